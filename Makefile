@@ -1,0 +1,50 @@
+# make demo   install confir into .venv and evaluate the built-in sample collection
+# make test   run all tests
+# make check  format, lint, types
+# make bench  speed beside the peers
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test check bench format clean
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade "pip>=25.1"
+	$(PIP) install --editable '.[all]'
+	touch $@
+
+$(VENV)/installed-test: $(VENV)/installed
+	$(PIP) install --group test
+	touch $@
+
+$(VENV)/installed-check: $(VENV)/installed-test
+	$(PIP) install --group check
+	touch $@
+
+$(VENV)/installed-peers: $(VENV)/installed-test
+	$(PIP) install --group peers
+	touch $@
+
+demo: $(VENV)/installed
+	$(BIN)/confir demo
+
+test: $(VENV)/installed-test
+	$(BIN)/python -m pytest -n auto $(ARGS)
+
+check: $(VENV)/installed-check
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/installed-check
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/installed-peers
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) .ruff_cache .mypy_cache .pytest_cache .hypothesis build dist

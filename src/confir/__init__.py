@@ -1,0 +1,1 @@
+"""How far can an information-retrieval evaluation score be trusted?"""

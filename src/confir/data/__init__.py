@@ -1,0 +1,1 @@
+"""What an experiment is: runs, qrels, rankings, scores."""

@@ -1,0 +1,276 @@
+"""Where do the judged documents stand? Ranked lists reduced to what measures need.
+
+Measures are functions of `Rankings` alone, for plain evaluation and for resampled collections: a
+replicate of the collection repeats documents and so moves the others down, which ``before`` and
+``copies`` say in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.qrels import Qrels
+from confir.data.run import Run, break_ties
+
+TiePrecision = Literal["double", "single"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rankings:
+    """The judged documents of many ranked lists: a list for every run and topic of the qrels.
+
+    Attributes
+    ----------
+    qrels
+        The judgements; their topics are the topics of the lists.
+    runs
+        Names of the runs.
+    present
+        Whether the run has the topic at all, runs × topics.
+    depth
+        Length of each list, runs × topics × replicates.
+    offsets
+        Judged documents of list ``run * topics + topic`` are ``offsets[list]:offsets[list + 1]``.
+    documents
+        Position of each judged document in ``qrels.documents``, in rank order within a list.
+    gain
+        Gain of each judged document.
+    before, copies
+        Judged documents × replicates: how many documents stand above, and how often the document
+        itself stands there. Plain evaluation has one replicate, rank - 1 and 1.
+    levels, counts
+        The distinct gains of the qrels, ascending, and the judged documents at each, retrieved or
+        not: topics × levels × replicates.
+    judged_copies
+        How often each judged document of the qrels, retrieved or not, is in the collection:
+        documents × replicates; always once in plain evaluation.
+    """
+
+    qrels: Qrels
+    runs: tuple[str, ...]
+    present: Booleans
+    depth: Integers
+    offsets: Integers
+    documents: Integers
+    gain: Integers
+    before: Integers
+    copies: Integers
+    levels: Integers
+    counts: Integers
+    judged_copies: Integers
+
+    @property
+    def lists(self) -> Integers:
+        """The list to which each judged document belongs."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    @property
+    def topic(self) -> Integers:
+        """The topic to which each judged document's list belongs."""
+        return self.lists % len(self.qrels.topics)
+
+    def only(self, kept: Booleans) -> Rankings:
+        """Return the same lists with only some of their judged documents recorded."""
+        recorded = np.concatenate(([0], np.cumsum(kept)))
+        return replace(
+            self,
+            offsets=recorded[self.offsets],
+            documents=self.documents[kept],
+            gain=self.gain[kept],
+            before=self.before[kept],
+            copies=self.copies[kept],
+        )
+
+    def at_least(self, rel: int) -> Rankings:
+        """Return the same lists with only the documents of gain ``rel`` or more recorded."""
+        return self.only(self.gain >= rel)
+
+    def cut(self, depth: int) -> Rankings:
+        """Return the lists cut after ``depth`` documents."""
+        copies = self.copies_within(depth)
+        shorter = replace(self, copies=copies, depth=np.minimum(self.depth, depth))
+        return shorter.only(np.any(copies > 0, axis=1))
+
+    def count_at_least(self, rel: int) -> Integers:
+        """Return how many documents have gain ``rel`` or more, retrieved or not.
+
+        Topics × replicates.
+        """
+        count: Integers = self.counts[:, self.levels >= rel].sum(axis=1)
+        return count
+
+    def copies_within(self, cutoff: int | Integers | None) -> Integers:
+        """Return how many copies of each document stand among the first ``cutoff`` of its list.
+
+        The cutoff may differ by judged document and replicate.
+        """
+        if cutoff is None:
+            return self.copies
+        return np.clip(cutoff - self.before, 0, self.copies)
+
+    def above(self, copies: Integers) -> Integers:
+        """Return the sum of ``copies`` over the documents recorded above each one in its list."""
+        running = np.zeros((len(copies) + 1, copies.shape[1]), np.int64)
+        np.cumsum(copies, axis=0, out=running[1:])
+        start = np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        return running[:-1] - running[start]
+
+    def total(self, values: Floats | Integers) -> Floats:
+        """Return the sum of ``values`` over each list: runs × topics × replicates.
+
+        Plain evaluation adds one by one from the top, as trec_eval does: equal lists have equal
+        sums, and a perfect list has that of the ideal.
+        """
+        size = len(self.offsets) - 1
+        shape = (len(self.runs), len(self.qrels.topics), values.shape[1])
+        if values.shape[1] == 1:
+            return sum_by_index(self.lists, values, size).reshape(shape)
+        sums = np.zeros((size, values.shape[1]))
+        filled = np.flatnonzero(np.diff(self.offsets))
+        if len(filled):
+            sums[filled] = np.add.reduceat(values, self.offsets[filled], axis=0)
+        return sums.reshape(shape)
+
+    def ideal(self, rel: int = 1) -> Rankings:
+        """Return the best list of each topic: its documents of gain ``rel`` or more, best first.
+
+        One run, "ideal". With several replicates the documents of one gain are recorded as copies
+        of one another, which is the same list.
+        """
+        kept = self.levels >= rel
+        counts = self.counts[:, kept][:, ::-1]
+        topics, levels, replicates = counts.shape
+        before = (np.cumsum(counts, axis=1) - counts).reshape(-1, replicates)
+        copies = counts.reshape(-1, replicates)
+        gain = np.tile(self.levels[kept][::-1], topics)
+        recorded = np.full(topics, levels)
+        if replicates == 1:
+            size = copies[:, 0]
+            first = np.cumsum(size) - size
+            place = np.arange(size.sum()) - np.repeat(first, size)
+            before = (np.repeat(before[:, 0], size) + place)[:, None]
+            gain = np.repeat(gain, size)
+            copies = np.ones_like(before)
+            recorded = counts[:, :, 0].sum(axis=1)
+        return replace(
+            self,
+            runs=("ideal",),
+            present=np.ones((1, topics), bool),
+            depth=counts.sum(axis=1)[None],
+            offsets=np.concatenate(([0], np.cumsum(recorded))),
+            documents=np.full(len(gain), -1),
+            gain=gain,
+            before=before,
+            copies=copies,
+        )
+
+
+def sum_by_index(index: Integers, values: Floats | Integers, size: int) -> Floats:
+    """Return the sums of the values (one column) that belong to each index, added in order."""
+    sums: Floats = np.bincount(index, values[:, 0], size).astype(np.float64)[:, None]
+    return sums
+
+
+def plain_rankings(
+    qrels: Qrels,
+    name: str,
+    depth: Integers,
+    lists: Integers,
+    documents: Integers,
+    before: Integers,
+) -> Rankings:
+    """Return the rankings of one run from its judged documents.
+
+    Parameters
+    ----------
+    qrels, name
+        The judgements and the run's name.
+    depth
+        Length of the list of each topic of the qrels; 0 where the run lacks the topic.
+    lists, documents, before
+        Topic, position in ``qrels.documents`` and documents above, for each judged document;
+        ordered by topic, then by rank.
+    """
+    levels, counts = qrels.count_by_gain()
+    return Rankings(
+        qrels=qrels,
+        runs=(name,),
+        present=(depth > 0)[None],
+        depth=depth[None, :, None],
+        offsets=np.searchsorted(lists, np.arange(len(qrels.topics) + 1)),
+        documents=documents,
+        gain=qrels.gains[documents],
+        before=before[:, None],
+        copies=np.ones((len(before), 1), np.int64),
+        levels=levels,
+        counts=counts[:, :, None],
+        judged_copies=np.ones((len(qrels.documents), 1), np.int64),
+    )
+
+
+def stack_rankings(parts: Sequence[Rankings]) -> Rankings:
+    """Return the rankings of several runs over the same qrels as one."""
+    if len(parts) == 1:
+        return parts[0]
+    shift = np.cumsum([0] + [len(part.documents) for part in parts])
+    offsets = [part.offsets[:-1] + base for part, base in zip(parts, shift, strict=False)]
+    return replace(
+        parts[0],
+        runs=tuple(name for part in parts for name in part.runs),
+        present=np.concatenate([part.present for part in parts]),
+        depth=np.concatenate([part.depth for part in parts]),
+        offsets=np.concatenate([*offsets, shift[-1:]]),
+        documents=np.concatenate([part.documents for part in parts]),
+        gain=np.concatenate([part.gain for part in parts]),
+        before=np.concatenate([part.before for part in parts]),
+        copies=np.concatenate([part.copies for part in parts]),
+    )
+
+
+class JudgedPositions:
+    """Finds judged documents: topic → docid → position in ``qrels.documents``."""
+
+    def __init__(self, qrels: Qrels) -> None:
+        self.qrels = qrels
+        self._topics = {topic: i for i, topic in enumerate(qrels.topics)}
+        self._documents = [
+            dict(zip(qrels.documents[start:stop], range(start, stop), strict=True))
+            for start, stop in pairwise(qrels.offsets.tolist())
+        ]
+
+    def rank(self, run: Run, tie_precision: TiePrecision = "double") -> Rankings:
+        """Return where the judged documents stand in the lists of a run."""
+        documents = list(run.documents)
+        if tie_precision == "single":
+            lists = np.repeat(np.arange(len(run.topics)), np.diff(run.offsets))
+            break_ties(documents, run.scores.astype(np.float32), lists)
+        depth = np.zeros(len(self.qrels.topics), np.int64)
+        found: list[Integers] = []
+        before: list[Integers] = []
+        lists_found: list[Integers] = []
+        for topic, (start, stop) in zip(run.topics, pairwise(run.offsets.tolist()), strict=True):
+            number = self._topics.get(topic)
+            if number is None:
+                continue
+            positions = self._documents[number]
+            ranked = np.array([positions.get(d, -1) for d in documents[start:stop]], np.int64)
+            places = np.flatnonzero(ranked >= 0)
+            depth[number] = stop - start
+            found.append(ranked[places])
+            before.append(places)
+            lists_found.append(np.full(len(places), number))
+        empty = [np.zeros(0, np.int64)]
+        return plain_rankings(
+            self.qrels,
+            run.name,
+            depth,
+            np.concatenate(lists_found or empty),
+            np.concatenate(found or empty),
+            np.concatenate(before or empty),
+        )

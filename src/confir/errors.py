@@ -1,0 +1,139 @@
+"""What can go wrong, as one small tree.
+
+::
+
+    ConfirError
+    ├── UnreadableError         a file cannot be opened or decompressed
+    ├── FormatError             a file or an object does not hold what it should
+    ├── TopicMismatchError      runs and qrels do not speak of the same topics
+    ├── UnknownNameError        no measure, method, run or option of that name
+    ├── InvalidValueError       a value outside what a parameter allows
+    ├── UnsupportedMethodError  a method that does not fit the data it was given
+    └── MissingDependencyError  an optional package is not installed
+
+    ConfirWarning
+    ├── InputWarning            input that is accepted, but may not be meant so
+    ├── TopicWarning            topics that are missing, left out or without relevant documents
+    └── DegenerateSampleWarning a sample that has no interval
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ConfirError(Exception):
+    """Base of every error that confir raises on purpose."""
+
+
+class UnreadableError(ConfirError, OSError):
+    """A file cannot be opened, read, written or decompressed."""
+
+
+class FormatError(ConfirError, ValueError):
+    """A file or an object does not hold what it should.
+
+    Parameters
+    ----------
+    problem
+        One sentence: what was found, and what was expected.
+    path
+        The file, or a name for the object.
+    line
+        Line number, from 1.
+    """
+
+    def __init__(self, problem: str, *, path: str | None = None, line: int | None = None) -> None:
+        where = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
+        super().__init__(f"{where}{problem}")
+        self.problem = problem
+        self.path = path
+        self.line = line
+
+
+class TopicMismatchError(ConfirError, ValueError):
+    """Runs and qrels do not speak of the same topics."""
+
+
+class UnknownNameError(ConfirError, LookupError):
+    """No thing of that name; the message names the nearest ones.
+
+    Parameters
+    ----------
+    kind
+        What was looked for, such as "measure".
+    name
+        The name that was given.
+    known
+        The names that exist.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = list(known)
+        nearest = nearest_names(name, names)
+        if nearest:
+            hint = f"did you mean {' or '.join(nearest)}?"
+        else:
+            hint = f"known: {', '.join(names[:12])}{', …' if len(names) > 12 else ''}"
+        super().__init__(f"unknown {kind} {name!r}; {hint}")
+        self.name = name
+
+
+class InvalidValueError(ConfirError, ValueError):
+    """A value outside what a parameter allows."""
+
+
+class UnsupportedMethodError(ConfirError, ValueError):
+    """A method that does not fit the data it was given."""
+
+
+class MissingDependencyError(ConfirError, ImportError):
+    """An optional package is not installed.
+
+    Parameters
+    ----------
+    package
+        The package that is missing.
+    purpose
+        What it is needed for.
+    extra
+        The extra of confir that brings it.
+    """
+
+    def __init__(self, package: str, purpose: str, extra: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package}: install it with pip install 'confir[{extra}]'"
+        )
+
+
+class ConfirWarning(UserWarning):
+    """Base of every warning that confir gives."""
+
+
+class InputWarning(ConfirWarning):
+    """Input that is accepted, but may not be meant so."""
+
+
+class TopicWarning(ConfirWarning):
+    """Topics that are missing, left out, or without relevant documents."""
+
+
+class DegenerateSampleWarning(ConfirWarning):
+    """A sample that has no interval, such as one of equal scores."""
+
+
+def nearest_names(name: str, known: Iterable[str]) -> list[str]:
+    """Return at most two known names that look like the given one, nearest first."""
+    by_folded: dict[str, str] = {}
+    for candidate in known:
+        by_folded.setdefault(candidate.casefold(), candidate)
+    close = difflib.get_close_matches(name.casefold(), by_folded, n=2, cutoff=0.6)
+    return [by_folded[match] for match in close]
+
+
+def enumerate_names(names: Iterable[str], limit: int = 10) -> str:
+    """Return names joined by commas, the rest counted beyond the limit."""
+    listed = list(names)
+    shown = ", ".join(listed[:limit])
+    return shown if len(listed) <= limit else f"{shown} and {len(listed) - limit} more"

@@ -1,0 +1,1 @@
+"""From rankings to scores."""

@@ -1,0 +1,112 @@
+"""Measures that ask only whether a document is relevant.
+
+Every function maps `Rankings` to scores, runs × topics × replicates. A topic without relevant
+documents scores 0, as in trec_eval. ``r`` documents stand above a document, ``c`` of them relevant.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confir.arrays import Floats, Integers
+from confir.data.rankings import Rankings
+
+
+def average_precision(rankings: Rankings, *, cutoff: int | None = None, rel: int = 1) -> Floats:
+    """Mean over relevant documents of the precision at their rank; unretrieved ones count 0."""
+    relevant = rankings.at_least(rel)
+    kept = relevant.copies_within(cutoff)
+    precisions = _precisions(relevant.before, relevant.above(relevant.copies), kept)
+    return share(relevant.total(precisions), rankings.count_at_least(rel))
+
+
+def precision(rankings: Rankings, *, cutoff: int, rel: int = 1) -> Floats:
+    """Share of the first k documents that are relevant."""
+    return _retrieved(rankings, cutoff, rel) / cutoff
+
+
+def recall(rankings: Rankings, *, cutoff: int, rel: int = 1) -> Floats:
+    """Share of the relevant documents that are among the first k."""
+    return share(_retrieved(rankings, cutoff, rel), rankings.count_at_least(rel))
+
+
+def r_precision(rankings: Rankings, *, rel: int = 1) -> Floats:
+    """Precision after as many documents as there are relevant ones."""
+    relevant = rankings.at_least(rel)
+    total = rankings.count_at_least(rel)
+    return share(relevant.total(relevant.copies_within(total[relevant.topic])), total)
+
+
+def reciprocal_rank(rankings: Rankings, *, cutoff: int | None = None, rel: int = 1) -> Floats:
+    """One over the rank of the first relevant document."""
+    relevant = rankings.at_least(rel)
+    first = (relevant.above(relevant.copies) == 0) & (relevant.copies_within(cutoff) > 0)
+    return relevant.total(first / (relevant.before + 1.0))
+
+
+def success(rankings: Rankings, *, cutoff: int, rel: int = 1) -> Floats:
+    """Whether any of the first k documents is relevant: 1 or 0."""
+    return (_retrieved(rankings, cutoff, rel) > 0).astype(np.float64)
+
+
+def binary_preference(rankings: Rankings, *, rel: int = 1) -> Floats:
+    """How rarely judged non-relevant documents stand above relevant ones (Buckley & Voorhees 2004).
+
+    Each relevant document counts ``1 - min(c, m)/m``, with ``c`` judged non-relevant documents
+    above it and ``m = min(R, N)``; negative gains count as unjudged, as in trec_eval.
+    """
+    judged = rankings.at_least(0)
+    relevant = judged.gain >= rel
+    disliked = np.where(relevant[:, None], 0, judged.copies)
+    total = rankings.count_at_least(rel)
+    bound = np.minimum(total, rankings.count_at_least(0) - total)[judged.topic][relevant]
+    above = np.minimum(judged.above(disliked)[relevant], bound)
+    preference = 1.0 - above / np.maximum(bound, 1)
+    kept = judged.only(relevant)
+    return share(kept.total(preference * kept.copies), total)
+
+
+def judged_share(rankings: Rankings, *, cutoff: int | None = None) -> Floats:
+    """Share of the first k documents, or of a shorter list, that are judged."""
+    depth = rankings.depth if cutoff is None else np.minimum(rankings.depth, cutoff)
+    return share(rankings.total(rankings.copies_within(cutoff)), depth)
+
+
+def count_retrieved(rankings: Rankings) -> Floats:
+    """Length of the list."""
+    return rankings.depth.astype(np.float64)
+
+
+def count_relevant(rankings: Rankings, *, rel: int = 1) -> Floats:
+    """Number of relevant documents, retrieved or not."""
+    total = rankings.count_at_least(rel).astype(np.float64)
+    return np.broadcast_to(total, (len(rankings.runs), *total.shape)).copy()
+
+
+def count_relevant_retrieved(rankings: Rankings, *, rel: int = 1) -> Floats:
+    """Number of relevant documents in the list."""
+    return _retrieved(rankings, None, rel)
+
+
+def share(part: Floats, whole: Floats | Integers) -> Floats:
+    """Return part / whole, and 0 where the whole is 0; wholes by topic serve every run."""
+    shares: Floats = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return shares
+
+
+def _retrieved(rankings: Rankings, cutoff: int | None, rel: int) -> Floats:
+    relevant = rankings.at_least(rel)
+    return relevant.total(relevant.copies_within(cutoff))
+
+
+def _precisions(before: Integers, above: Integers, copies: Integers) -> Floats:
+    """Return the sum of the precisions at the ranks of a document's copies.
+
+    ``Σ_{j=1..k} (c+j)/(r+j) = k - (r-c)(H_{r+k} - H_r)``; a single copy needs no sum.
+    """
+    if copies.max(initial=0) <= 1:
+        return copies * (above + 1) / (before + 1)
+    last = before + copies
+    harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, last.max() + 1))))
+    between: Floats = harmonic[last] - harmonic[before]
+    return copies - (before - above) * between

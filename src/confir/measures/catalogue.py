@@ -1,0 +1,184 @@
+"""Which measures are there? MEASURES is the one list; `parse_measure` reads their names."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+
+from confir.errors import InvalidValueError, UnknownNameError
+from confir.measures import binary, diversity, graded
+from confir.measures.measure import Definition, Measure, Parameter
+
+_ALL = (
+    Definition("AP", binary.average_precision, synonyms=("map", "map_cut", "average_precision")),
+    Definition("P", binary.precision, synonyms=("precision",)),
+    Definition("R", binary.recall, synonyms=("recall",)),
+    Definition("Rprec", binary.r_precision, synonyms=("R-prec", "r-precision")),
+    Definition("RR", binary.reciprocal_rank, synonyms=("recip_rank", "mrr")),
+    Definition("nDCG", graded.ndcg, synonyms=("ndcg", "ndcg_cut")),
+    Definition("ERR", graded.expected_reciprocal_rank),
+    Definition("nERR", graded.normalised_err),
+    Definition("RBP", graded.rank_biased_precision, support=None),
+    Definition("Q", graded.q_measure, synonyms=("Q-measure",)),
+    Definition("Bpref", binary.binary_preference, needs="judged", synonyms=("bpref",)),
+    Definition("Success", binary.success, synonyms=("success", "hit_rate")),
+    Definition("Judged", binary.judged_share, needs="judged"),
+    Definition(
+        "alpha_nDCG", diversity.alpha_ndcg, needs="subtopics", synonyms=("α_nDCG", "alpha-nDCG")
+    ),
+    Definition("ERR_IA", diversity.err_ia, needs="subtopics", synonyms=("ERR-IA",)),
+    Definition("nERR_IA", diversity.normalised_err_ia, needs="subtopics", synonyms=("nERR-IA",)),
+    Definition(
+        "StRecall", diversity.subtopic_recall, needs="subtopics", synonyms=("IRec", "strec")
+    ),
+    Definition("D_nDCG", diversity.d_ndcg, needs="subtopics", synonyms=("D-nDCG",)),
+    Definition(
+        "DS_nDCG",
+        diversity.d_sharp_ndcg,
+        needs="subtopics",
+        synonyms=("D#-nDCG", "D♯-nDCG", "D#_nDCG"),
+    ),
+    Definition("NumRet", binary.count_retrieved, support=None, synonyms=("num_ret",)),
+    Definition("NumRel", binary.count_relevant, support=None, synonyms=("num_rel",)),
+    Definition(
+        "NumRelRet", binary.count_relevant_retrieved, support=None, synonyms=("num_rel_ret",)
+    ),
+)
+
+MEASURES: dict[str, Definition] = {definition.name: definition for definition in _ALL}
+
+DEFAULT_MEASURES = ("AP", "nDCG@10", "P@10", "RR", "R@1000")
+
+# name, then (parameters), then a cutoff in the style of ir-measures (@10), trec_eval (_10, .10)
+# or old trec_eval (P10)
+_NAME = re.compile(
+    r"(?P<name>[^\W\d][\w♯#-]*?)"
+    r"(?:\((?P<parameters>.*)\))?"
+    r"(?:[@._]?(?P<cutoff>\d+))?",
+    re.DOTALL,
+)
+
+
+def parse_measure(name: str | Measure, *, rel: int = 1) -> Measure:
+    """Return the measure that a name such as ``nDCG(dcg='exp-log2')@10`` stands for.
+
+    Parameters
+    ----------
+    name
+        In the spelling of ir-measures, or a name of trec_eval such as ``ndcg_cut_10``.
+    rel
+        Lowest gain that counts as relevant, where the name itself does not say.
+    """
+    if isinstance(name, Measure):
+        return name
+    match = _NAME.fullmatch(name.strip())
+    definition = match and _SPELLINGS.get(_folded(match["name"]))
+    if not match or not definition:
+        raise UnknownNameError("measure", name, _spellings_like(name))
+    values = _parse_parameters(name, match["parameters"])
+    cutoff = None if match["cutoff"] is None else int(match["cutoff"])
+    accepted = definition.parameters
+    if "rel" in accepted and rel != 1:
+        values.setdefault("rel", rel)
+    _check(name, definition, values, cutoff)
+    settings = tuple(
+        (key, values[key])
+        for key, parameter in accepted.items()
+        if key in values and values[key] != parameter.default
+    )
+    return Measure(definition, settings, cutoff)
+
+
+def canonical_name(name: str) -> str:
+    """Return the canonical spelling of a measure's name; unknown names stay as they are."""
+    try:
+        return str(parse_measure(name))
+    except (UnknownNameError, InvalidValueError):
+        return name
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("-", "_")
+
+
+_SPELLINGS = {
+    _folded(spelling): definition
+    for definition in _ALL
+    for spelling in (definition.name, *definition.synonyms)
+}
+
+
+def _spellings_like(name: str) -> list[str]:
+    """Return the known names, each with the cutoff of the given one, to be suggested."""
+    cutoff = re.search(r"@\d+$", name)
+    return [known + (cutoff[0] if cutoff else "") for known in MEASURES]
+
+
+_SETTING = re.compile(r"\s*(\w+)\s*=\s*('[^']*'|\"[^\"]*\"|[^,'\"()]+?)\s*(?:,|$)")
+
+
+def _parse_parameters(name: str, text: str | None) -> dict[str, Parameter]:
+    """Return the parameters in text such as ``rel=2, dcg='exp-log2'``; nothing is evaluated."""
+    values: dict[str, Parameter] = {}
+    rest = text or ""
+    while rest:
+        match = _SETTING.match(rest)
+        if match is None:
+            raise InvalidValueError(
+                f"measure {name!r}: {text!r} cannot be read as parameters; expected for example "
+                "(rel=2)"
+            )
+        values[match[1]] = _literal(match[2])
+        rest = rest[match.end() :]
+    return values
+
+
+def _literal(text: str) -> Parameter:
+    """Return the number, or the quoted or bare word, that a text spells."""
+    if text[0] in "'\"":
+        return text[1:-1]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _check(
+    name: str, definition: Definition, values: dict[str, Parameter], cutoff: int | None
+) -> None:
+    """Raise where a parameter is unknown, of the wrong kind, or a cutoff is missing or surplus."""
+    accepted = definition.parameters
+    for key, value in values.items():
+        if key not in accepted or key == "cutoff":
+            others = [other for other in accepted if other != "cutoff"]
+            raise UnknownNameError(f"parameter of {definition.name}", key, others or ["none"])
+        if not _fits(value, accepted[key]):
+            raise InvalidValueError(f"measure {name!r}: {key}={value!r} is not a possible value")
+    if cutoff is not None and "cutoff" not in accepted:
+        raise InvalidValueError(f"measure {name!r}: {definition.name} takes no cutoff")
+    if cutoff is not None and cutoff < 1:
+        raise InvalidValueError(f"measure {name!r}: the cutoff is {cutoff}; expected 1 or more")
+    if cutoff is None and "cutoff" in accepted:
+        required = accepted["cutoff"].default is inspect.Parameter.empty
+        if required:
+            raise InvalidValueError(f"measure {name!r} needs a cutoff, as in {definition.name}@10")
+
+
+_KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,)}
+
+
+def _fits(value: Parameter, parameter: inspect.Parameter) -> bool:
+    """Whether a value is of the kind that the parameter's annotation names."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    if parameter.name == "rel" and (not isinstance(value, int) or value < 1):
+        return False
+    if parameter.name == "dcg":
+        return value in ("log2", "exp-log2")
+    allowed = [
+        kind for part in str(parameter.annotation).split(" | ") for kind in _KINDS.get(part, ())
+    ]
+    return isinstance(value, tuple(allowed)) and not isinstance(value, bool)
