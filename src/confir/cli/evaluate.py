@@ -1,0 +1,133 @@
+"""``confir evaluate``: scores with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from confir.cli import options
+from confir.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from confir.cli.terminal import Answer
+    from confir.data.scores import Scores
+    from confir.intervals.interval import Interval
+
+
+def evaluate_command(
+    qrels: options.QrelsArgument = None,
+    runs: options.RunsArgument = None,
+    scores: options.ScoresOption = None,
+    measure: options.MeasuresOption = None,
+    per_topic: Annotated[
+        bool, typer.Option("-q", "--per-topic", help="Print the score of every topic.")
+    ] = False,
+    ranks: Annotated[
+        bool,
+        typer.Option(
+            "--ranks", help="Print each run's rank, its interval, and how likely it is best."
+        ),
+    ] = False,
+    rel: options.RelOption = 1,
+    depth: options.DepthOption = None,
+    missing: options.MissingOption = "zero",
+    intents: options.IntentsOption = None,
+    name_by: options.NameByOption = "file",
+    tie_precision: options.TiePrecisionOption = "double",
+    level: options.LevelOption = 0.95,
+    method: options.MethodsOption = None,
+    replicates: options.ReplicatesOption = 9_999,
+    seed: options.SeedOption = options.DEFAULT_SEED,
+    output: options.OutputOption = None,
+    kind: options.FormatOption = "table",
+    quiet: options.QuietOption = False,
+) -> None:
+    """Score runs, and say how far each mean can be trusted.
+
+    Example: `confir evaluate qrels.txt bm25.run dense.run.gz -m AP -m nDCG@10`
+    """
+    from confir.cli.input import load_scores
+    from confir.cli.terminal import be_quiet, check_output, deliver
+
+    check_output(output)
+    if per_topic and ranks:
+        raise InvalidValueError("--per-topic and --ranks cannot be had at once")
+    if quiet:
+        be_quiet()
+    table = load_scores(
+        qrels,
+        runs or [],
+        score_files=scores or [],
+        measures=measure or [],
+        rel=rel,
+        depth=depth,
+        missing=missing,
+        intents=intents,
+        name_by=name_by,
+        tie_precision=tie_precision,
+        quiet=quiet,
+    )
+    if per_topic:
+        answer = _per_topic(table)
+    elif ranks:
+        answer = _ranks(table, level, replicates, seed)
+    else:
+        answer = mean_answer(table, level=level, methods=method, replicates=replicates, seed=seed)
+    deliver(answer, output=output, kind=kind)
+
+
+def _per_topic(scores: Scores) -> Answer:
+    from confir.cli.terminal import Answer
+    from confir.report.tables import topic_table
+
+    return Answer(scores.to_records(), topic_table(scores), scores)
+
+
+def _ranks(scores: Scores, level: float, replicates: int, seed: int) -> Answer:
+    from confir.cli.terminal import Answer
+    from confir.report.tables import ranking_table
+    from confir.studies.ranking import rank_runs
+
+    ranking = rank_runs(scores, level=level, replicates=replicates, rng=seed)
+    note = (
+        f"rank with {100 * level:g} % interval, and probability of being best, over "
+        f"{len(scores.topics)} topics; {replicates} replicates, seed {seed}"
+    )
+    return Answer(ranking.to_records(), ranking_table(ranking, note), ranking)
+
+
+def mean_answer(
+    scores: Scores,
+    *,
+    level: float = 0.95,
+    methods: Sequence[str] | None = None,
+    replicates: int = 9_999,
+    seed: int,
+) -> Answer:
+    """Return means with intervals as records and as a table; one topic gives means alone."""
+    from confir.cli.terminal import Answer
+    from confir.intervals.catalogue import confidence_interval, default_method, means_alone
+    from confir.report.tables import interval_table
+
+    if len(scores.topics) < 2:
+        intervals = [means_alone(scores, level)]
+    else:
+        chosen = list(methods) if methods else [default_method(scores)]
+        intervals = confidence_interval(
+            scores, level=level, method=chosen, replicates=replicates, rng=seed
+        )
+    records = [record for interval in intervals for record in interval.to_records()]
+    table = interval_table(intervals, _note(intervals, len(scores.topics), seed))
+    return Answer(records, table, intervals[0])
+
+
+def _note(intervals: Sequence[Interval], topics: int, seed: int) -> str:
+    """Return the line below the table: what the intervals are, and how to get them again."""
+    if topics < 2:
+        return "score of the one topic; an interval needs at least 2"
+    names = ", ".join(dict.fromkeys(interval.method for interval in intervals))
+    drawn = max(interval.replicates for interval in intervals)
+    note = f"mean with {100 * intervals[0].level:g} % interval by {names}, over {topics} topics"
+    return note + (f"; {drawn} replicates, seed {seed}" if drawn else "")

@@ -1,0 +1,111 @@
+"""What reaches the terminal: results on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from confir.data.scores import Record
+from confir.errors import ConfirWarning, UnknownNameError
+from confir.report.charts.drawing import CHART_ENDINGS
+from confir.report.records import ENDINGS, format_result, write_result
+from confir.report.tables import Table, to_text
+
+# Work that is over sooner needs no progress bar.
+_PATIENCE = 1.0
+
+
+class Answer(NamedTuple):
+    """What a command answers, in the shapes that readers and programs want.
+
+    Attributes
+    ----------
+    records
+        For CSV, JSON and Parquet.
+    table
+        For the terminal, Markdown, LaTeX and HTML.
+    result
+        For charts: the result itself.
+    """
+
+    records: Sequence[Record]
+    table: Table
+    result: Any = None
+
+
+def deliver(answer: Answer, *, output: str | None, kind: str) -> None:
+    """Write an answer to a file where one is named, else print it."""
+    records, table, result = answer
+    if output is not None and Path(output).suffix.lower() in CHART_ENDINGS:
+        from confir.report.charts import chart, save_chart
+
+        save_chart(chart(result), output)
+        return
+    if output is not None:
+        write_result(output, records, table)
+        return
+    if kind == "table" and sys.stdout.isatty():
+        text = to_text(table, colour=True, width=shutil.get_terminal_size().columns)
+    else:
+        text = format_result(kind, records, table)
+    sys.stdout.write(text)
+
+
+def check_output(output: str | None) -> None:
+    """Raise before any work where the ending of an output file names no format."""
+    known = (*ENDINGS, *CHART_ENDINGS)
+    if output is not None and Path(output).suffix.lower() not in known:
+        raise UnknownNameError("ending of an output file", Path(output).name, known)
+
+
+def be_quiet() -> None:
+    """Keep confir's warnings to itself."""
+    warnings.simplefilter("ignore", ConfirWarning)
+
+
+class Progress:
+    """A progress bar on stderr for work that takes more than a second; none without a terminal."""
+
+    def __init__(self, label: str, *, total: int | None, quiet: bool) -> None:
+        self._label = label
+        self._total = total
+        self._shown = not quiet and sys.stderr.isatty()
+        self._started = time.monotonic()
+        self._done = 0
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, steps: int) -> None:
+        """Report that so many more steps are done."""
+        self._done += steps
+        if not self._shown or time.monotonic() - self._started < _PATIENCE:
+            return
+        if self._bar is None:
+            self._start()
+        self._bar.update(self._task, completed=self._done)
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+
+        self._bar = Bar(console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self._label, total=self._total)
+        self._bar.start()

@@ -1,0 +1,1 @@
+"""From a sampling distribution to an interval."""

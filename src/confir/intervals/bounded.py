@@ -1,0 +1,115 @@
+"""Intervals that need only that scores lie in [0, 1]: `betting` and `gaffke`.
+
+They answer for any sample, one of equal scores included, and are the only ones that speak for runs
+that score 0 on nearly all topics ([Soboroff2014] §6).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from confir.arrays import Floats
+from confir.intervals.interval import Limits, check_level, tail_probabilities
+from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
+
+# No bet risks more than this share of the capital (Waudby-Smith & Ramdas 2023, §4.2: ½ or ¾).
+_STAKE = 0.5
+
+# Halvings of [0, 1] in the search for a limit: finer than the spacing of doubles near 1.
+_HALVINGS = 54
+
+
+def betting_interval(distribution: SamplingDistribution, level: float) -> Limits:
+    """Means against which no bettor grew rich: coverage guaranteed for any n.
+
+    (Waudby-Smith & Ramdas 2023, hedged capital.) The bets depend on the order of the topics:
+    scores are sorted, then shuffled by a permutation that the seed fixes.
+    """
+    check_level(level)
+    scores = _shuffled(distribution)
+    stake = _bets(scores, level)
+    low = _lowest_mean(scores, stake, level)
+    high = 1.0 - _lowest_mean(1.0 - scores, stake, level)
+    return Limits(low, high)
+
+
+def gaffke_interval(distribution: SamplingDistribution, level: float) -> Limits:
+    """Quantiles of Dirichlet-weighted means of the scores and a further 0 (or 1).
+
+    (Gaffke 2005; Learned-Miller & Thomas 2019.) Free of the topics' order; that its coverage is
+    guaranteed is conjectured, not proven.
+    """
+    lower, upper = tail_probabilities(level)
+    ordered = np.sort(distribution.require("sample"), axis=0)
+    low, high = np.empty((2, ordered.shape[1]))
+    for count in np.unique(distribution.count):
+        columns = np.flatnonzero(distribution.count == count)
+        weights = _dirichlet_weights(int(count), distribution.draws, distribution.seed)
+        means = (ordered[:count, columns].T @ weights[:, :count].T).T
+        size = np.full(len(columns), len(means))
+        low[columns] = quantile_of_sorted(np.sort(means, axis=0), lower, size)
+        means = means + weights[:, count:]
+        high[columns] = quantile_of_sorted(np.sort(means, axis=0), upper, size)
+    return Limits(np.maximum(low, 0.0), np.minimum(high, 1.0))
+
+
+@lru_cache(maxsize=4)
+def _dirichlet_weights(count: int, replicates: int, seed: int) -> Floats:
+    """Return weights of count + 1 scores, uniform over all weights that sum to 1."""
+    rng = np.random.default_rng([seed, count])
+    spacings = rng.standard_exponential((replicates, count + 1))
+    weights: Floats = spacings / spacings.sum(axis=1, keepdims=True)
+    return weights
+
+
+def _shuffled(distribution: SamplingDistribution) -> Floats:
+    """Return the scores of each column in an order that only the seed decides, NaN last."""
+    ordered = np.sort(distribution.require("sample"), axis=0)
+    for count in np.unique(distribution.count):
+        columns = distribution.count == count
+        order = np.random.default_rng([distribution.seed, count]).permutation(count)
+        ordered[:count, columns] = ordered[:count, columns][order]
+    return ordered
+
+
+def _bets(scores: Floats, level: float) -> Floats:
+    """Return ``√(2 ln(2/α) / (n σ²))``, the variance estimated from the topics before each one.
+
+    Estimates start at mean ½ and variance ¼, as if one such topic had been seen.
+    """
+    present = ~np.isnan(scores)
+    filled = np.where(present, scores, 0.0)
+    seen = np.cumsum(present, axis=0)
+    mean = (0.5 + np.cumsum(filled, axis=0)) / (seen + 1.0)
+    squares = np.where(present, np.square(filled - mean), 0.0)
+    variance = (0.25 + np.cumsum(squares, axis=0)) / (seen + 1.0)
+    before = np.concatenate((np.full((1, scores.shape[1]), 0.25), variance[:-1]))
+    bets: Floats = np.sqrt(2.0 * np.log(2.0 / (1.0 - level)) / (seen[-1] * before))
+    return bets
+
+
+def _lowest_mean(scores: Floats, bets: Floats, level: float) -> Floats:
+    """Return the lowest mean at which betting that it is higher never multiplied the stake by 2/α.
+
+    A bettor's capital falls as the mean rises, so that the limit is found by halving; the side on
+    which the mean is rejected is kept, which errs to the wider interval.
+    """
+    rejected, kept = np.zeros((2, scores.shape[1]))
+    kept += 1.0
+    for _ in range(_HALVINGS):
+        middle = (rejected + kept) / 2.0
+        wins = _largest_log_capital(scores, bets, middle) >= np.log(2.0 / (1.0 - level))
+        rejected = np.where(wins, middle, rejected)
+        kept = np.where(wins, kept, middle)
+    return rejected
+
+
+def _largest_log_capital(scores: Floats, bets: Floats, mean: Floats) -> Floats:
+    """Return the largest log capital that bets on scores above the mean ever reached."""
+    with np.errstate(divide="ignore"):
+        stake = np.minimum(bets, _STAKE / mean)
+    gain = np.where(np.isnan(scores), 0.0, stake * (scores - mean))
+    largest: Floats = np.cumsum(np.log1p(gain), axis=0).max(axis=0)
+    return largest

@@ -1,0 +1,461 @@
+"""Which intervals are there? METHODS is the one list; `confidence_interval` applies them."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, overload
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.scores import Scores
+from confir.errors import (
+    DegenerateSampleWarning,
+    InputWarning,
+    InvalidValueError,
+    UnknownNameError,
+    UnsupportedMethodError,
+    enumerate_names,
+)
+from confir.intervals.bca import bca_interval
+from confir.intervals.bootstrap_t import (
+    bootstrap_t_interval,
+    bootstrap_t_logit_interval,
+    hall_logit_interval,
+    symmetric_t_interval,
+    symmetric_t_logit_interval,
+)
+from confir.intervals.bounded import betting_interval, gaffke_interval
+from confir.intervals.interval import Interval, Limits, check_level
+from confir.intervals.percentile import percentile_interval, studentised_logit_interval
+from confir.intervals.standard import logit_t_interval, t_interval
+from confir.parallel import run_in_threads
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.topics import (
+    DEFAULT_REPLICATES,
+    Rng,
+    ScoresLike,
+    TopicSample,
+    WeightedStatistic,
+    check_replicates,
+    topic_sample,
+    topic_weights,
+)
+
+# Columns resampled together: few enough for the processor's cache, fixed so that the number of
+# threads changes no bit of the result.
+_BLOCK = 64
+
+# With fewer replicates beyond a limit, the limit is mostly chance.
+_LEAST_IN_TAIL = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An interval method: a line of the catalogue.
+
+    Attributes
+    ----------
+    name
+        Its name in options and results.
+    compute
+        From a sampling distribution and a level to limits.
+    needs
+        The fields of the distribution that it reads.
+    bounded
+        Whether it holds for statistics in [0, 1] only.
+    any_sample
+        Whether it answers for a sample of equal scores too.
+    assumes, source, fails
+        What it assumes, where it comes from, and when it fails: one line each.
+    """
+
+    name: str
+    compute: Callable[[SamplingDistribution, float], Limits]
+    needs: tuple[str, ...]
+    assumes: str
+    source: str
+    fails: str
+    bounded: bool = False
+    any_sample: bool = False
+
+    @property
+    def summary(self) -> str:
+        """The first line of the function's documentation."""
+        return (inspect.getdoc(self.compute) or "").partition("\n")[0]
+
+    @property
+    def resamples(self) -> bool:
+        """Whether it needs replicates of the topics."""
+        return "replicates" in self.needs
+
+    @property
+    def cost(self) -> str:
+        """What it costs, in words."""
+        products = sum(need.startswith("replicate") for need in self.needs)
+        if self.name == "betting":
+            return "no resampling; a search"
+        return ("none", "one product, a sort", "two products, a sort", "three products, a sort")[
+            products if self.name != "gaffke" else 1
+        ]
+
+
+_ALL = (
+    Method(
+        "t",
+        t_interval,
+        needs=("se",),
+        assumes="the mean is nearly normal",
+        source="Student 1908; Soboroff 2014",
+        fails="few topics or skewed scores: too many misses on one side; limits may leave [0, 1]",
+    ),
+    Method(
+        "percentile",
+        percentile_interval,
+        needs=("replicates",),
+        assumes="the bootstrap means spread around m as m does around the truth",
+        source="Efron 1979; Park 2011, Soboroff 2014",
+        fails="few topics: too narrow",
+    ),
+    Method(
+        "bca",
+        bca_interval,
+        needs=("replicates", "acceleration"),
+        assumes="as percentile, after a correction of bias and skewness",
+        source="Efron 1987; Park 2011, Soboroff 2014",
+        fails="few topics: too narrow",
+    ),
+    Method(
+        "bootstrap-t",
+        bootstrap_t_interval,
+        needs=("se", "replicates", "replicate_se"),
+        assumes="(m*-m)/se* spreads as (m-μ)/se does",
+        source="Efron 1981; Soboroff 2014 (its 95 % interval was a 90 % one)",
+        fails="nearly constant scores: very wide; limits may leave [0, 1]",
+    ),
+    Method(
+        "symmetric-t",
+        symmetric_t_interval,
+        needs=("se", "replicates", "replicate_se"),
+        assumes="as bootstrap-t, for the two tails together",
+        source="Hall 1988",
+        fails="skewed scores: right on average, not in each tail",
+    ),
+    Method(
+        "studentised-logit",
+        studentised_logit_interval,
+        needs=("replicates",),
+        assumes="the logit of the mean is nearly normal",
+        source="Park 2011",
+        fails="few topics: too narrow",
+        bounded=True,
+    ),
+    Method(
+        "logit-t",
+        logit_t_interval,
+        needs=("se",),
+        assumes="the logit of the mean is nearly normal",
+        source="delta method",
+        fails="scores that are nearly all 0 or 1",
+        bounded=True,
+    ),
+    Method(
+        "bootstrap-t-logit",
+        bootstrap_t_logit_interval,
+        needs=("se", "replicates", "replicate_se"),
+        assumes="as bootstrap-t, on the logit scale",
+        source="confir",
+        fails="nearly constant scores: up to the whole of [0, 1]",
+        bounded=True,
+    ),
+    Method(
+        "symmetric-t-logit",
+        symmetric_t_logit_interval,
+        needs=("se", "replicates", "replicate_se"),
+        assumes="as bootstrap-t-logit, for the two tails together",
+        source="confir, after Hall 1988",
+        fails="skewed scores: right on average, not in each tail",
+        bounded=True,
+    ),
+    Method(
+        "hall-logit",
+        hall_logit_interval,
+        needs=("se", "acceleration", "replicates", "replicate_se", "replicate_skewness"),
+        assumes="as bootstrap-t-logit, after a correction of skewness",
+        source="confir, after Hall 1992",
+        fails="nearly constant scores: up to the whole of [0, 1]",
+        bounded=True,
+    ),
+    Method(
+        "betting",
+        betting_interval,
+        needs=("sample",),
+        assumes="scores lie in [0, 1], topics are drawn independently: nothing else",
+        source="Waudby-Smith & Ramdas 2023",
+        fails="never, but it is wide: coverage is guaranteed",
+        bounded=True,
+        any_sample=True,
+    ),
+    Method(
+        "gaffke",
+        gaffke_interval,
+        needs=("sample",),
+        assumes="scores lie in [0, 1], topics are drawn independently: nothing else",
+        source="Gaffke 2005; Learned-Miller & Thomas 2019",
+        fails="no failure is known; its coverage is conjectured, not proven",
+        bounded=True,
+        any_sample=True,
+    ),
+)
+
+METHODS: dict[str, Method] = {method.name: method for method in _ALL}
+
+DEFAULT_LEVEL = 0.95
+DEFAULT_METHOD = "t"  # for differences, counts and all that is not in [0, 1]
+DEFAULT_BOUNDED_METHOD = "t"  # for scores in [0, 1]
+
+
+@overload
+def confidence_interval(
+    scores: ScoresLike | SamplingDistribution,
+    *,
+    level: float = ...,
+    method: str | None = ...,
+    replicates: int = ...,
+    rng: Rng = ...,
+    statistic: str | WeightedStatistic = ...,
+    baseline: str | None = ...,
+) -> Interval: ...
+
+
+@overload
+def confidence_interval(
+    scores: ScoresLike | SamplingDistribution,
+    *,
+    level: float | Sequence[float] = ...,
+    method: str | Sequence[str] | None = ...,
+    replicates: int = ...,
+    rng: Rng = ...,
+    statistic: str | WeightedStatistic = ...,
+    baseline: str | None = ...,
+) -> list[Interval]: ...
+
+
+def confidence_interval(
+    scores: ScoresLike | SamplingDistribution,
+    *,
+    level: float | Sequence[float] = DEFAULT_LEVEL,
+    method: str | Sequence[str] | None = None,
+    replicates: int = DEFAULT_REPLICATES,
+    rng: Rng = None,
+    statistic: str | WeightedStatistic = "mean",
+    baseline: str | None = None,
+) -> Interval | list[Interval]:
+    """Return confidence intervals of a statistic over topics, for all runs and measures.
+
+    Parameters
+    ----------
+    scores
+        `Scores`; an array of scores, topics or topics × columns; or a sampling distribution.
+    level
+        Confidence level; or several, which give a list of intervals from the same replicates.
+    method
+        Name of a method in METHODS, or several; by default the one that suits the statistic.
+    replicates
+        Number of replicates, B.
+    rng
+        Seed or generator.
+    statistic, baseline
+        As in `bootstrap_topics`.
+    """
+    levels = [level] if isinstance(level, int | float) else list(level)
+    for one in levels:
+        check_level(one)
+    sample = _Columns.of(scores, statistic, baseline)
+    names = [sample.default_method()] if method is None else method
+    methods = [find_method(name) for name in ([names] if isinstance(names, str) else names)]
+    for chosen in methods:
+        sample.check(chosen)
+    check_replicates(replicates)
+    if any(chosen.resamples or chosen.name == "gaffke" for chosen in methods):
+        _check_tails(replicates, max(levels))
+    intervals = sample.intervals(methods, levels, replicates, np.random.default_rng(rng))
+    several = not isinstance(level, int | float) or not (method is None or isinstance(method, str))
+    return intervals if several else intervals[0]
+
+
+def default_method(scores: ScoresLike) -> str:
+    """Return the name of the method that suits scores best, where none is named."""
+    return _Columns.of(scores, "mean", None).default_method()
+
+
+def means_alone(scores: Scores, level: float) -> Interval:
+    """Return the means of scores with limits that are not known, as for a single topic."""
+    check_level(level)
+    mean = scores.mean()
+    return Interval(
+        labels=tuple((run, measure) for run in scores.runs for measure in scores.measures),
+        estimate=mean,
+        low=np.full(mean.shape, np.nan),
+        high=np.full(mean.shape, np.nan),
+        topics=(~np.isnan(scores.values)).sum(axis=0),
+        level=level,
+        method="none",
+    )
+
+
+def find_method(name: str) -> Method:
+    """Return the method of a name; an unknown one raises, with the nearest names."""
+    if name not in METHODS:
+        raise UnknownNameError("method", name, METHODS)
+    return METHODS[name]
+
+
+def _check_tails(replicates: int, level: float) -> None:
+    expected = replicates * (1.0 - level) / 2.0
+    if expected < _LEAST_IN_TAIL:
+        needed = int(np.ceil(2.0 * _LEAST_IN_TAIL / (1.0 - level)))
+        warnings.warn(
+            f"{replicates} replicates leave {expected:.1f} beyond each limit at level {level:g}; "
+            f"{needed} or more are needed for a steady interval",
+            InputWarning,
+            stacklevel=3,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Columns:
+    """Columns for which intervals are wanted: yet to be resampled, or resampled already."""
+
+    labels: tuple[tuple[str, str], ...]
+    shape: tuple[int, ...]
+    support: Booleans
+    source: TopicSample | SamplingDistribution
+
+    @classmethod
+    def of(
+        cls,
+        scores: ScoresLike | SamplingDistribution,
+        statistic: str | WeightedStatistic,
+        baseline: str | None,
+    ) -> _Columns:
+        if isinstance(scores, SamplingDistribution):
+            return cls(scores.labels, (len(scores.labels),), scores.support, scores)
+        sample = topic_sample(scores, statistic=statistic, baseline=baseline)
+        if sample.topics < 2:
+            raise InvalidValueError("there is one topic; an interval needs at least 2")
+        return cls(sample.labels, sample.shape, sample.support, sample)
+
+    def default_method(self) -> str:
+        return DEFAULT_BOUNDED_METHOD if self.support.all() else DEFAULT_METHOD
+
+    def check(self, method: Method) -> None:
+        """Raise where a method does not fit the columns, naming those that do."""
+        lacking = [need for need in method.needs if not self._provides(need)]
+        outside = [self.labels[i] for i in np.flatnonzero(~self.support)] if method.bounded else []
+        if not lacking and not outside:
+            return
+        fitting = [
+            other.name
+            for other in METHODS.values()
+            if all(self._provides(need) for need in other.needs)
+            and (not other.bounded or self.support.all())
+        ]
+        reason = f"it needs {' and '.join(lacking)}, which this distribution lacks"
+        if outside:
+            run, measure = outside[0]
+            reason = f"it is for statistics in [0, 1], which {measure} of {run} is not"
+        raise UnsupportedMethodError(
+            f"method {method.name!r} does not fit: {reason}; methods that fit: "
+            f"{enumerate_names(fitting, 20)}"
+        )
+
+    def _provides(self, need: str) -> bool:
+        if isinstance(self.source, SamplingDistribution):
+            return getattr(self.source, need) is not None
+        return self.source.provides(need)
+
+    def intervals(
+        self,
+        methods: Sequence[Method],
+        levels: Sequence[float],
+        replicates: int,
+        rng: np.random.Generator,
+    ) -> list[Interval]:
+        """Return an interval for each method and level, in that order."""
+        seed = int(rng.integers(2**63))
+        if isinstance(self.source, SamplingDistribution):
+            parts = [_limits(self.source, methods, levels)]
+            done = 0 if self.source.replicates is None else len(self.source.replicates)
+        else:
+            source = self.source
+            resamples = any(method.resamples for method in methods)
+            weights = topic_weights(source.topics, replicates, rng) if resamples else None
+            needs = {need for method in methods for need in method.needs}
+
+            def task(columns: slice) -> _Block:
+                block = source.distribution(columns, weights, needs)
+                return _limits(replace(block, seed=seed, draws=replicates), methods, levels)
+
+            starts = range(0, source.columns, _BLOCK)
+            parts = run_in_threads(task, [slice(start, start + _BLOCK) for start in starts])
+            done = replicates
+        for method in methods:
+            degenerate = np.concatenate([part.degenerate for part in parts])
+            if degenerate.any() and not method.any_sample:
+                self._warn(method, degenerate)
+        return [
+            self._join(parts, i, method, level, done if method.resamples else 0)
+            for i, (method, level) in enumerate((m, v) for m in methods for v in levels)
+        ]
+
+    def _warn(self, method: Method, degenerate: Booleans) -> None:
+        names = [" ".join(self.labels[i]) for i in np.flatnonzero(degenerate)]
+        warnings.warn(
+            f"no {method.name} interval for {enumerate_names(names, 5)}: the scores are all equal "
+            "or fewer than two; betting and gaffke give one",
+            DegenerateSampleWarning,
+            stacklevel=4,
+        )
+
+    def _join(
+        self, parts: Sequence[_Block], place: int, method: Method, level: float, replicates: int
+    ) -> Interval:
+        limits = [part.limits[place] for part in parts]
+        return Interval(
+            labels=self.labels,
+            estimate=np.concatenate([part.estimate for part in parts]).reshape(self.shape),
+            low=np.concatenate([limit.low for limit in limits]).reshape(self.shape),
+            high=np.concatenate([limit.high for limit in limits]).reshape(self.shape),
+            topics=np.concatenate([part.topics for part in parts]).reshape(self.shape),
+            level=level,
+            method=method.name,
+            replicates=replicates,
+        )
+
+
+class _Block(NamedTuple):
+    """What is kept of a block of columns."""
+
+    estimate: Floats
+    topics: Integers
+    degenerate: Booleans
+    limits: list[Limits]
+
+
+def _limits(
+    distribution: SamplingDistribution, methods: Sequence[Method], levels: Sequence[float]
+) -> _Block:
+    """Return the limits of a block of columns by each method and level; NaN where degenerate."""
+    degenerate = distribution.degenerate
+    limits = []
+    for method in methods:
+        for level in levels:
+            low, high = method.compute(distribution, level)
+            if not method.any_sample:
+                low, high = np.where(degenerate, np.nan, low), np.where(degenerate, np.nan, high)
+            limits.append(Limits(low, high))
+    return _Block(distribution.estimate, distribution.count, degenerate, limits)

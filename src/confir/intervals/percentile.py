@@ -1,0 +1,44 @@
+"""Intervals that read quantiles off the replicates: `percentile` and `studentised-logit`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confir.arrays import Integers
+from confir.intervals.interval import Limits, tail_probabilities
+from confir.intervals.standard import t_quantile
+from confir.measures.summary import inverse_logit
+from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
+
+
+def percentile_interval(distribution: SamplingDistribution, level: float) -> Limits:
+    """Quantiles of the bootstrap means ([Park2011] §4.1, [Soboroff2014] §2.2)."""
+    lower, upper = tail_probabilities(level)
+    ordered, count = distribution.sorted_replicates, defined_replicates(distribution)
+    return Limits(
+        quantile_of_sorted(ordered, lower, count), quantile_of_sorted(ordered, upper, count)
+    )
+
+
+def studentised_logit_interval(distribution: SamplingDistribution, level: float) -> Limits:
+    """``μ ± t_{n-1} σ`` of the logits of the bootstrap means, transformed back ([Park2011] §4.3).
+
+    Means equal to 0 or 1 are dropped; σ is the maximum-likelihood one.
+    """
+    logits = distribution.replicate_logits
+    finite = np.isfinite(logits)
+    count = finite.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if finite.all():
+            mean, spread = logits.mean(axis=0), logits.std(axis=0)
+        else:
+            mean = np.where(finite, logits, 0.0).sum(axis=0) / count
+            spread = np.sqrt(np.where(finite, np.square(logits - mean), 0.0).sum(axis=0) / count)
+    margin = t_quantile(distribution.df, level) * spread
+    return Limits(inverse_logit(mean - margin), inverse_logit(mean + margin))
+
+
+def defined_replicates(distribution: SamplingDistribution) -> Integers:
+    """Return how many replicates of each column the statistic is defined on."""
+    count = np.full(len(distribution.estimate), len(distribution.require("replicates")))
+    return count if distribution.dropped is None else count - distribution.dropped

@@ -1,0 +1,79 @@
+"""What all charts share: dispatch by result, colours, and how they are saved.
+
+A chart is one altair specification, for the page and for files. Its data are the result's records:
+nothing is computed here a second time.
+"""
+
+from __future__ import annotations
+
+import io
+from functools import singledispatch
+from pathlib import Path
+from typing import Any
+
+from confir.data.files import PathLike, write_whole
+from confir.errors import MissingDependencyError, UnknownNameError, UnsupportedMethodError
+
+CHART_ENDINGS = (".svg", ".pdf", ".png")
+
+# Okabe & Ito 2008: eight colours that colour-blind readers tell apart.
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#F0E442",
+    "#000000",
+)
+
+_PIXELS_PER_POINT = 2.0  # PNG at twice the screen's resolution, sharp in print
+
+
+@singledispatch
+def chart(result: Any) -> Any:
+    """Return an altair chart of a result.
+
+    Parameters
+    ----------
+    result
+        A result of a study, such as `Interval` or `Ranking`.
+    """
+    raise UnsupportedMethodError(f"there is no chart of a {type(result).__name__}")
+
+
+def import_altair() -> Any:
+    """Return the module altair; raise where it is not installed."""
+    try:
+        import altair as alt
+    except ImportError:
+        raise MissingDependencyError("altair", "drawing charts", "report") from None
+    return alt
+
+
+def styled(drawing: Any, title: str) -> Any:
+    """Return a chart with the common look: a title that says what is shown, quiet axes."""
+    return (
+        drawing.properties(title=title)
+        .configure(font="system-ui, -apple-system, 'Segoe UI', sans-serif", background="white")
+        .configure_axis(grid=True, gridColor="#e6e6e6", domainColor="#888", tickColor="#888")
+        .configure_view(stroke=None)
+        .configure_title(anchor="start", fontSize=14, fontWeight="bold")
+        .configure_header(labelFontWeight="bold")
+    )
+
+
+def save_chart(drawing: Any, path: PathLike) -> None:
+    """Write a chart to a file, whole or not at all: .svg, .pdf or .png."""
+    ending = Path(path).suffix.lower()
+    if ending not in CHART_ENDINGS:
+        raise UnknownNameError("ending of a chart file", ending or str(path), CHART_ENDINGS)
+    try:
+        import vl_convert  # noqa: F401 - altair saves through it
+    except ImportError:
+        raise MissingDependencyError("vl-convert-python", "saving charts", "report") from None
+    stream = io.BytesIO() if ending != ".svg" else io.StringIO()
+    drawing.save(stream, format=ending[1:], scale_factor=_PIXELS_PER_POINT)
+    content = stream.getvalue()
+    write_whole(path, content.encode() if isinstance(content, str) else content)

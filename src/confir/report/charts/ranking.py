@@ -1,0 +1,31 @@
+"""Charts of ranks: which places a run may well have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.studies.ranking import Ranking
+
+
+@chart.register
+def ranking_chart(ranking: Ranking) -> Any:
+    """Return a chart of ranks with intervals: a row a run, a panel a measure."""
+    alt = import_altair()
+    records = ranking.to_records()
+    first = [record for record in records if record["measure"] == ranking.measures[0]]
+    order = [record["run"] for record in sorted(first, key=lambda record: record["rank"])]
+    base = alt.Chart(alt.InlineData(values=records)).encode(
+        y=alt.Y("run:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
+        tooltip=["run:N", "measure:N", "rank:Q", "low:Q", "high:Q", "p_best:Q"],
+    )
+    limits = base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(
+        x=alt.X("low:Q", title=f"rank with {100 * ranking.level:g} % interval"), x2="high:Q"
+    )
+    ranks = base.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(x="rank:Q")
+    panels = (
+        alt.layer(limits, ranks)
+        .properties(width=260, height=alt.Step(18))
+        .facet(facet=alt.Facet("measure:N", title=None, sort=None), columns=2)
+    )
+    return styled(panels, "Ranks over resampled topics")

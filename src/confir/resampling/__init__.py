@@ -1,0 +1,1 @@
+"""From data to the sampling distribution of a statistic."""

@@ -1,0 +1,148 @@
+"""How would the statistic vary? Its sampling distribution, the input of every interval method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.errors import UnsupportedMethodError
+from confir.measures.summary import logit
+
+Resampled = Literal["topics", "documents"]
+
+
+@dataclass(frozen=True, eq=False)
+class SamplingDistribution:
+    """A statistic of C columns (runs × measures), and how it varies over resampled data.
+
+    Fields that a source of variation does not provide are None; a method that needs one says so.
+
+    Attributes
+    ----------
+    labels
+        What each column is, for messages: (run, measure).
+    estimate
+        The statistic on the data themselves (C).
+    count
+        Topics that each column has scores for (C).
+    df
+        Degrees of freedom of the standard error: count - 1, infinite for documents (C).
+    support
+        Whether the column holds scores in [0, 1] (C).
+    resampled
+        What was drawn anew in each replicate.
+    sample
+        Scores, topics × C, NaN where missing; None where the statistic is not their mean.
+    se
+        Standard error of the estimate (C).
+    acceleration
+        Acceleration of BCa (C).
+    replicates
+        The statistic on each replicate, B × C; a column is contiguous in memory.
+    replicate_se
+        Its standard error on each replicate, B × C.
+    replicate_skewness
+        Skewness of the scores of each replicate, B × C.
+    dropped
+        Replicates on which the statistic is undefined (C); they are NaN in ``replicates``.
+    seed, draws
+        For methods that draw numbers of their own: from which seed, and how many.
+    """
+
+    labels: tuple[tuple[str, str], ...]
+    estimate: Floats
+    count: Integers
+    df: Floats
+    support: Booleans
+    resampled: frozenset[Resampled]
+    sample: Floats | None = None
+    se: Floats | None = None
+    acceleration: Floats | None = None
+    replicates: Floats | None = None
+    replicate_se: Floats | None = None
+    replicate_skewness: Floats | None = None
+    dropped: Integers | None = None
+    seed: int = 0
+    draws: int = 9_999
+
+    def require(self, name: str) -> Floats:
+        """Return a field, or raise where this distribution lacks it."""
+        field: Floats | None = getattr(self, name)
+        if field is None:
+            raise UnsupportedMethodError(f"this sampling distribution has no {name}")
+        return field
+
+    @cached_property
+    def sorted_replicates(self) -> Floats:
+        """The replicates of each column in ascending order, undefined ones last."""
+        return np.sort(self.require("replicates"), axis=0)
+
+    @cached_property
+    def replicate_logits(self) -> Floats:
+        """The logits of the replicates; ±∞ where a replicate is 1 or 0."""
+        return logit(np.clip(self.require("replicates"), 0.0, 1.0))
+
+    @cached_property
+    def sorted_t(self) -> Floats:
+        """``(m* - m) / se*`` in ascending order; replicates without variance are NaN, last."""
+        deviations = self.require("replicates") - self.estimate
+        se = self.require("replicate_se")
+        t = np.divide(deviations, se, out=np.full_like(se, np.nan), where=se > 0)
+        t.sort(axis=0)
+        return t
+
+    @cached_property
+    def logit_t(self) -> Floats:
+        """The studentised replicates on the logit scale, se there by the delta method.
+
+        Replicates without variance are ±∞ by the sign of their deviation, so that a limit can
+        become 0 or 1.
+        """
+        replicates, se = self.require("replicates"), self.require("replicate_se")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = self.replicate_logits - logit(self.estimate)
+            t *= replicates * (1.0 - replicates) / se
+        undefined = ~((se > 0) & (replicates > 0) & (replicates < 1))
+        if undefined.any():
+            deviation = (replicates - self.estimate)[undefined]
+            t[undefined] = np.where(deviation == 0, 0.0, np.copysign(np.inf, deviation))
+        return t
+
+    @cached_property
+    def sorted_logit_t(self) -> Floats:
+        """The studentised replicates on the logit scale, in ascending order."""
+        return np.sort(self.logit_t, axis=0)
+
+    @cached_property
+    def degenerate(self) -> Booleans:
+        """Columns that do not vary: fewer than two scores, or all of them equal (C)."""
+        return ~(self.require("se") > 0)
+
+
+def quantile_of_sorted(ordered: Floats, probability: float | Floats, count: Integers) -> Floats:
+    """Return the linear (type 7) quantile of each column.
+
+    Parameters
+    ----------
+    ordered
+        Values in ascending order down each column; may hold infinities.
+    probability
+        One for all columns, or one for each.
+    count
+        How many of the first rows count in each column; columns with none give NaN.
+    """
+    columns = np.arange(ordered.shape[1])
+    place = np.clip(probability, 0.0, 1.0) * np.maximum(count - 1, 0)
+    lower = np.floor(np.nan_to_num(place)).astype(np.int64)
+    upper = np.minimum(lower + 1, np.maximum(count - 1, 0))
+    part = place - lower
+    low, high = ordered[lower, columns], ordered[upper, columns]
+    with np.errstate(invalid="ignore"):
+        between = (1.0 - part) * low + part * high
+    exact = (part == 0) | (low == high)
+    result: Floats = np.where(count > 0, np.where(exact, low, between), np.nan)
+    return result

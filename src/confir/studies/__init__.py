@@ -1,0 +1,1 @@
+"""Questions, answered from scores and intervals."""

@@ -1,0 +1,156 @@
+"""Which run is best, and how sure is that? Ranks over resampled topics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.arrays import Floats, Integers
+from confir.data.neighbours import frame_from_records
+from confir.data.scores import Record, Scores
+from confir.errors import InvalidValueError
+from confir.intervals.interval import tail_probabilities
+from confir.parallel import run_in_threads
+from confir.resampling.topics import (
+    DEFAULT_REPLICATES,
+    Rng,
+    check_replicates,
+    topic_sample,
+    topic_weights,
+)
+
+# Means this near are equal but for rounding.
+_TIE = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """The ranks of runs, and how they vary over topics: all arrays are runs × measures.
+
+    Attributes
+    ----------
+    runs, measures
+        Names.
+    rank
+        Rank by the mean, 1 the best; tied runs share the better rank.
+    low, high
+        Limits of the rank's percentile interval, whole ranks.
+    p_best
+        Share of replicates in which the run is best; ties are shared out.
+    level
+        Confidence level of the interval.
+    """
+
+    runs: tuple[str, ...]
+    measures: tuple[str, ...]
+    rank: Integers
+    low: Integers
+    high: Integers
+    p_best: Floats
+    level: float
+
+    def to_records(self) -> list[Record]:
+        """Return a record (run, measure, rank, low, high, p_best) per run and measure."""
+        return [
+            {
+                "run": run,
+                "measure": measure,
+                "rank": int(self.rank[r, m]),
+                "low": int(self.low[r, m]),
+                "high": int(self.high[r, m]),
+                "p_best": float(self.p_best[r, m]),
+            }
+            for r, run in enumerate(self.runs)
+            for m, measure in enumerate(self.measures)
+        ]
+
+    def to_dict(self) -> dict[str, dict[str, Record]]:
+        """Return run → measure → record."""
+        result: dict[str, dict[str, Record]] = {}
+        for record in self.to_records():
+            result.setdefault(record["run"], {})[record["measure"]] = record
+        return result
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the records as a data frame of pandas, polars or pyarrow."""
+        return frame_from_records(self.to_records(), backend)
+
+
+def rank_runs(
+    scores: Scores,
+    *,
+    level: float = 0.95,
+    replicates: int = DEFAULT_REPLICATES,
+    rng: Rng = None,
+) -> Ranking:
+    """Return each run's rank, its interval, and the probability that the run is best.
+
+    Parameters
+    ----------
+    scores
+        Scores of the runs.
+    level
+        Confidence level of the rank intervals.
+    replicates, rng
+        Number of replicates, and seed or generator: the same seed draws the same topics as in
+        `confidence_interval`.
+    """
+    tails = tail_probabilities(level)
+    check_replicates(replicates)
+    if len(scores.topics) < 2:
+        raise InvalidValueError("there is one topic; ranks over topics need at least 2")
+    generator = np.random.default_rng(rng)
+    generator.integers(2**63)  # the seed that interval methods draw first
+    weights = topic_weights(len(scores.topics), replicates, generator)
+    sample = topic_sample(scores)
+
+    def task(measure: int) -> _Ranks:
+        columns = slice(measure, None, len(scores.measures))
+        distribution = sample.distribution(columns, weights, ("replicates",))
+        return _ranks(distribution.estimate, distribution.require("replicates"), tails)
+
+    parts = run_in_threads(task, range(len(scores.measures)))
+    return Ranking(
+        runs=scores.runs,
+        measures=scores.measures,
+        rank=np.stack([part.rank for part in parts], axis=1),
+        low=np.stack([part.low for part in parts], axis=1),
+        high=np.stack([part.high for part in parts], axis=1),
+        p_best=np.stack([part.p_best for part in parts], axis=1),
+        level=level,
+    )
+
+
+class _Ranks(NamedTuple):
+    """The ranks of runs by one measure."""
+
+    rank: Integers
+    low: Integers
+    high: Integers
+    p_best: Floats
+
+
+def _ranks(estimate: Floats, replicates: Floats, tails: tuple[float, float]) -> _Ranks:
+    """Return ranks, their limits, and the share of replicates in which each run is best."""
+    ranks = _rank_rows(replicates)
+    best = ranks == 1
+    p_best: Floats = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+    low = np.floor(np.quantile(ranks, tails[0], axis=0)).astype(np.int64)
+    high = np.ceil(np.quantile(ranks, tails[1], axis=0)).astype(np.int64)
+    return _Ranks(_rank_rows(estimate[None])[0], low, high, p_best)
+
+
+def _rank_rows(values: Floats) -> Integers:
+    """Return each row's ranks, 1 the highest value; values within rounding share a rank."""
+    values = np.where(np.isnan(values), -np.inf, values)
+    order = np.argsort(-values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=1)
+    places = np.arange(1, values.shape[1] + 1)
+    with np.errstate(invalid="ignore"):
+        new = np.diff(ordered, axis=1, prepend=np.inf) < -_TIE
+    shared = np.maximum.accumulate(np.where(new, places, 1), axis=1)
+    ranks = np.empty(values.shape, np.int64)
+    np.put_along_axis(ranks, order, shared, axis=1)
+    return ranks
