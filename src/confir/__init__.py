@@ -7,6 +7,8 @@ Verbs, from files to answers::
     bootstrap_topics                    Scores -> SamplingDistribution
     confidence_interval                 Scores -> Interval
     rank_runs                           Scores -> Ranking
+    compare_runs                        Scores -> Comparison
+    plan_topics                         pilot Scores -> Plan
 
 Nouns are frozen: Run, Qrels, Scores, Measure, SamplingDistribution, Interval, Ranking. Errors are
 in `confir.errors`; MEASURES and METHODS list what there is to choose from.
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from confir.measures.measure import Measure
     from confir.resampling.distribution import SamplingDistribution
     from confir.resampling.topics import bootstrap_topics
+    from confir.studies.comparison import Comparison, compare_runs
+    from confir.studies.planning import Plan, plan_topics
     from confir.studies.ranking import Ranking, rank_runs
 
 # Where each public name lives. Modules are imported when a name is first used: ``confir --help``
@@ -35,17 +39,21 @@ if TYPE_CHECKING:
 _HOMES = {
     "MEASURES": "measures.catalogue",
     "METHODS": "intervals.catalogue",
+    "Comparison": "studies.comparison",
     "Interval": "intervals.interval",
     "Measure": "measures.measure",
+    "Plan": "studies.planning",
     "Qrels": "data.qrels",
     "Ranking": "studies.ranking",
     "Run": "data.run",
     "SamplingDistribution": "resampling.distribution",
     "Scores": "data.scores",
     "bootstrap_topics": "resampling.topics",
+    "compare_runs": "studies.comparison",
     "confidence_interval": "intervals.catalogue",
     "evaluate": "measures.evaluation",
     "parse_measure": "measures.catalogue",
+    "plan_topics": "studies.planning",
     "rank_runs": "studies.ranking",
     "read_qrels": "data.trec_files",
     "read_run": "data.trec_files",
@@ -58,17 +66,21 @@ _HOMES = {
 __all__ = [
     "MEASURES",
     "METHODS",
+    "Comparison",
     "Interval",
     "Measure",
+    "Plan",
     "Qrels",
     "Ranking",
     "Run",
     "SamplingDistribution",
     "Scores",
     "bootstrap_topics",
+    "compare_runs",
     "confidence_interval",
     "evaluate",
     "parse_measure",
+    "plan_topics",
     "rank_runs",
     "read_qrels",
     "read_run",

@@ -12,10 +12,10 @@ from typing import Any
 
 import typer
 
-from confir.cli import demo, evaluate, lists
+from confir.cli import chance, compare, coverage, demo, evaluate, lists, plan
 from confir.errors import ConfirError, ConfirWarning
 
-DAILY, LISTS = "Daily", "Lists"
+DAILY, STUDIES, LISTS = "Daily", "Studies", "Lists"
 
 app = typer.Typer(
     name="confir",
@@ -27,7 +27,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("evaluate", rich_help_panel=DAILY)(evaluate.evaluate_command)
+app.command("compare", rich_help_panel=DAILY)(compare.compare_command)
 app.command("demo", rich_help_panel=DAILY)(demo.demo_command)
+app.command("coverage", rich_help_panel=STUDIES)(coverage.coverage_command)
+app.command("type-one", rich_help_panel=STUDIES)(coverage.type_one_command)
+app.command("chance", rich_help_panel=STUDIES)(chance.chance_command)
+app.command("plan", rich_help_panel=STUDIES)(plan.plan_command)
 app.command("measures", rich_help_panel=LISTS)(lists.measures_command)
 app.command("methods", rich_help_panel=LISTS)(lists.methods_command)
 
@@ -49,9 +54,18 @@ def root(
 
 def main() -> None:
     """Run the command line; exit with 0, 1 (a gate that is closed) or 2 (an error)."""
-    warnings.showwarning = _show_warning
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ConfirWarning)
+        warnings.showwarning = _show_warning
+        code = _run()
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Run the command that the arguments name, and return the exit code."""
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()
     except typer.Exit as stop:
         code = stop.exit_code
     except ConfirError as error:
@@ -70,7 +84,7 @@ def main() -> None:
             f"this is a bug in confir: {type(error).__name__}: {error} "
             "(CONFIR_TRACEBACK=1 shows where)"
         )
-    sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0
 
 
 def _fail(message: str) -> int:

@@ -51,7 +51,7 @@ def evaluate_command(
     from confir.cli.input import load_scores
     from confir.cli.terminal import be_quiet, check_output, deliver
 
-    check_output(output)
+    check_output(output, kind)
     if per_topic and ranks:
         raise InvalidValueError("--per-topic and --ranks cannot be had at once")
     if quiet:

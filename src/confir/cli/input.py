@@ -23,9 +23,9 @@ def load_scores(
     rel: int,
     depth: int | None,
     missing: str,
-    intents: str | None,
-    name_by: str,
-    tie_precision: str,
+    intents: str | None = None,
+    name_by: str = "file",
+    tie_precision: str = "double",
     quiet: bool,
 ) -> Scores:
     """Return the scores that a command's arguments ask for: read, or computed from runs."""

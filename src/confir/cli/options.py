@@ -103,13 +103,28 @@ ReplicatesOption = Annotated[
 SeedOption = Annotated[
     int, typer.Option(help="Seed of the random numbers.", rich_help_panel=_STATISTICS)
 ]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        help="Threads at work at once; by default all cores. The numbers do not depend on it.",
+        rich_help_panel=_STATISTICS,
+    ),
+]
+ResumeOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR",
+        help="Keep parts of the work there, and go on from them after an interruption.",
+        rich_help_panel=_STATISTICS,
+    ),
+]
 OutputOption = Annotated[
     str | None,
     typer.Option(
         "-o",
         "--output",
         metavar="FILE",
-        help="Write to a file: .csv .tsv .json .jsonl .md .tex .html .parquet",
+        help="Write to a file: .csv .tsv .json .jsonl .md .tex .html .parquet .svg .pdf .png",
         rich_help_panel=_OUTPUT,
     ),
 ]

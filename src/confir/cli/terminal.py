@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from confir.data.scores import Record
-from confir.errors import ConfirWarning, UnknownNameError
+from confir.errors import ConfirWarning, UnknownNameError, UnreadableError
 from confir.report.charts.drawing import CHART_ENDINGS
-from confir.report.records import ENDINGS, format_result, write_result
+from confir.report.records import ENDINGS, FORMATS, format_result, write_result
 from confir.report.tables import Table, to_text
 
 # Work that is over sooner needs no progress bar.
@@ -57,11 +57,17 @@ def deliver(answer: Answer, *, output: str | None, kind: str) -> None:
     sys.stdout.write(text)
 
 
-def check_output(output: str | None) -> None:
-    """Raise before any work where the ending of an output file names no format."""
+def check_output(output: str | None, kind: str = "table") -> None:
+    """Raise before any work where a result could not be written or printed after it."""
+    if kind not in FORMATS:
+        raise UnknownNameError("format", kind, FORMATS)
+    if output is None:
+        return
     known = (*ENDINGS, *CHART_ENDINGS)
-    if output is not None and Path(output).suffix.lower() not in known:
+    if Path(output).suffix.lower() not in known:
         raise UnknownNameError("ending of an output file", Path(output).name, known)
+    if not Path(output).parent.is_dir():
+        raise UnreadableError(f"{output}: cannot be written (no such folder)")
 
 
 def be_quiet() -> None:

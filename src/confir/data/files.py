@@ -7,12 +7,13 @@ import gzip
 import io
 import lzma
 import os
+import re
+import secrets
+import shutil
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import IO, Any, cast
 
 from confir.errors import MissingDependencyError, UnreadableError
@@ -23,12 +24,19 @@ STDIN = "-"
 
 COMPRESSION_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 
-_MAGIC = (
-    (b"\x1f\x8b", "gzip"),
-    (b"BZh", "bzip2"),
-    (b"\xfd7zXZ\x00", "xz"),
-    (b"\x28\xb5\x2f\xfd", "zstandard"),
+# What compressed data begin with. None of it can begin a text; of bzip2, whose first letters could,
+# the start of its first block, or of its end when it is empty, belongs to it.
+_COMPRESSED = re.compile(
+    rb"(?P<gzip>\x1f\x8b)"
+    rb"|(?P<bzip2>BZh[1-9](?:1AY&SY|\x17rE8P\x90))"
+    rb"|(?P<xz>\xfd7zXZ\x00)"
+    rb"|(?P<zstandard>\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)"
 )
+_LONGEST_START = 10
+
+_CHUNK = 1 << 17
+_LARGEST_WINDOW = 1 << 31
+_GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 
 @contextmanager
@@ -36,10 +44,12 @@ def open_bytes(path: PathLike) -> Iterator[IO[bytes]]:
     """Open a file for reading, decompressed as its first bytes say; "-" is standard input."""
     name = os.fspath(path)
     with _readable(name), _open_raw(name) as raw:
-        buffered = io.BufferedReader(cast("io.RawIOBase", raw)) if not hasattr(raw, "peek") else raw
-        start = cast("io.BufferedReader", buffered).peek(8)[:8]
-        kind = next((kind for magic, kind in _MAGIC if start.startswith(magic)), None)
-        yield _DECOMPRESS[kind](buffered)
+        start = raw.read(_LONGEST_START)
+        compressed = _COMPRESSED.match(start)
+        stream = _rewound(raw, start)
+        if compressed:
+            stream = _buffered(_Decompressed(stream, str(compressed.lastgroup)))
+        yield stream
 
 
 def read_bytes(path: PathLike) -> bytes:
@@ -50,36 +60,84 @@ def read_bytes(path: PathLike) -> bytes:
 
 def write_whole(path: PathLike, content: bytes) -> None:
     """Write a file so that it is there whole or not at all, compressed as its ending says."""
-    target = Path(path)
-    content = _compress(content, target.suffix.lower())
-    with _writable(str(target)):
-        if target.exists() and not target.is_file():
-            target.write_bytes(content)
-            return
-        descriptor, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
+    name = os.fspath(path)
+    content = _compress(content, os.path.splitext(name)[1].lower())
+    with _writable(name):
+        if _is_special(name):
+            with open(name, "ab") as stream:
                 stream.write(content)
-            os.chmod(beside, 0o666 & ~_umask())
-            os.replace(beside, target)
-        except BaseException:
+        else:
+            _replace(os.path.realpath(name), content)
+
+
+def _replace(target: str, content: bytes) -> None:
+    """Write beside the target, then rename; what stood there keeps its permissions."""
+    beside = os.path.join(os.path.dirname(target), f".confir-{secrets.token_hex(8)}")
+    try:
+        with open(beside, "xb") as stream:
+            stream.write(content)
+        if os.path.exists(target):
+            shutil.copymode(target, beside)
+        os.replace(beside, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
             os.unlink(beside)
-            raise
+        raise
 
 
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
+def _is_special(name: str) -> bool:
+    """Return whether a path is a device, a pipe or a link to one, such as /dev/stdout.
+
+    The links there stand for open files: to replace what they lead to would cut it off.
+    """
+    if os.path.islink(name) and os.path.abspath(name).startswith(("/dev/", "/proc/")):
+        return True
+    return os.path.exists(name) and not os.path.isfile(name)
 
 
 @contextmanager
 def _open_raw(name: str) -> Iterator[IO[bytes]]:
     if name == STDIN:
-        yield sys.stdin.buffer
-    else:
-        with open(name, "rb") as stream:
-            yield stream
+        stdin = getattr(sys.stdin, "buffer", None)
+        if stdin is None or stdin.closed:
+            raise UnreadableError(f"{name}: standard input is closed; expected data there")
+        yield stdin
+        return
+    try:
+        stream = open(name, "rb")  # noqa: SIM115
+    except ValueError as error:
+        raise UnreadableError(f"{name!r}: no such file ({error})") from None
+    with stream:
+        yield stream
+
+
+def _rewound(stream: IO[bytes], start: bytes) -> IO[bytes]:
+    """Return a stream from which ``start`` was read as it was before, be it a pipe."""
+    if stream.seekable():
+        stream.seek(-len(start), os.SEEK_CUR)
+        return stream
+    return _buffered(_Prepended(start, stream))
+
+
+def _buffered(stream: io.RawIOBase) -> IO[bytes]:
+    return cast("IO[bytes]", io.BufferedReader(stream, _CHUNK))
+
+
+class _Prepended(io.RawIOBase):
+    """Reads the given bytes, then those of a stream."""
+
+    def __init__(self, start: bytes, stream: IO[bytes]) -> None:
+        self._start = start
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        chunk = self._start[: len(buffer)] or self._stream.read(len(buffer))
+        self._start = self._start[len(chunk) :]
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
 
 @contextmanager
@@ -97,10 +155,10 @@ def _readable(name: str) -> Iterator[None]:
         raise UnreadableError(
             f"{name}: the compressed data end too early; expected a complete file"
         ) from None
-    except (gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+    except _DamagedError as error:
         raise UnreadableError(f"{name}: the compressed data are damaged ({error})") from None
     except OSError as error:
-        raise UnreadableError(f"{name}: cannot be read ({error.strerror or error})") from None
+        raise UnreadableError(f"{name}: cannot be read ({error.strerror})") from None
 
 
 @contextmanager
@@ -108,7 +166,9 @@ def _writable(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnreadableError(f"{name}: cannot be written ({error.strerror or error})") from None
+        raise UnreadableError(f"{name}: cannot be written ({error.strerror})") from None
+    except ValueError as error:
+        raise UnreadableError(f"{name!r}: cannot be written ({error})") from None
 
 
 def _zstandard() -> Any:
@@ -119,56 +179,79 @@ def _zstandard() -> Any:
     return zstandard
 
 
-class _CheckedZstandard(io.RawIOBase):
-    """Reads zstandard data; data that end within a frame are an EOFError, as with gzip."""
+class _DamagedError(Exception):
+    """What a decompressor says of data that it cannot make sense of."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+
+class _Decompressed(io.RawIOBase):
+    """Reads compressed data, of one part or several put together, up to their very end.
+
+    The readers of the standard library take anything after the first part of bzip2 and xz data
+    that is not another part for a harmless trailer, and so would lose damaged parts in silence.
+    """
+
+    def __init__(self, stream: IO[bytes], kind: str) -> None:
         self._stream = stream
-        self._module = _zstandard()
-        self._decompressor = self._module.ZstdDecompressor().decompressobj()
-        self._ready = b""
-        self._within = False
+        self._start_part, self._error = _decompressor(kind)
+        self._decompressor = self._start_part()
+        self._within = True
+        self._ready = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while not self._ready:
-            chunk = self._stream.read(1 << 20)
-            if not chunk:
-                if self._within:
-                    raise EOFError
-                return 0
-            self._ready = self._decompress(chunk)
+        if not self._ready:
+            self._ready = memoryview(self._next())
         size = min(len(buffer), len(self._ready))
         buffer[:size] = self._ready[:size]
         self._ready = self._ready[size:]
         return size
 
+    def readall(self) -> bytes:
+        return b"".join([self._ready, *iter(self._next, b"")])
+
+    def _next(self) -> bytes:
+        """Return some of the data, b"" at their end."""
+        content = b""
+        while not content:
+            chunk = self._stream.read(_CHUNK)
+            if not chunk:
+                if self._within:
+                    raise EOFError
+                break
+            content = self._decompress(chunk)
+        return content
+
     def _decompress(self, chunk: bytes) -> bytes:
-        """Decompress a chunk, in which one frame may end and another begin."""
+        """Decompress a chunk, in which one part may end and another begin, zeros between them."""
         parts = []
         try:
-            while chunk:
-                self._within = True
+            while chunk := chunk if self._within else chunk.lstrip(b"\0"):
+                if not self._within:
+                    self._decompressor = self._start_part()
+                    self._within = True
                 parts.append(self._decompressor.decompress(chunk))
                 if not self._decompressor.eof:
                     break
                 chunk = self._decompressor.unused_data
                 self._within = False
-                self._decompressor = self._module.ZstdDecompressor().decompressobj()
-        except self._module.ZstdError as error:
-            raise OSError(f"damaged zstandard data: {error}") from None
+        except self._error as error:
+            raise _DamagedError(error) from None
         return b"".join(parts)
 
 
-_DECOMPRESS: dict[str | None, Callable[[Any], Any]] = {
-    None: lambda stream: stream,
-    "gzip": lambda stream: gzip.GzipFile(fileobj=stream),
-    "bzip2": bz2.BZ2File,
-    "xz": lzma.LZMAFile,
-    "zstandard": lambda stream: io.BufferedReader(_CheckedZstandard(stream)),
-}
+def _decompressor(kind: str) -> tuple[Callable[[], Any], type[Exception]]:
+    """Return what makes a decompressor for one part of the data, and the error it raises."""
+    if kind == "gzip":
+        return lambda: zlib.decompressobj(wbits=_GZIP_WINDOW), zlib.error
+    if kind == "bzip2":
+        return bz2.BZ2Decompressor, OSError
+    if kind == "xz":
+        return lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), lzma.LZMAError
+    module = _zstandard()
+    decompressor = module.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
+    return decompressor.decompressobj, module.ZstdError
 
 
 def _compress(content: bytes, ending: str) -> bytes:

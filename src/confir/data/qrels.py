@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Real
 
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.run import encode_topics
-from confir.errors import FormatError, InputWarning
+from confir.data.run import encode_topics, find_topic, pick
+from confir.errors import FormatError, InputWarning, TopicMismatchError
 
 Intents = Mapping[str, Mapping[str, float]]
 
@@ -57,13 +59,15 @@ class Qrels:
 
     def __getitem__(self, topic: str) -> dict[str, int]:
         """Return docid → gain of a topic."""
-        position = self.topics.index(topic)
-        span = slice(self.offsets[position], self.offsets[position + 1])
-        return dict(zip(self.documents[span], self.gains[span].tolist(), strict=True))
+        return self._judged(find_topic(self.topics, topic))
 
     def to_dict(self) -> dict[str, dict[str, int]]:
         """Return topic → docid → gain, the shape of pytrec_eval and ranx."""
-        return {topic: self[topic] for topic in self.topics}
+        return {topic: self._judged(i) for i, topic in enumerate(self.topics)}
+
+    def _judged(self, position: int) -> dict[str, int]:
+        span = slice(self.offsets[position], self.offsets[position + 1])
+        return dict(zip(self.documents[span], self.gains[span].tolist(), strict=True))
 
     @property
     def document_topics(self) -> Integers:
@@ -112,23 +116,38 @@ def build_qrels(
     if len(topics) == 0:
         raise FormatError("the qrels are empty; expected one line per judgement", path=path)
     names, codes = encode_topics(topics)
-    order = np.argsort(codes, kind="stable")
-    ordered = order.tolist()
-    documents = [documents[i] for i in ordered]
-    subtopics = [subtopics[i] for i in ordered]
-    gains = gains[order]
-    bounds = np.searchsorted(codes[order], np.arange(len(names) + 1))
-    pairs = list(pairwise(bounds.tolist()))
-    if all(len(set(documents[start:stop])) == stop - start for start, stop in pairs):
-        positions = np.arange(len(documents))
+    _check_intents(names, intents, path)
+    if (codes[1:] < codes[:-1]).any():
+        order = np.argsort(codes, kind="stable")
+        codes, gains = codes[order], gains[order]
+        subtopics, documents = pick(subtopics, order), pick(documents, order)
+    offsets = np.searchsorted(codes, np.arange(len(names) + 1))
+    spans = list(pairwise(offsets.tolist()))
+    if all(len(set(documents[start:stop])) == stop - start for start, stop in spans):
+        judged = np.arange(len(documents))
         return Qrels(
-            names, bounds, tuple(documents), gains, positions, tuple(subtopics), gains, intents
+            names, offsets, tuple(documents), gains, judged, tuple(subtopics), gains, intents
         )
-    keep = _distinct_judgements(names, pairs, subtopics, documents, gains, path)
-    documents = [documents[i] for i in keep]
-    subtopics = [subtopics[i] for i in keep]
-    gains = gains[keep]
-    return _merge_subtopics(names, codes[order][keep], subtopics, documents, gains, intents)
+    keep = _distinct_judgements(names, spans, subtopics, documents, gains, path)
+    subtopics, documents = pick(subtopics, keep), pick(documents, keep)
+    return _merge_subtopics(names, codes[keep], subtopics, documents, gains[keep], intents)
+
+
+def _check_intents(topics: Sequence[str], intents: Intents | None, path: str) -> None:
+    """Raise where the intent probabilities of a topic are none, or belong to other topics."""
+    if intents is None:
+        return
+    for topic, probabilities in intents.items():
+        values = list(probabilities.values())
+        sound = all(isinstance(value, Real) and 0 <= value < math.inf for value in values)
+        if not sound or not 0 < sum(values) < math.inf:
+            raise FormatError(
+                f"the intent probabilities of topic {topic!r} are {dict(probabilities)}; expected "
+                "numbers of 0 or more, not all 0",
+                path=path,
+            )
+    if intents.keys().isdisjoint(topics):
+        raise TopicMismatchError(f"{path}: the intents are of other topics than the qrels")
 
 
 def _distinct_judgements(
@@ -138,32 +157,29 @@ def _distinct_judgements(
     documents: Sequence[str],
     gains: Integers,
     path: str,
-) -> list[int]:
+) -> Integers:
     """Return the positions of the judgements without repetitions; raise where two conflict."""
     keep: list[int] = []
-    repeated = 0
+    gain = gains.tolist()
     for topic, (start, stop) in zip(names, spans, strict=True):
         seen: dict[tuple[str, str], int] = {}
         for i in range(start, stop):
-            key = (subtopics[i], documents[i])
-            first = seen.setdefault(key, i)
-            if first == i:
-                keep.append(i)
-            elif gains[first] != gains[i]:
+            first = seen.setdefault((subtopics[i], documents[i]), i)
+            if gain[first] != gain[i]:
                 raise FormatError(
                     f"conflicting judgements of document {documents[i]!r} in topic {topic!r}, "
-                    f"subtopic {subtopics[i]!r}: {gains[first]} and {gains[i]}; expected one",
+                    f"subtopic {subtopics[i]!r}: {gain[first]} and {gain[i]}; expected one",
                     path=path,
                 )
-            else:
-                repeated += 1
+        keep.extend(seen.values())
+    repeated = len(documents) - len(keep)
     if repeated:
         warnings.warn(
             f"{path}: {repeated} judgements are repeated with the same gain; each counts once",
             InputWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-    return keep
+    return np.array(keep, np.int64)
 
 
 def _merge_subtopics(
@@ -176,9 +192,8 @@ def _merge_subtopics(
 ) -> Qrels:
     """Return qrels in which a document judged for several subtopics stands once."""
     position: dict[tuple[int, str], int] = {}
-    judged = np.empty(len(documents), np.int64)
-    for i, key in enumerate(zip(codes.tolist(), documents, strict=True)):
-        judged[i] = position.setdefault(key, len(position))
+    keys = zip(codes.tolist(), documents, strict=True)
+    judged = np.array([position.setdefault(key, len(position)) for key in keys], np.int64)
     highest = np.full(len(position), np.iinfo(np.int64).min)
     np.maximum.at(highest, judged, gains)
     document_topics = np.fromiter((topic for topic, _ in position), np.int64, len(position))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
+from operator import ne
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.errors import FormatError
+from confir.errors import FormatError, UnknownNameError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,13 +49,15 @@ class Run:
 
     def __getitem__(self, topic: str) -> list[tuple[str, float]]:
         """Return the ranked (docid, score) pairs of a topic."""
-        position = self.topics.index(topic)
-        span = slice(self.offsets[position], self.offsets[position + 1])
-        return list(zip(self.documents[span], self.scores[span].tolist(), strict=True))
+        return self._ranked(find_topic(self.topics, topic))
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return topic → docid → score, the shape of pytrec_eval and ranx."""
-        return {topic: dict(self[topic]) for topic in self.topics}
+        return {topic: dict(self._ranked(i)) for i, topic in enumerate(self.topics)}
+
+    def _ranked(self, position: int) -> list[tuple[str, float]]:
+        span = slice(self.offsets[position], self.offsets[position + 1])
+        return list(zip(self.documents[span], self.scores[span].tolist(), strict=True))
 
 
 def build_run(
@@ -80,12 +84,15 @@ def build_run(
             path=source,
         )
     names, codes = encode_topics(topics)
-    order = np.lexsort((-scores, codes))
-    codes = codes[order]
-    offsets = np.searchsorted(codes, np.arange(len(names) + 1))
-    scores = scores[order]
-    ranked = [documents[i] for i in order.tolist()]
+    ranked = list(documents)
+    if _is_ranked(codes, scores):
+        scores = scores.copy()
+    else:
+        order = np.lexsort((-scores, codes))
+        codes, scores = codes[order], scores[order]
+        ranked = pick(ranked, order)
     break_ties(ranked, scores, codes)
+    offsets = np.searchsorted(codes, np.arange(len(names) + 1))
     for topic, (start, stop) in zip(names, pairwise(offsets.tolist()), strict=True):
         if len(set(ranked[start:stop])) < stop - start:
             duplicate = _first_duplicate(ranked[start:stop])
@@ -95,6 +102,27 @@ def build_run(
                 path=source,
             )
     return Run(name, names, offsets, tuple(ranked), scores)
+
+
+def _is_ranked(codes: Integers, scores: Floats) -> bool:
+    """Return whether entries stand in the order of topics, and by score within each."""
+    next_topic = codes[1:] > codes[:-1]
+    next_score = (codes[1:] == codes[:-1]) & (scores[1:] <= scores[:-1])
+    return bool((next_topic | next_score).all())
+
+
+def pick(entries: Sequence[str], positions: Integers) -> list[str]:
+    """Return the entries at the positions."""
+    picked: list[str] = np.array(entries, object)[positions].tolist()
+    return picked
+
+
+def find_topic(topics: tuple[str, ...], topic: str) -> int:
+    """Return the position of a topic among topics in order."""
+    position = bisect_left(topics, topic)
+    if position == len(topics) or topics[position] != topic:
+        raise UnknownNameError("topic", topic, topics)
+    return position
 
 
 def break_ties(documents: list[str], scores: Floats, lists: Integers) -> None:
@@ -112,10 +140,15 @@ def break_ties(documents: list[str], scores: Floats, lists: Integers) -> None:
 
 def encode_topics(topics: Sequence[str]) -> tuple[tuple[str, ...], Integers]:
     """Return the distinct topics in order, and each entry's position among them."""
-    names = tuple(sorted(set(topics)))
+    if len(topics) == 0:
+        return (), np.zeros(0, np.int64)
+    changes = np.fromiter(map(ne, islice(topics, 1, None), topics), bool, len(topics) - 1)
+    starts = np.concatenate(([0], np.flatnonzero(changes) + 1))
+    spans = [topics[start] for start in starts.tolist()]
+    names = tuple(sorted(set(spans)))
     position = {name: i for i, name in enumerate(names)}
-    codes = np.fromiter(map(position.__getitem__, topics), np.int64, len(topics))
-    return names, codes
+    codes = np.fromiter(map(position.__getitem__, spans), np.int64, len(spans))
+    return names, np.repeat(codes, np.diff(starts, append=len(topics)))
 
 
 def _first_duplicate(documents: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """How are TREC runs and qrels read and written?
 
-This is the reference reader: it knows every rule, and its errors name file and line. A file of
-regular lines is split in one go; at the first irregular thing it is read again line by line.
+This is the reference reader: it knows every rule, and its errors name file and line. Regular lines
+are split a block at a time; at the first irregular thing the file is read again line by line.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import math
 import os
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -28,6 +30,16 @@ KNOWN_ENDINGS = (".run", ".txt", ".trec", ".res", ".dat", ".eval", ".csv", ".jso
 RUN_COLUMNS = "topic Q0 docid rank score tag"
 QRELS_COLUMNS = "topic subtopic docid gain"
 HIGHEST_GAIN = 2**31 - 1
+# Told by its digits, not by its value: 0.99999999999999999999 is 1 as soon as it is a float.
+WHOLE_NUMBER = re.compile(rb"[+-]?\d+(?:\.0*)?(?:[eE][+-]?0+)?")
+
+# Blocks whose fields stay in the processor's cache are split fastest.
+BLOCK_SIZE = 1 << 16
+
+# What is read back as it was written: no blanks as in C, nothing lost as a comment or a byte order
+# mark, and no half of a surrogate pair, which UTF-8 does not have.
+WRITABLE_ID = re.compile("[^ \t\n\r\v\f\0\ud800-\udfff]+")
+WRITABLE_TOPIC = re.compile(f"(?![#\ufeff]){WRITABLE_ID.pattern}")
 
 NameBy = Literal["file", "tag"]
 
@@ -57,15 +69,9 @@ def read_run(path: PathLike, *, name: str | None = None, name_by: NameBy = "file
     """
     source = os.fspath(path)
     content = text_bytes(read_bytes(path), source)
-    columns = _split_regular(content, 6)
-    scores = None if columns is None else _parse_scores(columns[4])
-    if columns is None or scores is None:
-        return _read_run_by_line(content, source, name, name_by)
-    run_name = name or (columns[5][0].decode() if name_by == "tag" else name_from_path(source))
-    topics, documents = _decode(content, columns[0]), _decode(content, columns[2])
     try:
-        return build_run(run_name, topics, documents, scores, path=source)
-    except FormatError:
+        return _read_regular_run(content, source, name, name_by)
+    except (_IrregularError, FormatError):
         return _read_run_by_line(content, source, name, name_by)
 
 
@@ -84,14 +90,9 @@ def read_qrels(path: PathLike, *, intents: PathLike | Intents | None = None) -> 
     if isinstance(intents, str | os.PathLike):
         intents = read_intents(intents)
     content = text_bytes(read_bytes(path), source)
-    columns = _split_regular(content, 4)
-    gains = None if columns is None else _parse_gains(columns[3])
-    if columns is None or gains is None:
-        return _read_qrels_by_line(content, source, intents)
-    topics, subtopics, documents = (_decode(content, column) for column in columns[:3])
     try:
-        return build_qrels(topics, subtopics, documents, gains, path=source, intents=intents)
-    except FormatError:
+        return _read_regular_qrels(content, source, intents)
+    except (_IrregularError, FormatError):
         return _read_qrels_by_line(content, source, intents)
 
 
@@ -109,14 +110,14 @@ def read_intents(path: PathLike) -> dict[str, dict[str, float]]:
         probability = _parse_number(fields[2])
         if probability is None or not 0 <= probability < math.inf:
             raise FormatError(
-                f"probability {fields[2].decode()!r} is not a number of 0 or more",
+                f"probability {_shown(fields[2])} is not a number of 0 or more",
                 path=source,
                 line=number,
             )
         topic = intents.setdefault(fields[0].decode(), {})
         if topic.setdefault(fields[1].decode(), probability) != probability:
             raise FormatError(
-                f"a second probability for subtopic {fields[1].decode()!r}",
+                f"a second probability for subtopic {_shown(fields[1])}",
                 path=source,
                 line=number,
             )
@@ -132,17 +133,25 @@ def read_intents(path: PathLike) -> dict[str, dict[str, float]]:
 
 def write_run(run: Run, path: PathLike) -> None:
     """Write a run as a TREC file, compressed as the ending says."""
-    tag = re.sub(r"\s+", "_", run.name) or "run"
+    target = os.fspath(path)
+    _check_ids("topic", run.topics, target)
+    _check_ids("docid", run.documents, target)
+    tag = re.sub(r"[\s\0]+", "_", run.name) or "run"
+    scores = run.scores.tolist()
     lines = [
-        f"{topic} Q0 {document} {rank} {score!r} {tag}\n"
-        for topic in run.topics
-        for rank, (document, score) in enumerate(run[topic], start=1)
+        f"{topic} Q0 {run.documents[i]} {i - start + 1} {scores[i]!r} {tag}\n"
+        for topic, (start, stop) in zip(run.topics, pairwise(run.offsets.tolist()), strict=True)
+        for i in range(start, stop)
     ]
-    write_whole(path, "".join(lines).encode())
+    write_whole(path, "".join(lines).encode(errors="replace"))
 
 
 def write_qrels(qrels: Qrels, path: PathLike) -> None:
     """Write qrels as a TREC file, compressed as the ending says."""
+    target = os.fspath(path)
+    _check_ids("topic", qrels.topics, target)
+    _check_ids("subtopic", qrels.subtopics, target)
+    _check_ids("docid", qrels.documents, target)
     topics = qrels.document_topics[qrels.judged_documents].tolist()
     entries = zip(
         topics,
@@ -158,6 +167,18 @@ def write_qrels(qrels: Qrels, path: PathLike) -> None:
     write_whole(path, "".join(lines).encode())
 
 
+def _check_ids(kind: str, ids: Iterable[str], target: str) -> None:
+    """Raise where an id would be read back as something else."""
+    allowed = WRITABLE_TOPIC if kind == "topic" else WRITABLE_ID
+    wrong = next((text for text in ids if not allowed.fullmatch(text)), None)
+    if wrong is not None:
+        raise FormatError(
+            f"{kind} {wrong!r} cannot stand in a TREC file; expected text without blanks"
+            f"{', not starting with #' if kind == 'topic' else ''}",
+            path=target,
+        )
+
+
 def name_from_path(path: PathLike) -> str:
     """Return a run's name: its file's without endings, and without a leading ``input.``."""
     name = Path(path).name
@@ -168,8 +189,8 @@ def name_from_path(path: PathLike) -> str:
             if name.lower().endswith(ending) and len(name) > len(ending):
                 name = name[: -len(ending)]
                 break
-    shorter = name.removeprefix("input.")
-    return shorter or name
+    shorter = name.removeprefix("input.") or name
+    return shorter.encode(errors="replace").decode()  # a file's name need not be valid text
 
 
 def find_runs(sources: Iterable[PathLike]) -> list[RunSource]:
@@ -191,9 +212,8 @@ def find_runs(sources: Iterable[PathLike]) -> list[RunSource]:
 
 def text_bytes(content: bytes, source: str) -> bytes:
     """Return the content without a byte order mark; raise where it is not UTF-8 text."""
-    for mark, encoding in ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16")):
-        if content.startswith(mark):
-            raise FormatError(f"the file is in {encoding}; expected UTF-8", path=source)
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise FormatError("the file is in UTF-16 or UTF-32; expected UTF-8", path=source)
     content = content.removeprefix(b"\xef\xbb\xbf")
     problem = content.find(b"\0")
     if problem < 0 and not content.isascii():
@@ -226,63 +246,107 @@ def _expand(source: str) -> list[RunSource]:
     name, equals, path = source.partition("=")
     if equals and name and (path == STDIN or os.path.exists(path)):
         return [RunSource(path, name)]
-    matches = sorted(glob.glob(source))
-    if matches:
-        return [RunSource(match) for match in matches if os.path.isfile(match)]
-    raise UnreadableError(f"{path if equals and name else source}: no such file")
+    matches = [] if "\0" in source else sorted(filter(os.path.isfile, glob.glob(source)))
+    if not matches:
+        raise UnreadableError(f"{path if equals and name else source}: no such file")
+    return [RunSource(match) for match in matches]
 
 
-def _split_regular(content: bytes, width: int) -> list[list[bytes]] | None:
-    """Return the columns of content whose lines all have ``width`` of them, else None.
+class _IrregularError(Exception):
+    """Something that only the reading by line understands, or knows how to refuse."""
 
-    Fields are counted per line, since a short and a long line can cancel in the total.
+
+def _read_regular_run(content: bytes, source: str, name: str | None, name_by: NameBy) -> Run:
+    topics: list[str] = []
+    documents: list[str] = []
+    scores: list[Floats] = []
+    tag = b""
+    text = _DecodedFields()
+    for columns in _regular_blocks(content, 6):
+        topics += map(text.__getitem__, columns[0])
+        documents += _decode(columns[2])
+        scores.append(_parse_scores(columns[4]))
+        tag = tag or columns[5][0]
+    run_name = name or (tag.decode() if name_by == "tag" else name_from_path(source))
+    return build_run(run_name, topics, documents, np.concatenate(scores), path=source)
+
+
+def _read_regular_qrels(content: bytes, source: str, intents: Intents | None) -> Qrels:
+    topics: list[str] = []
+    subtopics: list[str] = []
+    documents: list[str] = []
+    gains: list[Integers] = []
+    text = _DecodedFields()
+    for columns in _regular_blocks(content, 4):
+        topics += map(text.__getitem__, columns[0])
+        subtopics += map(text.__getitem__, columns[1])
+        documents += _decode(columns[2])
+        gains.append(_parse_gains(columns[3]))
+    return build_qrels(
+        topics, subtopics, documents, np.concatenate(gains), path=source, intents=intents
+    )
+
+
+def _regular_blocks(content: bytes, width: int) -> Iterator[list[list[bytes]]]:
+    """Yield the columns of one block of lines after another; raise where a line is irregular.
+
+    Every line end is made a field of its own, NUL, which no text holds. Where these, and no other
+    fields, stand at the end of every ``width + 1`` fields, each line has ``width`` columns: the
+    number of fields alone would not tell, since a short and a long line can cancel.
     """
-    if not content or content.startswith(b"#") or b"\n#" in content:
-        return None
-    data = np.frombuffer(content, np.uint8)
-    blank = (data == 32) | ((data >= 9) & (data <= 13))
-    starts = np.flatnonzero(~blank & np.concatenate(([True], blank[:-1])))
-    ends = np.flatnonzero(data == 10)
-    if not content.endswith(b"\n"):
-        ends = np.append(ends, len(content))
-    if len(starts) != width * len(ends):
-        return None
-    through = np.arange(width, len(starts) + 1, width)
-    if (starts[through - 1] >= ends).any() or (starts[through[:-1]] <= ends[:-1]).any():
-        return None
-    if (data[starts[::width]] == ord("#")).any():
-        return None
-    fields = content.split()
-    return [fields[i::width] for i in range(width)]
+    content = content.rstrip() + b"\n"
+    start = 0
+    while start < len(content):
+        stop = content.find(b"\n", start + BLOCK_SIZE) + 1 or len(content)
+        block = content[start:stop]
+        fields = block.replace(b"\n", b" \0 ").split()
+        lines = block.count(b"\n")
+        if len(fields) != lines * (width + 1) or fields[width :: width + 1].count(b"\0") != lines:
+            raise _IrregularError
+        columns = [fields[i :: width + 1] for i in range(width)]
+        if b"#" in block and any(field.startswith(b"#") for field in set(columns[0])):
+            raise _IrregularError
+        yield columns
+        start = stop
 
 
-def _decode(content: bytes, column: Sequence[bytes]) -> list[str]:
-    """Return a column as text; content known to be ASCII is decoded at once."""
-    if content.isascii():
-        return b" ".join(column).decode("ascii").split(" ")
-    return [field.decode() for field in column]
+def _decode(column: Sequence[bytes]) -> list[str]:
+    """Return a column as text; fields hold no blank, so that they can be decoded together."""
+    return b" ".join(column).decode().split(" ")
 
 
-def _parse_scores(column: Sequence[bytes]) -> Floats | None:
-    """Return the scores of a column, or None where one is not a finite number."""
+class _DecodedFields(dict[bytes, str]):
+    """The text of each field that was looked up: for columns that repeat few distinct fields."""
+
+    def __missing__(self, field: bytes) -> str:
+        text = self[field] = field.decode()
+        return text
+
+
+def _parse_scores(column: Sequence[bytes]) -> Floats:
+    """Return the scores of a column of finite numbers."""
     if b"_" in b" ".join(column):
-        return None
+        raise _IrregularError
     try:
         scores = np.fromiter(map(float, column), np.float64, len(column))
     except ValueError:
-        return None
-    return scores if np.isfinite(scores).all() else None
+        raise _IrregularError from None
+    if not np.isfinite(scores).all():
+        raise _IrregularError
+    return scores
 
 
-def _parse_gains(column: Sequence[bytes]) -> Integers | None:
-    """Return the gains of a column, or None where one is not a plain whole number."""
+def _parse_gains(column: Sequence[bytes]) -> Integers:
+    """Return the gains of a column of plain whole numbers."""
     if b"_" in b" ".join(column):
-        return None
+        raise _IrregularError
     try:
         gains = np.fromiter(map(int, column), np.int64, len(column))
     except (ValueError, OverflowError):
-        return None
-    return gains if np.abs(gains).max() <= HIGHEST_GAIN else None
+        raise _IrregularError from None
+    if gains.min() < -HIGHEST_GAIN or gains.max() > HIGHEST_GAIN:
+        raise _IrregularError
+    return gains
 
 
 def _parse_number(field: bytes) -> float | None:
@@ -305,7 +369,7 @@ def _read_run_by_line(content: bytes, source: str, name: str | None, name_by: Na
     topics: list[str] = []
     documents: list[str] = []
     scores: list[float] = []
-    seen: dict[tuple[str, str], int] = {}
+    lines: defaultdict[str, dict[str, int]] = defaultdict(dict)
     tag: str | None = None
     untagged = 0
     for number, fields in _lines(content):
@@ -316,11 +380,11 @@ def _read_run_by_line(content: bytes, source: str, name: str | None, name_by: Na
         score = _parse_number(fields[4])
         if score is None or not math.isfinite(score):
             raise FormatError(
-                f"score {fields[4].decode()!r} is not a finite number; expected {RUN_COLUMNS}",
+                f"score {_shown(fields[4])} is not a finite number; expected {RUN_COLUMNS}",
                 path=source,
                 line=number,
             )
-        first = seen.setdefault((topic, document), number)
+        first = lines[topic].setdefault(document, number)
         if first != number:
             raise FormatError(
                 f"document {document!r} stands twice in topic {topic!r} (first on line {first}); "
@@ -356,30 +420,33 @@ def _read_qrels_by_line(content: bytes, source: str, intents: Intents | None) ->
     subtopics: list[str] = []
     documents: list[str] = []
     gains: list[int] = []
-    seen: dict[tuple[str, str, str], tuple[int, int]] = {}
+    lines: list[int] = []
+    judged: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     for number, fields in _lines(content):
         if len(fields) != 4:
             raise _wrong_qrels_columns(fields, source, number)
         gain = _whole_number(fields[3])
         if gain is None:
             raise FormatError(
-                f"gain {fields[3].decode()!r} is not a whole number; expected {QRELS_COLUMNS}",
+                f"gain {_shown(fields[3])} is not a whole number between -{HIGHEST_GAIN} and "
+                f"{HIGHEST_GAIN}; expected {QRELS_COLUMNS}",
                 path=source,
                 line=number,
             )
-        key = (fields[0].decode(), fields[1].decode(), fields[2].decode())
-        first, other = seen.setdefault(key, (number, gain))
-        if gain != other:
-            raise FormatError(
-                f"document {key[2]!r} of topic {key[0]!r}, subtopic {key[1]!r}, is judged {gain} "
-                f"here and {other} on line {first}; expected one judgement",
-                path=source,
-                line=number,
-            )
-        topics.append(key[0])
-        subtopics.append(key[1])
-        documents.append(key[2])
+        topic, subtopic, document = (field.decode() for field in fields[:3])
+        first = judged[topic, subtopic].setdefault(document, len(gains))
+        topics.append(topic)
+        subtopics.append(subtopic)
+        documents.append(document)
         gains.append(gain)
+        lines.append(number)
+        if gains[first] != gain:
+            raise FormatError(
+                f"document {document!r} of topic {topic!r}, subtopic {subtopic!r}, is judged "
+                f"{gain} here and {gains[first]} on line {lines[first]}; expected one judgement",
+                path=source,
+                line=number,
+            )
     return build_qrels(
         topics, subtopics, documents, np.array(gains, np.int64), path=source, intents=intents
     )
@@ -387,14 +454,18 @@ def _read_qrels_by_line(content: bytes, source: str, intents: Intents | None) ->
 
 def _wrong_qrels_columns(fields: Sequence[bytes], source: str, number: int) -> FormatError:
     problem = f"{len(fields)} columns; expected 4: {QRELS_COLUMNS}"
-    if len(fields) == 6 and _parse_number(fields[4]) is not None:
+    if len(fields) in (5, 6) and _parse_number(fields[4]) is not None:
         problem += " (this looks like a run; the qrels file comes first, then the runs)"
     return FormatError(problem, path=source, line=number)
 
 
 def _whole_number(field: bytes) -> int | None:
     """Return the gain in a field; "1.0" is 1, and "0.5" is none."""
-    number = _parse_number(field)
-    if number is None or not number.is_integer() or abs(number) > HIGHEST_GAIN:
-        return None
-    return int(number)
+    number = float(field) if WHOLE_NUMBER.fullmatch(field) else math.inf
+    return int(number) if abs(number) <= HIGHEST_GAIN else None
+
+
+def _shown(field: bytes) -> str:
+    """Return a field as it stands in messages: quoted, and cut where it is long."""
+    text = field.decode()
+    return repr(text if len(text) <= 60 else f"{text[:60]}…")

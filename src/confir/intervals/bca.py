@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from confir.arrays import Floats, Integers
 from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.percentile import defined_replicates
-from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
-
-# Replicates this near to the estimate are equal to it but for the rounding of the matrix product.
-TIE = 1e-12
+from confir.intervals.probe import TIE, Probe, side_of_quantiles
+from confir.resampling.distribution import (
+    SamplingDistribution,
+    count_below,
+    quantile_of_sorted,
+)
 
 
 def bca_interval(distribution: SamplingDistribution, level: float) -> Limits:
@@ -18,19 +21,37 @@ def bca_interval(distribution: SamplingDistribution, level: float) -> Limits:
     (Efron 1987; [Park2011] §4.2, [Soboroff2014] §2.4.) z0 from the share of replicates below the
     estimate, ties counting half; a from the jackknife.
     """
+    ordered, count = distribution.sorted_replicates, defined_replicates(distribution)
+    below = count_below(ordered, distribution.estimate - TIE)
+    with_ties = count_below(ordered, distribution.estimate + TIE)
+    share = (below + with_ties) / (2.0 * np.maximum(count, 1))
+    limits = [
+        np.where(np.isnan(chance), np.nan, quantile_of_sorted(ordered, chance, count))
+        for chance in corrected_probabilities(share, distribution.require("acceleration"), level)
+    ]
+    return Limits(*limits)
+
+
+def bca_side(probe: Probe, level: float) -> Integers:
+    """Return the side of values beside the BCa interval, by counting."""
+    share = probe.estimate_among_replicates.share_below
+    acceleration = probe.distribution.require("acceleration")
+    return side_of_quantiles(
+        probe.among_replicates, *corrected_probabilities(share, acceleration, level)
+    )
+
+
+def corrected_probabilities(
+    share_below: Floats, acceleration: Floats, level: float
+) -> tuple[Floats, Floats]:
+    """Return the probabilities at which the limits stand, NaN where bias has no measure."""
     from scipy.special import ndtr, ndtri
 
-    ordered, count = distribution.sorted_replicates, defined_replicates(distribution)
-    replicates, estimate = distribution.require("replicates"), distribution.estimate
-    below = (replicates < estimate - TIE).sum(axis=0)
-    tied = (replicates <= estimate + TIE).sum(axis=0) - below
-    acceleration = distribution.require("acceleration")
-    limits = []
+    lower, upper = tail_probabilities(level)
     with np.errstate(divide="ignore", invalid="ignore"):
-        bias = ndtri((below + tied / 2.0) / count)
-        for tail in tail_probabilities(level):
-            shifted = bias + ndtri(tail)
-            probability = ndtr(bias + shifted / (1.0 - acceleration * shifted))
-            limit = quantile_of_sorted(ordered, probability, count)
-            limits.append(np.where(np.isnan(probability), np.nan, limit))
-    return Limits(*limits)
+        bias = ndtri(share_below)
+        low, high = bias + ndtri(lower), bias + ndtri(upper)
+        return (
+            ndtr(bias + low / (1.0 - acceleration * low)),
+            ndtr(bias + high / (1.0 - acceleration * high)),
+        )

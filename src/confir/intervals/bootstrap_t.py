@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import Floats, Integers
 from confir.intervals.interval import Limits, check_level, tail_probabilities
+from confir.intervals.probe import ABOVE, BELOW, INSIDE, TIE, Probe, Ranks, side_of_quantiles
 from confir.measures.summary import inverse_logit, logit
 from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
 
@@ -24,6 +25,14 @@ def bootstrap_t_interval(distribution: SamplingDistribution, level: float) -> Li
     return Limits(estimate - high * se, estimate - low * se)
 
 
+def bootstrap_t_side(probe: Probe, level: float) -> Integers:
+    """Return the side of values beside the bootstrap-t interval, by counting.
+
+    A value below the interval has a studentised distance above the upper quantile.
+    """
+    return -side_of_quantiles(probe.among_t, *tail_probabilities(level))
+
+
 def symmetric_t_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """``m ± q·se`` with the level-quantile of ``|m*-m|/se*`` (Hall 1988)."""
     check_level(level)
@@ -32,10 +41,20 @@ def symmetric_t_interval(distribution: SamplingDistribution, level: float) -> Li
     return Limits(distribution.estimate - margin, distribution.estimate + margin)
 
 
+def symmetric_t_side(probe: Probe, level: float) -> Integers:
+    """Return the side of values beside the symmetric bootstrap-t interval, by counting."""
+    return _side_if_beyond(probe, probe.among_absolute_t, level)
+
+
 def bootstrap_t_logit_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """Bootstrap-t on the logit scale, standard errors by the delta method, transformed back."""
     low, high = _quantiles(distribution.sorted_logit_t, tail_probabilities(level))
     return _from_logit_t(distribution, low, high)
+
+
+def bootstrap_t_logit_side(probe: Probe, level: float) -> Integers:
+    """Return the side of values beside the bootstrap-t-logit interval, by counting."""
+    return -side_of_quantiles(probe.among_logit_t, *tail_probabilities(level))
 
 
 def symmetric_t_logit_interval(distribution: SamplingDistribution, level: float) -> Limits:
@@ -45,26 +64,64 @@ def symmetric_t_logit_interval(distribution: SamplingDistribution, level: float)
     return _from_logit_t(distribution, -reach, reach)
 
 
+def symmetric_t_logit_side(probe: Probe, level: float) -> Integers:
+    """Return the side of values beside the symmetric-t-logit interval, by counting."""
+    return _side_if_beyond(probe, probe.among_absolute_logit_t, level)
+
+
 def hall_logit_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """Bootstrap-t on the logit scale with the skewness taken out first (after Hall 1992).
 
     ``U(T) = ((1+aT)³ - 1)/(3a) + b`` with ``a = (γ/3 - (1-2m)s/(2m(1-m)))/√n`` and
     ``b = γ/(6√n)``: quantiles of U*, each replicate with its own a and b, are turned back to T.
     """
+    u = np.sort(_hall_replicates(distribution), axis=0)
+    a, b = _hall_sample_constants(distribution)
+    low, high = (_from_u(q, a, b) for q in _quantiles(u, tail_probabilities(level)))
+    return _from_logit_t(distribution, low, high)
+
+
+def hall_logit_side(probe: Probe, level: float) -> Integers:
+    """Return the side of values beside the hall-logit interval, by counting."""
+    distribution = probe.distribution
+    u = _skewness_removed(probe.logit_t, *_hall_sample_constants(distribution))
+    ranks = Ranks(_hall_replicates(distribution), u, np.full(u.shape, TIE))
+    return -side_of_quantiles(ranks, *tail_probabilities(level))
+
+
+def _side_if_beyond(probe: Probe, ranks: Ranks, level: float) -> Integers:
+    """Return the side of values whose distance from the estimate exceeds the level-quantile."""
+    check_level(level)
+    side = np.where(probe.value < probe.distribution.estimate, BELOW, ABOVE)
+    return np.where(ranks.over(level), side, INSIDE)
+
+
+def _hall_replicates(distribution: SamplingDistribution) -> Floats:
+    """Return U of each replicate, with the replicate's own a and b."""
     n = distribution.count.astype(np.float64)
     replicates, se = distribution.require("replicates"), distribution.require("replicate_se")
     a, b = _hall_constants(replicates, se, distribution.require("replicate_skewness"), n)
-    t = distribution.logit_t
-    with np.errstate(invalid="ignore"):
-        u = t * (1.0 + a * t * (1.0 + a * t / 3.0)) + b
-    u = np.where(np.isfinite(t), u, t)
-    a, b = _hall_constants(
+    return _skewness_removed(distribution.logit_t, a, b)
+
+
+def _hall_sample_constants(distribution: SamplingDistribution) -> tuple[Floats, Floats]:
+    n = distribution.count.astype(np.float64)
+    return _hall_constants(
         distribution.estimate, distribution.require("se"), _skewness(distribution), n
     )
-    low, high = (
-        _from_u(q, a, b) for q in _quantiles(np.sort(u, axis=0), tail_probabilities(level))
-    )
-    return _from_logit_t(distribution, low, high)
+
+
+def _skewness_removed(t: Floats, a: Floats, b: Floats) -> Floats:
+    """Return ``U(T) = T + aT² + a²T³/3 + b``; infinite T stay as they are."""
+    with np.errstate(invalid="ignore"):
+        u = a * t
+        u *= 1.0 + u / 3.0
+        u += 1.0
+        u *= t
+        u += b
+    infinite = np.isinf(t)
+    u[infinite] = t[infinite]
+    return u
 
 
 def _hall_constants(mean: Floats, se: Floats, skewness: Floats, n: Floats) -> tuple[Floats, Floats]:
@@ -97,5 +154,7 @@ def _from_logit_t(distribution: SamplingDistribution, low: Floats, high: Floats)
 
 def _quantiles(ordered: Floats, probabilities: tuple[float, ...]) -> list[Floats]:
     """Return quantiles of columns in ascending order whose undefined values are NaN, last."""
-    count = len(ordered) - np.isnan(ordered).sum(axis=0)
+    count = np.full(ordered.shape[1], len(ordered))
+    if np.isnan(ordered[-1]).any():
+        count -= np.isnan(ordered).sum(axis=0)
     return [quantile_of_sorted(ordered, probability, count) for probability in probabilities]

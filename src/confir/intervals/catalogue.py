@@ -20,17 +20,27 @@ from confir.errors import (
     UnsupportedMethodError,
     enumerate_names,
 )
-from confir.intervals.bca import bca_interval
+from confir.intervals.bca import bca_interval, bca_side
 from confir.intervals.bootstrap_t import (
     bootstrap_t_interval,
     bootstrap_t_logit_interval,
+    bootstrap_t_logit_side,
+    bootstrap_t_side,
     hall_logit_interval,
+    hall_logit_side,
     symmetric_t_interval,
     symmetric_t_logit_interval,
+    symmetric_t_logit_side,
+    symmetric_t_side,
 )
 from confir.intervals.bounded import betting_interval, gaffke_interval
 from confir.intervals.interval import Interval, Limits, check_level
-from confir.intervals.percentile import percentile_interval, studentised_logit_interval
+from confir.intervals.percentile import (
+    percentile_interval,
+    percentile_side,
+    studentised_logit_interval,
+)
+from confir.intervals.probe import Probe, side_of_limits
 from confir.intervals.standard import logit_t_interval, t_interval
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
@@ -71,6 +81,8 @@ class Method:
         Whether it answers for a sample of equal scores too.
     assumes, source, fails
         What it assumes, where it comes from, and when it fails: one line each.
+    count_side
+        The side of a value found by counting, where that is faster than by the limits.
     """
 
     name: str
@@ -81,6 +93,13 @@ class Method:
     fails: str
     bounded: bool = False
     any_sample: bool = False
+    count_side: Callable[[Probe, float], Integers] | None = None
+
+    def side(self, probe: Probe, level: float) -> Integers:
+        """Return on which side of the interval the probe's values lie: BELOW, INSIDE or ABOVE."""
+        if self.count_side is not None:
+            return self.count_side(probe, level)
+        return side_of_limits(self.compute(probe.distribution, level), probe.value)
 
     @property
     def summary(self) -> str:
@@ -115,6 +134,7 @@ _ALL = (
     Method(
         "percentile",
         percentile_interval,
+        count_side=percentile_side,
         needs=("replicates",),
         assumes="the bootstrap means spread around m as m does around the truth",
         source="Efron 1979; Park 2011, Soboroff 2014",
@@ -123,6 +143,7 @@ _ALL = (
     Method(
         "bca",
         bca_interval,
+        count_side=bca_side,
         needs=("replicates", "acceleration"),
         assumes="as percentile, after a correction of bias and skewness",
         source="Efron 1987; Park 2011, Soboroff 2014",
@@ -131,6 +152,7 @@ _ALL = (
     Method(
         "bootstrap-t",
         bootstrap_t_interval,
+        count_side=bootstrap_t_side,
         needs=("se", "replicates", "replicate_se"),
         assumes="(m*-m)/se* spreads as (m-μ)/se does",
         source="Efron 1981; Soboroff 2014 (its 95 % interval was a 90 % one)",
@@ -139,6 +161,7 @@ _ALL = (
     Method(
         "symmetric-t",
         symmetric_t_interval,
+        count_side=symmetric_t_side,
         needs=("se", "replicates", "replicate_se"),
         assumes="as bootstrap-t, for the two tails together",
         source="Hall 1988",
@@ -165,6 +188,7 @@ _ALL = (
     Method(
         "bootstrap-t-logit",
         bootstrap_t_logit_interval,
+        count_side=bootstrap_t_logit_side,
         needs=("se", "replicates", "replicate_se"),
         assumes="as bootstrap-t, on the logit scale",
         source="confir",
@@ -174,6 +198,7 @@ _ALL = (
     Method(
         "symmetric-t-logit",
         symmetric_t_logit_interval,
+        count_side=symmetric_t_logit_side,
         needs=("se", "replicates", "replicate_se"),
         assumes="as bootstrap-t-logit, for the two tails together",
         source="confir, after Hall 1988",
@@ -183,6 +208,7 @@ _ALL = (
     Method(
         "hall-logit",
         hall_logit_interval,
+        count_side=hall_logit_side,
         needs=("se", "acceleration", "replicates", "replicate_se", "replicate_skewness"),
         assumes="as bootstrap-t-logit, after a correction of skewness",
         source="confir, after Hall 1992",

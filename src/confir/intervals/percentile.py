@@ -6,6 +6,7 @@ import numpy as np
 
 from confir.arrays import Integers
 from confir.intervals.interval import Limits, tail_probabilities
+from confir.intervals.probe import Probe, side_of_quantiles
 from confir.intervals.standard import t_quantile
 from confir.measures.summary import inverse_logit
 from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
@@ -20,20 +21,17 @@ def percentile_interval(distribution: SamplingDistribution, level: float) -> Lim
     )
 
 
+def percentile_side(probe: Probe, level: float) -> Integers:
+    """Return the side of values beside the percentile interval, by counting."""
+    return side_of_quantiles(probe.among_replicates, *tail_probabilities(level))
+
+
 def studentised_logit_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """``μ ± t_{n-1} σ`` of the logits of the bootstrap means, transformed back ([Park2011] §4.3).
 
     Means equal to 0 or 1 are dropped; σ is the maximum-likelihood one.
     """
-    logits = distribution.replicate_logits
-    finite = np.isfinite(logits)
-    count = finite.sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if finite.all():
-            mean, spread = logits.mean(axis=0), logits.std(axis=0)
-        else:
-            mean = np.where(finite, logits, 0.0).sum(axis=0) / count
-            spread = np.sqrt(np.where(finite, np.square(logits - mean), 0.0).sum(axis=0) / count)
+    mean, spread = distribution.logit_moments
     margin = t_quantile(distribution.df, level) * spread
     return Limits(inverse_logit(mean - margin), inverse_logit(mean + margin))
 

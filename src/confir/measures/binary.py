@@ -14,7 +14,7 @@ from confir.data.rankings import Rankings
 
 def average_precision(rankings: Rankings, *, cutoff: int | None = None, rel: int = 1) -> Floats:
     """Mean over relevant documents of the precision at their rank; unretrieved ones count 0."""
-    relevant = rankings.at_least(rel)
+    relevant = relevant_within(rankings, cutoff, rel)
     kept = relevant.copies_within(cutoff)
     precisions = _precisions(relevant.before, relevant.above(relevant.copies), kept)
     return share(relevant.total(precisions), rankings.count_at_least(rel))
@@ -32,14 +32,14 @@ def recall(rankings: Rankings, *, cutoff: int, rel: int = 1) -> Floats:
 
 def r_precision(rankings: Rankings, *, rel: int = 1) -> Floats:
     """Precision after as many documents as there are relevant ones."""
-    relevant = rankings.at_least(rel)
     total = rankings.count_at_least(rel)
+    relevant = relevant_within(rankings, int(total.max(initial=0)), rel)
     return share(relevant.total(relevant.copies_within(total[relevant.topic])), total)
 
 
 def reciprocal_rank(rankings: Rankings, *, cutoff: int | None = None, rel: int = 1) -> Floats:
     """One over the rank of the first relevant document."""
-    relevant = rankings.at_least(rel)
+    relevant = relevant_within(rankings, cutoff, rel)
     first = (relevant.above(relevant.copies) == 0) & (relevant.copies_within(cutoff) > 0)
     return relevant.total(first / (relevant.before + 1.0))
 
@@ -55,15 +55,14 @@ def binary_preference(rankings: Rankings, *, rel: int = 1) -> Floats:
     Each relevant document counts ``1 - min(c, m)/m``, with ``c`` judged non-relevant documents
     above it and ``m = min(R, N)``; negative gains count as unjudged, as in trec_eval.
     """
-    judged = rankings.at_least(0)
-    relevant = judged.gain >= rel
-    disliked = np.where(relevant[:, None], 0, judged.copies)
+    liked = rankings.gain >= rel
+    disliked = (rankings.gain >= 0) & ~liked
+    above = rankings.above(rankings.copies * disliked[:, None])[liked]
+    relevant = rankings.only(liked)
     total = rankings.count_at_least(rel)
-    bound = np.minimum(total, rankings.count_at_least(0) - total)[judged.topic][relevant]
-    above = np.minimum(judged.above(disliked)[relevant], bound)
-    preference = 1.0 - above / np.maximum(bound, 1)
-    kept = judged.only(relevant)
-    return share(kept.total(preference * kept.copies), total)
+    bound = np.minimum(total, rankings.count_at_least(0) - total)[relevant.topic]
+    preference = 1.0 - np.minimum(above, bound) / np.maximum(bound, 1)
+    return share(relevant.total(preference * relevant.copies), total)
 
 
 def judged_share(rankings: Rankings, *, cutoff: int | None = None) -> Floats:
@@ -88,6 +87,17 @@ def count_relevant_retrieved(rankings: Rankings, *, rel: int = 1) -> Floats:
     return _retrieved(rankings, None, rel)
 
 
+def relevant_within(rankings: Rankings, cutoff: int | None, rel: int = 1) -> Rankings:
+    """Return the same lists with only the relevant documents recorded that the first k may hold.
+
+    Nothing that stands below the cutoff in every replicate counts: leaving it out early is what
+    makes a measure of the first ten documents fast.
+    """
+    if cutoff is None:
+        return rankings.at_least(rel)
+    return rankings.only((rankings.gain >= rel) & (rankings.before < cutoff).any(axis=1))
+
+
 def share(part: Floats, whole: Floats | Integers) -> Floats:
     """Return part / whole, and 0 where the whole is 0; wholes by topic serve every run."""
     shares: Floats = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
@@ -95,7 +105,7 @@ def share(part: Floats, whole: Floats | Integers) -> Floats:
 
 
 def _retrieved(rankings: Rankings, cutoff: int | None, rel: int) -> Floats:
-    relevant = rankings.at_least(rel)
+    relevant = relevant_within(rankings, cutoff, rel)
     return relevant.total(relevant.copies_within(cutoff))
 
 

@@ -6,6 +6,9 @@ import inspect
 import math
 import re
 
+import numpy as np
+
+from confir.arrays import Floats
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.measures import binary, diversity, graded
 from confir.measures.measure import Definition, Measure, Parameter
@@ -19,7 +22,7 @@ _ALL = (
     Definition("nDCG", graded.ndcg, synonyms=("ndcg", "ndcg_cut")),
     Definition("ERR", graded.expected_reciprocal_rank),
     Definition("nERR", graded.normalised_err),
-    Definition("RBP", graded.rank_biased_precision, support=None),
+    Definition("RBP", graded.rank_biased_precision),
     Definition("Q", graded.q_measure, synonyms=("Q-measure",)),
     Definition("Bpref", binary.binary_preference, needs="judged", synonyms=("bpref",)),
     Definition("Success", binary.success, synonyms=("success", "hit_rate")),
@@ -39,14 +42,16 @@ _ALL = (
         needs="subtopics",
         synonyms=("D#-nDCG", "D♯-nDCG", "D#_nDCG"),
     ),
-    Definition("NumRet", binary.count_retrieved, support=None, synonyms=("num_ret",)),
-    Definition("NumRel", binary.count_relevant, support=None, synonyms=("num_rel",)),
+    Definition("NumRet", binary.count_retrieved, counts=True, synonyms=("num_ret",)),
+    Definition("NumRel", binary.count_relevant, counts=True, synonyms=("num_rel",)),
     Definition(
-        "NumRelRet", binary.count_relevant_retrieved, support=None, synonyms=("num_rel_ret",)
+        "NumRelRet", binary.count_relevant_retrieved, counts=True, synonyms=("num_rel_ret",)
     ),
 )
 
 MEASURES: dict[str, Definition] = {definition.name: definition for definition in _ALL}
+
+HIGHEST_NUMBER = 2**31 - 1
 
 DEFAULT_MEASURES = ("AP", "nDCG@10", "P@10", "RR", "R@1000")
 
@@ -129,6 +134,8 @@ def _parse_parameters(name: str, text: str | None) -> dict[str, Parameter]:
                 f"measure {name!r}: {text!r} cannot be read as parameters; expected for example "
                 "(rel=2)"
             )
+        if match[1] in values:
+            raise InvalidValueError(f"measure {name!r}: {match[1]} is given twice")
         values[match[1]] = _literal(match[2])
         rest = rest[match.end() :]
     return values
@@ -138,12 +145,12 @@ def _literal(text: str) -> Parameter:
     """Return the number, or the quoted or bare word, that a text spells."""
     if text[0] in "'\"":
         return text[1:-1]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    # 2.0 and 2 are one value, with one spelling.
+    return int(number) if number.is_integer() and abs(number) <= HIGHEST_NUMBER else number
 
 
 def _check(
@@ -159,11 +166,14 @@ def _check(
             raise InvalidValueError(f"measure {name!r}: {key}={value!r} is not a possible value")
     if cutoff is not None and "cutoff" not in accepted:
         raise InvalidValueError(f"measure {name!r}: {definition.name} takes no cutoff")
-    if cutoff is not None and cutoff < 1:
-        raise InvalidValueError(f"measure {name!r}: the cutoff is {cutoff}; expected 1 or more")
+    if cutoff is not None and not 1 <= cutoff <= HIGHEST_NUMBER:
+        raise InvalidValueError(
+            f"measure {name!r}: the cutoff is {cutoff}; expected 1 to {HIGHEST_NUMBER}"
+        )
     if cutoff is None and "cutoff" in accepted:
         required = accepted["cutoff"].default is inspect.Parameter.empty
-        if required:
+        # trec_eval's ndcg_cut and map_cut alone are lists of cutoffs, not nDCG and AP.
+        if required or name.strip().casefold().endswith("_cut"):
             raise InvalidValueError(f"measure {name!r} needs a cutoff, as in {definition.name}@10")
 
 
@@ -182,3 +192,15 @@ def _fits(value: Parameter, parameter: inspect.Parameter) -> bool:
         kind for part in str(parameter.annotation).split(" | ") for kind in _KINDS.get(part, ())
     ]
     return isinstance(value, tuple(allowed)) and not isinstance(value, bool)
+
+
+def is_bounded(name: str, scores: Floats) -> bool:
+    """Whether scores by a measure lie in [0, 1] by nature, not only by chance.
+
+    Names that confir does not know are judged by the scores themselves; NaN is no score.
+    """
+    inside = bool((np.isnan(scores) | ((scores >= 0.0) & (scores <= 1.0))).all())
+    try:
+        return inside and not parse_measure(name).definition.counts
+    except (UnknownNameError, InvalidValueError):
+        return inside

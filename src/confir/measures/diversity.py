@@ -1,8 +1,10 @@
 """Measures that ask how many of a topic's intents a list serves.
 
 Every function maps `Rankings` to scores, runs × topics × replicates. alpha_nDCG, ERR_IA and nERR_IA
-are those of ndeval: binary, all subtopics alike, with a greedy ideal list. D_nDCG, DS_nDCG and
-StRecall are those of NTCIR's INTENT tasks: over all intents of a topic, with their probabilities.
+are those of ndeval: binary, all subtopics alike, with a greedy ideal list. A greedy list is not
+always the best one, so that alpha_nDCG and nERR_IA may exceed 1, as ndeval's do. D_nDCG, DS_nDCG
+and StRecall are those of NTCIR's INTENT tasks: over all intents of a topic, with their
+probabilities.
 """
 
 from __future__ import annotations
@@ -13,13 +15,13 @@ from dataclasses import replace
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.qrels import SubtopicJudgements, subtopic_judgements
+from confir.data.qrels import subtopic_judgements
 from confir.data.rankings import Rankings, sum_by_index
 from confir.errors import InvalidValueError
-from confir.measures.binary import share
-from confir.measures.graded import discounted, mapped_gain
+from confir.measures.binary import relevant_within, share
+from confir.measures.graded import discounted, mapped_gain, over_copies, share_of_best
 
-Weight = Callable[[Integers], Floats]
+Discount = Callable[[Integers], Floats]
 
 
 def alpha_ndcg(
@@ -30,8 +32,7 @@ def alpha_ndcg(
     A document counts ``Σ_i (1-α)^{c_i}`` over its subtopics, ``c_i`` documents above having
     served subtopic i already.
     """
-    judgements = subtopic_judgements(rankings.qrels)
-    return _Novelty(rankings, judgements, alpha, rel).normalised(cutoff, _log_discount)
+    return _Novelty(rankings, alpha, rel).normalised(cutoff, _by_logarithm)
 
 
 def err_ia(
@@ -42,37 +43,36 @@ def err_ia(
     ``Σ_r (1/r) Σ_i rel_i(r) (1-α)^{c_i} / (S Σ_{r<=k} (1-α)^{r-1}/r)`` with S the subtopics that
     have a relevant document. Without k, the list is as long as it is.
     """
-    novelty = _Novelty(rankings, subtopic_judgements(rankings.qrels), alpha, rel)
+    novelty = _Novelty(rankings, alpha, rel)
     length = rankings.depth if cutoff is None else np.full((1, 1, 1), cutoff)
     ranks = np.arange(1, length.max(initial=1) + 1)
-    best = np.concatenate(([0.0], np.cumsum((1.0 - alpha) ** (ranks - 1) / ranks)))
-    return share(novelty.total(cutoff, _reciprocal), novelty.count_subtopics() * best[length])
+    subtopics = novelty.count_subtopics()
+    # For each number of subtopics and each length: every document serves all of them.
+    new = np.arange(subtopics.max(initial=0) + 1)[:, None] * np.power(1.0 - alpha, ranks - 1)
+    best = np.pad(np.cumsum(new / ranks, axis=1), ((0, 0), (1, 0)))
+    return share_of_best(novelty.total(cutoff, _by_rank), best[subtopics, length])
 
 
 def normalised_err_ia(
     rankings: Rankings, *, cutoff: int | None = None, alpha: float = 0.5, rel: int = 1
 ) -> Floats:
     """Intent-aware ERR over that of a greedy ideal list, as ndeval defines it."""
-    judgements = subtopic_judgements(rankings.qrels)
-    return _Novelty(rankings, judgements, alpha, rel).normalised(cutoff, _reciprocal)
+    return _Novelty(rankings, alpha, rel).normalised(cutoff, _by_rank)
 
 
 def subtopic_recall(rankings: Rankings, *, cutoff: int | None = None, rel: int = 1) -> Floats:
     """Share of a topic's intents that the first k documents serve (Zhai et al. 2003)."""
-    judgements = subtopic_judgements(rankings.qrels)
-    served = _Novelty(rankings, judgements, 1.0, rel).total(cutoff, _unweighted)
-    return share(served, np.diff(judgements.offsets)[:, None])
+    novelty = _Novelty(rankings, 1.0, rel)
+    intents = np.diff(novelty.judgements.offsets)[:, None]
+    return share(novelty.total(cutoff, _undiscounted), intents)
 
 
 def d_ndcg(rankings: Rankings, *, cutoff: int | None = None, gains: str | None = None) -> Floats:
     """NDCG over the global gain ``Σ_i Pr(i|topic) g_i(d)`` (Sakai & Song 2011)."""
-    judgements = subtopic_judgements(rankings.qrels)
-    weighted = judgements.probabilities[judgements.subtopic] * mapped_gain(judgements.gain, gains)
-    size = len(rankings.qrels.documents)
-    global_gain = sum_by_index(judgements.document, weighted[:, None], size)[:, 0]
-    ideal = _ideal_by_gain(rankings, global_gain)
-    gained = discounted(rankings, global_gain[rankings.documents], cutoff)
-    return share(gained, discounted(ideal, global_gain[ideal.documents], cutoff)[0])
+    gain = _global_gain(rankings, gains)
+    relevant, ideal = relevant_within(rankings, cutoff), _ideal_by_gain(rankings, gain)
+    best = discounted(ideal, gain[ideal.documents], cutoff)
+    return share_of_best(discounted(relevant, gain[relevant.documents], cutoff), best[0])
 
 
 def d_sharp_ndcg(
@@ -86,17 +86,26 @@ def d_sharp_ndcg(
     return blend
 
 
-def _log_discount(rank: Integers) -> Floats:
-    discount: Floats = 1.0 / np.log2(rank + 1.0)
-    return discount
+def _by_logarithm(rank: Integers) -> Floats:
+    logarithm: Floats = np.log2(rank + 1.0)
+    return logarithm
 
 
-def _reciprocal(rank: Integers) -> Floats:
-    return 1.0 / rank
+def _by_rank(rank: Integers) -> Floats:
+    return rank.astype(np.float64)
 
 
-def _unweighted(rank: Integers) -> Floats:
+def _undiscounted(rank: Integers) -> Floats:
     return np.ones(rank.shape)
+
+
+def _global_gain(rankings: Rankings, gains: str | None) -> Floats:
+    """Return the gain of each judged document over all intents, added in one order for all."""
+    judgements = subtopic_judgements(rankings.qrels)
+    weighted = judgements.probabilities[judgements.subtopic] * mapped_gain(judgements.gain, gains)
+    order = np.argsort(judgements.subtopic, kind="stable")
+    size = len(rankings.qrels.documents)
+    return sum_by_index(judgements.document[order], weighted[order, None], size)[:, 0]
 
 
 class _Novelty:
@@ -105,84 +114,113 @@ class _Novelty:
     Documents and subtopics meet in pairs, one for each judgement of gain ``rel`` or more.
     """
 
-    def __init__(
-        self, rankings: Rankings, judgements: SubtopicJudgements, alpha: float, rel: int
-    ) -> None:
+    def __init__(self, rankings: Rankings, alpha: float, rel: int) -> None:
         if not 0 <= alpha <= 1:
             raise InvalidValueError(f"alpha is {alpha}; expected a number from 0 to 1")
+        judgements = subtopic_judgements(rankings.qrels)
         kept = judgements.gain >= rel
         order = np.lexsort((judgements.subtopic[kept], judgements.document[kept]))
         self.rankings = rankings
+        self.judgements = judgements
         self.repeated = 1.0 - alpha
+        self.rel = rel
         self.document = judgements.document[kept][order]
         self.subtopic = judgements.subtopic[kept][order]
-        self.offsets = judgements.offsets
+        self.subtopics = int(judgements.offsets[-1])
 
     def count_subtopics(self) -> Integers:
         """Return the subtopics that have a relevant document: topics × replicates."""
         copies = self.rankings.judged_copies
-        found = np.zeros((int(self.offsets[-1]), copies.shape[1]), np.int64)
+        found = np.zeros((self.subtopics, copies.shape[1]), np.int64)
         np.add.at(found, self.subtopic, copies[self.document])
         running = np.zeros((len(found) + 1, copies.shape[1]), np.int64)
         np.cumsum(found > 0, axis=0, out=running[1:])
-        return running[self.offsets[1:]] - running[self.offsets[:-1]]
+        counts: Integers = np.diff(running[self.judgements.offsets], axis=0)
+        return counts
 
-    def normalised(self, cutoff: int | None, weight: Weight) -> Floats:
-        """Return the weighted novelty of the lists over that of greedy ideal ones."""
-        return share(self.total(cutoff, weight), self.ideal(cutoff, weight))
+    def normalised(self, cutoff: int | None, discount: Discount) -> Floats:
+        """Return the discounted novelty of the lists over that of greedy ideal ones."""
+        return share(self.total(cutoff, discount), self.ideal(cutoff, discount))
 
-    def total(self, cutoff: int | None, weight: Weight) -> Floats:
-        """Return the weighted novelty of the lists: runs × topics × replicates."""
-        rankings = self.rankings
-        row, subtopic = self._pairs(rankings.documents)
-        group = rankings.lists[row] * int(self.offsets[-1]) + subtopic
-        served = _above_in_group(group, rankings.copies[row])
-        kept = rankings.copies_within(cutoff)
+    def total(self, cutoff: int | None, discount: Discount) -> Floats:
+        """Return the discounted novelty of the lists: runs × topics × replicates."""
+        relevant = relevant_within(self.rankings, cutoff, self.rel)
+        row, subtopic = self._pairs(relevant.documents)
+        group = relevant.lists[row] * self.subtopics + subtopic
+        served = _above_in_group(group, relevant.copies[row])
+        new = _sum_by_row(row, self._worth(served), len(relevant.documents))
+        kept = relevant.copies_within(cutoff)
         value = np.zeros(kept.shape)
-        for copy in range(1, kept.max(initial=0) + 1):
-            new = _sum_by_row(row, np.power(self.repeated, served + copy - 1), len(kept))
-            value += np.where(kept >= copy, new * weight(rankings.before + copy), 0.0)
-        return rankings.total(value)
+        for copy, cells in over_copies(kept):
+            here = new.ravel()[cells] * self.repeated ** (copy - 1)
+            value.ravel()[cells] += here / discount(relevant.before.ravel()[cells] + copy)
+        return relevant.total(value)
 
-    def ideal(self, cutoff: int | None, weight: Weight) -> Floats:
-        """Return the weighted novelty of lists that always take the newest document next.
+    def ideal(self, cutoff: int | None, discount: Discount) -> Floats:
+        """Return the discounted novelty of lists that always take the newest document next.
 
         Of equally new documents the last by docid is taken, as in ndeval: topics × replicates.
         """
+        candidates, topics, starts = self._candidates()
+        row, subtopic = self._pairs(candidates)
+        pairs = np.searchsorted(row, np.arange(len(candidates) + 1))
+        left = self.rankings.judged_copies[candidates]
+        served = np.zeros((self.subtopics, left.shape[1]), np.int64)
+        value = np.zeros((len(self.rankings.qrels.topics), left.shape[1]))
+        longest = int(left.sum(axis=0).max(initial=0)) if cutoff is None else cutoff
+        for rank in range(1, longest + 1):
+            new = _sum_by_row(row, self._worth(served[subtopic]), len(candidates))
+            new[left == 0] = 0.0
+            newest, chosen = _first_highest(new, starts)
+            if newest.max(initial=0.0) == 0.0:
+                break
+            value[topics] += newest / discount(np.array(rank))
+            taken, replicate = chosen[newest > 0], np.nonzero(newest > 0)[1]
+            left[taken, replicate] -= 1
+            place, column = _spread(pairs[taken], pairs[taken + 1], replicate)
+            # No pair twice in a replicate: each topic took one document.
+            served[subtopic[place], column] += 1
+        return value
+
+    def _candidates(self) -> tuple[Integers, Integers, Integers]:
+        """Return the relevant documents by topic and docid descending, the topics, their starts."""
         qrels = self.rankings.qrels
         relevant = np.unique(self.document).tolist()
-        by_docid = sorted(relevant, key=qrels.documents.__getitem__, reverse=True)
-        candidates = np.array(by_docid, np.int64)
-        candidates = candidates[np.argsort(qrels.document_topics[candidates], kind="stable")]
-        topics, starts, sizes = np.unique(
-            qrels.document_topics[candidates], return_index=True, return_counts=True
-        )
-        row, subtopic = self._pairs(candidates)
-        left = self.rankings.judged_copies[candidates]
-        served = np.zeros((int(self.offsets[-1]), left.shape[1]), np.int64)
-        value = np.zeros((len(qrels.topics), left.shape[1]))
-        ranks = int(left.sum(axis=0).max(initial=0)) if cutoff is None else cutoff
-        for rank in range(1, ranks + 1):
-            new = _sum_by_row(row, np.power(self.repeated, served[subtopic]), len(left))
-            new = np.where(left > 0, new, -1.0)
-            newest = np.maximum.reduceat(new, starts, axis=0) if len(starts) else new
-            if newest.max(initial=0.0) <= 0:
-                break
-            value[topics] += np.maximum(newest, 0.0) * weight(np.array([[rank]]))
-            tied = (new == np.repeat(newest, sizes, axis=0)) & (left > 0)
-            group = np.repeat(np.arange(len(topics)), sizes)
-            chosen = tied & (_above_in_group(group, tied.astype(np.int64)) == 0)
-            left = left - chosen
-            np.add.at(served, subtopic, chosen[row].astype(np.int64))
-        return value
+        by_docid = np.array(sorted(relevant, key=qrels.documents.__getitem__)[::-1], np.int64)
+        candidates = by_docid[np.argsort(qrels.document_topics[by_docid], kind="stable")]
+        return candidates, *np.unique(qrels.document_topics[candidates], return_index=True)
 
     def _pairs(self, documents: Integers) -> tuple[Integers, Integers]:
         """Return (row, subtopic) for every subtopic that each of the documents serves."""
         start = np.searchsorted(self.document, documents)
-        size = np.searchsorted(self.document, documents, side="right") - start
-        row = np.repeat(np.arange(len(documents)), size)
-        place = np.arange(len(row)) - np.repeat(np.cumsum(size) - size, size)
-        return row, self.subtopic[start[row] + place]
+        stop = np.searchsorted(self.document, documents, side="right")
+        place, row = _spread(start, stop, np.arange(len(documents)))
+        return row, self.subtopic[place]
+
+    def _worth(self, served: Integers) -> Floats:
+        """Return (1-α)^served, multiplied out as ndeval does: its ties are ties here."""
+        factors = np.full(int(served.max(initial=0)) + 1, self.repeated)
+        factors[0] = 1.0
+        worth: Floats = np.cumprod(factors, dtype=np.float64)[served]
+        return worth
+
+
+def _spread(starts: Integers, stops: Integers, labels: Integers) -> tuple[Integers, Integers]:
+    """Return all positions of the spans, one span after the other, each with its span's label."""
+    sizes = stops - starts
+    shift = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
+    return np.arange(len(shift)) + shift, np.repeat(labels, sizes)
+
+
+def _first_highest(values: Floats, starts: Integers) -> tuple[Floats, Integers]:
+    """Return the highest value of each group of rows, and the first row that has it."""
+    if len(starts) == 0:
+        return values, np.zeros(values.shape, np.int64)
+    highest = np.maximum.reduceat(values, starts, axis=0)
+    sizes = np.diff(np.append(starts, len(values)))
+    row = np.arange(len(values))[:, None]
+    reached = np.where(values == np.repeat(highest, sizes, axis=0), row, len(values))
+    return highest, np.minimum.reduceat(reached, starts, axis=0)
 
 
 def _above_in_group(group: Integers, copies: Integers) -> Integers:
@@ -197,11 +235,13 @@ def _above_in_group(group: Integers, copies: Integers) -> Integers:
 
 
 def _sum_by_row(row: Integers, values: Floats, rows: int) -> Floats:
-    """Return the sums of the values that belong to each row."""
+    """Return the sums of the values that belong to each row; rows ascend."""
     if values.shape[1] == 1:
         return sum_by_index(row, values, rows)
     sums = np.zeros((rows, values.shape[1]))
-    np.add.at(sums, row, values)
+    filled, starts = np.unique(row, return_index=True)
+    if len(filled):
+        sums[filled] = np.add.reduceat(values, starts, axis=0)
     return sums
 
 
@@ -211,11 +251,10 @@ def _ideal_by_gain(rankings: Rankings, gain: Floats) -> Rankings:
     documents = np.lexsort((-gain, qrels.document_topics))
     documents = documents[gain[documents] > 0]
     topic = qrels.document_topics[documents]
-    offsets = np.searchsorted(topic, np.arange(len(qrels.topics) + 1))
     lists = replace(
         rankings,
         runs=("ideal",),
-        offsets=offsets,
+        offsets=np.searchsorted(topic, np.arange(len(qrels.topics) + 1)),
         documents=documents,
         gain=qrels.gains[documents],
         copies=rankings.judged_copies[documents],

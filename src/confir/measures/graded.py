@@ -1,22 +1,29 @@
 """Measures that weigh documents by their gain.
 
 Every function maps `Rankings` to scores, runs × topics × replicates. Gains below 1 count as 0; a
-topic without relevant documents scores 0.
+topic without relevant documents scores 0. A gain map gives levels of the qrels other gains; which
+documents are relevant stays with the levels.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.rankings import Rankings
 from confir.errors import InvalidValueError
-from confir.measures.binary import share
+from confir.measures.binary import relevant_within, share
 
 GainMap = dict[int, float]
 Dcg = Literal["log2", "exp-log2"]
+
+# Sums of gains, and of 2^gain, stay finite below these.
+_HIGHEST_GAIN = 1e100
+_HIGHEST_EXPONENT = 1000
 
 
 def ndcg(
@@ -30,10 +37,10 @@ def ndcg(
 
     ``dcg='exp-log2'`` takes ``2^gain - 1`` as the gain (Burges et al. 2005).
     """
-    relevant, ideal = rankings.at_least(1), _ideal(rankings, gains)
+    relevant, ideal = relevant_within(rankings, cutoff), _ideal(rankings, gains)
     gained = discounted(relevant, _dcg_gain(relevant.gain, dcg, gains), cutoff)
     best = discounted(ideal, _dcg_gain(ideal.gain, dcg, gains), cutoff)
-    return share(gained, best[0])
+    return share_of_best(gained, best[0])
 
 
 def expected_reciprocal_rank(
@@ -43,15 +50,15 @@ def expected_reciprocal_rank(
 
     A document satisfies with probability ``(2^gain - 1) / 2^gmax``.
     """
-    return _stopping(rankings.at_least(1), cutoff, gmax, gains)
+    return _stopping(relevant_within(rankings, cutoff), cutoff, gmax, gains)
 
 
 def normalised_err(
     rankings: Rankings, *, cutoff: int | None = None, gmax: int = 4, gains: str | None = None
 ) -> Floats:
     """ERR over that of the ideal list."""
-    ideal = _stopping(_ideal(rankings, gains), cutoff, gmax, gains)
-    return share(_stopping(rankings.at_least(1), cutoff, gmax, gains), ideal[0])
+    reached = _stopping(relevant_within(rankings, cutoff), cutoff, gmax, gains)
+    return share_of_best(reached, _stopping(_ideal(rankings, gains), cutoff, gmax, gains)[0])
 
 
 def rank_biased_precision(
@@ -68,12 +75,15 @@ def rank_biased_precision(
     """
     if not 0 < p < 1:
         raise InvalidValueError(f"RBP's p is {p}; expected a number between 0 and 1")
-    relevant = rankings.at_least(1 if rel is None else rel)
+    if rel is not None and gains is not None:
+        raise InvalidValueError("RBP takes rel or gains, not both: with rel the gain is 0 or 1")
+    relevant = relevant_within(rankings, cutoff, 1 if rel is None else rel)
     gain = mapped_gain(relevant.gain, gains) if rel is None else np.ones(len(relevant.gain))
     kept = relevant.copies_within(cutoff)
+    reading = np.power(p, np.arange(relevant.before.max(initial=0) + 1))
+    stopping = 1.0 - np.power(p, np.arange(kept.max(initial=0) + 1))
     # Σ_{j=1..k} (1-p) p^(r+j-1) = p^r (1 - p^k)
-    weight = np.power(p, relevant.before) * -np.expm1(kept * np.log(p))
-    return relevant.total(gain[:, None] * weight)
+    return relevant.total(gain[:, None] * reading[relevant.before] * stopping[kept])
 
 
 def q_measure(
@@ -83,21 +93,25 @@ def q_measure(
 
     ``Q = 1/R Σ_r I(r) (β cg(r) + C(r)) / (β cg*(r) + r)``; ``Q@k`` divides by min(R, k).
     """
-    relevant = rankings.at_least(1)
-    total = rankings.count_at_least(1)
-    gain = mapped_gain(relevant.gain, gains)[:, None]
-    count = relevant.above(relevant.copies)
-    cumulated = _gain_above(relevant, gains)
+    if beta < 0:
+        raise InvalidValueError(f"Q's beta is {beta}; expected a number of 0 or more")
+    ordered = _by_mapped_gain(rankings, gains)
+    relevant = relevant_within(ordered, cutoff)
+    topic, seen = relevant.topic, list(_seen_by_level(relevant))
     kept = relevant.copies_within(cutoff)
     blended = np.zeros(kept.shape)
-    for copy in range(1, kept.max(initial=0) + 1):
-        rank = relevant.before + copy
-        ratio = (beta * (cumulated + copy * gain) + count + copy) / (
-            beta * _ideal_cumulated(rankings, relevant.topic, rank, gains) + rank
-        )
-        blended += np.where(kept >= copy, ratio, 0.0)
+    for copy, cells in over_copies(kept):
+        row = cells // kept.shape[1]
+        rank = relevant.before.ravel()[cells] + copy
+        own = {level: above.ravel()[cells] + copy * here[row] for level, here, above in seen}
+        # Flat position in topics × replicates.
+        place = cells + (topic[row] - row) * kept.shape[1]
+        gained = _cumulated(ordered, own, gains)
+        best = _cumulated(ordered, _ideal_counts(ordered, place, rank), gains)
+        blended.ravel()[cells] += (beta * gained + sum(own.values())) / (beta * best + rank)
+    total = rankings.count_at_least(1)
     bound = total if cutoff is None else np.minimum(total, cutoff)
-    return share(relevant.total(blended), bound)
+    return share_of_best(relevant.total(blended), bound)
 
 
 def mapped_gain(gain: Integers, gains: str | None) -> Floats:
@@ -110,49 +124,82 @@ def mapped_gain(gain: Integers, gains: str | None) -> Floats:
 
 def parse_gains(gains: str | None) -> GainMap:
     """Return the gain map that a text such as "1:1,2:3" describes."""
-    if gains is None:
-        return {}
     mapping: GainMap = {}
-    for pair in gains.split(","):
+    for pair in [] if gains is None else gains.split(","):
         level, _, value = pair.partition(":")
         try:
-            mapping[int(level)] = float(value)
+            key, gain = int(level), float(value)
         except ValueError:
             raise InvalidValueError(
                 f"gains={gains!r} is no gain map; expected one such as '1:1,2:3'"
             ) from None
-        if not 0 <= mapping[int(level)] < np.inf:
-            raise InvalidValueError(f"gains={gains!r} has a gain outside [0, ∞)")
+        if key in mapping:
+            raise InvalidValueError(f"gains={gains!r} names level {key} twice")
+        if not 0 <= gain <= _HIGHEST_GAIN:
+            raise InvalidValueError(f"gains={gains!r} has a gain outside [0, {_HIGHEST_GAIN:g}]")
+        if key < 1 and gain > 0:
+            raise InvalidValueError(
+                f"gains={gains!r} gives level {key} a gain; levels below 1 are not relevant"
+            )
+        mapping[key] = gain
     return mapping
-
-
-def _ideal(rankings: Rankings, gains: str | None) -> Rankings:
-    """Return the ideal lists; a gain map may not turn the order of the gains around."""
-    levels = rankings.levels[rankings.levels >= 1]
-    if (np.diff(mapped_gain(levels, gains)) < 0).any():
-        raise InvalidValueError(f"gains={gains!r} gives a higher level a lower gain")
-    return rankings.ideal()
 
 
 def discounted(rankings: Rankings, gain: Floats, cutoff: int | None) -> Floats:
     """Return the discounted cumulative gain of each list."""
-    kept = rankings.copies_within(cutoff)
-    return rankings.total(gain[:, None] * _discounts(rankings.before, kept))
+    before, kept = rankings.before, rankings.copies_within(cutoff)
+    last = before + kept
+    logarithms = np.log2(np.arange(2, max(before.max(initial=0), last.max(initial=0)) + 3))
+    if kept.max(initial=0) <= 1:
+        # One division by document, as in trec_eval: equal to it to the last bit.
+        return rankings.total(kept * gain[:, None] / logarithms[before])
+    sums = np.concatenate(([0.0], np.cumsum(1.0 / logarithms)))
+    return rankings.total(gain[:, None] * (sums[last] - sums[before]))
+
+
+def over_copies(kept: Integers) -> Iterator[tuple[int, Integers]]:
+    """Yield 1, 2, … with the cells (flat positions) that have so many copies."""
+    copy, cells = 1, np.flatnonzero(kept)
+    while len(cells):
+        yield copy, cells
+        cells = cells[kept.ravel()[cells] > copy]
+        copy += 1
+
+
+def share_of_best(part: Floats, best: Floats | Integers) -> Floats:
+    """Return part / best; rounding may not lift a list above the ideal one."""
+    return np.minimum(share(part, best), 1.0)
 
 
 def _dcg_gain(gain: Integers, dcg: Dcg, gains: str | None) -> Floats:
     mapped = mapped_gain(gain, gains)
-    return np.exp2(mapped) - 1.0 if dcg == "exp-log2" else mapped
+    if dcg == "log2":
+        return mapped
+    if mapped.max(initial=0.0) > _HIGHEST_EXPONENT:
+        raise InvalidValueError(
+            f"a gain of {mapped.max():g} is too high for dcg='exp-log2'; expected at most "
+            f"{_HIGHEST_EXPONENT}"
+        )
+    return np.exp2(mapped) - 1.0
 
 
-def _discounts(before: Integers, copies: Integers) -> Floats:
-    """Return the sum of 1/log2(rank + 1) over the ranks of a document's copies."""
-    if copies.max(initial=0) <= 1:
-        return copies / np.log2(before + 2)
-    last = before + copies
-    sums = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(np.arange(2, last.max() + 2)))))
-    between: Floats = sums[last] - sums[before]
-    return between
+def _by_mapped_gain(rankings: Rankings, gains: str | None) -> Rankings:
+    """Return the rankings with their levels in ascending order of the mapped gains."""
+    order = np.argsort(mapped_gain(rankings.levels, gains), kind="stable")
+    return replace(rankings, levels=rankings.levels[order], counts=rankings.counts[:, order])
+
+
+def _ideal(rankings: Rankings, gains: str | None) -> Rankings:
+    """Return the ideal lists, best mapped gain first."""
+    return _by_mapped_gain(rankings, gains).ideal()
+
+
+def _seen_by_level(rankings: Rankings) -> Iterator[tuple[int, Booleans, Integers]]:
+    """Yield each recorded level, the documents that have it, and how many stand above each."""
+    for level in rankings.levels.tolist():
+        here = rankings.gain == level
+        if here.any():
+            yield level, here, rankings.above(rankings.copies * here[:, None])
 
 
 def _stopping(rankings: Rankings, cutoff: int | None, gmax: int, gains: str | None) -> Floats:
@@ -163,40 +210,45 @@ def _stopping(rankings: Rankings, cutoff: int | None, gmax: int, gains: str | No
             f"the qrels have a gain of {highest:g}, above ERR's gmax={gmax}; name a higher one, "
             f"as in ERR(gmax={int(np.ceil(highest))})"
         )
-    stop = (np.exp2(mapped_gain(rankings.gain, gains)) - 1.0) / 2.0**gmax
-    going_on = np.zeros(rankings.before.shape)
-    for level in np.unique(rankings.gain):
-        same = rankings.gain == level
-        seen = rankings.above(np.where(same[:, None], rankings.copies, 0))
-        going_on += seen * np.log1p(-stop[same][0])
+    stop = np.zeros(len(rankings.gain))
+    reached = np.ones(rankings.before.shape)
+    for level, here, above in _seen_by_level(rankings):
+        probability = _stop_probability(mapped_gain(np.array([level]), gains), gmax)
+        stop[here] = probability
+        reached *= np.power(1.0 - probability, np.arange(above.max() + 1))[above]
     kept = rankings.copies_within(cutoff)
-    reached = np.exp(going_on)
     value = np.zeros(kept.shape)
-    for copy in range(1, kept.max(initial=0) + 1):
-        value += np.where(kept >= copy, reached * stop[:, None] / (rankings.before + copy), 0.0)
-        reached *= 1.0 - stop[:, None]
+    for copy, cells in over_copies(kept):
+        chance = stop[cells // kept.shape[1]]
+        satisfied = reached.ravel()[cells] * (1.0 - chance) ** (copy - 1) * chance
+        value.ravel()[cells] += satisfied / (rankings.before.ravel()[cells] + copy)
     return rankings.total(value)
 
 
-def _gain_above(rankings: Rankings, gains: str | None) -> Floats:
-    """Return the cumulative gain above each document, exact for any gain map."""
-    cumulated = np.zeros(rankings.before.shape)
-    for level in np.unique(rankings.gain):
-        same = rankings.gain == level
-        seen = rankings.above(np.where(same[:, None], rankings.copies, 0))
-        cumulated += seen * mapped_gain(level[None], gains)
-    return cumulated
+def _stop_probability(gain: Floats, gmax: int) -> Floats:
+    """Return (2^gain - 1) / 2^gmax without passing through numbers that overflow."""
+    stop: Floats = np.exp2(gain - gmax) - np.exp2(-float(gmax))
+    return stop
 
 
-def _ideal_cumulated(
-    rankings: Rankings, topic: Integers, rank: Integers, gains: str | None
-) -> Floats:
-    """Return the ideal list's cumulative gain at ranks of lists of the given topics."""
-    cumulated = np.zeros(rank.shape)
-    start = np.zeros(rankings.counts[:, 0].shape, np.int64)
-    for place in np.flatnonzero(rankings.levels >= 1)[::-1]:
-        count = rankings.counts[:, place]
-        reached = np.clip(rank - start[topic], 0, count[topic])
-        cumulated += reached * mapped_gain(rankings.levels[place][None], gains)
-        start = start + count
+def _ideal_counts(rankings: Rankings, place: Integers, rank: Integers) -> dict[int, Integers]:
+    """Return how many documents of each level the ideal lists have down to the ranks.
+
+    Places are flat positions in topics × replicates.
+    """
+    held: dict[int, Integers] = {}
+    better = np.zeros(len(rank), np.int64)
+    for number in np.flatnonzero(rankings.levels >= 1)[::-1]:
+        count = rankings.counts[:, number].ravel()[place]
+        held[int(rankings.levels[number])] = np.clip(rank - better, 0, count)
+        better += count
+    return held
+
+
+def _cumulated(rankings: Rankings, counts: dict[int, Integers], gains: str | None) -> Floats:
+    """Return the gain of so many documents of each level, added in the order of the levels."""
+    cumulated = np.zeros(1)
+    for level in rankings.levels.tolist():
+        if level in counts:
+            cumulated = cumulated + counts[level] * mapped_gain(np.array([level]), gains)
     return cumulated

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from confir.arrays import Floats
 from confir.data.rankings import Rankings
 
@@ -29,8 +31,8 @@ class Definition:
     needs
         Which documents of a list it looks at: relevant ones, all judged ones, or those that serve
         subtopics.
-    support
-        Lowest and highest possible score; None where there is no highest.
+    counts
+        Whether its scores are counts of documents; others lie in [0, 1], but for a graded RBP.
     synonyms
         Other names, those of trec_eval among them, without cutoff.
     """
@@ -38,7 +40,7 @@ class Definition:
     name: str
     compute: Compute
     needs: Needs = "relevant"
-    support: tuple[float, float] | None = (0.0, 1.0)
+    counts: bool = False
     synonyms: tuple[str, ...] = ()
 
     @property
@@ -55,6 +57,17 @@ class Definition:
             for name, parameter in signature.parameters.items()
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         }
+
+    def describe_parameters(self) -> list[str]:
+        """Return the parameters as they are written, each with its default."""
+        texts = []
+        for name, parameter in self.parameters.items():
+            if name == "cutoff":
+                required = parameter.default is inspect.Parameter.empty
+                texts.append("@k" if required else "[@k]")
+            else:
+                texts.append(f"{name}={parameter.default!r}")
+        return texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +89,50 @@ class Measure:
         settings = ",".join(f"{name}={value!r}" for name, value in self.parameters)
         text = f"{self.definition.name}({settings})" if settings else self.definition.name
         return text if self.cutoff is None else f"{text}@{self.cutoff}"
+
+
+ListFunction = Callable[[Floats, Floats], float]
+
+
+@dataclass(frozen=True, slots=True)
+class ListMeasure:
+    """A user's function of one list, called for every list and replicate: simple, but slow.
+
+    Attributes
+    ----------
+    function
+        Takes the gains of the list in rank order, NaN where a document is unjudged, and the gains
+        of all judged documents of the topic, retrieved or not; returns the score.
+    """
+
+    function: ListFunction
+
+    def __str__(self) -> str:
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    def __call__(self, rankings: Rankings) -> Floats:
+        """Return the scores: runs × topics × replicates."""
+        scores: Floats = np.zeros(rankings.depth.shape)
+        topics = len(rankings.qrels.topics)
+        for place in range(len(rankings.offsets) - 1):
+            run, topic = divmod(place, topics)
+            for replicate in range(scores.shape[2]):
+                if rankings.depth[run, topic, replicate]:
+                    gains = self._expand(rankings, place, replicate)
+                    judged = np.repeat(
+                        rankings.levels.astype(np.float64), rankings.counts[topic, :, replicate]
+                    )
+                    scores[run, topic, replicate] = float(self.function(gains, judged))
+        return scores
+
+    def _expand(self, rankings: Rankings, place: int, replicate: int) -> Floats:
+        """Return the gains of one list in rank order."""
+        span = slice(rankings.offsets[place], rankings.offsets[place + 1])
+        run, topic = divmod(place, len(rankings.qrels.topics))
+        depth = rankings.depth[run, topic, replicate]
+        gains = np.full(depth, np.nan)
+        copies = rankings.copies[span, replicate]
+        first = np.repeat(rankings.before[span, replicate], copies)
+        within = np.arange(len(first)) - np.repeat(np.cumsum(copies) - copies, copies)
+        gains[first + within] = np.repeat(rankings.gain[span], copies)
+        return gains

@@ -84,16 +84,39 @@ class SamplingDistribution:
     @cached_property
     def replicate_logits(self) -> Floats:
         """The logits of the replicates; ±∞ where a replicate is 1 or 0."""
-        return logit(np.clip(self.require("replicates"), 0.0, 1.0))
+        replicates = self.require("replicates")
+        if replicates.min(initial=0.0) < 0 or replicates.max(initial=0.0) > 1:
+            replicates = np.clip(replicates, 0.0, 1.0)  # past the ends by rounding only
+        return logit(replicates)
+
+    @cached_property
+    def logit_moments(self) -> tuple[Floats, Floats]:
+        """Mean and maximum-likelihood spread of the finite logits of the replicates (C)."""
+        logits = self.replicate_logits
+        finite = np.isfinite(logits)
+        if finite.all():
+            return logits.mean(axis=0), logits.std(axis=0)
+        count = finite.sum(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.where(finite, logits, 0.0).sum(axis=0) / count
+            square = np.where(finite, np.square(logits - mean), 0.0).sum(axis=0) / count
+        return mean, np.sqrt(square)
+
+    @cached_property
+    def t(self) -> Floats:
+        """``(m* - m) / se*``; NaN for replicates without variance."""
+        t = self.require("replicates") - self.estimate
+        se = self.require("replicate_se")
+        constant = se <= 0
+        if constant.any():
+            se = np.where(constant, np.nan, se)
+        t /= se
+        return t
 
     @cached_property
     def sorted_t(self) -> Floats:
-        """``(m* - m) / se*`` in ascending order; replicates without variance are NaN, last."""
-        deviations = self.require("replicates") - self.estimate
-        se = self.require("replicate_se")
-        t = np.divide(deviations, se, out=np.full_like(se, np.nan), where=se > 0)
-        t.sort(axis=0)
-        return t
+        """The studentised replicates in ascending order; those without variance are NaN, last."""
+        return np.sort(self.t, axis=0)
 
     @cached_property
     def logit_t(self) -> Floats:
@@ -104,9 +127,12 @@ class SamplingDistribution:
         """
         replicates, se = self.require("replicates"), self.require("replicate_se")
         with np.errstate(divide="ignore", invalid="ignore"):
-            t = self.replicate_logits - logit(self.estimate)
-            t *= replicates * (1.0 - replicates) / se
-        undefined = ~((se > 0) & (replicates > 0) & (replicates < 1))
+            scale = 1.0 - replicates
+            scale *= replicates
+            undefined = ~((scale > 0) & (se > 0))
+            scale /= se
+            scale *= self.replicate_logits - logit(self.estimate)
+        t: Floats = scale
         if undefined.any():
             deviation = (replicates - self.estimate)[undefined]
             t[undefined] = np.where(deviation == 0, 0.0, np.copysign(np.inf, deviation))
@@ -146,3 +172,18 @@ def quantile_of_sorted(ordered: Floats, probability: float | Floats, count: Inte
     exact = (part == 0) | (low == high)
     result: Floats = np.where(count > 0, np.where(exact, low, between), np.nan)
     return result
+
+
+def count_below(ordered: Floats, value: Floats) -> Integers:
+    """Return how many entries of each ascending column lie below its value; NaN lie above.
+
+    All columns are searched at once, by halving.
+    """
+    columns = np.arange(ordered.shape[1])
+    low = np.zeros(len(columns), np.int64)
+    high = np.full(len(columns), len(ordered))
+    while (low < high).any():
+        middle = (low + high) // 2
+        below = (low < high) & (ordered[np.minimum(middle, len(ordered) - 1), columns] < value)
+        low, high = np.where(below, middle + 1, low), np.where(below, high, middle)
+    return low

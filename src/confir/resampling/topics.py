@@ -7,7 +7,8 @@ measures are one matrix product, and runs stay paired.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,8 +103,11 @@ class Statistic:
     bounded: bool = False
 
 
+UNIT: Floats = np.ones(1)
+
+
 def _one(_: Floats) -> tuple[Floats, ...]:
-    return (np.ones(1),)
+    return (UNIT,)
 
 
 def _ratio_slopes(mean: Floats, other: Floats) -> tuple[Floats, ...]:
@@ -177,6 +181,10 @@ class TopicSample:
     def columns(self) -> int:
         """Number of columns."""
         return len(self.labels)
+
+    def drawn(self, topics: Integers) -> TopicSample:
+        """Return the sample made of some topics, which may be drawn more than once."""
+        return replace(self, values=tuple(value[topics] for value in self.values))
 
     def provides(self, need: str) -> bool:
         """Whether the distribution of this statistic has a field."""
@@ -296,6 +304,8 @@ def _smooth_distribution(
         se = np.where(constant, 0.0, np.sqrt(squares / (count * (count - 1.0))))
         acceleration = (influence**3).sum(axis=0) / (6.0 * squares**1.5)
         resampled = _Moments(statistic, means, deviations, present, weights, needs)
+        replicates = resampled.values()
+        undefined = None if replicates is None else np.isnan(replicates)
         return SamplingDistribution(
             labels=labels,
             estimate=np.asarray(statistic.value(*means), np.float64),
@@ -306,10 +316,10 @@ def _smooth_distribution(
             sample=values[0] if len(values) == 1 else None,
             se=se,
             acceleration=acceleration,
-            replicates=resampled.values(),
+            replicates=replicates,
             replicate_se=resampled.se(),
             replicate_skewness=resampled.skewness(),
-            dropped=resampled.dropped(),
+            dropped=None if undefined is None else undefined.sum(axis=0),
         )
 
 
@@ -362,55 +372,63 @@ class _Moments:
             return None
         return np.asarray(self.statistic.value(*self._replicate_means()), np.float64).T
 
-    def dropped(self) -> Integers | None:
-        values = self.values()
-        return None if values is None else np.isnan(values).sum(axis=0)
-
     def se(self) -> Floats | None:
         """Return the standard error of the statistic on each replicate, by influence values."""
         if self.weights is None or "replicate_se" not in self.needs:
             return None
-        slopes = self.statistic.slopes(*self._replicate_means())
-        drawn = self.topics if self.share is None else self.topics * self.share
-        variance, second = self._variance(slopes)
-        variance[variance <= _ROUNDING * second] = 0.0
-        error: Floats = np.sqrt(variance / np.maximum(drawn - 1.0, 1.0))
-        return error.T
+        if len(self.deviations) == 1:
+            variance = self.central_second.copy()
+            slopes = self.statistic.slopes(*self._replicate_means())
+            if slopes[0] is not UNIT:
+                variance *= np.square(slopes[0])
+        else:
+            variance = self._influence_variance()
+        if self.share is None:
+            variance /= max(self.topics - 1, 1)
+        else:
+            variance /= np.maximum(self.topics * self.share - 1.0, 1.0)
+        return np.sqrt(variance, out=variance).T
 
-    def _variance(self, slopes: tuple[Floats, ...]) -> tuple[Floats, Floats]:
-        """Return variance and second moment of the influence values of each replicate."""
+    @cached_property
+    def central_second(self) -> Floats:
+        """The variance (ddof=0) of the one variable on each replicate; rounding is set to 0."""
+        mean = self.first[0]
+        variance = self._resample(np.square(self.deviations[0]))
+        square = np.square(mean)
+        variance -= square
+        square *= _ROUNDING
+        variance[variance <= square] = 0.0
+        return variance
+
+    def _influence_variance(self) -> Floats:
+        """Return the variance of the influence values of each replicate."""
+        slopes = self.statistic.slopes(*self._replicate_means())
         variance: Floats = np.zeros_like(self.first[0])
         total: Floats = np.zeros_like(variance)
         for i, (slope, d, mean) in enumerate(zip(slopes, self.deviations, self.first, strict=True)):
             for j in range(i + 1):
-                twice = 2.0 if j < i else 1.0
-                factor = twice * slope * slopes[j]
+                factor = (1.0 if i == j else 2.0) * slope * slopes[j]
                 second = factor * self._resample(d * self.deviations[j])
                 variance += second - factor * mean * self.first[j]
                 total += np.abs(second)
-        return variance, total
+        variance[variance <= _ROUNDING * total] = 0.0
+        return variance
 
     def skewness(self) -> Floats | None:
         """Return the skewness of each replicate's scores, 0 where they are all equal."""
-        if (
-            self.weights is None
-            or "replicate_skewness" not in self.needs
-            or len(self.deviations) > 1
-        ):
+        wanted = self.weights is not None and "replicate_skewness" in self.needs
+        if not wanted or len(self.deviations) > 1:
             return None
         d, mean = self.deviations[0], self.first[0]
-        second = self._resample(d * d)
-        variance = second - mean * mean
-        third = self._resample(d**3) - 3.0 * mean * second + 2.0 * mean**3
-        varies = variance > _ROUNDING * second
-        skewness = np.zeros_like(mean)
-        np.divide(
-            third,
-            np.power(variance, 1.5, where=varies, out=np.ones_like(mean)),
-            out=skewness,
-            where=varies,
-        )
-        return skewness.T
+        variance = self.central_second
+        # E(x-m)³ = E x³ - 3 m E x² + 2 m³ = E x³ - m (3 Var x + m²)
+        third = np.square(mean)
+        third += 3.0 * variance
+        third *= mean
+        np.subtract(self._resample(d**3), third, out=third)
+        scale = np.sqrt(variance)
+        scale *= variance
+        return np.divide(third, scale, out=np.zeros_like(third), where=scale > 0).T
 
 
 def _function_distribution(

@@ -74,6 +74,7 @@ def save_chart(drawing: Any, path: PathLike) -> None:
     except ImportError:
         raise MissingDependencyError("vl-convert-python", "saving charts", "report") from None
     stream = io.BytesIO() if ending != ".svg" else io.StringIO()
-    drawing.save(stream, format=ending[1:], scale_factor=_PIXELS_PER_POINT)
+    scale = _PIXELS_PER_POINT if ending == ".png" else 1.0
+    drawing.save(stream, format=ending[1:], scale_factor=scale)
     content = stream.getvalue()
     write_whole(path, content.encode() if isinstance(content, str) else content)

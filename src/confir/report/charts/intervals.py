@@ -13,9 +13,9 @@ def interval_chart(interval: Interval) -> Any:
     """Return a chart of means with intervals: a row a run, best first, a panel a measure."""
     alt = import_altair()
     records = interval.to_records()
-    first = records[0]["measure"]
+    measures = list(dict.fromkeys(record["measure"] for record in records))
     ranked = sorted(
-        (record for record in records if record["measure"] == first),
+        (record for record in records if record["measure"] == measures[0]),
         key=lambda record: -record["mean"],
     )
     order = [record["run"] for record in ranked]
@@ -33,7 +33,7 @@ def interval_chart(interval: Interval) -> Any:
     panels = (
         alt.layer(limits, means)
         .properties(width=260, height=alt.Step(18))
-        .facet(facet=alt.Facet("measure:N", title=None, sort=None), columns=2)
+        .facet(facet=alt.Facet("measure:N", title=None, sort=measures), columns=2)
         .resolve_scale(x="independent")
     )
     topics = max(record["topics"] for record in records)

@@ -26,6 +26,6 @@ def ranking_chart(ranking: Ranking) -> Any:
     panels = (
         alt.layer(limits, ranks)
         .properties(width=260, height=alt.Step(18))
-        .facet(facet=alt.Facet("measure:N", title=None, sort=None), columns=2)
+        .facet(facet=alt.Facet("measure:N", title=None, sort=list(ranking.measures)), columns=2)
     )
     return styled(panels, "Ranks over resampled topics")

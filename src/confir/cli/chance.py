@@ -1,0 +1,170 @@
+"""``confir chance``: what random rankings score, and runs beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, cast
+
+import typer
+
+from confir.cli import options
+from confir.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from confir.cli.terminal import Answer
+    from confir.data.qrels import Qrels
+    from confir.data.scores import Scores
+    from confir.studies.random_baseline import Chance
+
+_CHANCE = "Chance"
+
+
+def chance_command(
+    qrels: options.QrelsArgument = None,
+    runs: options.RunsArgument = None,
+    documents: Annotated[
+        int | None,
+        typer.Option(
+            "--documents",
+            metavar="N",
+            help="Number of documents in the collection.",
+            rich_help_panel=_CHANCE,
+        ),
+    ] = None,
+    relevant: Annotated[
+        int | None,
+        typer.Option(
+            "--relevant",
+            metavar="R",
+            help="Number of relevant documents, instead of QRELS.",
+            rich_help_panel=_CHANCE,
+        ),
+    ] = None,
+    draws: Annotated[
+        int,
+        typer.Option(
+            "--draws",
+            help="Random rankings per topic, for the probability that chance reaches a run's AP; "
+            "0 leaves it out.",
+            rich_help_panel=_CHANCE,
+        ),
+    ] = 9_999,
+    measure: options.MeasuresOption = None,
+    per_topic: Annotated[
+        bool, typer.Option("-q", "--per-topic", help="Print every topic instead of means.")
+    ] = False,
+    rel: options.RelOption = 1,
+    depth: options.DepthOption = None,
+    missing: options.MissingOption = "zero",
+    name_by: options.NameByOption = "file",
+    tie_precision: options.TiePrecisionOption = "double",
+    seed: options.SeedOption = options.DEFAULT_SEED,
+    output: options.OutputOption = None,
+    kind: options.FormatOption = "table",
+    quiet: options.QuietOption = False,
+) -> None:
+    """Say what a random ranking scores, and how far runs are above that.
+
+    Examples: `confir chance --documents 1000 --relevant 10` and
+    `confir chance qrels.txt bm25.run --documents 528155 --depth 1000`
+    """
+    from confir.cli.terminal import be_quiet, check_output, deliver
+    from confir.measures.catalogue import DEFAULT_MEASURES
+    from confir.studies.random_baseline import compare_with_chance, describe_chance
+
+    check_output(output)
+    if quiet:
+        be_quiet()
+    if documents is None:
+        raise InvalidValueError(
+            "expected --documents N, the number of documents that a random ranking would rank; "
+            "for example: confir chance qrels.txt bm25.run --documents 528155"
+        )
+    names = measure or list(DEFAULT_MEASURES)
+    if relevant is not None:
+        if qrels is not None:
+            raise InvalidValueError("--relevant stands in for QRELS; give one or the other")
+        chance = describe_chance(documents, relevant, names, depth=depth, rel=rel)
+        deliver(_answer(chance, per_topic=False, note=_note(chance)), output=output, kind=kind)
+        return
+    if qrels is None:
+        raise InvalidValueError(
+            "expected QRELS or --relevant R; for example: confir chance --documents 1000 "
+            "--relevant 10"
+        )
+    from confir.data.trec_files import read_qrels
+
+    judged = read_qrels(qrels)
+    scores = _evaluate(
+        judged, runs or [], names, rel, depth, missing, name_by, tie_precision, quiet=quiet
+    )
+    chance = compare_with_chance(
+        judged,
+        scores,
+        documents=documents,
+        measures=None if scores is not None else names,
+        depth=depth,
+        rel=rel,
+        draws=draws,
+        rng=seed,
+    )
+    note = _note(chance, draws, seed)
+    deliver(_answer(chance, per_topic=per_topic, note=note), output=output, kind=kind)
+
+
+def _evaluate(
+    qrels: Qrels,
+    runs: list[str],
+    measures: list[str],
+    rel: int,
+    depth: int | None,
+    missing: str,
+    name_by: str,
+    tie_precision: str,
+    *,
+    quiet: bool,
+) -> Scores | None:
+    """Return the scores of the runs, if there are any."""
+    if not runs:
+        return None
+    from confir.cli.input import check_choice
+    from confir.cli.terminal import Progress
+    from confir.data.trec_files import find_runs
+    from confir.measures.evaluation import evaluate
+
+    check_choice("--missing", missing, ("zero", "drop", "error"))
+    check_choice("--name-by", name_by, ("file", "tag"))
+    check_choice("--tie-precision", tie_precision, ("double", "single"))
+    with Progress("reading runs", total=len(find_runs(runs)), quiet=quiet) as progress:
+        return evaluate(
+            qrels,
+            runs,
+            measures,
+            rel=rel,
+            depth=depth,
+            missing=cast("Literal['zero', 'drop', 'error']", missing),
+            name_by=cast("Literal['file', 'tag']", name_by),
+            tie_precision=cast("Literal['double', 'single']", tie_precision),
+            progress=progress,
+        )
+
+
+def _answer(chance: Chance, *, per_topic: bool, note: str) -> Answer:
+    from confir.cli.terminal import Answer
+    from confir.report.chance_tables import chance_table, chance_topic_table
+
+    table = chance_topic_table(chance, note) if per_topic else chance_table(chance, note)
+    return Answer(chance.to_records(per_topic=per_topic), table, chance)
+
+
+def _note(chance: Chance, draws: int = 0, seed: int | None = None) -> str:
+    """Return the line below the table: what chance is here, and what stands beside it."""
+    lists = "" if chance.depth == chance.documents else f", the first {chance.depth:,} kept"
+    note = f"chance: random rankings of {chance.documents:,} documents{lists}"
+    if len(chance.topics) > 1:
+        note += f"; means over {len(chance.topics)} topics"
+    if not chance.runs:
+        return f"{note}; expected score, its standard deviation, and R/N"
+    note += "; score (corrected for chance); chance with its standard deviation"
+    if draws:
+        note += f"; p: chance reaches the AP, {draws:,} draws a topic, seed {seed}"
+    return note

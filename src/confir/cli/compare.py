@@ -1,0 +1,286 @@
+"""``confir compare``: is one run better than another? Also a gate for continuous integration."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from confir.cli import options
+from confir.errors import InvalidValueError, UnknownNameError
+
+if TYPE_CHECKING:
+    from confir.data.scores import Scores
+    from confir.studies.comparison import Comparison
+    from confir.studies.gate import Gate, Requirement
+
+_STATISTICS = "Statistics"
+_GATE = "Gate"
+
+# With more differences than this, sentences and the topics for and against would be too long.
+_MOST_DETAILED = 12
+
+
+def compare_command(
+    qrels: options.QrelsArgument = None,
+    runs: options.RunsArgument = None,
+    scores: options.ScoresOption = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="Compare the other runs with this one: its name or its file. Without it, all "
+            "pairs are compared.",
+        ),
+    ] = None,
+    per_topic: Annotated[
+        bool, typer.Option("-q", "--per-topic", help="Print the difference on every topic.")
+    ] = False,
+    groups: Annotated[
+        bool,
+        typer.Option("--groups", help="Print groups of runs within which no difference is shown."),
+    ] = False,
+    effects: Annotated[
+        bool, typer.Option("--effects", help="Print effect sizes: d_z, Hedges' g, share won, RI.")
+    ] = False,
+    fail_if_worse: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MEASURE",
+            help="Exit with 1 where the whole interval of a run's difference lies below -MARGIN "
+            "(repeatable).",
+            rich_help_panel=_GATE,
+        ),
+    ] = None,
+    require: Annotated[
+        str | None,
+        typer.Option(
+            metavar="non-inferior|superior",
+            help="Demand more: exit with 1 where the interval's lower limit lies below -MARGIN, or "
+            "is not above 0.",
+            rich_help_panel=_GATE,
+        ),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            help="Differences up to this do not matter; also tests for equivalence.",
+            rich_help_panel=_GATE,
+        ),
+    ] = None,
+    measure: options.MeasuresOption = None,
+    rel: options.RelOption = 1,
+    depth: options.DepthOption = None,
+    missing: options.MissingOption = "zero",
+    intents: options.IntentsOption = None,
+    name_by: options.NameByOption = "file",
+    tie_precision: options.TiePrecisionOption = "double",
+    level: options.LevelOption = 0.95,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Interval method (confir methods lists them).",
+            rich_help_panel=_STATISTICS,
+        ),
+    ] = None,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Paired test: t, randomisation, bootstrap-shift, wilcoxon, sign or, for all "
+            "pairs, tukey-hsd (repeatable).",
+            rich_help_panel=_STATISTICS,
+        ),
+    ] = None,
+    correction: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Correction for several pairs: holm, bonferroni, benjamini-hochberg or none.",
+            rich_help_panel=_STATISTICS,
+        ),
+    ] = "holm",
+    replicates: options.ReplicatesOption = 9_999,
+    seed: options.SeedOption = options.DEFAULT_SEED,
+    output: options.OutputOption = None,
+    kind: options.FormatOption = "table",
+    quiet: options.QuietOption = False,
+) -> None:
+    """Say whether runs differ: difference, interval, test and verdict in words.
+
+    Example: `confir compare qrels.txt a.run b.run --baseline a --fail-if-worse nDCG@10`
+    """
+    from confir.cli.input import load_scores
+    from confir.cli.terminal import be_quiet, check_output
+    from confir.intervals.catalogue import DEFAULT_METHOD
+    from confir.studies.comparison import compare_runs
+    from confir.studies.paired_tests import DEFAULT_TEST
+
+    check_output(output)
+    gates = list(fail_if_worse or [])
+    _check_options(gates, require, baseline, margin, views=per_topic + groups + effects)
+    if quiet:
+        be_quiet()
+    table = load_scores(
+        qrels,
+        add_baseline(runs or [], baseline),
+        score_files=scores or [],
+        measures=_with_gates(measure or [], gates, from_table=bool(scores)),
+        rel=rel,
+        depth=depth,
+        missing=missing,
+        intents=intents,
+        name_by=name_by,
+        tie_precision=tie_precision,
+        quiet=quiet,
+    )
+    comparison = compare_runs(
+        table,
+        baseline=find_baseline(baseline, table, runs or []),
+        test=test or DEFAULT_TEST,
+        correction=correction,
+        margin=margin or None,
+        level=level,
+        method=method or DEFAULT_METHOD,
+        replicates=replicates,
+        rng=seed,
+    )
+    judged = _judge(comparison, gates, margin, require)
+    if per_topic or groups or effects:
+        _show_view(comparison, per_topic, groups, output=output, kind=kind)
+        told = False
+    else:
+        told = _show(comparison, judged, seed, output=output, kind=kind)
+    for gate in judged:
+        if not told:
+            typer.echo(f"confir: {gate.sentence()}", err=True)
+    if any(gate.closed for gate in judged):
+        raise typer.Exit(1)
+
+
+def add_baseline(runs: Sequence[str], baseline: str | None) -> list[str]:
+    """Return the runs, and before them a baseline that is a file and not among them yet."""
+    from confir.data.trec_files import find_runs
+
+    if baseline is None or not runs or not Path(baseline).is_file():
+        return list(runs)
+    sources = find_runs(runs)
+    known = any(
+        baseline in (source.label(), source.path) or Path(source.path).samefile(baseline)
+        for source in sources
+    )
+    return list(runs) if known else [baseline, *runs]
+
+
+def find_baseline(baseline: str | None, scores: Scores, runs: Sequence[str]) -> str | None:
+    """Return the name of the baseline, which may be given as a file."""
+    from confir.data.trec_files import find_runs, name_from_path
+
+    if baseline is None or baseline in scores.runs:
+        return baseline
+    if runs and Path(baseline).is_file():
+        for place, source in enumerate(find_runs(add_baseline(runs, baseline))):
+            if Path(source.path).samefile(baseline):
+                return scores.runs[place]
+    if name_from_path(baseline) in scores.runs:
+        return name_from_path(baseline)
+    raise UnknownNameError("run", baseline, scores.runs)
+
+
+def _check_options(
+    gates: Sequence[str],
+    require: str | None,
+    baseline: str | None,
+    margin: float | None,
+    *,
+    views: int,
+) -> None:
+    if views > 1:
+        raise InvalidValueError("expected one of --per-topic, --groups and --effects")
+    if gates and baseline is None:
+        raise InvalidValueError("--fail-if-worse needs --baseline, the run to compare with")
+    if require is not None and not gates:
+        raise InvalidValueError("--require needs --fail-if-worse MEASURE, which says by what")
+    if require not in (None, "non-inferior", "superior"):
+        raise UnknownNameError("value of --require", str(require), ("non-inferior", "superior"))
+    if margin is not None and not 0.0 <= margin < float("inf"):
+        raise InvalidValueError(f"--margin is {margin}; expected a number of 0 or more")
+
+
+def _with_gates(measures: Sequence[str], gates: Sequence[str], *, from_table: bool) -> list[str]:
+    """Return the measures to compute, those of the gates included."""
+    from confir.measures.catalogue import DEFAULT_MEASURES
+
+    if from_table and not measures:
+        return []
+    return list(dict.fromkeys([*(measures or DEFAULT_MEASURES), *gates]))
+
+
+def _judge(
+    comparison: Comparison, gates: Sequence[str], margin: float | None, require: str | None
+) -> list[Gate]:
+    from confir.cli.input import select_measures
+    from confir.studies.gate import judge_gate
+
+    requirement = cast("Requirement", require or "not-worse")
+    names = [select_measures(comparison.scores, [name]).measures[0] for name in gates]
+    return [
+        judge_gate(comparison, name, margin=margin or 0.0, require=requirement)
+        for name in dict.fromkeys(names)
+    ]
+
+
+def _show(
+    comparison: Comparison, gates: Sequence[Gate], seed: int, *, output: str | None, kind: str
+) -> bool:
+    """Write or print the comparison; return whether that told about the gates."""
+    from confir.cli.terminal import Answer, deliver
+    from confir.data.files import write_whole
+    from confir.report.comparison_tables import (
+        comparison_sections,
+        comparison_table,
+        sections_to_markdown,
+        sections_to_text,
+    )
+
+    few = comparison.difference.size <= _MOST_DETAILED
+    if output is not None and Path(output).suffix.lower() == ".md":
+        sections = comparison_sections(comparison, gates, seed, details=few)
+        write_whole(output, sections_to_markdown(sections).encode())
+        return False
+    if output is None and kind in ("table", "md"):
+        sections = comparison_sections(comparison, gates, seed, details=few)
+        terminal = sys.stdout.isatty() and kind == "table"
+        width = shutil.get_terminal_size().columns if terminal else None
+        sys.stdout.write(
+            sections_to_markdown(sections)
+            if kind == "md"
+            else sections_to_text(sections, colour=terminal, width=width)
+        )
+        return True
+    table = comparison_table(comparison, seed)
+    deliver(Answer(comparison.to_records(), table, comparison), output=output, kind=kind)
+    return False
+
+
+def _show_view(
+    comparison: Comparison, per_topic: bool, groups: bool, *, output: str | None, kind: str
+) -> None:
+    """Write or print differences by topic, groups of runs, or effect sizes."""
+    from confir.cli.terminal import Answer, deliver
+    from confir.report.comparison_tables import effect_table, group_table, topic_difference_table
+
+    if per_topic:
+        topics = comparison.topic_differences()
+        answer = Answer(topics.to_records(), topic_difference_table(topics), topics)
+    elif groups:
+        grouped = comparison.group_runs()
+        answer = Answer(grouped.to_records(), group_table(grouped), grouped)
+    else:
+        answer = Answer(comparison.effect_records(), effect_table(comparison), comparison)
+    deliver(answer, output=output, kind=kind)

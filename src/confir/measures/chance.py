@@ -1,0 +1,184 @@
+"""What does a random ranking score? Exact expectations and variances of measures under chance.
+
+N documents, R of them relevant, in random order, the list cut after ``depth`` documents
+([Bestgen2015]). Everything is a closed form or a sum that `long_sums` shortens: vectorised over
+arrays of N, R and depth, and steady from one document to a million million.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from confir.arrays import Floats
+from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
+from confir.measures import chance_moments
+from confir.measures.catalogue import parse_measure
+from confir.measures.chance_moments import RankedCollection
+from confir.measures.long_sums import harmonic
+from confir.measures.measure import Measure
+
+Counts = int | Sequence[int] | npt.NDArray[Any]
+CountsByGain = Counts | Mapping[int, Counts]
+
+# Whole numbers up to here are exact in double precision.
+_HIGHEST_COUNT = 2**53
+
+
+@overload
+def expected_random_ap(documents: int, relevant: int, depth: int | None = None) -> float: ...
+
+
+@overload
+def expected_random_ap(
+    documents: Counts, relevant: Counts, depth: Counts | None = None
+) -> float | Floats: ...
+
+
+def expected_random_ap(
+    documents: Counts, relevant: Counts, depth: Counts | None = None
+) -> float | Floats:
+    """Return the expected AP of a random ranking, exactly ([Bestgen2015] in closed form).
+
+    Parameters
+    ----------
+    documents, relevant
+        Number of documents N in the collection, and R of relevant ones; numbers or arrays.
+    depth
+        Length of the list; by default all documents are ranked.
+    """
+    collection = check_collection(documents, relevant, depth)
+    return collection.shaped(chance_moments.average_precision_mean(collection))
+
+
+def random_ap_variance(
+    documents: Counts, relevant: Counts, depth: Counts | None = None
+) -> float | Floats:
+    """Return the variance of the AP of a random ranking, exactly; arguments as above."""
+    collection = check_collection(documents, relevant, depth)
+    return collection.shaped(chance_moments.average_precision_variance(collection))
+
+
+def expected_random_score(
+    measure: str | Measure, documents: Counts, relevant: CountsByGain, depth: Counts | None = None
+) -> float | Floats:
+    """Return the expected score of a random ranking by a measure, exactly.
+
+    Parameters
+    ----------
+    measure
+        One of AP, P@k, R@k, Rprec, RR, nDCG, RBP and Success@k, with their parameters.
+    documents
+        Number of documents in the collection.
+    relevant
+        Number of relevant documents, all of gain 1; or a mapping of gains to numbers.
+    depth
+        Length of the list; by default all documents are ranked.
+    """
+    chosen = parse_measure(measure)
+    mean, _ = _find(chosen)
+    collection = check_collection(documents, relevant, depth)
+    return collection.shaped(mean(collection, **_settings(chosen)))
+
+
+def random_score_variance(
+    measure: str | Measure, documents: Counts, relevant: CountsByGain, depth: Counts | None = None
+) -> float | Floats:
+    """Return the variance of the score of a random ranking by a measure; arguments as above."""
+    chosen = parse_measure(measure)
+    _, variance = _find(chosen)
+    collection = check_collection(documents, relevant, depth)
+    return collection.shaped(variance(collection, **_settings(chosen)))
+
+
+def chance_corrected(score: Floats, expected: Floats) -> Floats:
+    """Return ``(score - E) / (1 - E)``: 0 for chance, 1 for a perfect list; NaN from E = 1 on."""
+    room = 1.0 - np.broadcast_to(expected, np.broadcast_shapes(score.shape, expected.shape))
+    nothing: Floats = np.full(room.shape, np.nan)
+    corrected: Floats = np.divide(score - expected, room, out=nothing, where=room > 0)
+    return corrected
+
+
+def excess_over_prevalence(documents: Counts, relevant: Counts) -> float | Floats:
+    """Return by how much the expected AP exceeds the usual R/N: ``(N-R)(H_N-1) / (N(N-1))``."""
+    c = check_collection(documents, relevant, None)
+    n, r = c.documents, c.relevant()
+    gap = (n - r) * (harmonic(n) - 1.0) / (n * np.maximum(n - 1.0, 1.0))
+    return c.shaped(np.where(r > 0, gap, 0.0))
+
+
+def check_collection(
+    documents: Counts, relevant: CountsByGain, depth: Counts | None
+) -> RankedCollection:
+    """Return the numbers as arrays of one shape; raise where no such collection exists."""
+    n = _whole("documents", documents, lowest=1)
+    levels = relevant if isinstance(relevant, Mapping) else {1: relevant}
+    by_gain = {int(gain): _whole("relevant", count, lowest=0) for gain, count in levels.items()}
+    k = n if depth is None else _whole("depth", depth, lowest=1)
+    try:
+        n, k, *counts = np.broadcast_arrays(n, k, *by_gain.values())
+        scalar = n.ndim == 0
+        n, k, *counts = np.atleast_1d(n, k, *counts)
+    except ValueError:
+        raise InvalidValueError(
+            "documents, relevant and depth have shapes that do not fit together; expected numbers, "
+            "or arrays of one shape"
+        ) from None
+    total = np.zeros(n.shape)
+    for count in counts:
+        total = total + count
+    _check_at_most(
+        total, n, "{} documents cannot be relevant, for the collection has only {} documents"
+    )
+    _check_at_most(k, n, "a depth of {} is more than the {} documents that there are to rank")
+    return RankedCollection(n, dict(zip(by_gain, counts, strict=True)), k, scalar)
+
+
+def _whole(name: str, value: Any, lowest: int) -> Floats:
+    array = np.asarray(value)
+    numbers = array.astype(np.float64) if array.dtype.kind in "iuf" else np.array(np.nan)
+    wrong = ~((numbers >= lowest) & (numbers <= _HIGHEST_COUNT) & (numbers == np.floor(numbers)))
+    if wrong.any():
+        found = value if numbers.ndim == 0 else array[wrong].flat[0]
+        raise InvalidValueError(
+            f"{name} is {found}; expected a whole number from {lowest} to {_HIGHEST_COUNT}"
+        )
+    return numbers
+
+
+def _check_at_most(part: Floats, whole: Floats, problem: str) -> None:
+    wrong = part > whole
+    if wrong.any():
+        raise InvalidValueError(problem.format(*(int(a[wrong][0]) for a in (part, whole))))
+
+
+Moment = Callable[..., Floats]
+
+_MOMENTS: dict[str, tuple[Moment, Moment]] = {
+    "AP": (chance_moments.average_precision_mean, chance_moments.average_precision_variance),
+    "P": (chance_moments.precision_mean, chance_moments.precision_variance),
+    "R": (chance_moments.recall_mean, chance_moments.recall_variance),
+    "Rprec": (chance_moments.r_precision_mean, chance_moments.r_precision_variance),
+    "RR": (chance_moments.reciprocal_rank_mean, chance_moments.reciprocal_rank_variance),
+    "nDCG": (chance_moments.ndcg_mean, chance_moments.ndcg_variance),
+    "RBP": (chance_moments.rbp_mean, chance_moments.rbp_variance),
+    "Success": (chance_moments.success_mean, chance_moments.success_variance),
+}
+
+
+def _find(measure: Measure) -> tuple[Moment, Moment]:
+    name = measure.definition.name
+    if name not in _MOMENTS:
+        raise UnsupportedMethodError(
+            f"what {measure} is worth by chance has no closed form here; measures that have one: "
+            f"{enumerate_names(_MOMENTS)}"
+        )
+    return _MOMENTS[name]
+
+
+def _settings(measure: Measure) -> dict[str, Any]:
+    settings: dict[str, Any] = dict(measure.parameters)
+    return settings if measure.cutoff is None else {**settings, "cutoff": measure.cutoff}

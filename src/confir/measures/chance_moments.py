@@ -1,0 +1,374 @@
+"""What are the mean and the variance of each measure when documents are ranked at random?
+
+Every function maps a `RankedCollection` to an array of its shape. Closed forms are arranged so that
+nothing cancels; a topic without relevant documents scores 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confir.arrays import Floats
+from confir.errors import InvalidValueError
+from confir.measures.graded import mapped_gain
+from confir.measures.long_sums import (
+    discount_sum,
+    harmonic,
+    harmonic_between,
+    harmonic_squares,
+    log_miss_probability,
+)
+
+# Sums over the rank of the first relevant document: so many terms are added one by one, and the
+# integral over the rest is taken by Gauss-Legendre quadrature in so many panels of so many nodes.
+_HEAD = 256
+_PANELS, _NODES = 32, 16
+_AT_ONCE = 100_000
+# e^-60: ranks that the first relevant document hardly ever takes.
+_LOG_NEGLIGIBLE = 60.0
+# The variance takes the square of 2^gain.
+_HIGHEST_EXPONENT = 500
+
+RankFunction = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedCollection:
+    """N documents to be ranked at random: arrays of one shape, of at least one dimension.
+
+    Attributes
+    ----------
+    documents
+        N.
+    by_gain
+        Number of relevant documents of each gain.
+    depth
+        Length of the list.
+    scalar
+        Whether they stand for plain numbers.
+    """
+
+    documents: Floats
+    by_gain: dict[int, Floats]
+    depth: Floats
+    scalar: bool
+
+    def relevant(self, rel: int = 1) -> Floats:
+        """Return the number of documents of gain ``rel`` or more."""
+        total = np.zeros(self.documents.shape)
+        for gain, count in self.by_gain.items():
+            if gain >= rel:
+                total = total + count
+        return total
+
+    def length(self, cutoff: int | None) -> Floats:
+        """Return how many documents of the list a measure looks at."""
+        return self.depth if cutoff is None else np.minimum(self.depth, cutoff)
+
+    def shaped(self, values: Floats) -> float | Floats:
+        """Return a number where numbers were asked for, else the array."""
+        return float(values[0]) if self.scalar else values
+
+
+def average_precision_mean(
+    c: RankedCollection, *, cutoff: int | None = None, rel: int = 1
+) -> Floats:
+    """Return ``(H + (R-1)(k-H)/(N-1)) / N`` with H = H_k."""
+    n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
+    h = harmonic(k)
+    mean = (h + (r - 1.0) * (k - h) / np.maximum(n - 1.0, 1.0)) / n
+    return np.where(r > 0, mean, 0.0)
+
+
+def average_precision_variance(
+    c: RankedCollection, *, cutoff: int | None = None, rel: int = 1
+) -> Floats:
+    """Return Var(AP) as a sum over which ranks two terms of AP share.
+
+    R·AP = Σ_i X_i/i + Σ_{i<j} X_i X_j/j, with X_i = 1 where rank i holds a relevant document. Two
+    terms on a and b ranks, u of them distinct, have the covariance p_u - p_a p_b, where p_j is the
+    probability that j given ranks are all relevant. Each such difference is written as a multiple
+    of N - R: the second moment minus the squared mean would cancel to nothing for large R.
+    """
+    n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
+    h, g = harmonic(k), harmonic_squares(k)
+    left = n - r
+    n1, n2, n3 = (np.maximum(n - i, 1.0) for i in (1.0, 2.0, 3.0))
+    p1, p2 = r / n, r * (r - 1.0) / (n * n1)
+    # ranks with ranks: the same one, two different ones
+    value = p1 * left / n * (g - (h * h - g) / n1)
+    # ranks with pairs: the rank in the pair, or outside it
+    inside = 2.0 * (h - g) + (h * h - g)
+    outside = 2.0 * h * (k - h) - inside
+    value += p2 * left / n * (inside - 2.0 * outside / n2)
+    # pairs with pairs: the same, sharing a rank, or apart
+    same = h - g
+    shared = 5.0 * k - 7.0 * h + 4.0 * g - 2.0 * h * h
+    apart = (k - h) ** 2 - shared - same
+    pairs = (n + r - 1.0) * same + ((n - 2.0) * (r - 2.0) - 2.0) / n2 * shared
+    pairs -= ((2.0 * n - 3.0) * (2.0 * r - 3.0) - 3.0) / (n2 * n3) * apart
+    value += p2 * left / (n * n1) * pairs
+    return np.where(r > 0, np.maximum(value, 0.0) / np.maximum(r, 1.0) ** 2, 0.0)
+
+
+def _found_variance(n: Floats, r: Floats, k: Floats, out_of: Floats | int) -> Floats:
+    """Return the variance of (relevant documents among k) / out_of: hypergeometric."""
+    variance: Floats = k * r * (n - r) * (n - k) / (n * n * np.maximum(n - 1.0, 1.0))
+    return variance / np.square(out_of)
+
+
+def precision_mean(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
+    """Return E(P@k): R/N, less where the list is shorter than k."""
+    mean: Floats = c.relevant(rel) / c.documents * c.length(cutoff) / cutoff
+    return mean
+
+
+def precision_variance(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
+    """Return Var(P@k)."""
+    return _found_variance(c.documents, c.relevant(rel), c.length(cutoff), cutoff)
+
+
+def recall_mean(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
+    """Return E(R@k): k/N."""
+    return np.where(c.relevant(rel) > 0, c.length(cutoff) / c.documents, 0.0)
+
+
+def recall_variance(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
+    """Return Var(R@k)."""
+    r = c.relevant(rel)
+    return _found_variance(c.documents, r, c.length(cutoff), np.maximum(r, 1.0))
+
+
+def r_precision_mean(c: RankedCollection, *, rel: int = 1) -> Floats:
+    """Return E(Rprec): R/N, less where the list is shorter than R."""
+    share: Floats = np.minimum(c.relevant(rel), c.depth) / c.documents
+    return share
+
+
+def r_precision_variance(c: RankedCollection, *, rel: int = 1) -> Floats:
+    """Return Var(Rprec)."""
+    r = c.relevant(rel)
+    return _found_variance(c.documents, r, np.minimum(r, c.depth), np.maximum(r, 1.0))
+
+
+def success_mean(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
+    """Return E(Success@k): ``1 - C(N-R, k) / C(N, k)``."""
+    missed = log_miss_probability(c.documents, c.relevant(rel), c.length(cutoff))
+    return np.negative(np.expm1(missed))
+
+
+def success_variance(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
+    """Return Var(Success@k), that of a coin."""
+    missed = log_miss_probability(c.documents, c.relevant(rel), c.length(cutoff))
+    variance: Floats = -np.expm1(missed) * np.exp(missed)
+    return variance
+
+
+def reciprocal_rank_mean(c: RankedCollection, *, cutoff: int | None = None, rel: int = 1) -> Floats:
+    """Return E(RR): ``R/(N-R+1) (H_N - H_{R-1})`` for a whole ranking, else a sum over ranks."""
+    n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
+    some = np.maximum(r, 1.0)
+    mean = some / (n - some + 1.0) * harmonic_between(some - 1.0, n)
+    cut = k < n - some + 1.0
+    if cut.any():
+        mean = np.where(cut, _first_rank_sum(n, some, k, _reciprocal, _reciprocal_slope), mean)
+    return np.where(r > 0, mean, 0.0)
+
+
+def reciprocal_rank_variance(
+    c: RankedCollection, *, cutoff: int | None = None, rel: int = 1
+) -> Floats:
+    """Return the mean of (RR - E)²: a sum of squares does not cancel."""
+    n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
+    mean = reciprocal_rank_mean(c, cutoff=cutoff, rel=rel)
+    some = np.maximum(r, 1.0)
+    found = _first_rank_sum(
+        n,
+        some,
+        k,
+        lambda rank, where: (1.0 / rank - mean[where]) ** 2,
+        lambda rank, where: -2.0 * (1.0 / rank - mean[where]) / rank**2,
+    )
+    missed = np.exp(log_miss_probability(n, some, k))
+    return np.where(r > 0, found + missed * mean**2, 0.0)
+
+
+def _reciprocal(rank: Any, _: Any) -> Any:
+    return 1.0 / rank
+
+
+def _reciprocal_slope(rank: Any, _: Any) -> Any:
+    return -1.0 / rank**2
+
+
+def _first_rank_sum(
+    n: Floats, r: Floats, k: Floats, weight: RankFunction, slope: RankFunction
+) -> Floats:
+    """Return the sum of ``weight(rank)`` times the probability that the first relevant is there.
+
+    ``weight`` and its derivative are functions of ranks and of the entries that the ranks are for.
+    """
+    last = np.minimum(k, n - r + 1.0)
+    total, missed = np.zeros(n.shape), np.ones(n.shape)
+    for rank in range(1, int(min(last.max(initial=0.0), _HEAD)) + 1):
+        left = np.maximum(n - rank + 1.0, 1.0)
+        total += np.where(rank <= last, weight(rank, ...) * missed * r / left, 0.0)
+        missed *= np.maximum(left - r, 0.0) / left
+    far = last > _HEAD
+    if far.any():
+        total[far] += _first_rank_tail(n[far], r[far], last[far], far, weight, slope)
+    return total
+
+
+def _first_rank_tail(
+    n: Floats, r: Floats, last: Floats, where: Any, weight: RankFunction, slope: RankFunction
+) -> Floats:
+    """Return the part of the sum beyond the first ranks, by the Euler-Maclaurin formula."""
+    first = np.full(n.shape, _HEAD + 1.0)
+    # P(no relevant in x ranks) <= e^(-xR/N)
+    end = np.minimum(last, np.floor(first + _LOG_NEGLIGIBLE * n / r))
+
+    def term(rank: Floats) -> Floats:
+        value: Floats = weight(rank, where) * _first_rank_probability(n, r, rank)
+        return value
+
+    def derivative(rank: Floats) -> Floats:
+        decay = 1.0 / (n - rank + 1.0) - harmonic_between(n - r - rank + 1.0, n - rank + 1.0)
+        change = slope(rank, where) + weight(rank, where) * decay
+        value: Floats = change * _first_rank_probability(n, r, rank)
+        return value
+
+    span = np.log(end / first)
+    area = np.zeros(n.shape)
+    for places, shares in _quadrature(max(1, _AT_ONCE // len(n))):
+        rank = first * np.exp(places[:, None] * span)
+        area += (shares[:, None] * rank * term(rank)).sum(axis=0)
+    ends = (term(first) + term(end)) / 2.0 + (derivative(end) - derivative(first)) / 12.0
+    tail: Floats = area * span + ends
+    return tail
+
+
+def _first_rank_probability(n: Floats, r: Floats, rank: Floats) -> Floats:
+    probability: Floats = np.exp(log_miss_probability(n, r, rank - 1.0)) * r / (n - rank + 1.0)
+    return probability
+
+
+def _quadrature(group: int) -> Iterator[tuple[Floats, Floats]]:
+    """Yield nodes in (0, 1) and their weights, some at a time: Gauss-Legendre in equal panels."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    places = ((np.arange(_PANELS)[:, None] + (nodes + 1.0) / 2.0) / _PANELS).reshape(-1)
+    shares = np.tile(weights / (2.0 * _PANELS), _PANELS)
+    for start in range(0, len(places), group):
+        yield places[start : start + group], shares[start : start + group]
+
+
+def _linear_mean(c: RankedCollection, gains: Mapping[float, Floats], first: Floats) -> Floats:
+    """Return the mean of Σ a_r·gain_r: the mean gain times Σ a_r."""
+    total = np.zeros(c.documents.shape)
+    for gain, count in gains.items():
+        total = total + gain * count
+    mean: Floats = total / c.documents * first
+    return mean
+
+
+def _linear_variance(
+    c: RankedCollection, gains: Mapping[float, Floats], first: Floats, second: Floats
+) -> Floats:
+    """Return the variance of Σ a_r·gain_r, from Σ a_r and Σ a_r²: gains drawn without return."""
+    n = c.documents
+    mean = _linear_mean(c, gains, np.ones(n.shape))
+    spread = (n - c.relevant()) * mean**2
+    for gain, count in gains.items():
+        spread = spread + count * (gain - mean) ** 2
+    variance: Floats = spread / np.maximum(n - 1.0, 1.0) * np.maximum(second - first**2 / n, 0.0)
+    return variance
+
+
+def _dcg_gains(c: RankedCollection, dcg: str, gains: str | None) -> dict[float, Floats]:
+    """Return the number of documents of each gain that DCG counts, highest gain first."""
+    levels = np.array([gain for gain in c.by_gain if gain >= 1], np.int64)
+    mapped = mapped_gain(levels, gains)
+    if dcg == "exp-log2" and mapped.max(initial=0.0) > _HIGHEST_EXPONENT:
+        raise InvalidValueError(
+            f"a gain of {mapped.max():g} is too high for dcg='exp-log2'; expected at most "
+            f"{_HIGHEST_EXPONENT}"
+        )
+    values = np.exp2(mapped) - 1.0 if dcg == "exp-log2" else mapped
+    counts: dict[float, Floats] = {}
+    for place in np.argsort(-values, kind="stable").tolist():
+        gain = float(values[place])
+        counts[gain] = counts.get(gain, 0.0) + c.by_gain[int(levels[place])]
+    return counts
+
+
+def _ideal_dcg(c: RankedCollection, gains: Mapping[float, Floats], cutoff: int | None) -> Floats:
+    """Return the DCG of the best list; 1 where there is nothing to gain."""
+    best, placed = np.zeros(c.documents.shape), np.zeros(c.documents.shape)
+    bound = np.inf if cutoff is None else cutoff
+    for gain, count in gains.items():
+        start, placed = np.minimum(placed, bound), placed + count
+        best = best + gain * (discount_sum(np.minimum(placed, bound)) - discount_sum(start))
+    return np.where(best > 0, best, 1.0)
+
+
+def ndcg_mean(
+    c: RankedCollection, *, cutoff: int | None = None, dcg: str = "log2", gains: str | None = None
+) -> Floats:
+    """Return E(nDCG): the mean gain times the discounts, over the DCG of the best list."""
+    counted = _dcg_gains(c, dcg, gains)
+    gained = _linear_mean(c, counted, discount_sum(c.length(cutoff)))
+    return gained / _ideal_dcg(c, counted, cutoff)
+
+
+def ndcg_variance(
+    c: RankedCollection, *, cutoff: int | None = None, dcg: str = "log2", gains: str | None = None
+) -> Floats:
+    """Return Var(nDCG)."""
+    counted, k = _dcg_gains(c, dcg, gains), c.length(cutoff)
+    gained = _linear_variance(c, counted, discount_sum(k), discount_sum(k, power=2))
+    return gained / _ideal_dcg(c, counted, cutoff) ** 2
+
+
+def _rbp_gains(
+    c: RankedCollection, p: float, rel: int | None, gains: str | None
+) -> dict[float, Floats]:
+    """Return the number of documents of each gain that RBP counts."""
+    if not 0 < p < 1:
+        raise InvalidValueError(f"RBP's p is {p}; expected a number between 0 and 1")
+    if rel is not None and gains is not None:
+        raise InvalidValueError("RBP takes rel or gains, not both: with rel the gain is 0 or 1")
+    if rel is not None:
+        return {1.0: c.relevant(rel), 0.0: c.relevant() - c.relevant(rel)}
+    return _dcg_gains(c, "log2", gains)
+
+
+def rbp_mean(
+    c: RankedCollection,
+    *,
+    cutoff: int | None = None,
+    p: float = 0.8,
+    rel: int | None = None,
+    gains: str | None = None,
+) -> Floats:
+    """Return E(RBP): the mean gain times the share of reading that the list takes."""
+    counted = _rbp_gains(c, p, rel, gains)
+    return _linear_mean(c, counted, np.negative(np.expm1(c.length(cutoff) * np.log(p))))
+
+
+def rbp_variance(
+    c: RankedCollection,
+    *,
+    cutoff: int | None = None,
+    p: float = 0.8,
+    rel: int | None = None,
+    gains: str | None = None,
+) -> Floats:
+    """Return Var(RBP)."""
+    counted = _rbp_gains(c, p, rel, gains)
+    decay = c.length(cutoff) * np.log(p)
+    squares = -np.expm1(2.0 * decay) * (1.0 - p) / (1.0 + p)
+    return _linear_variance(c, counted, -np.expm1(decay), squares)

@@ -1,0 +1,257 @@
+"""How well do the runs do? From qrels and runs to scores."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal
+
+import numpy as np
+
+from confir.arrays import Floats
+from confir.data.files import PathLike
+from confir.data.neighbours import as_qrels, as_runs
+from confir.data.qrels import Intents, Qrels
+from confir.data.rankings import JudgedPositions, Rankings, TiePrecision, stack_rankings
+from confir.data.run import Run
+from confir.data.scanner import read_rankings
+from confir.data.scores import Scores
+from confir.data.trec_files import NameBy, RunSource, read_run
+from confir.errors import (
+    InvalidValueError,
+    TopicMismatchError,
+    TopicWarning,
+    UnknownNameError,
+    enumerate_names,
+)
+from confir.measures.catalogue import DEFAULT_MEASURES, parse_measure
+from confir.measures.foreign import ForeignMeasure, foreign_measure
+from confir.measures.measure import ListMeasure, Measure
+
+Missing = Literal["zero", "drop", "error"]
+AnyMeasure = Measure | ListMeasure | ForeignMeasure
+Progress = Callable[[int], None]
+
+# Runs measured together: enough to spread the cost of a numpy call, few enough to bound memory.
+_JUDGED_PER_BATCH = 2_000_000
+
+
+def evaluate(
+    qrels: Qrels | PathLike | Mapping[str, Any] | Any,
+    runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any,
+    measures: str | Measure | Sequence[str | Measure | Callable[..., float]] = DEFAULT_MEASURES,
+    *,
+    rel: int = 1,
+    depth: int | None = None,
+    missing: Missing = "zero",
+    tie_precision: TiePrecision = "double",
+    intents: PathLike | Intents | None = None,
+    name_by: NameBy = "file",
+    progress: Progress | None = None,
+) -> Scores:
+    """Return the scores of runs by measures on every topic of the qrels.
+
+    Parameters
+    ----------
+    qrels, runs
+        Files, or objects: dicts, data frames, and those of ranx and ir_measures. Runs may also be
+        a glob, a directory, a list, or a mapping of names to any of these.
+    measures
+        Names such as "nDCG@10"; or functions of one list: the gains in rank order, NaN where
+        unjudged, and the gains of all judged documents of the topic.
+    rel
+        Lowest gain that counts as relevant, for measures that do not name their own.
+    depth
+        Look only at so many documents of each list.
+    missing
+        A topic that a run lacks scores 0 ("zero"), has no score ("drop") or is an "error".
+    tie_precision
+        "single" compares retrieval scores as trec_eval 9 and pytrec_eval do.
+    progress
+        Called with the number of runs that have been read since the last call.
+    """
+    wanted = parse_measures(measures, rel)
+    if missing not in ("zero", "drop", "error"):
+        raise UnknownNameError("way to treat missing topics", missing, ("zero", "drop", "error"))
+    if depth is not None and depth < 1:
+        raise InvalidValueError(f"depth is {depth}; expected 1 or more")
+    judged = as_qrels(qrels, intents=intents)
+    sources = as_runs(runs)
+    if any(isinstance(measure, ForeignMeasure) for measure in wanted):
+        sources = [_read(source, name_by) for source in sources]
+    ranked = _rank(judged, sources, wanted, tie_precision, name_by, progress)
+    _check_names([part for part, _ in ranked])
+    _check_topics(judged, ranked, missing)
+    if depth is not None:
+        ranked = [(part.cut(depth), unknown) for part, unknown in ranked]
+    parts = [part for part, _ in ranked]
+    values = np.stack([_measure(measure, judged, sources, parts, depth) for measure in wanted])
+    present = np.concatenate([part.present for part in parts])
+    if missing == "drop":
+        values[:, ~present] = np.nan
+    return Scores(
+        topics=judged.topics,
+        runs=tuple(name for part in parts for name in part.runs),
+        measures=tuple(str(measure) for measure in wanted),
+        values=np.ascontiguousarray(values.transpose(2, 1, 0)),
+    )
+
+
+def parse_measures(
+    measures: str | Measure | Callable[..., float] | Sequence[str | Measure | Callable[..., float]],
+    rel: int = 1,
+) -> list[AnyMeasure]:
+    """Return the measures that names stand for, each once."""
+    if isinstance(measures, str | Measure) or not isinstance(measures, Sequence):
+        measures = [measures]
+    if not measures:
+        raise InvalidValueError("no measure is named; expected at least one, such as 'AP'")
+    parsed = {str(measure): measure for measure in (_parse(entry, rel) for entry in measures)}
+    return list(parsed.values())
+
+
+def _parse(entry: str | Measure | Callable[..., float], rel: int) -> AnyMeasure:
+    if isinstance(entry, Measure):
+        return entry
+    if not isinstance(entry, str):
+        return ListMeasure(entry)
+    try:
+        return parse_measure(entry, rel=rel)
+    except UnknownNameError:
+        foreign = foreign_measure(entry)
+        if foreign is None:
+            raise
+        return foreign
+
+
+def _read(source: Run | RunSource, name_by: NameBy) -> Run:
+    if isinstance(source, Run):
+        return source
+    return read_run(source.path, name=source.name, name_by=name_by)
+
+
+def _rank(
+    qrels: Qrels,
+    sources: Sequence[Run | RunSource],
+    measures: Sequence[AnyMeasure],
+    tie_precision: TiePrecision,
+    name_by: NameBy,
+    progress: Progress | None,
+) -> list[tuple[Rankings, tuple[str, ...]]]:
+    """Return the rankings of each run, and its topics that the qrels lack."""
+    relevant_only = all(isinstance(m, Measure) and m.definition.needs != "judged" for m in measures)
+    files = [source for source in sources if isinstance(source, RunSource)]
+    read = iter(
+        read_rankings(
+            qrels,
+            files,
+            tie_precision=tie_precision,
+            lowest_gain=1 if relevant_only else None,
+            name_by=name_by,
+            progress=progress,
+        )
+        if files
+        else []
+    )
+    positions = JudgedPositions(qrels) if len(files) < len(sources) else None
+    known = set(qrels.topics)
+    ranked: list[tuple[Rankings, tuple[str, ...]]] = []
+    for source in sources:
+        if isinstance(source, RunSource):
+            ranked.append(next(read))
+        elif positions is not None:
+            unknown = tuple(topic for topic in source.topics if topic not in known)
+            ranked.append((positions.rank(source, tie_precision), unknown))
+    return ranked
+
+
+def _check_names(parts: Sequence[Rankings]) -> None:
+    names = [name for part in parts for name in part.runs]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise InvalidValueError(
+            f"several runs are named {repeated[0]!r}; name them as in one=PATH other=PATH"
+        )
+
+
+def _check_topics(
+    qrels: Qrels, ranked: Sequence[tuple[Rankings, tuple[str, ...]]], missing: Missing
+) -> None:
+    """Raise or warn where runs and qrels do not speak of the same topics."""
+    lacking: dict[str, list[str]] = {}
+    unknown: dict[str, list[str]] = {}
+    for rankings, extra in ranked:
+        name = rankings.runs[0]
+        if not rankings.present.any():
+            shown = enumerate_names(extra, 3) if extra else "none"
+            raise TopicMismatchError(
+                f"run {name!r} and the qrels have no topic in common: the run has {shown}, "
+                f"the qrels have {enumerate_names(qrels.topics, 3)}"
+            )
+        absent = np.flatnonzero(~rankings.present[0]).tolist()
+        if absent:
+            lacking[name] = [qrels.topics[i] for i in absent]
+        if extra:
+            unknown[name] = list(extra)
+    if lacking and missing == "error":
+        raise TopicMismatchError(f"{_describe(lacking)} of the qrels; expected all of them")
+    if lacking:
+        treated = "scored 0" if missing == "zero" else "left out of the run's means"
+        _warn(f"{_describe(lacking)} of the qrels, {treated}")
+    if unknown:
+        _warn(f"{_describe(unknown, verb='has')} that the qrels lack, left out")
+    levels, counts = qrels.count_by_gain()
+    without = counts[:, levels >= 1].sum(axis=1) == 0
+    if without.any():
+        names = [topic for topic, empty in zip(qrels.topics, without, strict=True) if empty]
+        _warn(
+            f"the qrels have no relevant document for {len(names)} of {len(qrels.topics)} topics "
+            f"({enumerate_names(names)}), which score as in trec_eval: 0 by most measures"
+        )
+
+
+def _describe(topics: Mapping[str, Sequence[str]], verb: str = "lacks") -> str:
+    """Return "run 'x' lacks 2 topics (301, 302)", or the same for several runs."""
+    parts = [
+        f"run {name!r} {verb} {len(names)} topic{'s' if len(names) > 1 else ''} "
+        f"({enumerate_names(names, 5)})"
+        for name, names in islice(topics.items(), 5)
+    ]
+    if len(topics) > len(parts):
+        parts.append(f"so do {len(topics) - len(parts)} more runs")
+    return "; ".join(parts)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, TopicWarning, stacklevel=4)
+
+
+def _measure(
+    measure: AnyMeasure,
+    qrels: Qrels,
+    sources: Sequence[Run | RunSource],
+    parts: Sequence[Rankings],
+    depth: int | None,
+) -> Floats:
+    """Return the scores of all runs by one measure: runs × topics."""
+    if isinstance(measure, ForeignMeasure):
+        if depth is not None:
+            raise InvalidValueError(
+                f"{measure} is computed by ir_measures, which takes no depth; name a cutoff"
+            )
+        return np.stack([measure(qrels, run) for run in sources if isinstance(run, Run)])
+    batches = [measure(stack_rankings(batch))[:, :, 0] for batch in _batches(parts)]
+    return np.concatenate(batches)
+
+
+def _batches(parts: Sequence[Rankings]) -> Iterable[list[Rankings]]:
+    batch: list[Rankings] = []
+    size = 0
+    for part in parts:
+        if batch and size + len(part.documents) > _JUDGED_PER_BATCH:
+            yield batch
+            batch, size = [], 0
+        batch.append(part)
+        size += len(part.documents)
+    yield batch

@@ -1,0 +1,75 @@
+"""What of measures that confir lacks? ir_measures computes them, where it is installed.
+
+They serve plain evaluation only: ir_measures scores whole runs, not resampled collections.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confir.arrays import Floats
+from confir.data.qrels import Qrels
+from confir.data.run import Run
+from confir.errors import InvalidValueError
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignMeasure:
+    """A measure of ir_measures, such as ``infAP`` or ``IPrec@0.1``."""
+
+    measure: Any
+
+    def __str__(self) -> str:
+        return str(self.measure)
+
+    def __call__(self, qrels: Qrels, run: Run) -> Floats:
+        """Return the scores of a run on the topics of the qrels; 0 where it has none."""
+        import ir_measures
+
+        judgements = self._judgements(qrels)
+        try:
+            results = list(ir_measures.iter_calc([self.measure], judgements, run.to_dict()))
+        except (ValueError, RuntimeError, AssertionError, OSError) as error:
+            raise InvalidValueError(f"ir_measures cannot compute {self}: {error}") from error
+        scores = {result.query_id: float(result.value) for result in results}
+        return np.array([scores.get(topic, 0.0) for topic in qrels.topics])
+
+    def _judgements(self, qrels: Qrels) -> list[Any]:
+        """Return the qrels as ir_measures wants them: by subtopic where the measure looks at it."""
+        import ir_measures
+
+        topics = [qrels.topics[i] for i in qrels.document_topics.tolist()]
+        if ir_measures.pyndeval.supports(self.measure):
+            entries = zip(
+                qrels.judged_documents.tolist(),
+                qrels.subtopic_gains.tolist(),
+                qrels.subtopics,
+                strict=True,
+            )
+            return [
+                ir_measures.Qrel(topics[place], qrels.documents[place], gain, subtopic)
+                for place, gain, subtopic in entries
+            ]
+        rows = zip(topics, qrels.documents, qrels.gains.tolist(), strict=True)
+        return [ir_measures.Qrel(*row) for row in rows]
+
+
+def foreign_measure(name: str) -> ForeignMeasure | None:
+    """Return the measure of ir_measures that has the name, or None."""
+    try:
+        import ir_measures
+    except ImportError:
+        return None
+    for parse in (ir_measures.parse_measure, ir_measures.parse_trec_measure):
+        try:
+            parsed = parse(name)
+        except (ValueError, NameError, KeyError, AssertionError, SyntaxError, AttributeError):
+            continue
+        if not isinstance(parsed, list):
+            return ForeignMeasure(parsed)
+        if len(parsed) == 1:
+            return ForeignMeasure(parsed[0])
+    return None

@@ -1,0 +1,73 @@
+"""What becomes of a run's scores over all topics? Mean, geometric mean, logit mean.
+
+Each summary is the mean of a transformed score, transformed back: MAP of AP itself, GMAP of ln AP
+([Cormack2006] §2), L-MAP of logit AP ([Cormack2006] §8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from confir.arrays import Floats
+
+GEOMETRIC_FLOOR = 1e-5  # trec_eval's: a score of 0 does not annul the geometric mean
+LOGIT_MARGIN = 1e-6  # keeps the logits of 0 and 1 finite
+
+Transform = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary over topics: ``back(mean(forward(score)))``.
+
+    Attributes
+    ----------
+    name
+        Its name in options and results.
+    forward
+        What is averaged over topics.
+    back, slope
+        From that average to the summary, and the derivative of that.
+    """
+
+    name: str
+    forward: Transform
+    back: Transform
+    slope: Transform
+
+
+def logit(value: Floats) -> Floats:
+    """Return ln(x / (1 - x)); ±∞ at the ends."""
+    with np.errstate(divide="ignore"):
+        odds = value / (1.0 - value)
+        return np.log(odds)
+
+
+def inverse_logit(value: Floats) -> Floats:
+    """Return 1 / (1 + e^-x)."""
+    with np.errstate(over="ignore"):
+        probability: Floats = 1.0 / (1.0 + np.exp(-value))
+    return probability
+
+
+def clipped_logit(score: Floats, margin: float = LOGIT_MARGIN) -> Floats:
+    """Return the logit of a score, clipped to [margin, 1 - margin]."""
+    return logit(np.clip(score, margin, 1.0 - margin))
+
+
+def _floored_log(score: Floats) -> Floats:
+    logarithm: Floats = np.log(np.maximum(score, GEOMETRIC_FLOOR))
+    return logarithm
+
+
+SUMMARIES = {
+    summary.name: summary
+    for summary in (
+        Summary("mean", np.positive, np.positive, np.ones_like),
+        Summary("geometric-mean", _floored_log, np.exp, np.exp),
+        Summary("logit-mean", clipped_logit, np.positive, np.ones_like),
+    )
+}

@@ -1,0 +1,149 @@
+"""Charts of chance: runs beside the random baseline, topics beside it, and how far R/N is off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from confir.data.scores import Record
+from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.studies.random_baseline import Chance
+
+_CHANCE_COLOUR = COLOURS[1]
+
+
+@chart.register
+def chance_chart(chance: Chance) -> Any:
+    """Return a chart of means beside chance; without runs, of what chance scores by topic."""
+    return run_chart(chance) if chance.runs else baseline_chart(chance)
+
+
+def run_chart(chance: Chance) -> Any:
+    """Return a chart of the runs' means, a dashed line for chance: a panel a measure."""
+    alt = import_altair()
+    records = chance.to_records()
+    first = [record for record in records if record["measure"] == chance.measures[0]]
+    order = [record["run"] for record in sorted(first, key=lambda record: -record["score"])]
+    base = alt.Chart(alt.InlineData(values=records))
+    means = base.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(
+        x=alt.X("score:Q", title="mean score; dashed: chance", scale=alt.Scale(zero=True)),
+        y=alt.Y("run:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
+        tooltip=["run:N", "measure:N", "score:Q", "expected:Q", "corrected:Q", "p:Q"],
+    )
+    panels = (
+        alt.layer(means, chance_line(base))
+        .properties(width=260, height=alt.Step(18))
+        .facet(
+            facet=alt.Facet("measure:N", title=None, sort=list(chance.measures)),
+            columns=2,
+        )
+        .resolve_scale(x="independent")
+    )
+    return styled(
+        panels,
+        f"Runs and chance: random rankings of {chance.documents:,} documents, "
+        f"{len(chance.topics)} topics",
+    )
+
+
+def chance_line(base: Any) -> Any:
+    """Return a dashed line where chance is: a layer for charts whose records have ``expected``."""
+    alt = import_altair()
+    return base.mark_rule(color=_CHANCE_COLOUR, strokeDash=[5, 3], strokeWidth=2).encode(
+        x=alt.X("mean(expected):Q"), tooltip=[alt.Tooltip("mean(expected):Q", title="chance")]
+    )
+
+
+def topic_chart(chance: Chance, measure: str | None = None) -> Any:
+    """Return a chart of each topic's score against chance: a panel a run.
+
+    Parameters
+    ----------
+    chance
+        With runs.
+    measure
+        Which measure; by default the first.
+    """
+    alt = import_altair()
+    chosen = chance.measures[0] if measure is None else measure
+    records = [r for r in chance.to_records(per_topic=True) if r["measure"] == chosen]
+    smallest = min((r["expected"] for r in records if r["expected"] > 0), default=1e-6)
+    # logarithmic, but for the lowest part, so that scores of 0 have a place
+    scale = alt.Scale(type="symlog", constant=smallest)
+    axis = alt.Axis(format="~g", values=[0, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1], labelOverlap="greedy")
+    base = alt.Chart(alt.InlineData(values=records)).encode(
+        x=alt.X("expected:Q", title=f"{chosen} expected by chance", scale=scale, axis=axis)
+    )
+    equal = base.mark_line(color=_CHANCE_COLOUR, strokeDash=[5, 3]).encode(
+        y=alt.Y("expected:Q", scale=scale, axis=axis, title=chosen), order="expected:Q"
+    )
+    points = base.mark_circle(color=COLOURS[0], size=28, opacity=0.6).encode(
+        y="score:Q",
+        tooltip=["topic:N", "run:N", "relevant:Q", "score:Q", "expected:Q", "corrected:Q", "p:Q"],
+    )
+    panels = (
+        alt.layer(points, equal)
+        .properties(width=170, height=150)
+        .facet(facet=alt.Facet("run:N", title=None, sort=list(chance.runs)), columns=4)
+    )
+    return styled(panels, f"{chosen} of each topic; dashed: what chance is expected to score")
+
+
+def baseline_chart(chance: Chance) -> Any:
+    """Return a chart of what chance scores on each topic, by its number of relevant documents."""
+    alt = import_altair()
+    base = alt.Chart(alt.InlineData(values=chance.to_records(per_topic=True)))
+    points = base.mark_circle(color=_CHANCE_COLOUR, size=40, opacity=0.7).encode(
+        x=alt.X("relevant:Q", title="relevant documents"),
+        y=alt.Y("expected:Q", title="expected score", axis=alt.Axis(format="~g")),
+        tooltip=["topic:N", "relevant:Q", "expected:Q", "sd:Q", "prevalence:Q"],
+    )
+    usual = base.mark_line(color="#888", strokeDash=[2, 2]).encode(
+        x="relevant:Q", y="prevalence:Q", order="relevant:Q"
+    )
+    panels = (
+        alt.layer(usual, points)
+        .properties(width=260, height=200)
+        .facet(facet=alt.Facet("measure:N", title=None, sort=list(chance.measures)), columns=2)
+        .resolve_scale(y="independent")
+    )
+    return styled(
+        panels, f"Chance: random rankings of {chance.documents:,} documents (dotted: R/N)"
+    )
+
+
+def prevalence_gap_chart(records: Sequence[Record]) -> Any:
+    """Return [Bestgen2015]'s Figure 1: how far R/N lies below the expected AP.
+
+    Parameters
+    ----------
+    records
+        With the fields documents, prevalence (a text) and difference.
+    """
+    alt = import_altair()
+    shares = list(dict.fromkeys(record["prevalence"] for record in records))
+    lines = (
+        alt.Chart(alt.InlineData(values=list(records)))
+        .mark_line()
+        .encode(
+            x=alt.X("documents:Q", title="documents N"),
+            y=alt.Y("difference:Q", title="expected AP − R/N"),
+            color=alt.Color(
+                "prevalence:N",
+                sort=shares,
+                title="p = R/N",
+                scale=alt.Scale(range=[COLOURS[i % len(COLOURS)] for i in range(len(shares))]),
+            ),
+            strokeDash=alt.StrokeDash("prevalence:N", sort=shares, title="p = R/N"),
+            tooltip=["documents:Q", "prevalence:N", "difference:Q"],
+        )
+    )
+    bound = (
+        alt.Chart(alt.InlineData(values=[{"difference": 0.01}]))
+        .mark_rule(color="#888", strokeDash=[2, 2])
+        .encode(y="difference:Q")
+    )
+    return styled(
+        alt.layer(lines, bound).properties(width=480, height=300),
+        "Expected AP of a random ranking, less R/N",
+    )

@@ -1,0 +1,301 @@
+"""Charts of comparisons: differences, all pairs, topics, and groups of runs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from confir.data.scores import Record
+from confir.errors import InvalidValueError, UnknownNameError
+from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.studies.comparison import Comparison
+from confir.studies.run_groups import RunGroups
+from confir.studies.topic_differences import TopicDifferences
+from confir.studies.verdicts import BETTER, EQUIVALENT, NOT_SHOWN, WORSE
+
+# Long names and many topics or runs are still told apart at these sizes.
+_ROW, _CELL, _BAR = 18, 16, 9
+_MOST_LABELLED_TOPICS = 120
+
+_VERDICTS = [BETTER, WORSE, EQUIVALENT, NOT_SHOWN]
+_VERDICT_COLOURS = [COLOURS[0], COLOURS[1], COLOURS[2], "#888888"]
+
+BY_EYE = (
+    "These runs share topics: the interval of the difference decides. Overlap of two runs' own",
+    "intervals may be read only for runs on different topics (touching: p about .006; half: .04).",
+)
+
+
+@chart.register
+def comparison_chart(comparison: Comparison) -> Any:
+    """Return the differences from a baseline, or the matrix of all pairs."""
+    return matrix_chart(comparison) if comparison.baseline is None else difference_chart(comparison)
+
+
+def difference_chart(comparison: Comparison) -> Any:
+    """Return a chart of differences with intervals: a row a run or pair, a panel a measure."""
+    alt = import_altair()
+    records = _records(comparison)
+    measures = list(comparison.measures)
+    first = [record for record in records if record["measure"] == measures[0]]
+    order = [record["name"] for record in sorted(first, key=lambda entry: -entry["difference"])]
+    title = f"difference with {100 * comparison.level:g} % interval ({comparison.method})"
+    plain = alt.Chart(alt.InlineData(values=records))
+    base = plain.encode(
+        y=alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
+        color=_verdict_colour(alt),
+        tooltip=[
+            "run:N",
+            "baseline:N",
+            "measure:N",
+            alt.Tooltip("difference:Q", format="+.4f"),
+            alt.Tooltip("low:Q", format="+.4f"),
+            alt.Tooltip("high:Q", format="+.4f"),
+            alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
+            "verdict:N",
+        ],
+    )
+    layers = [
+        plain.mark_rule(color="#444", strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title)),
+        base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"),
+        base.mark_point(filled=True, size=50, opacity=1).encode(x="difference:Q"),
+    ]
+    if comparison.margin is not None:
+        band = plain.mark_rect(color=COLOURS[2], opacity=0.15)
+        layers.insert(0, band.encode(x="min(below):Q", x2="max(above):Q"))
+    panels = (
+        alt.layer(*layers)
+        .properties(width=280, height=alt.Step(_ROW))
+        .facet(facet=alt.Facet("measure:N", title=None, sort=measures), columns=2)
+        .resolve_scale(x="independent")
+    )
+    against = comparison.baseline or "each other"
+    return styled(panels, _title(alt, f"Differences from {against}", comparison))
+
+
+def matrix_chart(comparison: Comparison) -> Any:
+    """Return a chart of all pairs: row minus column, marked where a difference is shown."""
+    if comparison.baseline is not None:
+        raise InvalidValueError("the matrix shows all pairs: compare without a baseline")
+    alt = import_altair()
+    records = _matrix_records(comparison)
+    groups = comparison.group_runs().by_measure
+    largest = max((abs(r["difference"]) for r in records if r["difference"] is not None), default=1)
+    axis = alt.Axis(labelLimit=160, grid=False)
+    panels = []
+    for grouped in groups:
+        order = list(grouped.runs)
+        cells = [record for record in records if record["measure"] == grouped.measure]
+        base = alt.Chart(alt.InlineData(values=cells)).encode(
+            x=alt.X("column:N", sort=order, title=None, axis=axis),
+            y=alt.Y("row:N", sort=order, title=None, axis=axis),
+            tooltip=[
+                alt.Tooltip("row:N", title="run"),
+                alt.Tooltip("column:N", title="against"),
+                alt.Tooltip("difference:Q", format="+.4f"),
+                alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
+                "verdict:N",
+            ],
+        )
+        scale = alt.Scale(
+            domain=[-largest, 0, largest], range=[COLOURS[1], "#f7f7f7", COLOURS[0]], type="linear"
+        )
+        tiles = base.mark_rect().encode(
+            color=alt.Color("difference:Q", scale=scale, title=["row minus", "column"])
+        )
+        marks = (
+            base.transform_filter("datum.shown")
+            .mark_point(filled=True, color="black", size=14, opacity=1)
+            .encode()
+        )
+        panels.append(
+            alt.layer(tiles, marks).properties(
+                width=alt.Step(_CELL), height=alt.Step(_CELL), title=grouped.measure
+            )
+        )
+    drawing = alt.concat(*panels, columns=2)
+    return styled(drawing, _title(alt, "All pairs, a dot where a difference is shown", comparison))
+
+
+@chart.register
+def topic_chart(
+    differences: TopicDifferences,
+    run: str | None = None,
+    measure: str | None = None,
+    baseline: str | None = None,
+) -> Any:
+    """Return a chart of the difference on every topic of one pair: bars, most for the run first.
+
+    Parameters
+    ----------
+    differences
+        What `Comparison.topic_differences` returns.
+    run, measure, baseline
+        Which pair by which measure; by default the first that fits.
+    """
+    alt = import_altair()
+    wanted = {"run": run, "measure": measure, "baseline": baseline}
+    records = [
+        record
+        for record in differences.to_records()
+        if all(name is None or record[key] == name for key, name in wanted.items())
+    ]
+    if not records:
+        known = [f"{r['run']} {r['baseline']} {r['measure']}" for r in differences.to_records()]
+        raise UnknownNameError(
+            "pair", " ".join(filter(None, wanted.values())), dict.fromkeys(known)
+        )
+    chosen = {key: records[0][key] for key in wanted}
+    records = [
+        record | {"sign": "for the run" if record["difference"] > 0 else "against it"}
+        for record in records
+        if all(record[key] == name for key, name in chosen.items())
+    ]
+    labelled = len(records) <= _MOST_LABELLED_TOPICS
+    bars = (
+        alt.Chart(alt.InlineData(values=records))
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "topic:N",
+                sort=[record["topic"] for record in records],
+                title=f"topic ({len(records)})",
+                axis=alt.Axis(labels=labelled, ticks=labelled, labelAngle=-90, labelLimit=90),
+            ),
+            y=alt.Y("difference:Q", title=f"difference in {chosen['measure']}"),
+            color=alt.Color(
+                "sign:N",
+                scale=alt.Scale(
+                    domain=["for the run", "against it"], range=[COLOURS[0], COLOURS[1]]
+                ),
+                title=None,
+            ),
+            tooltip=["topic:N", alt.Tooltip("difference:Q", format="+.4f")],
+        )
+        .properties(width=alt.Step(_BAR) if labelled else 900, height=240)
+    )
+    return styled(bars, f"{chosen['run']} minus {chosen['baseline']}, topic by topic")
+
+
+@chart.register
+def group_chart(groups: RunGroups) -> Any:
+    """Return a chart of means with bars that join runs without a shown difference."""
+    alt = import_altair()
+    panels = []
+    for grouped in groups.by_measure:
+        order = list(grouped.runs)
+        axis = alt.Axis(labelLimit=240)
+        means = (
+            alt.Chart(
+                alt.InlineData(
+                    values=[
+                        {"run": run, "mean": mean}
+                        for run, mean in zip(grouped.runs, grouped.means, strict=True)
+                    ]
+                )
+            )
+            .mark_point(filled=True, color=COLOURS[0], size=50, opacity=1)
+            .encode(
+                x=alt.X("mean:Q", title="mean", scale=alt.Scale(zero=False, padding=8)),
+                y=alt.Y("run:N", sort=order, title=None, axis=axis),
+                tooltip=["run:N", alt.Tooltip("mean:Q", format=".4f")],
+            )
+            .properties(width=260, height=alt.Step(_ROW), title=grouped.measure)
+        )
+        bars = (
+            alt.Chart(
+                alt.InlineData(
+                    values=[
+                        {"group": number, "first": order[start], "last": order[stop]}
+                        for number, (start, stop) in enumerate(grouped.groups, start=1)
+                    ]
+                )
+            )
+            .mark_rule(strokeWidth=5, strokeCap="round", color=COLOURS[7])
+            .encode(
+                x=alt.X("group:O", title="groups", axis=alt.Axis(labelAngle=0)),
+                y=alt.Y(
+                    "first:N", sort=order, title=None, axis=None, scale=alt.Scale(domain=order)
+                ),
+                y2="last:N",
+                tooltip=["group:O", "first:N", "last:N"],
+            )
+            .properties(width=alt.Step(_CELL), height=alt.Step(_ROW))
+        )
+        panels.append(alt.hconcat(means, bars, spacing=8))
+    drawing = alt.concat(*panels, columns=1)
+    unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
+    subtitle = f"{unjoined} pairs without a common bar are not shown to differ, either"
+    title = alt.TitleParams(
+        "Runs joined by a bar are not shown to differ",
+        subtitle=subtitle if unjoined else "",
+        subtitleColor="#555",
+    )
+    return styled(drawing, title)
+
+
+def _records(comparison: Comparison) -> list[Record]:
+    """Return the records of the first test, with what the chart shows besides."""
+    margin = comparison.margin
+    return [
+        {
+            **record,
+            "low": _number(record["low"]),
+            "high": _number(record["high"]),
+            "p_adjusted": _number(record["p_adjusted"]),
+            "name": record["run"]
+            if comparison.baseline is not None
+            else f"{record['run']} - {record['baseline']}",
+            "zero": 0,
+            "below": None if margin is None else -margin,
+            "above": margin,
+        }
+        for record in comparison.to_records()
+        if record["test"] == comparison.tests[0]
+    ]
+
+
+def _matrix_records(comparison: Comparison) -> list[Record]:
+    """Return each pair twice: once as row and column, once the other way round."""
+    records = []
+    opposite = {BETTER: WORSE, WORSE: BETTER}
+    for record in _records(comparison):
+        shown = record["verdict"] in opposite
+        common = {key: record[key] for key in ("measure", "p_adjusted")} | {"shown": shown}
+        records.append(
+            common
+            | {
+                "row": record["run"],
+                "column": record["baseline"],
+                "difference": _number(record["difference"]),
+                "verdict": record["verdict"],
+            }
+        )
+        records.append(
+            common
+            | {
+                "row": record["baseline"],
+                "column": record["run"],
+                "difference": _number(-record["difference"]),
+                "verdict": opposite.get(record["verdict"], record["verdict"]),
+            }
+        )
+    return records
+
+
+def _number(value: float) -> float | None:
+    """Return a number as JSON can hold it: None for NaN."""
+    return None if math.isnan(value) else value
+
+
+def _verdict_colour(alt: Any) -> Any:
+    return alt.Color(
+        "verdict:N", scale=alt.Scale(domain=_VERDICTS, range=_VERDICT_COLOURS), title="verdict"
+    )
+
+
+def _title(alt: Any, text: str, comparison: Comparison) -> Any:
+    topics = int(comparison.topics.max())
+    return alt.TitleParams(
+        f"{text}, over {topics} topics", subtitle=list(BY_EYE), subtitleColor="#555"
+    )

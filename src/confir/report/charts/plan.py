@@ -1,0 +1,82 @@
+"""Charts of plans: what a number of topics gives."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.studies.planning import DETECTABLE, HALF_WIDTH, Plan
+
+_MOST_COLOURED_RUNS = len(COLOURS)
+
+
+@chart.register
+def plan_chart(plan: Plan) -> Any:
+    """Return the curve of half width, power or detectable difference against topics."""
+    alt = import_altair()
+    points = alt.Chart(alt.InlineData(values=[*_curve(plan), *_goals(plan)]))
+    measures = list(plan.measures)
+    titles = {HALF_WIDTH: "half width of the interval", DETECTABLE: "detectable difference"}
+    by_power = plan.goal not in titles
+    scale = alt.Scale(domain=[0, 1]) if by_power else alt.Scale(zero=True)
+    few = len(plan.runs) <= _MOST_COLOURED_RUNS
+    colour = (
+        alt.Color("run:N", sort=list(plan.runs), scale=alt.Scale(range=list(COLOURS)), title="run")
+        if few
+        else alt.value(COLOURS[0])
+    )
+    lines = (
+        points.transform_filter("!datum.goal")
+        .mark_line(strokeWidth=2, opacity=1 if few else 0.4)
+        .encode(
+            x=alt.X("topics:Q", scale=alt.Scale(type="log", nice=False), title="topics"),
+            y=alt.Y("value:Q", scale=scale, title=titles.get(plan.goal, "power")),
+            detail="run:N",
+            color=colour,
+            tooltip=["run:N", "measure:N", "topics:Q", alt.Tooltip("value:Q", format=".4f")],
+        )
+    )
+    goals = (
+        points.transform_filter("datum.goal")
+        .mark_point(filled=True, size=60, opacity=1)
+        .encode(x="topics:Q", y="value:Q", color=colour, tooltip=["run:N", "topics:Q"])
+    )
+    panels = (
+        alt.layer(lines, goals)
+        .properties(width=300, height=220)
+        .facet(facet=alt.Facet("measure:N", title=None, sort=measures), columns=2)
+        .resolve_scale(x="independent", y="shared" if by_power else "independent")
+    )
+    return styled(panels, _title(plan))
+
+
+def _curve(plan: Plan) -> list[dict[str, Any]]:
+    return [record | {"goal": False} for record in plan.curve_records()]
+
+
+def _goals(plan: Plan) -> list[dict[str, Any]]:
+    """Return the point of each curve that the plan asks for."""
+    field = "power" if plan.goal not in (HALF_WIDTH, DETECTABLE) else "difference"
+    return [
+        {
+            "run": record["run"],
+            "measure": record["measure"],
+            "topics": record["topics"],
+            "value": record[field],
+            "goal": True,
+        }
+        for record in plan.to_records()
+        if math.isfinite(record["topics"]) and math.isfinite(record[field])
+    ]
+
+
+def _title(plan: Plan) -> str:
+    level = f"{100 * plan.level:g} %"
+    against = "" if plan.baseline is None else f" from {plan.baseline}"
+    if plan.goal == HALF_WIDTH:
+        what = "mean" if plan.baseline is None else f"difference{against}"
+        return f"Half width of the {level} interval of the {what}"
+    if plan.goal == DETECTABLE:
+        return f"Difference{against} that is shown with probability {plan.power:g}"
+    return f"Power to show a difference of {plan.difference.flat[0]:g}{against}"

@@ -1,0 +1,256 @@
+"""How do comparisons read? Tables of differences, verdicts, effects, topics, groups and gates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from confir.intervals.catalogue import find_method
+from confir.report.tables import Cell, Table, number_text, to_markdown, to_text
+from confir.studies.comparison import Comparison, Place
+from confir.studies.gate import Gate
+from confir.studies.paired_tests import find_test
+from confir.studies.run_groups import RunGroups
+from confir.studies.topic_differences import TopicDifference, TopicDifferences
+from confir.studies.verdicts import BETTER, WORSE, signed
+
+# [Soboroff2014] §2: what the eye may read off intervals of independent means.
+BY_EYE = (
+    "By eye: overlap of two runs' own intervals says something only for runs on different topics "
+    "(touching: p about .006; half overlap: p about .04). These runs share topics: the interval of "
+    "their difference decides."
+)
+
+
+class Section(NamedTuple):
+    """A table with a heading, for output that holds several."""
+
+    heading: str
+    table: Table
+
+
+def comparison_table(comparison: Comparison, seed: int | None = None) -> Table:
+    """Return a table of differences: a row a measure and run, or a pair of runs."""
+    names = ["measure", "run"]
+    if comparison.baseline is None:
+        names.append("against")
+    if len(comparison.tests) > 1:
+        names.append("test")
+    names.append("verdict")
+    numbers = ["difference", "p"]
+    if _is_adjusted(comparison):
+        numbers.append("adj. p")
+    if comparison.p_equivalence is not None:
+        numbers.append("p equiv.")
+    numbers += ["d_z", "w/t/l"]
+    effect = comparison.effect_size
+    rows = tuple(
+        _row(comparison, place, float(effect[place.pair, place.measure]))
+        for place in _ordered_places(comparison)
+    )
+    note = f"{comparison_note(comparison, seed)}. {BY_EYE}"
+    return Table((*names, *numbers), rows, note, names=len(names))
+
+
+def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
+    """Return one line that says what the numbers are, and how to get them again."""
+    topics = int(comparison.topics.max())
+    from_what = "the other run" if comparison.baseline is None else comparison.baseline
+    interval = f"{100 * comparison.level:g} % interval by {comparison.method}"
+    tests = f"p by {', '.join(comparison.tests)}"
+    if _is_adjusted(comparison):
+        pairs = len(comparison.first)
+        tests += f", adjusted by {comparison.correction} for {pairs} pairs within each measure"
+    parts = [f"mean difference from {from_what} with {interval}, over {topics} topics", tests]
+    if comparison.margin is not None:
+        parts.append(f"equivalence within ±{comparison.margin:g} by two one-sided t tests")
+    resamples = find_method(comparison.method).resamples or any(
+        find_test(test).resamples for test in comparison.tests
+    )
+    if resamples:
+        parts.append(
+            f"{comparison.replicates} replicates" + ("" if seed is None else f", seed {seed}")
+        )
+    parts.append("w/t/l: topics won, tied, lost")
+    return "; ".join(parts)
+
+
+def words_table(comparison: Comparison) -> Table:
+    """Return a table of the verdicts as sentences."""
+    rows = tuple((Cell(sentence),) for sentence in comparison.sentences())
+    return Table(("in words",), rows)
+
+
+def effect_table(comparison: Comparison) -> Table:
+    """Return a table of effect sizes: a row a measure and pair."""
+    rows = tuple(
+        (
+            Cell(record["measure"]),
+            Cell(record["run"]),
+            Cell(record["baseline"]),
+            Cell(str(record["topics"])),
+            *(
+                Cell(_effect_text(record[name]))
+                for name in ("effect_size", "hedges_g", "share_won", "robustness_index")
+            ),
+        )
+        for record in comparison.effect_records()
+    )
+    columns = ("measure", "run", "against", "topics", "d_z", "Hedges' g", "share won", "RI")
+    note = (
+        "d_z: mean over standard deviation of the differences; Hedges' g: d_z without its bias for "
+        "few topics; share won: of the topics, ties half; RI: topics won less topics lost, as a "
+        "share of all"
+    )
+    return Table(columns, rows, note, names=3)
+
+
+def topic_difference_table(differences: TopicDifferences) -> Table:
+    """Return a table of differences on every topic, those that speak most for the run first."""
+    rows = tuple(
+        (
+            Cell(record["measure"]),
+            Cell(record["run"]),
+            Cell(record["baseline"]),
+            Cell(record["topic"]),
+            Cell(signed(record["difference"])),
+        )
+        for record in differences.to_records()
+    )
+    columns = ("measure", "run", "against", "topic", "difference")
+    return Table(columns, rows, "from the topics that speak most for the run to those against", 4)
+
+
+def extreme_table(comparison: Comparison, limit: int = 3) -> Table:
+    """Return a table of the topics that speak most for each run and most against it."""
+    differences = comparison.topic_differences()
+    rows = []
+    for m, measure in enumerate(comparison.measures):
+        for pair in range(len(comparison.first)):
+            won, lost = differences.extremes(pair, m, limit)
+            baseline, run = comparison.names(pair)
+            name = run if comparison.baseline is not None else f"{run} against {baseline}"
+            rows.append((Cell(measure), Cell(name), _topics_cell(won), _topics_cell(lost)))
+    columns = ("measure", "run", "topics most for it", "most against it")
+    return Table(columns, tuple(rows), "topic and difference there", names=4)
+
+
+def group_table(groups: RunGroups) -> Table:
+    """Return a table of runs, best first, with the groups in which no difference is shown."""
+    rows = tuple(
+        (
+            Cell(record["measure"]),
+            Cell(record["run"]),
+            Cell(record["groups"]),
+            Cell(number_text(record["mean"])),
+        )
+        for record in groups.to_records()
+    )
+    unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
+    also = f"; {unjoined} pairs without a common group are not shown to differ, either"
+    note = "runs of a common group are not shown to differ" + (also if unjoined else "")
+    return Table(("measure", "run", "groups", "mean"), rows, note, names=3)
+
+
+def gate_table(gate: Gate) -> Table:
+    """Return a table of the candidates at a gate, those that fail in bold."""
+    rows = tuple(
+        (
+            Cell(candidate.run, not candidate.passes),
+            Cell("passes" if candidate.passes else "fails", not candidate.passes),
+            Cell(
+                _limits(candidate.difference, candidate.low, candidate.high), not candidate.passes
+            ),
+        )
+        for candidate in gate.candidates
+    )
+    return Table(("candidate", "gate", f"difference in {gate.measure}"), rows, gate.sentence(), 2)
+
+
+def comparison_sections(
+    comparison: Comparison, gates: Sequence[Gate], seed: int, *, details: bool
+) -> list[Section]:
+    """Return the tables that tell a comparison as a whole: gates, differences, words, topics."""
+    sections = [
+        Section(f"Gate {'closed' if gate.closed else 'open'}: {gate.measure}", gate_table(gate))
+        for gate in gates
+    ]
+    sections.append(Section("Differences", comparison_table(comparison, seed)))
+    if details:
+        sections.append(Section("In words", words_table(comparison)))
+        sections.append(Section("Topics", extreme_table(comparison)))
+    return sections
+
+
+def sections_to_markdown(sections: Sequence[Section]) -> str:
+    """Return tables with headings in Markdown, fit for the summary of a CI job."""
+    return "\n".join(f"### {heading}\n\n{to_markdown(table)}" for heading, table in sections)
+
+
+def sections_to_text(
+    sections: Sequence[Section], *, colour: bool = False, width: int | None = None
+) -> str:
+    """Return tables one below the other, for the terminal."""
+    return "\n".join(to_text(table, colour=colour, width=width) for _, table in sections)
+
+
+def p_text(p: float) -> str:
+    """Return a p-value in four decimals, never as 0."""
+    if math.isnan(p):
+        return "–"
+    return f"{p:.4f}" if p >= 0.00005 else "<0.0001"
+
+
+def _is_adjusted(comparison: Comparison) -> bool:
+    """Whether p-values were adjusted: for more than one pair, and not within the test itself."""
+    itself = all(find_test(test).corrected for test in comparison.tests)
+    return len(comparison.first) > 1 and comparison.correction != "none" and not itself
+
+
+def _ordered_places(comparison: Comparison) -> list[Place]:
+    """Return the differences from a baseline best first, all pairs in the order of the runs."""
+    places = list(comparison.places())
+    if comparison.baseline is None:
+        return places
+    difference = comparison.difference
+    return sorted(places, key=lambda place: (place.measure, -difference[place.pair, place.measure]))
+
+
+def _row(comparison: Comparison, place: Place, effect: float) -> tuple[Cell, ...]:
+    pair, cell = place.pair, (place.pair, place.measure)
+    baseline, run = comparison.names(pair)
+    found = comparison.finding(place)
+    shown = found.verdict in (BETTER, WORSE)
+    names = [comparison.measures[place.measure], run]
+    if comparison.baseline is None:
+        names.append(baseline)
+    if len(comparison.tests) > 1:
+        names.append(comparison.tests[place.test])
+    numbers = [p_text(found.p)]
+    if _is_adjusted(comparison):
+        numbers.append(p_text(found.p_adjusted))
+    if comparison.p_equivalence is not None:
+        numbers.append(p_text(float(comparison.p_equivalence[cell])))
+    counts = (comparison.wins[cell], comparison.ties[cell], comparison.losses[cell])
+    numbers += [_effect_text(effect), "/".join(map(str, counts))]
+    return (
+        *map(Cell, names),
+        Cell(found.verdict, shown),
+        Cell(_limits(found.difference, found.low, found.high), shown),
+        *map(Cell, numbers),
+    )
+
+
+def _limits(difference: float, low: float, high: float) -> str:
+    if math.isnan(low) or math.isnan(high):
+        return signed(difference)
+    return f"{signed(difference)} [{signed(low)}, {signed(high)}]"
+
+
+def _effect_text(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2f}"
+
+
+def _topics_cell(entries: Sequence[TopicDifference]) -> Cell:
+    return Cell(", ".join(f"{topic} {signed(difference)}" for topic, difference in entries) or "–")

@@ -1,0 +1,75 @@
+"""How do plans read? A table of topics needed, or of differences that can be shown."""
+
+from __future__ import annotations
+
+import math
+
+from confir.report.tables import Cell, Table, number_text
+from confir.studies.planning import DETECTABLE, HALF_WIDTH, Plan
+
+
+def plan_table(plan: Plan, seed: int | None = None) -> Table:
+    """Return a table of the plan's answers: a row a measure and run."""
+    rows = tuple(
+        (
+            Cell(measure),
+            Cell(run),
+            Cell(_answer_text(plan, r, m)),
+            Cell(_range_text(plan, r, m)),
+            Cell(number_text(float(plan.sd[r, m]))),
+            Cell(str(plan.pilot[r, m])),
+        )
+        for m, measure in enumerate(plan.measures)
+        for r, run in enumerate(plan.runs)
+    )
+    answer = "detectable difference" if plan.goal == DETECTABLE else "topics needed"
+    columns = ("measure", "run", answer, "range", "sd in the pilot", "topics in the pilot")
+    return Table(columns, rows, _note(plan, seed), names=2)
+
+
+def _note(plan: Plan, seed: int | None) -> str:
+    """Return one line that says what the plan is for, and how far it can be trusted."""
+    level = f"{100 * plan.level:g} %"
+    what = "the mean" if plan.baseline is None else f"the difference from {plan.baseline}"
+    if plan.goal == HALF_WIDTH:
+        goal = f"for a {level} t interval of {what} no wider than ±{plan.difference.flat[0]:g}"
+    elif plan.goal == DETECTABLE:
+        goal = (
+            f"the smallest true difference from {plan.baseline} that a paired t test at level "
+            f"{plan.level:g} shows with probability {plan.power:g}"
+        )
+        goal += f", given {_topics_text(plan)} topics"
+    else:
+        goal = (
+            f"for a paired t test at level {plan.level:g} to show a true difference of "
+            f"{plan.difference.flat[0]:g} from {plan.baseline} with probability {plan.power:g}"
+        )
+    drawn = "" if seed is None else f" (seed {seed})"
+    return (
+        f"{goal}; the range is what the pilot allows, as its sd may be off by sampling{drawn}; "
+        "testing several runs or measures needs more topics"
+    )
+
+
+def _topics_text(plan: Plan) -> str:
+    low, high = int(plan.topics.min()), int(plan.topics.max())
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _answer_text(plan: Plan, run: int, measure: int) -> str:
+    if math.isnan(plan.sd[run, measure]):
+        return "–"
+    if plan.goal == DETECTABLE:
+        return number_text(float(plan.difference[run, measure]))
+    return _count_text(float(plan.topics[run, measure]))
+
+
+def _range_text(plan: Plan, run: int, measure: int) -> str:
+    low, high = float(plan.low[run, measure]), float(plan.high[run, measure])
+    if plan.goal == DETECTABLE:
+        return f"{number_text(low)} to {number_text(high)}" if not math.isnan(low) else "–"
+    return f"{_count_text(low)} to {_count_text(high)}" if not math.isnan(low) else "–"
+
+
+def _count_text(topics: float) -> str:
+    return "–" if math.isnan(topics) else f"{topics:.0f}"

@@ -1,0 +1,372 @@
+"""Is a run good, and is it steadily so? Its error, split into bias and variance ([Zhang2013]).
+
+The error of a run is how far its scores lie from a target's: ``bias² + variance`` over topics, for
+the score itself or for ρ, what the target has more on each topic. Moments are those of the topics
+at hand (ddof=0), so that the parts sum exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.neighbours import frame_from_records
+from confir.data.scores import Record, Scores
+from confir.errors import InvalidValueError, UnknownNameError
+from confir.intervals.catalogue import confidence_interval
+from confir.measures.catalogue import is_bounded
+from confir.resampling.topics import (
+    DEFAULT_REPLICATES,
+    Rng,
+    Statistic,
+    TopicSample,
+    check_replicates,
+    topic_weights,
+)
+from confir.studies.parameter_sweep import Sweep, read_sweeps
+from confir.studies.robustness import Robustness, mean_over_topics, measure_robustness
+
+Variable = Literal["score", "rho"]
+VARIABLES: tuple[Variable, ...] = ("score", "rho")
+
+PERFECT, BEST = "perfect", "best"
+
+DEFAULT_METHOD = "bca"
+
+
+class Estimate(NamedTuple):
+    """A number for each run and measure, with the limits of its interval: runs × measures."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BiasVariance:
+    """The error of runs, split into bias and variance: all arrays are runs × measures.
+
+    Attributes
+    ----------
+    runs, measures
+        Names.
+    target
+        "perfect", "best", the name of a run, or a mean score.
+    variable
+        What is decomposed: "score", or "rho", the target's score less the run's by topic.
+    topics
+        Topics that each decomposition rests on.
+    mean, target_mean
+        Means over topics of the run and of the target.
+    bias, variance, total
+        ``target_mean - mean``; variance over topics; ``bias² + variance``; with intervals.
+    error, error_to_target, target_error, cross
+        ``E(x-1)²``, and the three terms that it is made of: ``E(x-T)²``, ``E(T-1)²`` and
+        ``2E(x-T)(T-1)`` ([Zhang2013] Eq. 8). NaN where 1 is not the best score, or where the target
+        has no scores by topic.
+    level, method
+        Confidence level and method of the intervals.
+    robustness
+        Comparison with a baseline; None without one.
+    sweeps
+        Runs that differ in one parameter.
+    """
+
+    runs: tuple[str, ...]
+    measures: tuple[str, ...]
+    target: str
+    variable: Variable
+    topics: Integers
+    mean: Floats
+    target_mean: Floats
+    bias: Estimate
+    variance: Estimate
+    total: Estimate
+    error: Floats
+    error_to_target: Floats
+    target_error: Floats
+    cross: Floats
+    level: float
+    method: str
+    robustness: Robustness | None = None
+    sweeps: tuple[Sweep, ...] = ()
+
+    def to_records(self) -> list[Record]:
+        """Return a record per run and measure."""
+        return [
+            self._record(r, m) for m in range(len(self.measures)) for r in range(len(self.runs))
+        ]
+
+    def _record(self, r: int, m: int) -> Record:
+        record: Record = {
+            "run": self.runs[r],
+            "measure": self.measures[m],
+            "target": self.target,
+            "variable": self.variable,
+            "topics": int(self.topics[r, m]),
+            "mean": float(self.mean[r, m]),
+            "target_mean": float(self.target_mean[r, m]),
+        }
+        for name in ("bias", "variance", "total"):
+            for suffix, values in zip(("", "_low", "_high"), getattr(self, name), strict=True):
+                record[name + suffix] = float(values[r, m])
+        record["bias_squared"] = record["bias"] ** 2
+        record |= {"level": self.level, "method": self.method}
+        for name in ("error", "error_to_target", "target_error", "cross"):
+            record[name] = float(getattr(self, name)[r, m])
+        if self.robustness is not None:
+            record["baseline"] = self.robustness.baseline
+            record["robustness_index"] = float(self.robustness.index[r, m])
+            record["hurt"] = float(self.robustness.hurt[r, m])
+            if self.robustness.loss is not None:
+                record["loss"] = float(self.robustness.loss[r, m])
+                record["loss_depth"] = self.robustness.loss_depth
+        if self.sweeps:
+            record |= self._parameter(self.runs[r])
+        return record
+
+    def _parameter(self, run: str) -> Record:
+        for sweep in self.sweeps:
+            if run in sweep.values:
+                return {"parameter": sweep.parameter, "parameter_value": sweep.values[run]}
+        return {"parameter": None, "parameter_value": None}
+
+    def to_dict(self) -> dict[str, dict[str, Record]]:
+        """Return run → measure → record."""
+        result: dict[str, dict[str, Record]] = {}
+        for record in self.to_records():
+            result.setdefault(record["run"], {})[record["measure"]] = record
+        return result
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the records as a data frame of pandas, polars or pyarrow."""
+        return frame_from_records(self.to_records(), backend)
+
+
+def decompose_error(
+    scores: Scores,
+    *,
+    target: str | float = PERFECT,
+    variable: Variable = "score",
+    baseline: str | None = None,
+    precision: Scores | None = None,
+    parameters: Sequence[str] = (),
+    level: float = 0.95,
+    method: str = DEFAULT_METHOD,
+    replicates: int = DEFAULT_REPLICATES,
+    rng: Rng = None,
+) -> BiasVariance:
+    """Return the error of each run against a target, split into bias and variance over topics.
+
+    Parameters
+    ----------
+    scores
+        Scores of the runs, by any measures.
+    target
+        "perfect" (1 on every topic), "best" (the best run of each topic), the name of a run, or a
+        mean score.
+    variable
+        "score", or "rho" for what the target has more on each topic; a mean score has no rho.
+    baseline
+        A run against which robustness is measured.
+    precision
+        The same runs by one P@k: gives R-Loss@k against the baseline.
+    parameters
+        Runs that differ in one parameter, as `read_sweeps` reads them.
+    level, method, replicates, rng
+        Of the intervals, by bootstrap over topics.
+    """
+    _check_request(scores, variable, baseline, precision)
+    check_replicates(replicates)
+    targets, name = _find_target(scores, target, variable)
+    sample = _Errors.of(scores, targets, variable)
+    generator = np.random.default_rng(rng)
+    generator.integers(2**63)  # the seed that interval methods draw first
+    weights = topic_weights(len(scores.topics), replicates, generator)
+    bias, variance, total = (
+        _with_limits(scores, sample, statistic, name, weights, level, method)
+        for statistic in _STATISTICS
+    )
+    by_topic = None if isinstance(target, float | int) else targets
+    terms = _error_terms(scores, by_topic, sample.present)
+    return BiasVariance(
+        runs=scores.runs,
+        measures=scores.measures,
+        target=name,
+        variable=variable,
+        topics=sample.present.sum(axis=0),
+        mean=mean_over_topics(scores.values, sample.present),
+        target_mean=mean_over_topics(
+            np.broadcast_to(targets[:, None], scores.values.shape), sample.present
+        ),
+        bias=bias,
+        variance=variance,
+        total=total,
+        error=terms[0],
+        error_to_target=terms[1],
+        target_error=terms[2],
+        cross=terms[3],
+        level=level,
+        method=method,
+        robustness=None if baseline is None else measure_robustness(scores, baseline, precision),
+        sweeps=read_sweeps(parameters, scores.runs),
+    )
+
+
+def _check_request(
+    scores: Scores, variable: Variable, baseline: str | None, precision: Scores | None
+) -> None:
+    if variable not in VARIABLES:
+        raise UnknownNameError("variable", variable, VARIABLES)
+    if len(scores.topics) < 2:
+        raise InvalidValueError("there is one topic; a variance over topics needs at least 2")
+    if baseline is None and precision is not None:
+        raise InvalidValueError(
+            "R-Loss counts the relevant documents that a baseline has more; name the baseline"
+        )
+
+
+def _find_target(scores: Scores, target: str | float, variable: Variable) -> tuple[Floats, str]:
+    """Return the target's scores, topics × measures, and its name."""
+    shape = (len(scores.topics), len(scores.measures))
+    bounded = [
+        name
+        for place, name in enumerate(scores.measures)
+        if is_bounded(name, scores.values[:, :, place])
+    ]
+    if isinstance(target, str):
+        if target in (PERFECT, BEST) and target in scores.runs:
+            raise InvalidValueError(
+                f"a run is named {target!r}, which is also a kind of target; rename the run"
+            )
+        if target == PERFECT:
+            unbounded = [name for name in scores.measures if name not in bounded]
+            if unbounded:
+                raise InvalidValueError(
+                    f"a perfect score is 1, but {unbounded[0]} is not confined to [0, 1]; expected "
+                    "another target: best, a run, or a mean score"
+                )
+            return np.ones(shape), target
+        if target == BEST:
+            known = np.where(np.isnan(scores.values), -np.inf, scores.values).max(axis=1)
+            return np.where(np.isinf(known), np.nan, known), target
+        if target not in scores.runs:
+            raise UnknownNameError("target", target, (PERFECT, BEST, *scores.runs))
+        return scores.select(runs=[target]).values[:, 0], target
+    if variable == "rho":
+        raise InvalidValueError(
+            f"the target is a mean, {target:g}: it has no score by topic, so there is no rho; "
+            "decompose the score, or take as target perfect, best or a run"
+        )
+    if not math.isfinite(target) or (bounded and not 0.0 <= target <= 1.0):
+        raise InvalidValueError(
+            f"the target's mean is {target:g}; expected a mean score"
+            + (f", from 0 to 1 for {bounded[0]}" if bounded else "")
+        )
+    return np.full(shape, float(target)), f"{target:g}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Errors:
+    """What is averaged over topics: topics × runs × measures, NaN where a score is missing.
+
+    Attributes
+    ----------
+    rho
+        The target's score less the run's.
+    deviation
+        The variable less its mean, so that squares do not cancel.
+    present
+        Whether run and target both have a score.
+    variable
+        Its name.
+    """
+
+    rho: Floats
+    deviation: Floats
+    present: Booleans
+    variable: Variable
+
+    @classmethod
+    def of(cls, scores: Scores, targets: Floats, variable: Variable) -> _Errors:
+        rho = targets[:, None] - scores.values
+        present = ~np.isnan(rho)
+        values = rho if variable == "rho" else np.where(present, scores.values, np.nan)
+        return cls(rho, values - mean_over_topics(values, present), present, variable)
+
+
+def _one(_: Floats) -> tuple[Floats, ...]:
+    return (np.ones(1),)
+
+
+# What is averaged, given rho and the deviation; then a function of the averages, and its slopes.
+_STATISTICS = (
+    Statistic("bias", lambda rho, _: (rho,), np.positive, _one),
+    Statistic(
+        "variance",
+        lambda _, deviation: (deviation, deviation**2),
+        lambda mean, square: square - mean**2,
+        lambda mean, square: (-2.0 * mean, np.ones_like(square)),
+    ),
+    Statistic(
+        "total",
+        lambda rho, deviation: (rho, deviation, deviation**2),
+        lambda rho, mean, square: rho**2 + (square - mean**2),
+        lambda rho, mean, square: (2.0 * rho, -2.0 * mean, np.ones_like(square)),
+    ),
+)
+
+
+def _with_limits(
+    scores: Scores,
+    errors: _Errors,
+    statistic: Statistic,
+    target: str,
+    weights: Floats,
+    level: float,
+    method: str,
+) -> Estimate:
+    """Return a part of the error with its interval; none for what is 0 because it is the target."""
+    variables = statistic.variables(errors.rho, errors.deviation)
+    means = [mean_over_topics(variable, errors.present) for variable in variables]
+    value = np.asarray(statistic.value(*means), np.float64)
+    low, high = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
+    own = statistic.name == "bias" or errors.variable == "rho"
+    varying = [place for place, run in enumerate(scores.runs) if run != target or not own]
+    for m, measure in enumerate(scores.measures if varying else ()):
+        sample = TopicSample(
+            labels=tuple((scores.runs[r], f"{measure} ({statistic.name})") for r in varying),
+            shape=(len(varying),),
+            values=tuple(variable[:, varying, m] for variable in variables),
+            statistic=statistic,
+            support=np.zeros(len(varying), bool),
+        )
+        interval = confidence_interval(
+            sample.distribution(slice(None), weights), level=level, method=method
+        )
+        low[varying, m], high[varying, m] = interval.low, interval.high
+    return Estimate(value, low, high)
+
+
+def _error_terms(
+    scores: Scores, targets: Floats | None, present: Booleans
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return E(x-1)² and the three terms that it is made of ([Zhang2013] Eq. 8)."""
+    nothing = np.full(scores.values.shape[1:], np.nan)
+    bounded = np.array(
+        [is_bounded(name, scores.values[:, :, m]) for m, name in enumerate(scores.measures)]
+    )
+    error = np.where(bounded, mean_over_topics((scores.values - 1.0) ** 2, present), np.nan)
+    if targets is None:
+        return error, nothing, nothing, nothing
+    apart, short = scores.values - targets[:, None], targets[:, None] - 1.0
+    short = np.broadcast_to(short, apart.shape)
+    to_target = mean_over_topics(apart**2, present)
+    target_error = np.where(bounded, mean_over_topics(short**2, present), np.nan)
+    cross = np.where(bounded, 2.0 * mean_over_topics(apart * short, present), np.nan)
+    return error, to_target, target_error, cross

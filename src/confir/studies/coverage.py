@@ -1,0 +1,227 @@
+"""Do the intervals keep their word? Coverage on the very scores at hand ([Soboroff2014] §3).
+
+A run's scores are taken for the population; samples of as many topics are drawn from it with
+replacement, and the intervals that contain the population's mean are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confir.arrays import Floats
+from confir.data.neighbours import frame_from_records
+from confir.data.scores import Record, Scores
+from confir.parallel import Progress
+from confir.resampling.topics import Rng
+from confir.studies.misses import MethodLike, count_misses
+
+COVERAGE_COLUMNS = ("run", "measure", "method", "level", "coverage", "low", "high")
+
+# An outlier's coverage is below the level by more than this many of its standard errors.
+_OUTLYING = 4.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coverage:
+    """The share of intervals that contain the mean: all arrays are methods × runs × measures.
+
+    Attributes
+    ----------
+    runs, measures, methods
+        Names.
+    level
+        The level that the intervals claim.
+    coverage
+        Share of intervals that contain the population's mean.
+    low, high
+        Wilson's 95 % interval of that share.
+    below, above
+        Share of intervals that the truth lies below, and above.
+    undefined
+        Share of samples that had no interval; they count as misses.
+    reasons
+        What is unusual about the scores of each run and measure, in words: runs × measures.
+    samples, replicates
+        Samples drawn, and replicates of each.
+    """
+
+    runs: tuple[str, ...]
+    measures: tuple[str, ...]
+    methods: tuple[str, ...]
+    level: float
+    coverage: Floats
+    low: Floats
+    high: Floats
+    below: Floats
+    above: Floats
+    undefined: Floats
+    reasons: tuple[tuple[str, ...], ...]
+    samples: int
+    replicates: int
+
+    def to_records(self) -> list[Record]:
+        """Return a record (run, measure, method, level, coverage, low, high) per interval."""
+        return [
+            dict(
+                zip(
+                    COVERAGE_COLUMNS,
+                    (
+                        run,
+                        measure,
+                        method,
+                        self.level,
+                        float(self.coverage[k, r, m]),
+                        float(self.low[k, r, m]),
+                        float(self.high[k, r, m]),
+                    ),
+                    strict=True,
+                )
+            )
+            for r, run in enumerate(self.runs)
+            for m, measure in enumerate(self.measures)
+            for k, method in enumerate(self.methods)
+        ]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the records as columns."""
+        records = self.to_records()
+        return {name: [record[name] for record in records] for name in COVERAGE_COLUMNS}
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the records as a data frame of pandas, polars or pyarrow."""
+        return frame_from_records(self.to_records(), backend)
+
+    def summary(self) -> list[Record]:
+        """Return a record per method: mean, least and greatest coverage, and both tails."""
+        return [
+            {
+                "method": method,
+                "level": self.level,
+                "coverage": float(self.coverage[k].mean()),
+                "least": float(self.coverage[k].min()),
+                "greatest": float(self.coverage[k].max()),
+                "below": float(self.below[k].mean()),
+                "above": float(self.above[k].mean()),
+                "undefined": float(self.undefined[k].mean()),
+            }
+            for k, method in enumerate(self.methods)
+        ]
+
+    def outliers(self) -> list[Record]:
+        """Return the intervals whose coverage is far below the level, the lowest first, and why."""
+        error = np.sqrt(self.level * (1.0 - self.level) / self.samples)
+        far = np.argwhere(self.coverage < self.level - _OUTLYING * error)
+        records = [
+            {
+                "run": self.runs[r],
+                "measure": self.measures[m],
+                "method": self.methods[k],
+                "coverage": float(self.coverage[k, r, m]),
+                "reason": self.reasons[r][m],
+            }
+            for k, r, m in far.tolist()
+        ]
+        return sorted(records, key=lambda record: record["coverage"])
+
+
+def estimate_coverage(
+    scores: Scores,
+    *,
+    methods: Sequence[MethodLike] | None = None,
+    level: float = 0.95,
+    samples: int = 1_000,
+    replicates: int = 1_000,
+    rng: Rng = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    resume: str | None = None,
+) -> Coverage:
+    """Return the share of intervals that contain the mean, for every run, measure and method.
+
+    Parameters
+    ----------
+    scores
+        Scores, each run's taken as the population of its topics.
+    methods
+        Names of methods, "bootstrap-t-published" among them, or `Method` objects of one's own; by
+        default all that fit.
+    level
+        The level of the intervals.
+    samples, replicates
+        Samples drawn from the population, and bootstrap replicates of each.
+    rng, jobs, progress, resume
+        Seed or generator; threads; called after each part; a folder that keeps parts.
+    """
+    misses = count_misses(
+        scores,
+        methods=methods,
+        levels=(level,),
+        samples=samples,
+        replicates=replicates,
+        rng=rng,
+        jobs=jobs,
+        progress=progress,
+        resume=resume,
+    )
+    shape = (len(misses.methods), len(scores.runs), len(scores.measures))
+    below, above, undefined = (
+        counts[:, 0].reshape(shape) / samples
+        for counts in (misses.below, misses.above, misses.undefined)
+    )
+    coverage = 1.0 - below - above
+    low, high = wilson_interval(coverage, samples)
+    return Coverage(
+        runs=scores.runs,
+        measures=scores.measures,
+        methods=misses.methods,
+        level=level,
+        coverage=coverage,
+        low=low,
+        high=high,
+        below=below,
+        above=above,
+        undefined=undefined,
+        reasons=_reasons(scores),
+        samples=samples,
+        replicates=replicates,
+    )
+
+
+def wilson_interval(share: Floats, count: int, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Return Wilson's interval of a binomial share (Wilson 1927)."""
+    from scipy.special import ndtri
+
+    z = float(ndtri((1.0 + level) / 2.0))
+    centre = (share + z**2 / (2.0 * count)) / (1.0 + z**2 / count)
+    reach = (
+        z
+        * np.sqrt(np.maximum(share * (1.0 - share), 0.0) / count + (z / (2.0 * count)) ** 2)
+        / (1.0 + z**2 / count)
+    )
+    return np.maximum(centre - reach, 0.0), np.minimum(centre + reach, 1.0)
+
+
+def _reasons(scores: Scores) -> tuple[tuple[str, ...], ...]:
+    """Return in words what makes each run's scores hard for intervals."""
+    return tuple(
+        tuple(_reason(scores.values[:, r, m]) for m in range(len(scores.measures)))
+        for r in range(len(scores.runs))
+    )
+
+
+def _reason(values: Floats) -> str:
+    present = values[~np.isnan(values)]
+    common, count = np.unique(present, return_counts=True)
+    if len(common) == 0:
+        return "no scores"
+    most = int(count.argmax())
+    deviation = present - present.mean()
+    variance = float(np.mean(deviation**2))
+    if count[most] > len(present) / 3:
+        return f"{count[most]} of {len(present)} topics score {common[most]:g}"
+    skewness = 0.0 if variance == 0 else float(np.mean(deviation**3)) / variance**1.5
+    return f"the scores have skewness {skewness:.1f}"

@@ -1,0 +1,133 @@
+"""Which runs are compared with which, and on which topics? The pairs of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.scores import Scores
+from confir.errors import FormatError, InvalidValueError, UnknownNameError
+
+# Numbers this near are equal but for rounding, relative to scores of up to 1.
+TIE = 1e-12
+
+# A difference needs as many topics, to have a variance.
+LEAST_TOPICS = 2
+
+
+class SharedTopics(NamedTuple):
+    """Pairs that have the same topics in common, by one measure.
+
+    Attributes
+    ----------
+    measure
+        Number of the measure.
+    topics
+        Numbers of the topics that both runs of each pair have.
+    pairs
+        Numbers of the pairs, ascending.
+    """
+
+    measure: int
+    topics: Integers
+    pairs: Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Pairs of runs: the second one's score minus the first one's is the difference.
+
+    Attributes
+    ----------
+    values
+        Scores, topics × runs × measures; NaN where missing.
+    first, second
+        Numbers of the two runs of each pair.
+    largest
+        The largest absolute score of each run: runs × measures.
+    """
+
+    values: Floats
+    first: Integers
+    second: Integers
+    largest: Floats
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of pairs and of measures."""
+        return len(self.first), self.values.shape[2]
+
+    @property
+    def columns(self) -> int:
+        """Number of pairs × measures."""
+        pairs, measures = self.shape
+        return pairs * measures
+
+    def differences(self, columns: slice) -> Floats:
+        """Return differences, topics × columns; the columns are pairs × measures, flattened."""
+        pair, measure = np.divmod(np.arange(self.columns)[columns], self.shape[1])
+        return (
+            self.values[:, self.second[pair], measure] - self.values[:, self.first[pair], measure]
+        )
+
+    def whole_differences(self, columns: slice) -> Floats:
+        """Return differences as whole multiples of a step: equal ones are equal in every bit.
+
+        0.3 - 0.2 and 0.2 - 0.1 differ in the last bit, which would hide ties.
+        """
+        step = self.tie().reshape(-1)[columns]
+        whole: Floats = np.rint(self.differences(columns) / step)
+        return whole
+
+    def tie(self) -> Floats:
+        """Return how near two mean differences of a pair are equal: pairs × measures.
+
+        Rounding grows with the scores, and scores up to 1 are the measure of TIE.
+        """
+        largest = np.maximum(self.largest[self.first], self.largest[self.second])
+        return TIE * np.maximum(1.0, largest)
+
+    def shared_topics(self) -> Iterator[SharedTopics]:
+        """Yield the pairs by measure and the topics in common, where those are enough."""
+        every_topic, every_pair = np.arange(len(self.values)), np.arange(len(self.first))
+        for measure in range(self.shape[1]):
+            present = ~np.isnan(self.values[:, :, measure])
+            if present.all():
+                yield SharedTopics(measure, every_topic, every_pair)
+                continue
+            shared = present[:, self.first] & present[:, self.second]
+            patterns, member = np.unique(np.packbits(shared, axis=0), axis=1, return_inverse=True)
+            for number in range(patterns.shape[1]):
+                pairs = np.flatnonzero(member.reshape(-1) == number)
+                topics = np.flatnonzero(shared[:, pairs[0]])
+                if len(topics) >= LEAST_TOPICS:
+                    yield SharedTopics(measure, topics, pairs)
+
+
+def pair_runs(scores: Scores, baseline: str | None) -> Pairs:
+    """Return all runs paired with the baseline, or without one each run with each earlier one."""
+    if len(scores.runs) < 2:
+        raise InvalidValueError("there is one run; a comparison needs at least 2")
+    if len(scores.topics) < LEAST_TOPICS:
+        raise InvalidValueError("there is one topic; a comparison needs at least 2")
+    if np.isinf(scores.values).any():
+        raise FormatError("a score is infinite; expected finite numbers, NaN where missing")
+    largest = np.where(np.isnan(scores.values), 0.0, np.abs(scores.values)).max(axis=0)
+    if baseline is None:
+        first, second = np.triu_indices(len(scores.runs), 1)
+        return Pairs(scores.values, first.astype(np.int64), second.astype(np.int64), largest)
+    if baseline not in scores.runs:
+        raise UnknownNameError("run", baseline, scores.runs)
+    place = scores.runs.index(baseline)
+    others = np.array([r for r in range(len(scores.runs)) if r != place], np.int64)
+    return Pairs(scores.values, np.full(len(others), place, np.int64), others, largest)
+
+
+def complete_topics(values: Floats) -> Booleans:
+    """Return which topics every run has, by measure: topics × measures."""
+    complete: Booleans = np.all(~np.isnan(values), axis=1)
+    return complete

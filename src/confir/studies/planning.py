@@ -1,0 +1,400 @@
+"""How many topics are needed? Planning by Student's t, from the variance of pilot scores."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.neighbours import frame_from_records
+from confir.data.scores import Record, Scores
+from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_names
+from confir.intervals.catalogue import DEFAULT_LEVEL
+from confir.intervals.interval import check_level, tail_probabilities
+from confir.intervals.standard import t_quantile
+from confir.parallel import run_in_threads
+from confir.resampling.distribution import quantile_of_sorted
+from confir.resampling.topics import (
+    DEFAULT_REPLICATES,
+    Rng,
+    TopicSample,
+    check_replicates,
+    topic_sample,
+    topic_weights,
+)
+
+HALF_WIDTH, POWER, DETECTABLE = "half width", "power", "detectable difference"
+
+DEFAULT_POWER = 0.8
+
+# More topics than anybody will ever judge: the search ends there.
+_MOST_TOPICS = 2**30
+
+# Halvings in the search for a difference: finer than doubles can tell.
+_HALVINGS = 60
+
+# Columns resampled together, fixed so that the number of threads changes nothing.
+_BLOCK = 64
+
+# Numbers of topics at which the curve is drawn.
+_CURVE_POINTS = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """Topics that a goal needs, or the difference that topics can show; arrays are runs × measures.
+
+    Attributes
+    ----------
+    runs, measures, baseline
+        Runs to be measured; with a baseline, their differences from it.
+    goal
+        "half width" of an interval, "power" of a paired t test, or "detectable difference".
+    topics
+        Number of topics: the answer to the first two goals, given for the third. NaN where none
+        is enough.
+    difference
+        Half width or difference: given for the first two goals, the answer to the third.
+    low, high
+        Range of the answer, as the pilot's standard deviation may be off by its sampling error.
+    sd, pilot
+        The pilot's standard deviation over topics, and its number of topics.
+    power, level
+        Probability that the test shows the difference (NaN for a half width); confidence level.
+    curve_topics, curve
+        Numbers of topics, and for each the half width, the power or the detectable difference.
+    """
+
+    runs: tuple[str, ...]
+    measures: tuple[str, ...]
+    baseline: str | None
+    goal: str
+    topics: Floats
+    difference: Floats
+    low: Floats
+    high: Floats
+    sd: Floats
+    pilot: Integers
+    power: float
+    level: float
+    curve_topics: Integers
+    curve: Floats
+
+    def __repr__(self) -> str:
+        if self.topics.size == 1:
+            return f"Plan({self.sentences()[0]})"
+        return f"Plan({len(self.runs)} runs × {len(self.measures)} measures, goal={self.goal!r})"
+
+    def _repr_html_(self) -> str:
+        from confir.report.plan_tables import plan_table
+        from confir.report.tables import to_html
+
+        return to_html(plan_table(self))
+
+    def to_records(self) -> list[Record]:
+        """Return a record per measure and run.
+
+        The fields: measure, run, baseline, goal, topics, power, difference, low, high.
+        """
+        return [
+            {
+                "measure": measure,
+                "run": run,
+                "baseline": self.baseline,
+                "goal": self.goal,
+                "topics": _whole(self.topics[r, m]),
+                "power": self.power,
+                "difference": float(self.difference[r, m]),
+                "low": float(self.low[r, m]),
+                "high": float(self.high[r, m]),
+            }
+            for m, measure in enumerate(self.measures)
+            for r, run in enumerate(self.runs)
+        ]
+
+    def curve_records(self) -> list[Record]:
+        """Return a record (measure, run, topics, value) per point of the curve."""
+        return [
+            {"measure": measure, "run": run, "topics": topics, "value": value}
+            for m, measure in enumerate(self.measures)
+            for r, run in enumerate(self.runs)
+            for topics, value in zip(
+                self.curve_topics.tolist(), self.curve[:, r, m].tolist(), strict=True
+            )
+            if not math.isnan(value)
+        ]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the records as columns."""
+        records = self.to_records()
+        return {name: [record[name] for record in records] for name in records[0]}
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the records as a data frame of pandas, polars or pyarrow."""
+        return frame_from_records(self.to_records(), backend)
+
+    def sentences(self) -> list[str]:
+        """Return a sentence per measure and run, in the order of the records."""
+        return [self._sentence(record) for record in self.to_records()]
+
+    def _sentence(self, record: Record) -> str:
+        against = f" against {self.baseline}" if self.baseline is not None else ""
+        what = f"{record['run']}{against} by {record['measure']}"
+        if math.isnan(record["low"]):
+            return f"{what}: nothing can be planned"
+        topics = f"{record['topics']:.0f} topics"
+        if self.goal == DETECTABLE:
+            return (
+                f"{what}: with {topics}, a true difference of {record['difference']:.4f} (the "
+                f"pilot allows {record['low']:.4f} to {record['high']:.4f}) is shown with "
+                f"probability {self.power:g}"
+            )
+        span = f"{topics} (the pilot allows {record['low']:.0f} to {record['high']:.0f})"
+        if self.goal == HALF_WIDTH:
+            return (
+                f"{what}: {span} for a {100 * self.level:g} % interval of ±{record['difference']:g}"
+            )
+        return (
+            f"{what}: {span} to show a true difference of {record['difference']:g} with "
+            f"probability {self.power:g}"
+        )
+
+
+def plan_topics(
+    scores: Scores,
+    *,
+    baseline: str | None = None,
+    half_width: float | None = None,
+    difference: float | None = None,
+    topics: int | None = None,
+    power: float = DEFAULT_POWER,
+    level: float = DEFAULT_LEVEL,
+    replicates: int = DEFAULT_REPLICATES,
+    rng: Rng = None,
+) -> Plan:
+    """Return the topics that a goal needs, or the difference that a number of topics can show.
+
+    Parameters
+    ----------
+    scores
+        Pilot scores of the runs, or of runs like them.
+    baseline
+        The run that the others are compared with; needed for power.
+    half_width
+        Goal: an interval no wider than ± this, of the mean or, with a baseline, the difference.
+    difference
+        Goal: a true difference of this size is shown with the given power.
+    topics
+        Goal: the smallest difference that so many topics show with the given power; by default
+        the topics of the pilot.
+    power, level
+        Probability that the test shows the difference; confidence level.
+    replicates, rng
+        For the range of the answer, from resampled pilots.
+    """
+    goal = _choose_goal(baseline, half_width, difference, topics)
+    check_level(level)
+    check_replicates(replicates)
+    if not 0.0 < power < 1.0:
+        raise InvalidValueError(f"power is {power}; expected a number between 0 and 1, such as 0.8")
+    sample = topic_sample(
+        scores, statistic="mean" if baseline is None else "difference", baseline=baseline
+    )
+    if sample.topics < 2:
+        raise InvalidValueError("there is one topic; a pilot needs at least 2")
+    pilot = _resample_pilot(sample, level, replicates, np.random.default_rng(rng))
+    at_hand = pilot.topics if topics is None else np.full_like(pilot.topics, topics)
+    value, solve = _rule(goal, half_width, difference, at_hand, power, level)
+    answer, low, high = (solve(sd) for sd in (pilot.sd, pilot.sd_low, pilot.sd_high))
+    needed = at_hand.astype(np.float64) if goal == DETECTABLE else answer
+    given = half_width if goal == HALF_WIDTH else difference
+    grid = _curve_topics(needed, pilot.topics)
+    return Plan(
+        runs=tuple(run for run in scores.runs if run != baseline),
+        measures=scores.measures,
+        baseline=baseline,
+        goal=goal,
+        topics=needed.reshape(sample.shape),
+        difference=(answer if given is None else np.full_like(answer, given)).reshape(sample.shape),
+        low=low.reshape(sample.shape),
+        high=high.reshape(sample.shape),
+        sd=pilot.sd.reshape(sample.shape),
+        pilot=pilot.topics.reshape(sample.shape),
+        power=math.nan if goal == HALF_WIDTH else power,
+        level=level,
+        curve_topics=grid,
+        curve=value(pilot.sd, grid[:, None]).reshape(len(grid), *sample.shape),
+    )
+
+
+def _whole(number: float) -> int | float:
+    """Return a number of topics; NaN stays NaN."""
+    return number if math.isnan(number) else int(number)
+
+
+def half_width_at(sd: Floats, topics: Integers, level: float) -> Floats:
+    """Return the half width of the t interval: ``t_{n-1} · sd / √n``."""
+    width: Floats = t_quantile(_degrees(topics), level) * sd / np.sqrt(topics)
+    return width
+
+
+def power_at(sd: Floats, topics: Integers, difference: float, level: float) -> Floats:
+    """Return the probability that the two-sided paired t test shows a true difference."""
+    with np.errstate(divide="ignore"):
+        return _power(topics, difference * np.sqrt(topics) / sd, level)
+
+
+def detectable_at(sd: Floats, topics: Integers, power: float, level: float) -> Floats:
+    """Return the smallest true difference that is shown with the given power."""
+    shift: Floats = np.zeros(np.shape(topics))
+    reached = np.full(np.shape(topics), 1.0)
+    while (_power(topics, reached, level) < power).any():
+        reached = np.where(_power(topics, reached, level) < power, 2.0 * reached, reached)
+    for _ in range(_HALVINGS):
+        middle = (shift + reached) / 2.0
+        enough = _power(topics, middle, level) >= power
+        shift, reached = np.where(enough, shift, middle), np.where(enough, middle, reached)
+    difference: Floats = reached * sd / np.sqrt(topics)
+    return difference
+
+
+def _power(topics: Integers, shift: Floats, level: float) -> Floats:
+    """Return the power at a true difference of ``shift`` standard errors, by the noncentral t."""
+    from scipy.special import nctdtr
+
+    df = _degrees(topics)
+    critical = t_quantile(df, level)
+    # nctdtr gives NaN for probabilities too small for a double
+    missed = np.nan_to_num(nctdtr(df, shift, critical))
+    wrong_side = np.nan_to_num(nctdtr(df, shift, -critical))
+    power: Floats = np.where(np.isnan(shift), np.nan, 1.0 - missed + wrong_side)
+    return power
+
+
+def _degrees(topics: Integers) -> Floats:
+    """Return the degrees of freedom of the standard error."""
+    return topics.astype(np.float64) - 1.0
+
+
+def _fewest_topics(reaches: Callable[[Integers], Booleans], size: int) -> Floats:
+    """Return the smallest number of topics, 2 or more, that reaches a goal; NaN where none does."""
+    short, enough = np.ones(size, np.int64), np.full(size, 2, np.int64)
+    while ((~reaches(enough)) & (enough < _MOST_TOPICS)).any():
+        reached = reaches(enough)
+        short, enough = np.where(reached, short, enough), np.where(reached, enough, 2 * enough)
+    found = reaches(enough)
+    while (enough - short > 1).any():
+        middle = (short + enough) // 2
+        reached = reaches(middle) & (middle > 1)
+        short, enough = np.where(reached, short, middle), np.where(reached, middle, enough)
+    return np.where(found, enough, np.nan)
+
+
+class _Pilot(NamedTuple):
+    """What a pilot tells of each column: standard deviation, its range, number of topics."""
+
+    sd: Floats
+    sd_low: Floats
+    sd_high: Floats
+    topics: Integers
+
+
+Value = Callable[[Floats, Integers], Floats]
+
+
+def _choose_goal(
+    baseline: str | None, half_width: float | None, difference: float | None, topics: int | None
+) -> str:
+    """Return the one goal that is asked for; by default what the pilot's topics can show."""
+    given = [
+        goal
+        for goal, value in ((HALF_WIDTH, half_width), (POWER, difference), (DETECTABLE, topics))
+        if value is not None
+    ]
+    if len(given) > 1:
+        raise InvalidValueError(
+            "several goals are given; expected one of half width, difference and topics"
+        )
+    goal = given[0] if given else DETECTABLE
+    if goal != HALF_WIDTH and baseline is None:
+        raise InvalidValueError(
+            "a difference needs a baseline to differ from; without one only a half width can be "
+            "planned"
+        )
+    for name, value in (("half width", half_width), ("difference", difference)):
+        if value is not None and not 0.0 < value < math.inf:
+            raise InvalidValueError(f"{name} is {value}; expected a number above 0")
+    if topics is not None and topics < 2:
+        raise InvalidValueError(f"topics is {topics}; expected 2 or more")
+    return goal
+
+
+def _rule(
+    goal: str,
+    half_width: float | None,
+    difference: float | None,
+    topics: Integers,
+    power: float,
+    level: float,
+) -> tuple[Value, Callable[[Floats], Floats]]:
+    """Return what the curve shows at a number of topics, and how the goal is solved."""
+    if goal == HALF_WIDTH and half_width is not None:
+        width = half_width
+        return (
+            lambda sd, n: half_width_at(sd, n, level),
+            lambda sd: _fewest_topics(lambda n: half_width_at(sd, n, level) <= width, len(sd)),
+        )
+    if goal == POWER and difference is not None:
+        step = difference
+        return (
+            lambda sd, n: power_at(sd, n, step, level),
+            lambda sd: _fewest_topics(lambda n: power_at(sd, n, step, level) >= power, len(sd)),
+        )
+    return (
+        lambda sd, n: detectable_at(sd, n, power, level),
+        lambda sd: detectable_at(sd, topics, power, level),
+    )
+
+
+def _resample_pilot(
+    sample: TopicSample, level: float, replicates: int, rng: np.random.Generator
+) -> _Pilot:
+    """Return standard deviations over topics, and percentile limits from resampled topics."""
+    weights = topic_weights(sample.topics, replicates, rng)
+
+    def task(columns: slice) -> _Pilot:
+        block = sample.distribution(columns, weights, ("replicates", "replicate_se"))
+        root = np.sqrt(block.count)
+        resampled = np.sort(block.require("replicate_se"), axis=0)
+        count = replicates - np.isnan(resampled).sum(axis=0)
+        low, high = (
+            quantile_of_sorted(resampled, tail, count) for tail in tail_probabilities(level)
+        )
+        errors = (block.require("se"), low, high)
+        sd, sd_low, sd_high = (np.where(block.degenerate, np.nan, se * root) for se in errors)
+        return _Pilot(sd, sd_low, sd_high, block.count)
+
+    starts = range(0, sample.columns, _BLOCK)
+    parts = run_in_threads(task, [slice(start, start + _BLOCK) for start in starts])
+    pilot = _Pilot(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    still = [" ".join(sample.labels[i]) for i in np.flatnonzero(np.isnan(pilot.sd))]
+    if still:
+        warnings.warn(
+            f"nothing can be planned for {enumerate_names(still, 5)}: the pilot's scores are all "
+            "equal or fewer than two",
+            DegenerateSampleWarning,
+            stacklevel=3,
+        )
+    return pilot
+
+
+def _curve_topics(needed: Floats, pilot: Integers) -> Integers:
+    """Return the numbers of topics at which a curve is drawn, up to twice what is needed."""
+    finite = needed[np.isfinite(needed)]
+    top = 2.0 * max(float(finite.max(initial=0.0)), float(pilot.max()))
+    return np.unique(np.rint(np.geomspace(3.0, max(top, 6.0), _CURVE_POINTS)).astype(np.int64))

@@ -1,0 +1,336 @@
+"""Is a score more than chance? What random rankings score, and runs beside them ([Bestgen2015])."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confir.arrays import Floats, Integers
+from confir.data.neighbours import frame_from_records
+from confir.data.qrels import Qrels
+from confir.data.scores import Record, Scores
+from confir.errors import InvalidValueError, TopicMismatchError, enumerate_names
+from confir.measures.catalogue import DEFAULT_MEASURES, parse_measure
+from confir.measures.chance import (
+    CountsByGain,
+    chance_corrected,
+    check_collection,
+    expected_random_score,
+    random_score_variance,
+)
+from confir.measures.chance_tail import combine_probabilities, random_ap_tail
+from confir.measures.measure import Measure
+from confir.parallel import run_in_threads
+from confir.resampling.topics import Rng
+
+DEFAULT_DRAWS = 9_999
+
+# What stands for the topic in records of means.
+ALL_TOPICS = "all"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chance:
+    """What random rankings score on each topic, and how runs compare with that.
+
+    Attributes
+    ----------
+    topics, measures
+        Names.
+    documents
+        Number of documents that are ranked.
+    depth
+        Length of the lists.
+    relevant
+        Number of relevant documents, as each measure counts them: topics × measures.
+    expected, sd
+        Exact mean and standard deviation of the score of a random ranking: topics × measures.
+    scores, corrected
+        The runs' scores, and ``(score - expected) / (1 - expected)``; None without runs.
+    p, p_low, p_high
+        Probability that a random ranking has at least the run's AP, with limits for its error where
+        it is simulated: topics × runs × measures, NaN for other measures than AP. None without
+        runs.
+    """
+
+    topics: tuple[str, ...]
+    measures: tuple[str, ...]
+    documents: int
+    depth: int
+    relevant: Integers
+    expected: Floats
+    sd: Floats
+    scores: Scores | None = None
+    corrected: Scores | None = None
+    p: Floats | None = None
+    p_low: Floats | None = None
+    p_high: Floats | None = None
+
+    @property
+    def prevalence(self) -> Floats:
+        """Share of relevant documents, the usual approximation of the expected AP."""
+        return self.relevant / self.documents
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Names of the runs."""
+        return () if self.scores is None else self.scores.runs
+
+    def to_records(self, *, per_topic: bool = False) -> list[Record]:
+        """Return a record per measure and run: means over topics, or one per topic.
+
+        Fields: topic, documents, relevant, depth, measure, expected, sd, prevalence; with runs
+        also run, score, corrected, p, and per topic p_low, p_high. The p of means is that of all
+        topics, combined by Fisher's method.
+        """
+        rows: Sequence[int | None] = range(len(self.topics)) if per_topic else [None]
+        runs: Sequence[int | None] = range(len(self.runs)) if self.runs else [None]
+        return [
+            self._record(topic, measure, run)
+            for measure in range(len(self.measures))
+            for run in runs
+            for topic in rows
+        ]
+
+    def _record(self, topic: int | None, measure: int, run: int | None) -> Record:
+        kept = self._topics_of(measure, run) if topic is None else np.array([topic])
+        relevant = self.relevant[kept, measure]
+        record: Record = {
+            "topic": ALL_TOPICS if topic is None else self.topics[topic],
+            "documents": self.documents,
+            "relevant": _mean(relevant) if topic is None else int(relevant[0]),
+            "depth": self.depth,
+            "measure": self.measures[measure],
+            "expected": _mean(self.expected[kept, measure]),
+            "sd": float(np.sqrt(np.square(self.sd[kept, measure]).sum())) / max(len(kept), 1),
+            "prevalence": _mean(self.prevalence[kept, measure]),
+        }
+        if run is None or self.scores is None or self.corrected is None or self.p is None:
+            return record
+        record["run"] = self.scores.runs[run]
+        record["score"] = _mean(self.scores.values[kept, run, measure])
+        record["corrected"] = _mean(self.corrected.values[kept, run, measure])
+        p = self.p[kept, run, measure]
+        if topic is None:
+            # a topic on which every ranking scores the same says nothing
+            record["p"] = combine_probabilities(p[self.sd[kept, measure] > 0])
+        elif self.p_low is not None and self.p_high is not None:
+            record["p"] = float(p[0])
+            record["p_low"] = float(self.p_low[topic, run, measure])
+            record["p_high"] = float(self.p_high[topic, run, measure])
+        return record
+
+    def _topics_of(self, measure: int, run: int | None) -> Integers:
+        """Return the topics that a run has scores for."""
+        if run is None or self.scores is None:
+            return np.arange(len(self.topics))
+        return np.flatnonzero(~np.isnan(self.scores.values[:, run, measure]))
+
+    def to_dict(self) -> dict[str, dict[str, Record]]:
+        """Return topic → measure → expected, sd and prevalence."""
+        fields = ("expected", "sd", "prevalence")
+        tables = [getattr(self, field).tolist() for field in fields]
+        return {
+            topic: {
+                measure: {f: table[t][m] for f, table in zip(fields, tables, strict=True)}
+                for m, measure in enumerate(self.measures)
+            }
+            for t, topic in enumerate(self.topics)
+        }
+
+    def to_frame(self, backend: str | None = None, *, per_topic: bool = False) -> Any:
+        """Return the records as a data frame of pandas, polars or pyarrow."""
+        return frame_from_records(self.to_records(per_topic=per_topic), backend)
+
+
+def describe_chance(
+    documents: int,
+    relevant: int,
+    measures: Sequence[str] = DEFAULT_MEASURES,
+    *,
+    depth: int | None = None,
+    rel: int = 1,
+) -> Chance:
+    """Return what a random ranking of some documents scores, some of them relevant (gain 1).
+
+    Parameters
+    ----------
+    documents, relevant
+        Number of documents, and of relevant ones.
+    measures
+        Names of measures that have an exact expectation.
+    depth
+        Length of the list; by default all documents are ranked.
+    rel
+        Lowest gain that counts as relevant, which the relevant documents then have.
+    """
+    wanted = [parse_measure(name, rel=rel) for name in measures]
+    counts = {rel: np.array([relevant])}
+    return _baseline((ALL_TOPICS,), wanted, documents, counts, depth)
+
+
+def compare_with_chance(
+    qrels: Qrels,
+    scores: Scores | None = None,
+    *,
+    documents: int,
+    measures: Sequence[str] | None = None,
+    depth: int | None = None,
+    rel: int = 1,
+    draws: int = DEFAULT_DRAWS,
+    rng: Rng = None,
+) -> Chance:
+    """Return what random rankings score on each topic of the qrels, and runs beside them.
+
+    Parameters
+    ----------
+    qrels
+        The judgements; unjudged documents are not relevant.
+    scores
+        The runs' scores, from lists of at most ``depth`` documents; their topics are compared.
+    documents
+        Number of documents in the collection.
+    measures
+        Names of measures with an exact expectation; by default those of the scores, else AP,
+        nDCG@10, P@10, RR and R@1000.
+    depth
+        Length of the random lists; by default all documents are ranked.
+    rel
+        Lowest gain that counts as relevant, for measures that do not name their own.
+    draws, rng
+        Random rankings drawn per topic for the probability that chance has at least a run's AP,
+        and seed or generator; 0 draws leave the probability out.
+    """
+    if draws < 0:
+        raise InvalidValueError(f"draws is {draws}; expected 0 or more")
+    if scores is not None and measures is not None:
+        scores = scores.select(measures=measures)
+    names = measures if scores is None else scores.measures
+    wanted = [parse_measure(name, rel=rel) for name in names or DEFAULT_MEASURES]
+    topics = qrels.topics if scores is None else scores.topics
+    counts = _relevant_by_gain(qrels, topics, documents)
+    baseline = _baseline(topics, wanted, documents, counts, depth)
+    if scores is None:
+        return baseline
+    values = chance_corrected(scores.values, baseline.expected[:, None])
+    p, low, high = _tails(baseline, wanted, scores, draws, np.random.default_rng(rng))
+    return Chance(
+        topics=topics,
+        measures=scores.measures,
+        documents=documents,
+        depth=baseline.depth,
+        relevant=baseline.relevant,
+        expected=baseline.expected,
+        sd=baseline.sd,
+        scores=scores,
+        corrected=Scores(topics, scores.runs, scores.measures, values),
+        p=p,
+        p_low=low,
+        p_high=high,
+    )
+
+
+def _mean(values: Floats | Integers) -> float:
+    """Return the mean of the values that are there."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else math.nan
+
+
+def _relevant_by_gain(qrels: Qrels, topics: Sequence[str], documents: int) -> dict[int, Integers]:
+    """Return the relevant documents of each gain on each topic."""
+    place = {topic: i for i, topic in enumerate(qrels.topics)}
+    unknown = [topic for topic in topics if topic not in place]
+    if unknown:
+        raise TopicMismatchError(
+            f"the scores have {len(unknown)} topics that the qrels lack "
+            f"({enumerate_names(unknown, 5)}); expected those of the qrels"
+        )
+    rows = [place[topic] for topic in topics]
+    levels, counts = qrels.count_by_gain()
+    judged = counts.sum(axis=1)[rows]
+    if len(judged) and judged.max() > documents:
+        worst = int(judged.argmax())
+        raise InvalidValueError(
+            f"topic {topics[worst]!r} has {judged[worst]} judged documents, more than the "
+            f"{documents} documents of the collection"
+        )
+    return {
+        int(level): counts[rows, column]
+        for column, level in enumerate(levels.tolist())
+        if level >= 1
+    }
+
+
+def _baseline(
+    topics: tuple[str, ...],
+    measures: Sequence[Measure],
+    documents: int,
+    counts: CountsByGain,
+    depth: int | None,
+) -> Chance:
+    """Return expectations and standard deviations of random rankings, by topic and measure."""
+    collection = check_collection(documents, counts, depth)
+    if collection.documents.shape != (len(topics),):  # no topic has a relevant document
+        counts = {1: np.zeros(len(topics), np.int64)}
+        collection = check_collection(documents, counts, depth)
+    relevant = [collection.relevant(_lowest_gain(measure)) for measure in measures]
+    expected = [expected_random_score(measure, documents, counts, depth) for measure in measures]
+    variance = [random_score_variance(measure, documents, counts, depth) for measure in measures]
+    return Chance(
+        topics=topics,
+        measures=tuple(str(measure) for measure in measures),
+        documents=documents,
+        depth=documents if depth is None else depth,
+        relevant=np.stack(relevant, axis=1).astype(np.int64),
+        expected=np.stack(expected, axis=1),
+        sd=np.sqrt(np.stack(variance, axis=1)),
+    )
+
+
+def _lowest_gain(measure: Measure) -> int:
+    """Return the lowest gain that a measure counts as relevant."""
+    rel = dict(measure.parameters).get("rel")
+    return rel if isinstance(rel, int) else 1
+
+
+def _tails(
+    baseline: Chance,
+    measures: Sequence[Measure],
+    scores: Scores,
+    draws: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats, Floats]:
+    """Return the probability that chance has at least each AP, and the limits of its error.
+
+    Every topic has its own generator, so that the number of threads changes nothing and topics
+    stay independent.
+    """
+    p, low, high = (np.full(scores.values.shape, np.nan) for _ in range(3))
+    if draws == 0:
+        return p, low, high
+    generators = rng.spawn(len(scores.topics))
+
+    def task(topic: int) -> None:
+        for place, measure in enumerate(measures):
+            if measure.definition.name != "AP":
+                continue
+            depth = (
+                baseline.depth if measure.cutoff is None else min(baseline.depth, measure.cutoff)
+            )
+            tail = random_ap_tail(
+                baseline.documents,
+                int(baseline.relevant[topic, place]),
+                scores.values[topic, :, place],
+                depth,
+                draws=draws,
+                rng=generators[topic],
+            )
+            for table, values in zip((p, low, high), tail, strict=True):
+                table[topic, :, place] = values
+
+    run_in_threads(task, range(len(scores.topics)))
+    return p, low, high

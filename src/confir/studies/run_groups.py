@@ -1,0 +1,110 @@
+"""Which runs cannot be told apart? Groups of neighbouring runs without a shown difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.neighbours import frame_from_records
+from confir.data.scores import Record, Scores
+from confir.studies.verdicts import BETTER, WORSE, Words
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedRuns:
+    """The runs by one measure, best first, and the stretches of them that hang together.
+
+    Attributes
+    ----------
+    measure
+        Name of the measure.
+    runs, means
+        Runs, best first, and their means.
+    groups
+        Places of the first and the last run of each group.
+    unjoined
+        Pairs that share no group although no difference between them is shown.
+    """
+
+    measure: str
+    runs: tuple[str, ...]
+    means: tuple[float, ...]
+    groups: tuple[tuple[int, int], ...]
+    unjoined: int
+
+    def groups_of(self, place: int) -> list[int]:
+        """Return the numbers, from 1, of the groups that a run is in."""
+        return [
+            number
+            for number, (start, stop) in enumerate(self.groups, start=1)
+            if start <= place <= stop
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class RunGroups:
+    """Groups of runs, by measure.
+
+    Within a group no two runs are shown to differ. Runs of different groups may still not be shown
+    to differ: `GroupedRuns.unjoined` counts such pairs.
+    """
+
+    by_measure: tuple[GroupedRuns, ...]
+
+    def to_records(self) -> list[Record]:
+        """Return a record (measure, run, mean, groups) per run, best first."""
+        return [
+            {
+                "measure": grouped.measure,
+                "run": run,
+                "mean": mean,
+                "groups": ",".join(map(str, grouped.groups_of(place))),
+            }
+            for grouped in self.by_measure
+            for place, (run, mean) in enumerate(zip(grouped.runs, grouped.means, strict=True))
+        ]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the records as columns."""
+        records = self.to_records()
+        return {name: [record[name] for record in records] for name in records[0]}
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the records as a data frame of pandas, polars or pyarrow."""
+        return frame_from_records(self.to_records(), backend)
+
+
+def group_runs(scores: Scores, first: Integers, second: Integers, verdict: Words) -> RunGroups:
+    """Return the groups of runs; the verdicts are those of all pairs × measures."""
+    shown = (verdict == BETTER) | (verdict == WORSE)
+    mean = scores.mean()
+    grouped = []
+    for m, measure in enumerate(scores.measures):
+        differs = np.zeros((len(scores.runs), len(scores.runs)), np.bool_)
+        differs[first, second] = shown[:, m]
+        differs |= differs.T
+        grouped.append(_group(scores.runs, measure, mean[:, m], differs))
+    return RunGroups(tuple(grouped))
+
+
+def _group(runs: tuple[str, ...], measure: str, mean: Floats, differs: Booleans) -> GroupedRuns:
+    """Return the longest stretches of runs, best first, in which no two differ."""
+    order = np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable")
+    ordered = differs[np.ix_(order, order)]
+    groups: list[tuple[int, int]] = []
+    joined = np.eye(len(order), dtype=np.bool_)
+    stop = 0
+    for start in range(len(order)):
+        reach = max(stop, start)
+        while reach + 1 < len(order) and not ordered[start : reach + 1, reach + 1].any():
+            reach += 1
+        if reach > stop or start == 0:
+            groups.append((start, reach))
+            joined[start : reach + 1, start : reach + 1] = True
+        stop = reach
+    unjoined = int((~ordered & ~joined).sum()) // 2
+    names = tuple(runs[place] for place in order)
+    return GroupedRuns(measure, names, tuple(mean[order].tolist()), tuple(groups), unjoined)

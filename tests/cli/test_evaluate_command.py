@@ -1,0 +1,335 @@
+"""``confir evaluate`` as a user runs it."""
+
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+
+import confir
+
+QRELS = "1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 c 2\n3 0 d 1\n"
+RUN = "1 Q0 a 1 3 x\n1 Q0 b 2 2 x\n2 Q0 b 1 3 x\n2 Q0 a 2 2 x\n3 Q0 d 1 1 x\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "good.run").write_text(RUN)
+    return tmp_path
+
+
+def test_prints_a_row_a_run_and_a_column_a_measure_best_first(confir_command, sample_files):
+    outcome = confir_command(
+        "evaluate", sample_files / "qrels.txt", sample_files / "runs", "-m", "AP"
+    )
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[0].split() == ["run", "AP"]
+    assert lines[1].startswith("rerank")
+    assert "0.3776 [0.3029, 0.4522]" in lines[1]
+    assert len(lines) == 11
+    assert "95 % interval by t, over 50 topics" in lines[-1]
+    assert "bm25-rm3" in outcome.err
+    assert "lacks 1 topic (135)" in outcome.err
+
+
+def test_default_measures_are_the_five_of_the_design(confir_command, files):
+    outcome = confir_command("evaluate", files / "qrels.txt", files / "good.run")
+    assert outcome.out.splitlines()[0].split() == ["run", "AP", "nDCG@10", "P@10", "RR", "R@1000"]
+
+
+def test_json_holds_the_records_of_the_design(confir_command, files):
+    outcome = confir_command(
+        "evaluate", files / "qrels.txt", files / "good.run", "-m", "AP", "--format", "json"
+    )
+    (record,) = json.loads(outcome.out)
+    assert list(record) == ["run", "measure", "topics", "mean", "low", "high", "level", "method"]
+    assert record["run"] == "good"
+    assert record["mean"] == pytest.approx((1 + 0.25 + 1) / 3)
+    assert record["topics"] == 3
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "json", "jsonl", "md", "tex", "html", "parquet"])
+def test_writes_every_format_by_the_ending_of_the_file(confir_command, files, ending):
+    target = files / f"table.{ending}"
+    arguments = ["-m", "AP", "-o", target]
+    outcome = confir_command("evaluate", files / "qrels.txt", files / "good.run", *arguments)
+    assert outcome.code == 0
+    assert outcome.out == ""
+    if ending == "parquet":
+        assert pq.read_table(target).column("run").to_pylist() == ["good"]
+    else:
+        text = target.read_text()
+        assert "good" in text
+        assert "0.75" in text
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
+def test_draws_a_chart_by_the_ending_of_the_file(confir_command, files, ending):
+    target = files / f"chart.{ending}"
+    outcome = confir_command(
+        "evaluate", files / "qrels.txt", files / "good.run", "-m", "AP", "-o", target
+    )
+    assert outcome == (0, "", "")
+    start = {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG"}[ending]
+    assert target.read_bytes().startswith(start)
+
+
+def test_per_topic_scores_are_those_of_the_library(confir_command, files):
+    outcome = confir_command(
+        "evaluate", files / "qrels.txt", files / "good.run", "-m", "AP", "-q", "--format", "csv"
+    )
+    rows = list(csv.DictReader(io.StringIO(outcome.out)))
+    assert [(row["topic"], float(row["score"])) for row in rows] == [
+        ("1", 1),
+        ("2", 0.25),
+        ("3", 1),
+    ]
+    assert list(rows[0]) == ["run", "measure", "topic", "score"]
+
+
+def test_ranks_name_the_best_run_and_how_sure_that_is(confir_command, sample_files):
+    outcome = confir_command(
+        "evaluate",
+        sample_files / "qrels.txt",
+        sample_files / "runs",
+        "-m",
+        "AP",
+        "--ranks",
+        "--format",
+        "json",
+        "--quiet",
+    )
+    records = json.loads(outcome.out)
+    best = next(record for record in records if record["rank"] == 1)
+    assert list(best) == ["run", "measure", "rank", "low", "high", "p_best"]
+    assert best["run"] == "rerank"
+    assert best["p_best"] > 0.99
+
+
+def test_several_methods_stand_side_by_side(confir_command, files):
+    outcome = confir_command(
+        "evaluate",
+        files / "qrels.txt",
+        files / "good.run",
+        "-m",
+        "AP",
+        "--method",
+        "t",
+        "--method",
+        "logit-t",
+    )
+    lines = outcome.out.splitlines()
+    assert lines[0].split() == ["run", "method", "AP"]
+    assert [line.split()[1] for line in lines[1:3]] == ["t", "logit-t"]
+
+
+def test_the_seed_is_printed_where_topics_are_resampled(confir_command, files):
+    outcome = confir_command(
+        "evaluate", files / "qrels.txt", files / "good.run", "-m", "AP", "--method", "percentile"
+    )
+    assert "9999 replicates, seed 2006" in outcome.out
+
+
+def test_a_score_table_stands_in_for_runs(confir_command, real_data):
+    table = real_data / "soboroff2014" / "trec_eval_outputs" / "trec8.adhoc_weaver1.eval"
+    outcome = confir_command("evaluate", "--scores", table, "-m", "map", "-m", "P_10")
+    assert "0.2175 [0.1484, 0.2866]" in outcome.out
+    assert outcome.out.splitlines()[0].split() == ["run", "AP", "P@10"]
+
+
+def test_one_topic_gives_scores_without_intervals(confir_command, tmp_path):
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    (tmp_path / "one.run").write_text("1 Q0 a 1 1 x\n")
+    arguments = ["evaluate", tmp_path / "qrels.txt", tmp_path / "one.run", "-m", "AP"]
+    outcome = confir_command(*arguments)
+    assert outcome.code == 0
+    assert "1.0000" in outcome.out
+    assert "an interval needs at least 2" in outcome.out
+    (record,) = json.loads(confir_command(*arguments, "--format", "json").out)
+    assert record["low"] is None
+
+
+def test_missing_topics_can_be_dropped_or_refused(confir_command, files):
+    (files / "short.run").write_text("1 Q0 a 1 3 x\n2 Q0 a 1 3 x\n")
+    arguments = ["evaluate", files / "qrels.txt", files / "short.run", "-m", "AP"]
+    zero = confir_command(*arguments)
+    assert "run 'short' lacks 1 topic (3) of the qrels, scored 0" in zero.err
+    dropped = confir_command(*arguments, "--missing", "drop", "--format", "json")
+    (record,) = json.loads(dropped.out)
+    assert record["topics"] == 2
+    refused = confir_command(*arguments, "--missing", "error")
+    assert refused.code == 2
+    assert "lacks 1 topic (3)" in refused.err
+    wrong = confir_command(*arguments, "--missing", "ignore")
+    assert wrong.code == 2
+    assert "--missing" in wrong.err
+
+
+def test_options_of_trec_eval_change_the_scores(confir_command, files):
+    arguments = [
+        "evaluate",
+        files / "qrels.txt",
+        files / "good.run",
+        "-m",
+        "AP",
+        "--format",
+        "json",
+    ]
+    (strict,) = json.loads(confir_command(*arguments, "-l", "2", "--quiet").out)
+    assert strict["measure"] == "AP(rel=2)"
+    assert strict["mean"] == 0
+    (shallow,) = json.loads(confir_command(*arguments, "-M", "1").out)
+    assert shallow["mean"] == pytest.approx(2 / 3)
+
+
+def test_compressed_runs_and_names_of_ones_own(confir_command, files):
+    (files / "input.second.txt.gz").write_bytes(gzip.compress(RUN.encode()))
+    outcome = confir_command(
+        "evaluate",
+        files / "qrels.txt",
+        f"mine={files / 'good.run'}",
+        files / "input.second.txt.gz",
+        "-m",
+        "AP",
+        "--format",
+        "csv",
+    )
+    assert [line.split(",")[0] for line in outcome.out.splitlines()] == ["run", "mine", "second"]
+    tagged = confir_command(
+        "evaluate",
+        files / "qrels.txt",
+        files / "good.run",
+        "-m",
+        "AP",
+        "--format",
+        "csv",
+        "--name-by",
+        "tag",
+    )
+    assert tagged.out.splitlines()[1].startswith("x,")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "expected QRELS and at least one RUN"),
+        (["qrels.txt"], "expected QRELS and at least one RUN"),
+        (["nowhere.txt", "good.run"], "nowhere.txt: no such file"),
+        (["qrels.txt", "nowhere.run"], "nowhere.run: no such file"),
+        (["good.run", "qrels.txt"], "good.run:1: 6 columns; expected 4"),
+        (["qrels.txt", "qrels.txt"], "this looks like qrels"),
+        (["qrels.txt", "good.run", "-m", "nDGC@10"], "did you mean nDCG@10"),
+        (["qrels.txt", "good.run", "--method", "bootstrapt"], "did you mean bootstrap-t"),
+        (["qrels.txt", "good.run", "--level", "95"], "level is 95"),
+        (["qrels.txt", "good.run", "--method", "bca", "--replicates", "0"], "replicates is 0"),
+        (["qrels.txt", "good.run", "-o", "table.xls"], "table.xls"),
+        (["qrels.txt", "good.run", "-o", "nowhere/table.csv"], "cannot be written"),
+        (["qrels.txt", "good.run", "--format", "xls"], "unknown format 'xls'"),
+        (["qrels.txt", "good.run", "other.run"], "other.run: no topic"),
+        (["qrels.txt", "good.run", "--scores", "scores.csv"], "give one or the other"),
+        (["qrels.txt", "good.run", "--no-such-option"], "--no-such-option"),
+        (["qrels.txt", "good.run", "--ranks", "-q"], "--per-topic and --ranks"),
+        (["qrels.txt", "good.run", "good.run"], "two runs are named 'good'"),
+        (["qrels.txt", "empty.run"], "empty"),
+        (["qrels.txt", "nan.run"], "nan.run:1: score 'nan'"),
+        (["qrels.txt", "twice.run"], "twice.run:2: document 'a' stands twice in topic '1'"),
+    ],
+)
+def test_bad_input_ends_in_one_sentence(confir_command, files, monkeypatch, arguments, message):
+    monkeypatch.chdir(files)
+    (files / "other.run").write_text("9 Q0 a 1 3 x\n")
+    (files / "empty.run").write_text("")
+    (files / "nan.run").write_text("1 Q0 a 1 nan x\n")
+    (files / "twice.run").write_text("1 Q0 a 1 2 x\n1 Q0 a 2 1 x\n")
+    outcome = confir_command("evaluate", *arguments)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("confir: error: ")
+    assert outcome.err.count("\n") == 1
+    expected = message.replace("other.run: no topic", "no topic in common")
+    assert expected in outcome.err
+    assert not list(files.glob(".*"))
+
+
+def test_a_bug_is_told_in_one_sentence_and_shown_on_demand(confir_command, files, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr("confir.cli.input.evaluate", broken)
+    outcome = confir_command("evaluate", files / "qrels.txt", files / "good.run")
+    assert outcome.code == 2
+    assert "this is a bug in confir: RuntimeError: boom" in outcome.err
+    monkeypatch.setenv("CONFIR_TRACEBACK", "1")
+    monkeypatch.setattr(sys, "argv", ["confir", "evaluate", "q", "r"])
+    with pytest.raises(RuntimeError, match="boom"):
+        confir_command("evaluate", files / "qrels.txt", files / "good.run")
+
+
+def test_hostile_names_are_shown_as_text(confir_command, files):
+    run = files / "<script>alert(1)<|script>&_$.run"
+    run.write_text(RUN)
+    outcome = confir_command("evaluate", files / "qrels.txt", run, "-m", "AP", "--format", "html")
+    assert "<script>" not in outcome.out
+    assert "&lt;script&gt;alert(1)" in outcome.out
+    outcome = confir_command("evaluate", files / "qrels.txt", run, "-m", "AP", "--format", "tex")
+    assert r"\textless{}script\textgreater{}alert(1)" in outcome.out
+    assert r"\&\_\$" in outcome.out
+    outcome = confir_command("evaluate", files / "qrels.txt", run, "-m", "AP", "--format", "md")
+    assert r"\<script\>" in outcome.out
+
+
+def test_control_characters_do_not_reach_the_terminal(confir_command, files):
+    outcome = confir_command(
+        "evaluate", files / "qrels.txt", f"red\x1b[31m={files / 'good.run'}", "-m", "AP"
+    )
+    assert "\x1b" not in outcome.out
+
+
+def test_the_command_runs_as_a_process_and_reads_standard_input(files):
+    command = [
+        sys.executable,
+        "-m",
+        "confir",
+        "evaluate",
+        str(files / "qrels.txt"),
+        "-",
+        "-m",
+        "RR",
+    ]
+    done = subprocess.run(command, input=RUN, capture_output=True, text=True, check=True)
+    assert "stdin" in done.stdout
+
+
+def test_a_closed_pipe_is_no_error():
+    command = f"{sys.executable} -m confir measures | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_version_and_help(confir_command):
+    assert confir_command("--version").out.startswith("confir 0.")
+    helped = confir_command("evaluate", "--help")
+    assert "Example" in helped.out
+    assert confir_command("no-such-command").code == 2
+
+
+def test_lists_name_every_measure_and_method(confir_command):
+    measures = json.loads(confir_command("measures", "--format", "json").out)
+    assert [record["measure"] for record in measures] == list(confir.MEASURES)
+    assert all(record["summary"] for record in measures)
+    methods = json.loads(confir_command("methods", "--format", "json").out)
+    assert [record["method"] for record in methods] == list(confir.METHODS)
+
+
+def test_demo_writes_a_collection_that_evaluates_to_the_same(confir_command, tmp_path):
+    shown = confir_command("demo", "--write", tmp_path / "sample")
+    again = confir_command(
+        "evaluate", tmp_path / "sample" / "qrels.txt", tmp_path / "sample" / "runs"
+    )
+    assert shown.out == again.out

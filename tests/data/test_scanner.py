@@ -1,0 +1,555 @@
+"""The scanner finds what the reference reader finds, and gives way where it cannot."""
+
+import dataclasses
+import gzip
+import io
+import os
+import subprocess
+import sys
+import threading
+import warnings
+from contextlib import contextmanager
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from confir.data import scanner
+from confir.data.files import open_bytes
+from confir.data.qrels import Qrels, build_qrels
+from confir.data.scanner import Wanted, load_kernels, read_rankings, scan_files
+from confir.data.trec_files import RunSource, read_qrels
+from confir.errors import ConfirError, FormatError, InputWarning, UnreadableError
+
+fuzz = settings(
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@pytest.fixture
+def always_scanned(monkeypatch):
+    """Let `read_rankings` scan files of any size."""
+    monkeypatch.setattr(scanner, "COLD_BREAK_EVEN", 0)
+    monkeypatch.setattr(scanner, "WARM_BREAK_EVEN", 0)
+
+
+def make_qrels(judgements):
+    """Qrels from topic → docid → gain."""
+    entries = [(t, d, g) for t, gains in judgements.items() for d, g in gains.items()]
+    topics, documents, gains = zip(*entries, strict=True)
+    return build_qrels(topics, ["0"] * len(topics), documents, np.array(gains))
+
+
+def lists(judged_topics=("1", "2", "3"), length=40):
+    """Lines of a plain run, every list of it in order."""
+    return [
+        f"{topic} Q0 doc{place} {place} {length - place} tag"
+        for topic in judged_topics
+        for place in range(length)
+    ]
+
+
+PLAIN_QRELS = make_qrels({t: {"doc3": 1, "doc17": 0, "doc39": -1, "no": 2} for t in "123"})
+
+
+def write(folder, content, name="system.run"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else "\n".join(content).encode())
+    return RunSource(str(path))
+
+
+def scan(wanted, source, **options):
+    """What the scanner makes of a file, None where it gives way."""
+    kernels = load_kernels()
+    assert kernels is not None
+    (result,) = scan_files(wanted, [source], kernels, **options)
+    return result
+
+
+def read_by_reference(wanted, source):
+    return scanner._ReferenceReader(wanted).read(source)
+
+
+def outcome(read, *arguments):
+    """What a reader returns or the error that it raises, and its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = read(*arguments)
+        except ConfirError as error:
+            result = (type(error), str(error))
+    messages = [str(w.message) for w in caught if issubclass(w.category, InputWarning)]
+    return result, messages
+
+
+def assert_same(one, other):
+    """Two results are equal in everything, the types of their arrays included."""
+    rankings, missing = one
+    others, other_missing = other
+    assert missing == other_missing
+    for field in dataclasses.fields(rankings):
+        value, expected = getattr(rankings, field.name), getattr(others, field.name)
+        if isinstance(value, np.ndarray):
+            assert value.dtype == expected.dtype, field.name
+            np.testing.assert_array_equal(value, expected, strict=True, err_msg=field.name)
+        elif isinstance(value, Qrels):
+            assert value is expected
+        else:
+            assert value == expected, field.name
+
+
+# Real files
+
+
+@pytest.mark.parametrize("tie_precision", ["double", "single"])
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        ("trec-robust-2003/qrels.txt", "trec-robust-2003/runs/input.pircRBa1.gz"),
+        ("trec-robust-2003/qrels.txt", "trec-robust-2003/runs/input.uwmtCR0.gz"),
+        ("clef-ehealth-2015/qrels.txt", "clef-ehealth-2015/runs/CUNI_EN_Run.2.dat.gz"),
+        ("trec_eval-tests/test/qrels.test", "trec_eval-tests/test/results.comment.test"),
+        ("trec-covid-r5/qrels.txt", "trec-covid-r5/runs/sab20.5.dfo.xz"),
+    ],
+)
+def test_real_runs_are_scanned_as_the_reference_reads_them(real_data, qrels, run, tie_precision):
+    judged = read_qrels(real_data / qrels)
+    source = RunSource(str(real_data / run))
+    everything = Wanted(judged, tie_precision)
+    expected, missing = read_by_reference(everything, source)
+    assert_same(scan(everything, source), (expected, missing))
+    relevant = Wanted(judged, tie_precision, lowest_gain=1)
+    assert_same(scan(relevant, source), (expected.at_least(1), missing))
+
+
+# Generated files
+
+DOCIDS = st.text("abAB01-.#_é漢😀\xa0", min_size=1, max_size=20)
+TOPICS = DOCIDS.filter(lambda topic: not topic.startswith("#"))
+NUMBERS = st.one_of(
+    st.integers(-3, 3).map(str),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.floats(0, 100, width=32).map(repr),
+    st.sampled_from(
+        ["0.1", "0.10000000000000001", "0.1000000000000000055", ".5", "5.", "+5", "-0"]
+    ),
+    st.sampled_from(["1e-30", "1E+2", "1e02", "00001", "3.4e38", "3.5e38", "9007199254740993"]),
+    st.from_regex(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?([eE][+-]?[0-9]{1,2})?", fullmatch=True),
+)
+
+
+@st.composite
+def experiments(draw):
+    """Qrels, and the bytes of a valid run in which every freedom of the format is taken."""
+    documents = draw(st.lists(DOCIDS, min_size=1, max_size=12, unique=True))
+    topics = draw(st.lists(TOPICS, min_size=1, max_size=4, unique=True))
+    scores = st.sampled_from(draw(st.lists(NUMBERS, min_size=1, max_size=6)))
+    whims = draw(st.randoms(use_true_random=True))
+    retrieved = {
+        topic: draw(st.dictionaries(st.sampled_from(documents), scores, min_size=1))
+        for topic in topics
+    }
+    judged = draw(st.lists(st.sampled_from([*topics, "never"]), min_size=1, unique=True))
+    qrels = make_qrels(
+        {
+            topic: {document: whims.randint(-2, 3) for document in whims.sample(documents, 1)}
+            | {document: 1 for document in documents if whims.random() < 0.5}
+            for topic in judged
+        }
+    )
+    return qrels, compose(retrieved, whims)
+
+
+def compose(retrieved, whims):
+    """The bytes of a run of topic → docid → score, with blanks and endings by whim."""
+
+    def blanks(least):
+        return "".join(whims.choices(" \t\v\f\r", k=whims.choice([least, least, 1, 2])))
+
+    parts = [whims.choice(["", "\ufeff"])]
+    for topic, scores in retrieved.items():
+        for document, score in scores.items():
+            fields = (topic, "Q0", document, whims.choice(["1", "-"]), score, "some-tag")
+            line = blanks(0) + "".join(field + blanks(1) for field in fields[:-1]) + fields[-1]
+            parts += [line, blanks(0), "\n"]
+            parts.append(whims.choice([""] * 5 + ["\n", " \r\n", "# a 1 comment\n", "\t#é\n"]))
+    return "".join(parts).removesuffix(whims.choice(["", "\n"])).encode()
+
+
+wanted_options = st.fixed_dictionaries(
+    {
+        "tie_precision": st.sampled_from(["double", "single"]),
+        "lowest_gain": st.sampled_from([None, 1]),
+        "name_by": st.sampled_from(["file", "tag"]),
+    }
+)
+scan_options = st.fixed_dictionaries(
+    {"block_size": st.integers(1, 300), "threads": st.integers(1, 3)}
+)
+
+
+@fuzz
+@given(experiment=experiments(), options=wanted_options, how=scan_options)
+def test_every_valid_file_is_scanned_as_the_reference_reads_it(tmp_path, experiment, options, how):
+    qrels, content = experiment
+    wanted = Wanted(qrels, **options)
+    source = write(tmp_path, content)
+    expected, _ = outcome(read_by_reference, wanted, source)
+    assert_same(scan(wanted, source, **how), expected)
+
+
+SPECIAL_BYTES = st.lists(
+    st.sampled_from(b"\0\x01\x1c\x7f\x80\xc3\xe2\xff#_ \t\r\n\n\n-+.eEn0159a"), max_size=4
+).map(bytes)
+
+
+@st.composite
+def damaged_experiments(draw):
+    """Qrels, and a run with some bytes changed, repeated, taken away or put in."""
+    qrels, content = draw(experiments())
+    for place in draw(st.lists(st.integers(0, len(content)), min_size=1, max_size=3)):
+        length = draw(st.integers(0, 30))
+        inserted = draw(st.one_of(st.just(content[place:][:length] * 2), SPECIAL_BYTES))
+        content = content[:place] + inserted + content[place + length :]
+    return qrels, content
+
+
+@fuzz
+@given(experiment=damaged_experiments(), options=wanted_options, how=scan_options)
+@pytest.mark.usefixtures("always_scanned")
+def test_damaged_files_have_the_errors_and_results_of_the_reference(
+    tmp_path, experiment, options, how
+):
+    qrels, content = experiment
+    wanted = Wanted(qrels, **options)
+    source = write(tmp_path, content)
+    expected, messages = outcome(read_by_reference, wanted, source)
+    scanned = scan(wanted, source, **how)
+    if scanned is not None:
+        assert not messages
+        assert_same(scanned, expected)
+    result, same_messages = outcome(lambda: read_rankings(qrels, [source], **options)[0])
+    assert same_messages == messages
+    if isinstance(result[0], type):
+        assert result == expected
+    else:
+        assert_same(result, expected)
+
+
+def test_no_byte_outside_a_block_is_touched(tmp_path):
+    tests = (
+        test_every_valid_file_is_scanned_as_the_reference_reads_it,
+        test_damaged_files_have_the_errors_and_results_of_the_reference,
+    )
+    process = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+            *(f"{__file__}::{test.__name__}" for test in tests),
+        ],
+        env=os.environ
+        | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "0", "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stdout
+    assert "2 passed" in process.stdout
+    assert list(tmp_path.rglob("*.nbi")), "the kernels were compiled for this test"
+
+
+# Scores
+
+
+def parse_scores(fields):
+    """The scores of as many lines, and how many of them the kernel left to Python."""
+    kernels = load_kernels()
+    lines = "".join(f"t Q0 d{n} 1 {field} tag\n" for n, field in enumerate(fields)).encode()
+    block = np.frombuffer(bytearray(lines + b"\n" * scanner.WORD), np.uint8)
+    table = scanner._index_ids(["t"], np.array([0, 1]), kernels)
+    parsed = kernels.scan_lines(block, len(lines), table, table)
+    assert parsed.understood
+    left = len(parsed.odd_lines)
+    assert scanner._complete_scores(block, parsed)
+    return parsed.scores, left
+
+
+def assert_exact(scores, fields):
+    """The scores are Python's to the last bit, minus zero included."""
+    expected = np.array([float(field) for field in fields])
+    np.testing.assert_array_equal(scores.view(np.int64), expected.view(np.int64))
+
+
+@fuzz
+@given(st.lists(NUMBERS.filter(lambda field: np.isfinite(float(field))), min_size=1))
+def test_scores_are_those_that_python_reads(fields):
+    assert_exact(parse_scores(fields)[0], fields)
+
+
+def test_scores_next_to_halfway_between_floats_are_exact():
+    rng = np.random.default_rng(20140706)
+    wholes = (rng.integers(2**53, 10**18, 3000) & ~0xFF) + rng.choice([1, 32, 33, 63, 64, 65], 3000)
+    points = rng.integers(0, 16, 3000)
+    fields = [
+        f"{whole // 10**point}.{whole % 10**point:0{point}d}"
+        for whole, point in zip(wholes.tolist(), points.tolist(), strict=True)
+    ]
+    assert_exact(parse_scores(fields)[0], fields)
+
+
+def test_scores_as_programs_print_them_are_read_without_python():
+    rng = np.random.default_rng(20040726)
+    doubles = np.exp(rng.normal(0, 4, 4000)) * rng.choice([-1, 1], 4000)
+    singles = doubles.astype(np.float32).astype(float)
+    fields = [repr(x) for x in (*doubles.tolist(), *singles.tolist(), *(1 / np.arange(61.0, 999)))]
+    fields = [field.removeprefix("np.float64(").removesuffix(")") for field in fields]
+    scores, left = parse_scores(fields)
+    assert_exact(scores, fields)
+    assert left == 0
+
+
+# Blocks and threads
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("block_size", [1, 25, 500, 3000, 1 << 20])
+def test_neither_threads_nor_blocks_change_the_result(tmp_path, block_size, threads):
+    lines = lists(["3", "unknown", "1", "2", "other"])
+    source = write(tmp_path, lines[20:40] + lines[:20] + lines[40:])
+    wanted = Wanted(PLAIN_QRELS)
+    scanned = scan(wanted, source, block_size=block_size, threads=threads)
+    assert_same(scanned, read_by_reference(wanted, source))
+    assert scanned[1] == ("other", "unknown")
+
+
+@pytest.mark.usefixtures("always_scanned")
+def test_many_files_by_many_threads_come_back_in_order(tmp_path):
+    sources = [write(tmp_path, lists(length=n), f"system{n}.run") for n in range(1, 30)]
+    done = []
+    results = read_rankings(PLAIN_QRELS, sources, progress=done.append)
+    assert done == [1] * len(sources)
+    for source, result in zip(sources, results, strict=True):
+        assert_same(result, read_by_reference(Wanted(PLAIN_QRELS), source))
+
+
+@pytest.mark.usefixtures("always_scanned")
+@pytest.mark.parametrize("block_size", [30, 400, 1 << 20])
+@pytest.mark.parametrize("topic", ["2", "unknown"])
+def test_a_document_twice_in_a_topic_is_an_error(tmp_path, topic, block_size):
+    lines = lists(["1", topic], length=5000)
+    lines[-1] = lines[5001]
+    source = write(tmp_path, lines)
+    assert scan(Wanted(PLAIN_QRELS), source, block_size=block_size) is None
+    with pytest.raises(FormatError, match=r":10000: document 'doc1' stands twice .* line 5002\)"):
+        read_rankings(PLAIN_QRELS, [source])
+
+
+def test_the_same_document_in_two_topics_is_no_duplicate(tmp_path):
+    source = write(tmp_path, lists(["1", "2"], length=5000))
+    wanted = Wanted(PLAIN_QRELS)
+    assert_same(scan(wanted, source), read_by_reference(wanted, source))
+
+
+@pytest.mark.usefixtures("always_scanned")
+@pytest.mark.parametrize("topic", ["2", "unknown"])
+def test_a_topic_in_two_places_is_left_to_the_reference(tmp_path, topic):
+    lines = lists([topic, "1"])
+    source = write(tmp_path, lines[1:] + lines[:1])
+    wanted = Wanted(PLAIN_QRELS)
+    for block_size in (25, 1 << 20):
+        assert scan(wanted, source, block_size=block_size) is None
+    (result,) = read_rankings(PLAIN_QRELS, [source])
+    assert_same(result, read_by_reference(wanted, source))
+
+
+def test_a_file_that_is_given_up_is_closed(tmp_path, monkeypatch):
+    streams = []
+
+    @contextmanager
+    def remember(path):
+        with open_bytes(path) as stream:
+            streams.append(stream)
+            yield stream
+
+    monkeypatch.setattr(scanner, "open_bytes", remember)
+    source = write(tmp_path, ["too few columns", *lists()])
+    assert scan(Wanted(PLAIN_QRELS), source, block_size=25) is None
+    assert [stream.closed for stream in streams] == [True]
+
+
+# Files as they come
+
+
+def test_compressed_files_are_scanned(tmp_path):
+    content = "\n".join(lists()).encode()
+    source = write(tmp_path, gzip.compress(content), "system.run.gz")
+    assert_same(
+        scan(Wanted(PLAIN_QRELS), source, block_size=100),
+        read_by_reference(Wanted(PLAIN_QRELS), write(tmp_path, content)),
+    )
+
+
+@pytest.mark.usefixtures("always_scanned")
+def test_truncated_gzip_is_an_error(tmp_path):
+    content = gzip.compress("\n".join(lists(length=3000)).encode())
+    source = write(tmp_path, content[: len(content) // 2], "system.gz")
+    with pytest.raises(UnreadableError, match="end too early"):
+        read_rankings(PLAIN_QRELS, [source])
+
+
+@pytest.mark.usefixtures("always_scanned")
+@pytest.mark.parametrize("content", [b"", b"\n \n", b"# only\n# comments"])
+def test_a_file_without_documents_is_an_error(tmp_path, content):
+    with pytest.raises(FormatError, match="the run is empty"):
+        read_rankings(PLAIN_QRELS, [write(tmp_path, content)])
+
+
+@pytest.mark.usefixtures("always_scanned")
+def test_the_first_bad_file_is_the_one_named(tmp_path):
+    good = write(tmp_path, lists(), "good.run")
+    late = write(tmp_path, [*lists(length=20000), "1 2 3"], "late.run")
+    early = write(tmp_path, ["1 2 3"], "early.run")
+    with pytest.raises(FormatError, match=r"late\.run:60001: 3 columns"):
+        read_rankings(PLAIN_QRELS, [good, late, early, RunSource("missing.run")])
+    with pytest.raises(UnreadableError, match=r"missing\.run: no such file"):
+        read_rankings(PLAIN_QRELS, [good, RunSource("missing.run"), early])
+
+
+@pytest.mark.usefixtures("always_scanned")
+def test_five_columns_are_read_with_the_warning_of_the_reference(tmp_path):
+    lines = [line.removesuffix(" tag") for line in lists()]
+    source = write(tmp_path, lines)
+    with pytest.warns(InputWarning, match="120 lines have five columns"):
+        (result,) = read_rankings(PLAIN_QRELS, [source], name_by="tag")
+    assert result[0].runs == ("system",)
+    assert result[0].before[:, 0].tolist() == [3, 17, 39] * 3
+
+
+@pytest.mark.usefixtures("always_scanned")
+def test_runs_are_named_by_the_user_by_tag_or_by_file(tmp_path):
+    source = write(tmp_path, lists(), "input.system.txt")
+
+    def name(source, **options):
+        return read_rankings(PLAIN_QRELS, [source], **options)[0][0].runs
+
+    assert name(source) == ("system",)
+    assert name(source, name_by="tag") == ("tag",)
+    assert name(source._replace(name="mine"), name_by="tag") == ("mine",)
+
+
+@pytest.mark.usefixtures("always_scanned")
+def test_standard_input_is_read_once(tmp_path, monkeypatch):
+    content = "\n".join(lists()).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    sources = [write(tmp_path, content), RunSource("-", "system")]
+    file, stdin = read_rankings(PLAIN_QRELS, sources)
+    assert_same(stdin, file)
+
+
+@pytest.mark.usefixtures("always_scanned")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_read_once(tmp_path):
+    content = "\n".join(lists()).encode()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    piped, file = read_rankings(
+        PLAIN_QRELS, [RunSource(str(pipe), "system"), write(tmp_path, content)]
+    )
+    writer.join()
+    assert_same(piped, file)
+
+
+def test_ids_that_no_file_can_hold_are_found_in_none(tmp_path):
+    qrels = make_qrels(
+        {"1": {"": 1, "doc3 ": 1, "doc4\n": 1, "doc\ud800": 1, "doc5": 1}, "": {"d": 1}}
+    )
+    source = write(tmp_path, lists(["1"]))
+    (rankings, _) = scan(Wanted(qrels), source)
+    assert [qrels.documents[i] for i in rankings.documents] == ["doc5"]
+
+
+def test_a_wrong_hash_alone_is_no_match(tmp_path):
+    qrels = make_qrels({"1": {f"doc{n}": 1 for n in range(0, 40, 2)}})
+    kernels = load_kernels()
+    block_scanner = scanner._BlockScanner(Wanted(qrels), kernels)
+    table = block_scanner._documents
+    table.text[: table.starts[-1] - 1] += 1
+    source = write(tmp_path, lists(["1"]))
+    (block,) = scanner.read_blocks(source.path, kernels, 1 << 20)
+    assert len(block_scanner.scan(block).rows) == 0
+
+
+# When to scan
+
+
+def test_small_input_never_loads_numba(tmp_path):
+    run = write(tmp_path, lists())
+    (tmp_path / "qrels").write_text("1 0 doc3 1\n")
+    program = (
+        "import sys\n"
+        "from confir.data.scanner import RunSource, read_rankings\n"
+        "from confir.data.trec_files import read_qrels\n"
+        f"read_rankings(read_qrels({str(tmp_path / 'qrels')!r}), [RunSource({run.path!r})])\n"
+        "print('numba' in sys.modules)\n"
+    )
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert output.stdout.split() == [b"False"]
+
+
+def test_the_size_of_all_files_decides(tmp_path, monkeypatch):
+    monkeypatch.setattr(scanner, "load_kernels", cache(lambda: None))
+    sizes = {"one.run": 2 / 3, "two.run": 1 / 3, "three.run.xz": 1 / 4}
+    for name, share in sizes.items():
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(round(share * scanner.COLD_BREAK_EVEN) + 1)
+    one, two, three = (RunSource(str(tmp_path / name)) for name in sizes)
+    assert not scanner._scanning_pays([one])
+    assert scanner._scanning_pays([one, two])
+    assert scanner._scanning_pays([three])
+    assert not scanner._scanning_pays([RunSource("-"), RunSource("missing"), two])
+
+
+def test_loaded_kernels_are_used_for_less(tmp_path, monkeypatch):
+    monkeypatch.setattr(scanner, "load_kernels", cache(lambda: None))
+    source = write(tmp_path, b"x" * scanner.WARM_BREAK_EVEN)
+    assert not scanner._scanning_pays([source])
+    scanner.load_kernels()
+    assert scanner._scanning_pays([source])
+
+
+@pytest.mark.usefixtures("always_scanned")
+def test_without_numba_the_results_are_the_same(tmp_path, monkeypatch):
+    source = write(tmp_path, lists(["unknown", "3", "1"]))
+    (scanned,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
+    monkeypatch.setattr(scanner, "load_kernels", cache(load_kernels.__wrapped__))
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert scanner.load_kernels() is None
+    (read,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
+    assert_same(scanned, read)
+
+
+def test_numba_switched_off_counts_as_missing(monkeypatch):
+    import numba
+
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    assert load_kernels.__wrapped__() is None
+
+
+def test_kernels_are_compiled_without_a_cache_where_none_can_be_kept(monkeypatch):
+    calls = []
+
+    def compile_or_refuse(_numba, *, cached):
+        calls.append(cached)
+        if cached:
+            raise RuntimeError("cannot cache function: no locator available")
+        return load_kernels()
+
+    monkeypatch.setattr(scanner, "_compile", compile_or_refuse)
+    monkeypatch.setattr(scanner, "_PARTS_OF_KERNELS", ())
+    assert load_kernels.__wrapped__() == load_kernels()
+    assert calls == [True, False]

@@ -1,0 +1,1070 @@
+# ruff: noqa: PD011 - the values of Scores, not of a data frame
+import bz2
+import gzip
+import io
+import json
+import lzma
+import re
+import subprocess
+import sys
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from confir.data.score_files import read_scores, write_scores
+from confir.data.scores import Scores, scores_from_entries
+from confir.errors import (
+    ConfirError,
+    FormatError,
+    InputWarning,
+    InvalidValueError,
+    MissingDependencyError,
+    UnknownNameError,
+    UnreadableError,
+)
+from confir.measures.catalogue import canonical_name
+
+LONG = "run,measure,topic,score\nbm25,AP,01,0.5\nbm25,AP,NA,0.25\ndense,AP,01,1\n"
+WIDE = "topic,bm25,dense\n01,0.5,1\nNA,0.25,\n"
+RECORDS = [
+    {"run": "bm25", "measure": "AP", "topic": "01", "score": 0.5},
+    {"run": "bm25", "measure": "AP", "topic": "NA", "score": 0.25},
+    {"run": "dense", "measure": "AP", "topic": "01", "score": 1.0},
+]
+TREC_EVAL = (
+    "num_ret               \t01\t1000\n"
+    "map                   \t01\t0.5000\n"
+    "num_ret               \t02\t900\n"
+    "map                   \t02\t0.2500\n"
+    "runid                 \tall\tbm25tag\n"
+    "map                   \tall\t0.3750\n"
+)
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes text, or bytes, to a file of that name; returns its path."""
+
+    def write_file(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write_file
+
+
+def as_entries(scores: Scores) -> dict[tuple[str, str, str], float]:
+    return {(r["run"], r["measure"], r["topic"]): r["score"] for r in scores.to_records()}
+
+
+EXPECTED = {(r["run"], r["measure"], r["topic"]): r["score"] for r in RECORDS}
+
+
+# trec_eval
+
+
+def test_trec_eval_output_is_one_run_named_after_its_file(write):
+    scores = read_scores(write("bm25.eval", TREC_EVAL))
+    assert scores.runs == ("bm25",)
+    assert scores.measures == ("NumRet", "AP")
+    assert scores.topics == ("01", "02")
+    np.testing.assert_array_equal(scores.values[:, 0], [[1000, 0.5], [900, 0.25]])
+
+
+def test_the_run_of_trec_eval_output_can_be_named(write):
+    assert read_scores(write("bm25.eval", TREC_EVAL), run="mine").runs == ("mine",)
+
+
+def test_blank_lines_comments_and_windows_line_ends_are_allowed(write):
+    text = "# made by hand\n\n" + TREC_EVAL.replace("\n", "\r\n\r\n")
+    assert as_entries(read_scores(write("a.eval", text))) == as_entries(
+        read_scores(write("b.eval", TREC_EVAL), run="a")
+    )
+
+
+def test_columns_of_trec_eval_may_be_padded_by_blanks_alone(write):
+    scores = read_scores(write("a", "map     301    0.5\nP_10    301    0.25\n"))
+    assert as_entries(scores) == {("a", "AP", "301"): 0.5, ("a", "P@10", "301"): 0.25}
+
+
+def test_only_ascii_blanks_separate_the_columns_of_trec_eval(write):
+    scores = read_scores(write("a", "map\ttopic\u00a0one\t0.5\nmap\tall\t0.5\n"))
+    assert scores.topics == ("topic\u00a0one",)
+
+
+def test_relevance_strings_are_no_scores(write):
+    text = "relstring\t301\t'0101'\nrelstring_20\t301\t01\nmap\t301\t0.5\n"
+    assert read_scores(write("a", text)).measures == ("AP",)
+
+
+def test_a_run_column_before_the_score_is_read(write):
+    text = "RBP(0.8)\tq1\tx.dat\t0.5\nuRBP(0.8)\tq1\tx.dat\t0.25\nRBP(0.8)\tall      \t0.5\n"
+    scores = read_scores(write("x.urbp", text))
+    assert as_entries(scores) == {
+        ("x.dat", "RBP(0.8)", "q1"): 0.5,
+        ("x.dat", "uRBP(0.8)", "q1"): 0.25,
+    }
+
+
+def test_trec_eval_names_become_the_names_of_the_catalogue(real_data):
+    path = real_data / "trec_eval-tests" / "test" / "out.test.aq"
+    original = [line.split()[0] for line in path.read_text().splitlines() if "\t301\t" in line]
+    original = [name for name in original if not name.startswith("relstring")]
+    assert list(read_scores(path).measures) == [
+        name if name == "rbp" else canonical_name(name) for name in original
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given_name", "name"),
+    [("P10", "P@10"), ("R-prec", "Rprec"), ("ircl_prn.0.10", "ircl_prn.0.10"), ("rbp", "rbp")],
+)
+def test_names_of_old_and_new_trec_eval_are_read(write, given_name, name):
+    assert read_scores(write("a", f"{given_name}  \t301\t0.5\n")).measures == (name,)
+
+
+SOBOROFF_MAP = {
+    "trec13.robust_apl04rsTDNfw": ("351", 0.5048, 100),
+    "trec14.robust_ASUBE": ("303", 0.1409, 50),
+    "trec15.terabyte-adhoc_AMRIMtp20006": ("701", 0.0353, 149),
+    "trec17.blog-topicrel_B1DocOpinAZN": ("851", 0.5124, 150),
+    "trec21.web_2012bpacad4": ("151", 0.0355, 50),
+    "trec8.adhoc_weaver1": ("401", 0.0016, 50),
+}
+
+
+def test_outputs_of_every_version_of_trec_eval_are_read_and_merged(real_data):
+    paths = sorted((real_data / "soboroff2014" / "trec_eval_outputs").iterdir())
+    scores = read_scores(paths)
+    assert scores.runs == tuple(SOBOROFF_MAP)
+    entries = as_entries(scores.select(measures=["AP"]))
+    for run, (topic, value, count) in SOBOROFF_MAP.items():
+        assert entries[run, "AP", topic] == value
+        assert sum(name == run for name, _, _ in entries) == count
+
+
+def test_trec_eval_output_agrees_with_the_long_table_of_the_same_run(real_data):
+    folder = real_data / "soboroff2014"
+    table = as_entries(read_scores(folder / "scores" / "trec8.adhoc.csv.gz"))
+    output = as_entries(
+        read_scores(folder / "trec_eval_outputs" / "trec8.adhoc_weaver1.eval", run="weaver1")
+    )
+    shared = {key: value for key, value in table.items() if key[0] == "weaver1"}
+    assert len(shared) == 300
+    assert {key: output[key] for key in shared} == shared
+
+
+@pytest.mark.parametrize(
+    ("ending", "topics", "measures"),
+    [
+        ("aq", 3, 95),
+        ("aqZ", 3, 95),
+        ("aqc", 3, 95),
+        ("aqcM", 3, 95),
+        ("aql", 3, 95),
+        ("meas_params", 3, 22),
+        ("prefs", 24, 14),
+        ("qrels_jg", 3, 20),
+        ("qrels_prefs", 3, 14),
+    ],
+)
+def test_the_expected_outputs_of_trec_eval_are_read(real_data, ending, topics, measures):
+    scores = read_scores(real_data / "trec_eval-tests" / "test" / f"out.test.{ending}")
+    assert scores.values.shape == (topics, 1, measures)
+    assert not np.isnan(scores.values).any()
+
+
+@pytest.mark.parametrize("ending", ["out.test", "out.test.a", "out.comment.test"])
+def test_output_of_trec_eval_without_topics_is_an_error(real_data, ending):
+    with pytest.raises(FormatError, match=r"only summaries.*with the option -q"):
+        read_scores(real_data / "trec_eval-tests" / "test" / ending)
+
+
+def test_measures_of_one_run_are_merged_from_three_files(real_data):
+    folder = real_data / "clef-ehealth-2015" / "trec_eval_expected"
+    for path in folder.glob("*.dat"):
+        paths = [path, f"{path}.ndcg", f"{path}.urbp"]
+        scores = read_scores(paths, run=path.name)
+        assert scores.values.shape == (66, 1, 27 + 9 + 3)
+        assert not np.isnan(scores.values).any()
+        lines = (line.split() for line in path.read_text().splitlines())
+        means = {
+            name: float(value) for name, topic, value in lines if topic == "all" and name == "map"
+        }
+        assert scores.select(measures=["AP"]).mean()[0, 0] == pytest.approx(means["map"], abs=1e-4)
+
+
+# ir_measures
+
+
+@pytest.fixture(scope="module")
+def ir_measures_output(real_data):
+    """Returns what the command ir_measures prints for trec_eval's own test."""
+
+    def run(*options):
+        folder = real_data / "trec_eval-tests" / "test"
+        command = [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-m",
+            "ir_measures",
+            "qrels.test",
+            "results.test",
+        ]
+        names = ["AP", "nDCG@10", "P(rel=2)@5"]
+        return subprocess.run(
+            [*command, *names, *options], cwd=folder, capture_output=True, check=True
+        ).stdout
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("-q",), ("-q", "-n"), ("-q", "-o", "jsonl"), ("-q", "-p", "-1"), ("-q", "-n", "-o", "jsonl")],
+)
+def test_output_of_ir_measures_is_read(write, ir_measures_output, options):
+    scores = read_scores(write("bm25.txt", ir_measures_output(*options)))
+    assert scores.runs == ("bm25",)
+    assert set(scores.measures) == {"AP", "nDCG@10", "P(rel=2)@5"}
+    assert scores.topics == ("301", "302", "303")
+    ap = scores.select(measures=["AP"]).values[:, 0, 0]
+    np.testing.assert_allclose(ap, [0.0324, 0.4175, 0.0858], atol=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [((), "looks like summaries of measures"), (("-o", "jsonl"), "no column of topics")],
+)
+def test_output_of_ir_measures_without_topics_is_an_error(
+    write, ir_measures_output, options, message
+):
+    with pytest.raises(FormatError, match=message):
+        read_scores(write("bm25.txt", ir_measures_output(*options)))
+
+
+def test_endings_are_left_out_of_a_run_s_name(write):
+    text = "301\tAP\t0.5\nall\tAP\t0.5\n"
+    for name in ("bm25.tsv", "bm25.txt", "bm25.tsv.gz", "bm25"):
+        content = gzip.compress(text.encode()) if name.endswith("gz") else text
+        assert read_scores(write(name, content)).runs == ("bm25",)
+
+
+@pytest.mark.parametrize(
+    ("text", "topics", "measures"),
+    [
+        ("all\tx\t1\n9\tx\t1\n", ("9",), ("x",)),
+        ("x\tall\t1\nx\t9\t1\n", ("9",), ("x",)),
+        ("x   \t9\t1\n", ("9",), ("x",)),
+        ("9\tnDCG@10\t1\n9\tx\t1\n", ("9",), ("nDCG@10", "x")),
+        ("nDCG@10\t9\t1\nx\t9\t1\n", ("9",), ("nDCG@10", "x")),
+        ("R101\tR@5\t1\n", ("R101",), ("R@5",)),
+    ],
+)
+def test_the_column_of_topics_is_told_by_content(write, text, topics, measures):
+    scores = read_scores(write("a", text))
+    assert (scores.topics, scores.measures) == (topics, measures)
+
+
+def test_columns_that_cannot_be_told_apart_are_an_error(write):
+    with pytest.raises(FormatError, match="cannot tell the column of topics from that of measures"):
+        read_scores(write("a", "x\ty\t0.5\n"))
+
+
+# CSV and TSV, long
+
+
+def test_a_long_table_is_read_and_ids_stay_text(write):
+    scores = read_scores(write("t.csv", LONG))
+    assert as_entries(scores) == EXPECTED
+    assert np.isnan(scores.values[1, 1, 0])
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.txt", "t", "t.data"])
+def test_a_long_table_needs_no_ending(write, name):
+    assert as_entries(read_scores(write(name, LONG))) == EXPECTED
+
+
+@pytest.mark.parametrize("name", ["t.tsv", "t.csv", "t.txt"])
+def test_columns_may_be_separated_by_tabs(write, name):
+    assert as_entries(read_scores(write(name, LONG.replace(",", "\t")))) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Run,Measure,Topic,Score",
+        "system,metric,query_id,value",
+        "run_id,measure,qid,value",
+        "tag,metric,topic_id,score",
+        "name,measure,query,value",
+        '"run", "measure", "topic", "score"',
+        "run,measure,q_id,score",
+    ],
+)
+def test_columns_have_several_names(write, header):
+    assert (
+        as_entries(read_scores(write("t.csv", LONG.replace("run,measure,topic,score", header))))
+        == EXPECTED
+    )
+
+
+def test_columns_come_in_any_order_and_others_are_ignored(write):
+    frame = pd.DataFrame(RECORDS)[["score", "topic", "run", "measure"]]
+    frame["note"] = "x"
+    text = frame.to_csv()
+    assert text.startswith(",score")
+    assert as_entries(read_scores(write("t.csv", text))) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "entry"),
+    [
+        ("topic,score\n1,0.5\n", {}, ("t_ap", "AP", "1")),
+        ("topic,score,low,high\n1,0.5,0.4,0.6\n", {}, ("t_ap", "AP", "1")),
+        ("topic,score\n1,0.5\n", {"run": "r", "measure": "RR"}, ("r", "RR", "1")),
+        ("measure,topic,score\nRR,1,0.5\n", {}, ("t_ap", "RR", "1")),
+        ("run,topic,score\nr,1,0.5\n", {}, ("r", "AP", "1")),
+        ("run,topic,score\nr,1,0.5\n", {"run": "s"}, ("s", "AP", "1")),
+    ],
+)
+def test_run_and_measure_may_be_given_or_taken_from_the_file_s_name(write, text, names, entry):
+    assert as_entries(read_scores(write("t_ap.csv", text), **names)) == {entry: 0.5}
+
+
+@pytest.mark.parametrize("names", [{"run": "x"}, {"measure": "x"}])
+def test_several_runs_or_measures_cannot_get_one_name(write, names):
+    kind = next(iter(names))
+    path = write("t.csv", LONG + "dense,RR,01,1\n")
+    with pytest.raises(InvalidValueError, match=f"holds 2 {kind}s; {kind}='x' can name"):
+        read_scores(path, **names)
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "NaN", "nan", " NA "])
+def test_a_missing_score_is_missing(write, cell):
+    scores = read_scores(write("t.csv", f"run,measure,topic,score\na,AP,1,{cell}\na,AP,2,0.5\n"))
+    np.testing.assert_array_equal(scores.values[:, 0, 0], [np.nan, 0.5])
+
+
+def test_summaries_are_left_out_of_long_tables(write):
+    assert as_entries(read_scores(write("t.csv", LONG + "bm25,AP,all,0.4\n"))) == EXPECTED
+
+
+def test_quoted_cells_may_hold_commas_quotes_and_line_ends(write):
+    text = 'run,measure,topic,score\n"a,""b""\nc",AP,1,0.5\n'
+    assert read_scores(write("t.csv", text)).runs == ('a,"b"\nc',)
+
+
+LONG_COLLECTIONS = {
+    "trec13.robust": (100, 83, 6),
+    "trec14.robust": (50, 74, 6),
+    "trec15.terabyte-adhoc": (149, 61, 6),
+    "trec17.blog-topicrel": (150, 232, 6),
+    "trec21.web": (50, 48, 6),
+    "trec8.adhoc": (50, 129, 6),
+}
+
+
+@pytest.mark.parametrize("name", LONG_COLLECTIONS)
+def test_the_long_tables_of_soboroff_are_read(real_data, name):
+    path = real_data / "soboroff2014" / "scores" / f"{name}.csv.gz"
+    scores = read_scores(path)
+    assert scores.values.shape == LONG_COLLECTIONS[name]
+    assert scores.measures == ("AP", "Rprec", "RR", "P@10", "P@30", "P@1000")
+    by_pandas = pd.read_csv(path, dtype={"run": str, "topic": str}, keep_default_na=False)
+    means = by_pandas.groupby(["run", "measure"])["score"].mean()
+    assert means["2012bpacad4" if "web" in name else scores.runs[0], "AP"] == pytest.approx(
+        scores.mean()[0, 0]
+    )
+    assert len(by_pandas) == len(scores.to_records())
+
+
+# CSV and TSV, wide
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+@pytest.mark.parametrize("name", ["t", "t.csv"])
+def test_a_wide_table_is_read(write, separator, name):
+    scores = read_scores(write(name, WIDE.replace(",", separator)), measure="AP")
+    assert as_entries(scores) == EXPECTED
+
+
+def test_headers_as_r_writes_them_are_read(write):
+    text = '"topic","sys 1","2"\n"01",0.5,NA\n"NA",7e-04,1\n'
+    scores = read_scores(write("t.csv", text))
+    assert (scores.runs, scores.topics, scores.measures) == (
+        ("sys 1", "2"),
+        ("01", "NA"),
+        ("score",),
+    )
+    np.testing.assert_array_equal(scores.values[:, :, 0], [[0.5, np.nan], [0.0007, 1]])
+
+
+def test_row_names_stand_for_topics(write):
+    scores = read_scores(write("t.csv", '"","a"\n"301",0.5\n"302",1\n'))
+    assert (scores.topics, scores.runs) == (("301", "302"), ("a",))
+
+
+def test_row_names_beside_topics_are_ignored(write):
+    scores = read_scores(write("t.csv", '"","topic","a"\n"1",301,0.5\n"2",302,1\n'))
+    assert (scores.topics, scores.runs) == (("301", "302"), ("a",))
+
+
+def test_summaries_are_left_out_of_wide_tables(write):
+    path = write("t.csv", WIDE + "all,0.4,1\n")
+    assert as_entries(read_scores(path, measure="AP")) == EXPECTED
+
+
+def test_a_table_of_one_run_without_topics_is_read(write):
+    with pytest.warns(InputWarning, match="no column of topics"):
+        scores = read_scores(write("t.csv", 'bm25\n0.5\n""\n1\n'))
+    np.testing.assert_array_equal(scores.values[:, 0, 0], [0.5, np.nan, 1])
+
+
+def test_rows_without_topics_are_numbered_in_order_with_a_warning(write):
+    text = "a,b\n" + "".join(f"{i / 16},0\n" for i in range(12))
+    path = write("t.csv", text)
+    with pytest.warns(
+        InputWarning, match=r"t\.csv: no column of topics; its rows are numbered 01 to 12"
+    ) as seen:
+        scores = read_scores(path)
+    assert seen[0].filename == __file__
+    assert scores.topics == tuple(f"{i:02}" for i in range(1, 13))
+    np.testing.assert_array_equal(scores.values[:, 0, 0], np.arange(12) / 16)
+
+
+def test_a_few_short_rows_of_a_wide_table_are_left_out_with_a_warning(write):
+    path = write("t.csv", "topic,a,b\n1,0.5,0.5\n2,1\n3,0.25,0.25\n")
+    with pytest.warns(InputWarning, match=r"t\.csv: rows with fewer columns.*\(lines 3\)") as seen:
+        scores = read_scores(path)
+    assert seen[0].filename == __file__
+    assert scores.topics == ("1", "3")
+    np.testing.assert_array_equal(scores.values[:, :, 0], [[0.5, 0.5], [0.25, 0.25]])
+
+
+WIDE_FILES = {
+    "ntcir10intentDRC.D#-nDCG@10.csv.gz": ("D#-nDCG@10", 100, 24),
+    "ntcir10intentDRC.D-nDCG@10.csv.gz": ("D-nDCG@10", 100, 24),
+    "ntcir7ir4qa.AP@1000.csv.gz": ("AP@1000", 97, 40),
+    "ntcir7ir4qa.MSnDCG@1000.csv.gz": ("MSnDCG@1000", 97, 40),
+    "ntcir7ir4qa.Q@1000.csv.gz": ("Q@1000", 97, 40),
+    "ntcir7ir4qa.nERR@1000.csv.gz": ("nERR@1000", 97, 40),
+}
+
+
+@pytest.mark.parametrize("name", WIDE_FILES)
+def test_the_wide_tables_of_soboroff_are_read(real_data, name):
+    measure, topics, runs = WIDE_FILES[name]
+    path = real_data / "soboroff2014" / "scores" / name
+    scores = read_scores(path)
+    assert scores.measures == (measure,)
+    assert scores.values.shape == (topics, runs, 1)
+    by_pandas = pd.read_csv(path, index_col="topic")
+    np.testing.assert_allclose(scores.mean()[:, 0], by_pandas.mean())
+
+
+@pytest.mark.parametrize("measure", ["alpha-nDCG", "nERR-IA"])
+def test_tables_of_soboroff_with_three_short_rows_are_read_without_them(real_data, measure):
+    path = real_data / "soboroff2014" / "scores" / f"ntcir10intentDRC.{measure}.csv.gz"
+    with pytest.warns(InputWarning, match="lines 35, 82, 98"):
+        scores = read_scores(path)
+    assert scores.measures == (measure,)
+    assert scores.values.shape == (97, 24, 1)
+    assert not {"34", "81", "97"} & set(scores.topics)
+    assert not np.isnan(scores.values).any()
+
+
+def test_a_folder_s_tables_cover_every_score_file_of_soboroff(real_data):
+    names = {path.name for path in (real_data / "soboroff2014" / "scores").iterdir()}
+    short = {f"ntcir10intentDRC.{measure}.csv.gz" for measure in ("alpha-nDCG", "nERR-IA")}
+    assert names == {*WIDE_FILES, *short, *(f"{name}.csv.gz" for name in LONG_COLLECTIONS)}
+
+
+URBANO = {
+    "adhoc8_ap.csv": ("AP", 50, 129),
+    "adhoc8_p10.csv": ("P@10", 50, 129),
+    "adhoc8_rr.csv": ("RR", 50, 129),
+    "web2010_ap.csv": ("AP", 48, 88),
+    "web2010_err20.csv": ("ERR@20", 48, 88),
+    "web2010_ndcg20.csv": ("nDCG@20", 48, 88),
+    "web2010_p20.csv": ("P@20", 48, 88),
+    "web2010_rr.csv": ("RR", 48, 88),
+}
+
+
+@pytest.mark.parametrize("name", URBANO)
+def test_the_tables_of_urbano_without_topics_are_read(real_data, name):
+    measure, topics, runs = URBANO[name]
+    path = real_data / "urbano2018" / name
+    with pytest.warns(InputWarning, match=f"numbered 01 to {topics}"):
+        scores = read_scores(path)
+    assert scores.measures == (measure,)
+    np.testing.assert_array_equal(scores.values[:, :, 0], pd.read_csv(path))
+    assert scores.values.shape == (topics, runs, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"), [("urbano2018/robust2004_p10.csv", "P@10"), ("robust2004_ap.csv", "AP")]
+)
+def test_the_tables_of_robust_2004_are_read(real_data, name, measure):
+    scores = read_scores(real_data / name)
+    assert scores.measures == (measure,)
+    assert scores.values.shape == (249, 110, 1)
+    np.testing.assert_array_equal(
+        scores.values[:, :, 0], pd.read_csv(real_data / name, index_col="topic")
+    )
+
+
+def test_every_table_of_urbano_is_tried(real_data):
+    names = {path.name for path in (real_data / "urbano2018").iterdir()}
+    assert names == {*URBANO, "robust2004_p10.csv"}
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"),
+    [
+        ("c.AP@1000.csv", "AP@1000"),
+        ("c.1.MSnDCG@5.tsv", "MSnDCG@5"),
+        ("c.map.csv", "AP"),
+        ("c_ndcg20.csv.xz", "nDCG@20"),
+        ("c_Rprec.csv", "Rprec"),
+        ("c_p.csv", "score"),
+        ("c_d_ap.csv", "score"),
+        ("alpha_ndcg.csv", "nDCG"),
+        ("ap.csv", "score"),
+        ("c.v2.csv", "score"),
+        ("c_new.csv", "score"),
+    ],
+)
+def test_the_measure_is_taken_from_the_end_of_the_file_s_name(write, name, measure):
+    text = WIDE.replace(",", "\t") if ".tsv" in name else WIDE
+    content = lzma.compress(text.encode()) if name.endswith("xz") else text
+    assert read_scores(write(name, content)).measures == (measure,)
+
+
+# JSON
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.ndjson", "t.json", "t"])
+def test_a_record_per_line_is_read(write, name):
+    text = "\n" + "\n\n".join(map(json.dumps, RECORDS)) + "\n"
+    assert as_entries(read_scores(write(name, text))) == EXPECTED
+
+
+@pytest.mark.parametrize("name", ["t.json", "t"])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_list_of_records_is_read(write, name, indent):
+    assert as_entries(read_scores(write(name, json.dumps(RECORDS, indent=indent)))) == EXPECTED
+
+
+@pytest.mark.parametrize("name", ["t.json", "t"])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_the_dictionary_of_scores_is_read(write, name, indent):
+    scores = read_scores(write("t.csv", LONG))
+    text = json.dumps(scores.to_dict(), indent=indent)
+    assert as_entries(read_scores(write(name, text))) == EXPECTED
+
+
+def test_records_have_the_names_of_columns(write):
+    text = '{"query_id": 301, "metric": "AP", "value": 0.5}\n{"query_id": 302, "metric": "AP", "value": null}\n'
+    scores = read_scores(write("bm25.jsonl", text))
+    assert (scores.runs, scores.topics, scores.measures) == (("bm25",), ("301", "302"), ("AP",))
+    np.testing.assert_array_equal(scores.values[:, 0, 0], [0.5, np.nan])
+
+
+def test_records_may_be_wide(write):
+    text = pd.read_csv(io.StringIO(WIDE), dtype={"topic": str}, keep_default_na=False).to_json(
+        orient="records"
+    )
+    assert as_entries(read_scores(write("t.json", text), measure="AP")) == EXPECTED
+
+
+# Parquet
+
+
+def test_a_long_table_in_parquet_is_read(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame(RECORDS).to_parquet(path)
+    assert as_entries(read_scores(path)) == EXPECTED
+
+
+def test_parquet_is_recognised_without_its_ending(tmp_path):
+    path = tmp_path / "t"
+    pl.DataFrame(RECORDS).write_parquet(path)
+    assert as_entries(read_scores(path)) == EXPECTED
+
+
+def test_a_wide_table_in_parquet_is_read(tmp_path):
+    frame = pd.DataFrame({"bm25": [0.5, 0.25], "dense": [1, None]}, index=["01", "NA"])
+    for name, index_name in (("named", "topic"), ("unnamed", None)):
+        path = tmp_path / f"{name}.parquet"
+        frame.rename_axis(index_name).to_parquet(path)
+        assert as_entries(read_scores(path, measure="AP")) == EXPECTED
+
+
+def test_ids_in_parquet_may_be_whole_numbers_or_categories(tmp_path):
+    path = tmp_path / "t.parquet"
+    frame = pd.DataFrame({"run": ["a", "a"], "topic": [2, 10], "score": np.float32([0.5, 0.25])})
+    frame["run"] = frame["run"].astype("category")
+    frame.to_parquet(path)
+    assert as_entries(read_scores(path)) == {("a", "score", "2"): 0.5, ("a", "score", "10"): 0.25}
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"topic": [1.5], "score": [0.5]}, r"row 1: topic 1\.5 is not an id"),
+        ({"topic": ["1", None], "score": [0.5, 1]}, "row 2: topic None is not an id"),
+        ({"topic": ["1", "2"], "score": [0.5, float("inf")]}, "row 2: inf under 'score'"),
+        ({"topic": ["1"], "score": [True]}, "row 1: True under 'score' is not a finite number"),
+        ({"topic": ["1", "1"], "score": [0.5, 1]}, r"row 2: a second score.*the first: row 1\)"),
+        ({"topic": pa.array([], pa.string()), "score": pa.array([], pa.float64())}, "without rows"),
+        ({}, "without rows"),
+    ],
+)
+def test_bad_parquet_is_an_error_that_names_the_row(tmp_path, table, message):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table(table), path)
+    with pytest.raises(FormatError, match=rf"t\.parquet: .*{message}"):
+        read_scores(path)
+
+
+@pytest.mark.parametrize("content", [b"PAR1", b"PAR1 and then nothing PAR1", b"no Parquet at all"])
+def test_damaged_parquet_is_an_error(write, content):
+    with pytest.raises(FormatError, match=r"t\.parquet: cannot be read as Parquet"):
+        read_scores(write("t.parquet", content))
+
+
+def test_without_pyarrow_one_sentence_says_what_to_install(write, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingDependencyError, match=r"reading Parquet needs.*confir\[parquet\]"):
+        read_scores(write("t.parquet", b"PAR1"))
+    with pytest.raises(MissingDependencyError, match=r"writing Parquet needs.*confir\[parquet\]"):
+        write_scores(read_scores(write("t.csv", LONG)), tmp_path / "u.parquet")
+    assert not (tmp_path / "u.parquet").exists()
+
+
+# several files, compression, standard input
+
+
+def test_several_files_become_one_table(write):
+    one = write("one.csv", "topic,a\n1,0.5\n2,1\n")
+    two = write("two.csv", "topic,b\n2,0.25\n10,\n")
+    scores = read_scores([one, two])
+    assert (scores.runs, scores.topics) == (("a", "b"), ("1", "10", "2"))
+    np.testing.assert_array_equal(
+        scores.values[:, :, 0], [[0.5, np.nan], [np.nan, np.nan], [1, 0.25]]
+    )
+
+
+def test_measures_of_several_files_are_put_side_by_side(real_data):
+    with pytest.warns(InputWarning):
+        scores = read_scores(
+            [real_data / "urbano2018" / f"adhoc8_{name}.csv" for name in ("ap", "p10", "rr")]
+        )
+    assert scores.values.shape == (50, 129, 3)
+    assert not np.isnan(scores.values).any()
+
+
+def test_a_missing_score_may_be_in_another_file(write):
+    paths = [write("one.csv", "topic,a\n1,0.5\n2,\n"), write("two.csv", "topic,a\n2,1\n")]
+    for order in (paths, paths[::-1]):
+        np.testing.assert_array_equal(read_scores(order).values[:, 0, 0], [0.5, 1])
+
+
+def test_a_score_in_two_files_is_an_error_that_names_both(write):
+    paths = [
+        write(f"{n}.csv", f"topic,a\n{t},1\n") for n, t in (("one", 1), ("two", 2), ("three", 1))
+    ]
+    with pytest.raises(
+        FormatError,
+        match=r"three\.csv: a second score of run 'a', measure 'score', topic '1' \(the first: .*one\.csv\)",
+    ):
+        read_scores(paths)
+
+
+def test_no_files_are_an_error():
+    with pytest.raises(InvalidValueError, match="no score files were given"):
+        read_scores([])
+
+
+@pytest.mark.parametrize(
+    ("ending", "compress"),
+    [
+        (".gz", gzip.compress),
+        (".bz2", bz2.compress),
+        (".xz", lzma.compress),
+        (".zst", zstandard.ZstdCompressor().compress),
+    ],
+)
+def test_compressed_files_are_read(write, ending, compress):
+    assert as_entries(read_scores(write(f"t.csv{ending}", compress(LONG.encode())))) == EXPECTED
+
+
+def test_standard_input_is_read(monkeypatch):
+    stdin = SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(TREC_EVAL.encode())))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert read_scores("-").runs == ("stdin",)
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", "", r"t\.csv: the file is empty"),
+        ("t", " \n\n", "t: the file is empty"),
+        ("t", "# nothing", "t: the file is empty"),
+        ("t.parquet", "", r"t\.parquet: the file is empty"),
+        ("t.csv", "\ntopic,a\n", r"t\.csv:2: a header without rows"),
+        ("t.csv", "run,measure,topic,score\n", r"t\.csv:1: a header without rows"),
+        ("t.csv", "run,measure,topic,score\na,AP,1\n", r"t\.csv:2: 3 columns; expected 4"),
+        ("t.csv", LONG + "a,AP,1,0.5,6\n", r"t\.csv:5: 5 columns; expected 4 as in the header"),
+        ("t.csv", WIDE + "5,1,1,1\n", r"t\.csv:4: 4 columns; expected 3"),
+        ("t.csv", WIDE + "5,1\n6,1\n", r"t\.csv:4: 2 columns; expected 3"),
+        ("t.csv", LONG + 'a,AP,"1\n2",x\n', r"t\.csv:5: 'x' under 'score' is not a finite number"),
+        ("t.csv", LONG + '"a\nb",AP,1,1\n\na,AP,1,x\n', r"t\.csv:8: 'x' under 'score'"),
+        ("t.csv", LONG + "a,AP,1,inf\n", r"t\.csv:5: 'inf' under 'score' is not a finite number"),
+        ("t.csv", LONG + "a,AP,1,1e999\n", r"t\.csv:5: '1e999' under 'score'"),
+        ("t.csv", LONG + "a,AP,1,1_0\n", r"t\.csv:5: '1_0' under 'score'"),
+        ("t.csv", LONG + "a,AP,1,\u0661\n", r"t\.csv:5: '\u0661' under 'score'"),
+        (
+            "t.csv",
+            WIDE + "3,x,1\n",
+            r"t\.csv:4: 'x' under 'bm25' is not a finite.*; expected columns",
+        ),
+        ("t.csv", LONG + ",AP,1,1\n", r"t\.csv:5: run '' is not an id"),
+        ("t.csv", LONG + "a,,1,1\n", r"t\.csv:5: measure '' is not an id"),
+        ("t.csv", LONG + "a,AP,,1\n", r"t\.csv:5: topic '' is not an id"),
+        ("t.csv", WIDE + ",1,1\n", r"t\.csv:4: topic '' is not an id"),
+        (
+            "t.csv",
+            LONG + "bm25,AP,01,0.5\n",
+            r"t\.csv:5: a second score of run 'bm25', measure 'AP', topic '01' \(the first: line 2\)",
+        ),
+        (
+            "t.csv",
+            WIDE + "all,1,1\n01,1,1\n",
+            r"t\.csv:5: a second score of run 'bm25', measure 'score', topic '01' \(the first: line 2\)",
+        ),
+        ("t.csv", "topic,a,a\n1,1,1\n", r"t\.csv: two columns are named 'a'"),
+        ("t.csv", "topic,a,\n1,1,1\n", r"t\.csv: the name of column 3 is ''"),
+        ("t.csv", "topic\n1\n", r"t\.csv: no column of scores"),
+        ("t.csv", "run,measure,score\na,AP,1\n", r"t\.csv: no column of topics"),
+        ("t.csv", "topic,docno,score\n1,d,1\n", r"t\.csv: this looks like a run or qrels"),
+        ("t.csv", "0.5,0.25\n1,1\n", r"t\.csv: the first row holds numbers only"),
+        ("t.csv", "topic,a\n1,\n2,NA\n", r"t\.csv: every score is missing"),
+        ("t.csv", "topic,a\nall,1\n", r"t\.csv: only summaries \(topic 'all'\)"),
+        ("t.csv", 'topic,a\n1,"0.5\n', r"t\.csv:2: the columns cannot be told apart"),
+        ("t.csv", 'topic,a\n1,"0.5"x\n', r"t\.csv:2: the columns cannot be told apart"),
+        ("t.csv", b"topic,a\n1,0.5\n\xe9,1\n", r"t\.csv:3: byte 0xe9 is not UTF-8 text"),
+        ("t.csv", LONG.encode("utf-16"), r"t\.csv: the file is in UTF-16"),
+        ("t", "hello world\n", "t:1: no columns of scores"),
+        ("t", "\n301 0 d1 1\n", "t: this looks like qrels"),
+        ("t", "301\t0\td1\t-1\n", "t: this looks like qrels"),
+        ("t", "301 Q0 d1 1 9.5 tag\n", "t: this looks like a run"),
+        ("t", "301\tQ0\td1\t1\t9.5\n", "t: this looks like a run"),
+        ("t", "AP\t0.5\n", "t: this looks like summaries of measures"),
+        ("t", "map   \t301\t0.5\nmap   \t302\n", "t:2: 2 columns; expected 3"),
+        ("t", "map   \t301\t0.5\nmap   \t302\tx\n", "t:2: 'x' under 'score' is not a finite"),
+        ("t", "map   \t301\tinf\n", "t:1: 'inf' under 'score' is not a finite"),
+        ("t", "map   \t301\t1\n\nmap   \t301\t1\n", r"t:3: a second score.*\(the first: line 1\)"),
+        ("t", "runid\tall\tx\n", "t: no numbers"),
+        ("t.json", "nothing", r"t\.json:1: not JSON"),
+        ("t.json", '[{"topic": 1,\n "score": }]', r"t\.json:2: not JSON \(Expecting value\)"),
+        ("t.jsonl", '{"topic": 1, "score": 1}\n{"topic": 2', r"t\.jsonl:2: not JSON"),
+        ("t.jsonl", '{"topic": 1, "score": 1}\n\n[1]\n', r"t\.jsonl:3: not a record"),
+        ("t.jsonl", '{"topic": 1, "score": 1}, {"topic": 2, "score": 1}', r"t\.jsonl:1: not JSON"),
+        (
+            "t.jsonl",
+            '{"topic": 1, "score": 1}\n{"topic": 2}\n',
+            r"t\.jsonl:2: a record of topic; expected topic, score as in the first",
+        ),
+        (
+            "t.jsonl",
+            '{"topic": 1, "score": 1}\n{"topic": 2, "score": Infinity}\n',
+            r"t\.jsonl:2: inf under 'score'",
+        ),
+        (
+            "t.jsonl",
+            '{"topic": 1, "score": 1}\n{"topic": 2, "score": [1]}\n',
+            r"t\.jsonl:2: \[1\] under 'score'",
+        ),
+        (
+            "t.jsonl",
+            '{"topic": 1, "score": 1, "topic": 2}\n',
+            r"t\.jsonl:1: cannot be read as JSON \(the key 'topic' is there twice\)",
+        ),
+        ("t.jsonl", '{"topic": true, "score": 1}\n', r"t\.jsonl:1: topic True is not an id"),
+        ("t.jsonl", '{"topic": "\\ud800", "score": 1}\n', r"t\.jsonl: a topic is not Unicode text"),
+        ("t.jsonl", '{"topic": 1, "\\ud800": 1}\n', r"t\.jsonl: the name of column 2 is"),
+        (
+            "t.jsonl",
+            '{"topic": 1, "score": 1}\n{"topic": 1, "score": 1}\n',
+            r"t\.jsonl:2: a second score.*the first: line 1\)",
+        ),
+        ("t.json", "[]", r"t\.json: no records"),
+        ("t.json", "{}", r"t\.json:1: not a record"),
+        ("t.json", "[1]", r"t\.json: row 1: not a record"),
+        ("t.json", "7", r"t\.json: row 1: not a record"),
+        ("t.json", '{"a": {"AP": {}}}', r"t\.json: no scores"),
+        (
+            "t.json",
+            '{"a": {"AP": 0.5}}',
+            r"t\.json: no object at a → AP; expected run → measure → topic → score",
+        ),
+        ("t.json", '{"a": {"AP": {"1": "x"}}}', r"t\.json: row 1: 'x' under 'score'"),
+        ("t.json", '{"a": {"AP": {"1": 1, "1": 2}}}', r"t\.json:1: .*the key '1' is there twice"),
+        ("t.json", "[" * 100_000, r"t\.json:1: cannot be read as JSON"),
+        ("t.json", '[{"topic": 1, "score": 1' + "0" * 400 + "}]", r"t\.json: row 1: 1000+"),
+        (
+            "t.json",
+            '[{"topic": 1, "score": ' + "1" * 5000 + "}]",
+            r"t\.json:1: cannot be read as JSON",
+        ),
+    ],
+)
+def test_bad_tables_are_errors_that_say_what_and_where(write, name, content, message):
+    with pytest.raises(FormatError) as caught:
+        read_scores(write(name, content))
+    assert re.match(rf".*/{message}", str(caught.value)), str(caught.value)
+
+
+def test_a_cut_off_archive_is_an_error(write):
+    content = gzip.compress(LONG.encode() * 100)[:-20]
+    with pytest.raises(UnreadableError, match=r"t\.csv\.gz: the compressed data end too early"):
+        read_scores(write("t.csv.gz", content))
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(UnreadableError, match=r"none\.csv: no such file"):
+        read_scores(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("trec-robust-2003/qrels.txt", "looks like qrels"),
+        ("trec-web-2012-diversity/qrels.txt.gz", "looks like qrels"),
+        ("clef-ehealth-2015/qrels.graded.txt", "looks like qrels"),
+        ("trec_eval-tests/test/qrels.test.with-comments", "looks like qrels"),
+        ("trec_eval-tests/test/results.test", "looks like a run"),
+        ("trec_eval-tests/test/results.trunc", "looks like a run"),
+        ("trec-covid-r5/runs/BioInfo-run3.xz", "looks like a run"),
+        ("soboroff2014/published_intervals.csv.gz", "'trec13.robust' under 'collection' is not"),
+        ("trec-covid-r5/leaderboard.csv", "'UPrrf93-wt-r5' under 'tag' is not"),
+        ("trec-robust-2003/official_map.tsv", "'oce03noXbmD' under 'run' is not"),
+    ],
+)
+def test_other_files_are_not_read_as_scores(real_data, name, message):
+    with pytest.raises(FormatError, match=message):
+        read_scores(real_data / name)
+
+
+# writing
+
+ODD_TEXT = st.text(
+    st.one_of(
+        st.sampled_from(" ,;\"'\t\r\n#[]{}\\@ΩNA01\u0085\u2028\ufeff"),
+        st.characters(exclude_characters="\0", exclude_categories=["Cs"]),
+    ),
+    min_size=1,
+    max_size=6,
+)
+TOPICS = ODD_TEXT.filter(lambda name: name != "all")
+VALUES = st.floats(allow_nan=False, allow_infinity=False)
+ENTRIES = st.dictionaries(st.tuples(ODD_TEXT, ODD_TEXT, TOPICS), VALUES, min_size=1, max_size=8)
+ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+
+
+def from_entries(entries: dict[tuple[str, str, str], float]) -> Scores:
+    return scores_from_entries(*zip(*entries, strict=True), list(entries.values()))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(entries=ENTRIES)
+@example(entries={("NA", "nan", "01"): 5e-324, ('a"b,c\r\nd', "\t", "\r"): -0.0})
+def test_long_tables_are_read_back_as_written(tmp_path, ending, entries):
+    path = tmp_path / f"t{ending}"
+    write_scores(from_entries(entries), path)
+    assert as_entries(read_scores(path)) == entries
+
+
+@pytest.mark.parametrize("ending", [*ENDINGS, ".csv.gz", ".tsv.bz2", ".json.xz", ".jsonl.zst"])
+def test_a_full_table_is_read_back_with_its_order(tmp_path, ending):
+    path = tmp_path / f"t{ending}"
+    values = np.random.default_rng(1).normal(size=(3, 2, 2))
+    scores = Scores(("01", "1", "NA"), ("b", "a"), ("RR", "AP"), values)
+    write_scores(scores, path)
+    again = read_scores(path)
+    assert (again.topics, again.runs, again.measures) == (
+        scores.topics,
+        scores.runs,
+        scores.measures,
+    )
+    np.testing.assert_array_equal(again.values, values)
+
+
+RESERVED = ("topic", "score", "value", "docid", "docno", "doc_id", "document", "__index_level_0__")
+
+
+def is_free(run: str) -> bool:
+    return run.strip().casefold() not in ("", *RESERVED)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    runs=st.lists(
+        (ODD_TEXT | st.sampled_from(("run", "Measure", "qid", "01"))).filter(is_free),
+        min_size=1,
+        max_size=4,
+        unique=True,
+    ),
+    rows=st.dictionaries(
+        TOPICS, st.lists(VALUES | st.just(np.nan), min_size=4, max_size=4), min_size=1
+    ),
+)
+def test_wide_tables_are_read_back_with_their_gaps(tmp_path, ending, runs, rows):
+    path = tmp_path / f"t{ending}"
+    topics = sorted(rows)
+    values = np.array([rows[topic][: len(runs)] for topic in topics])[:, :, None]
+    if np.isnan(values).all():
+        values[0, 0, 0] = 1.0
+    write_scores(Scores(tuple(topics), tuple(runs), ("AP",), values), path, layout="wide")
+    again = read_scores(path, measure="AP")
+    assert (again.topics, again.runs, again.measures) == (tuple(topics), tuple(runs), ("AP",))
+    np.testing.assert_array_equal(again.values, values)
+
+
+def test_written_text_is_plain(write, tmp_path):
+    scores = read_scores(write("t.csv", LONG))
+    write_scores(scores, tmp_path / "u.csv")
+    assert (tmp_path / "u.csv").read_text() == LONG.replace(",1\n", ",1.0\n")
+    write_scores(scores, tmp_path / "u.tsv", layout="wide")
+    assert (tmp_path / "u.tsv").read_text() == "topic\tbm25\tdense\n01\t0.5\t1.0\nNA\t0.25\t\n"
+    write_scores(scores, tmp_path / "u.json")
+    assert json.loads((tmp_path / "u.json").read_text()) == RECORDS
+    write_scores(scores, tmp_path / "u.jsonl")
+    assert [json.loads(line) for line in (tmp_path / "u.jsonl").read_text().splitlines()] == RECORDS
+    write_scores(scores, tmp_path / "u.parquet")
+    assert pl.read_parquet(tmp_path / "u.parquet").to_dicts() == RECORDS
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "error", "message"),
+    [
+        ("t.txt", {}, InvalidValueError, r"t\.txt: the ending does not say how.*\.csv, \.tsv"),
+        ("t.gz", {}, InvalidValueError, r"t\.gz: the ending does not say how"),
+        ("t.parquet.gz", {}, InvalidValueError, "Parquet is compressed within"),
+        ("t.csv", {"layout": "broad"}, UnknownNameError, "unknown layout 'broad'"),
+        ("t.json", {"layout": "wide"}, InvalidValueError, r"written as \.csv or \.tsv only"),
+        ("t.parquet", {"layout": "wide"}, InvalidValueError, r"written as \.csv or \.tsv only"),
+        ("none/t.csv", {}, UnreadableError, r"none/t\.csv: cannot be written"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_an_error(tmp_path, name, options, error, message):
+    scores = from_entries({("a", "AP", "1"): 0.5})
+    with pytest.raises(error, match=message):
+        write_scores(scores, tmp_path / name, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        (("", "AP", "1"), 1.0, "run '' cannot be written as text"),
+        (("a", "\0", "1"), 1.0, r"measure '\\x00' cannot be written as text"),
+        (("a", "AP", "\udc80"), 1.0, r"topic '\\udc80' cannot be written as text"),
+        (("a", "AP", "all"), 1.0, "topic 'all' would be read as a summary"),
+        (("a", "AP", "1"), float("inf"), "a score is infinite"),
+        (("a", "AP", "1"), float("nan"), "there is no score to write"),
+    ],
+)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_scores_that_could_not_be_read_back_are_not_written(tmp_path, key, value, message, ending):
+    with pytest.raises(InvalidValueError, match=rf"t{ending}: {message}"):
+        write_scores(from_entries({key: value}), tmp_path / f"t{ending}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wide_table_of_two_measures_is_not_written(tmp_path):
+    scores = from_entries({("a", "AP", "1"): 0.5, ("a", "RR", "1"): 0.5})
+    with pytest.raises(InvalidValueError, match="holds one measure, not 2; select one"):
+        write_scores(scores, tmp_path / "t.csv", layout="wide")
+
+
+@pytest.mark.parametrize("run", [*RESERVED, " Score", "TOPIC", " "])
+def test_a_run_named_like_a_column_is_not_written_wide(tmp_path, run):
+    scores = from_entries({(run, "AP", "1"): 0.5})
+    with pytest.raises(InvalidValueError, match="would be read as a column's name"):
+        write_scores(scores, tmp_path / "t.csv", layout="wide")
+
+
+# anything at all
+
+PIECES = st.sampled_from(
+    [
+        *b"topic run score measure map AP all 0.5 1 301 NA inf docid runid @10 null PAR1".split(),
+        *(b"%c" % sign for sign in b',\t \n\r"{}[]:#-\0\xff\x1c'),
+        b'{"topic": 1, "score": 1}',
+        b'{"topic": ',
+        b"\xc2\xa0",
+    ]
+)
+CONTENT = st.one_of(st.binary(max_size=60), st.lists(PIECES, max_size=24).map(b"".join))
+
+
+def outcome(path) -> Scores | ConfirError:
+    """Return the scores in a file, or the error of confir; any other error is raised."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        try:
+            return read_scores(path)
+        except ConfirError as error:
+            return error
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=CONTENT, ending=st.sampled_from(["", ".csv", ".tsv", ".json", ".jsonl", ".parquet"]))
+@example(content=b"\x1c", ending="")
+def test_any_content_ends_in_scores_or_in_an_error_of_confir(tmp_path, content, ending):
+    path = tmp_path / f"t{ending}"
+    path.write_bytes(content)
+    found = outcome(path)
+    if isinstance(found, Scores):
+        assert np.isfinite(found.values).any()
+        assert not np.isinf(found.values).any()
+    else:
+        assert str(path) in str(found)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    ending=st.sampled_from(ENDINGS),
+    place=st.floats(0, 1, exclude_max=True),
+    change=st.binary(max_size=3),
+    cut=st.integers(0, 5),
+)
+def test_a_damaged_table_ends_in_scores_or_in_an_error_of_confir(
+    tmp_path, ending, place, change, cut
+):
+    path = tmp_path / f"t{ending}"
+    write_scores(from_entries(EXPECTED), path)
+    content = path.read_bytes()
+    at = int(place * len(content))
+    path.write_bytes(content[:at] + change + content[at + cut :])
+    found = outcome(path)
+    assert isinstance(found, Scores) or str(path) in str(found)

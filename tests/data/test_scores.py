@@ -1,0 +1,135 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from confir.data.scores import Scores, scores_from_entries
+from confir.errors import FormatError, UnknownNameError
+
+RUNS = ("b", "a")
+MEASURES = ("P@10", "AP")
+TOPICS = ("01", "1", "NA")
+VALUES = np.arange(12.0).reshape(3, 2, 2)
+
+
+def with_a_gap() -> Scores:
+    values = VALUES.copy()
+    values[1, 0, 1] = np.nan
+    return Scores(TOPICS, RUNS, MEASURES, values)
+
+
+def test_values_of_another_shape_are_an_error():
+    with pytest.raises(FormatError, match=r"shape \(3, 2, 2\); expected \(3, 2, 1\)"):
+        Scores(TOPICS, RUNS, ("AP",), VALUES)
+
+
+@pytest.mark.parametrize(
+    ("kind", "topics", "runs", "measures"),
+    [
+        ("topics", ("1", "1", "2"), RUNS, MEASURES),
+        ("runs", TOPICS, ("a", "a"), MEASURES),
+        ("measures", TOPICS, RUNS, ("AP", "AP")),
+    ],
+)
+def test_two_equal_names_are_an_error(kind, topics, runs, measures):
+    with pytest.raises(FormatError, match=f"two {kind} of the scores have the same name"):
+        Scores(topics, runs, measures, VALUES)
+
+
+def test_the_display_tells_the_size():
+    assert repr(with_a_gap()) == "Scores(3 topics × 2 runs × 2 measures)"
+
+
+def test_select_keeps_the_order_asked_for():
+    chosen = with_a_gap().select(runs=["a", "b"], measures=["AP"])
+    assert (chosen.topics, chosen.runs, chosen.measures) == (TOPICS, ("a", "b"), ("AP",))
+    np.testing.assert_array_equal(chosen.values[:, :, 0], [[3, 1], [7, np.nan], [11, 9]])
+
+
+def test_select_of_nothing_in_particular_is_everything():
+    scores = with_a_gap()
+    np.testing.assert_array_equal(scores.select().values, scores.values)
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"), [("run", {"runs": ["c"]}), ("measure", {"measures": ["ap"]})]
+)
+def test_select_of_an_unknown_name_is_an_error(kind, names):
+    with pytest.raises(UnknownNameError, match=f"unknown {kind}"):
+        with_a_gap().select(**names)
+
+
+def test_the_mean_leaves_missing_scores_out():
+    np.testing.assert_allclose(with_a_gap().mean(), [[4, (1 + 9) / 2], [6, 7]])
+
+
+def test_the_mean_of_no_score_is_missing():
+    scores = Scores(("1",), ("a",), ("AP",), np.full((1, 1, 1), np.nan))
+    assert np.isnan(scores.mean()).all()
+
+
+def test_records_are_the_scores_that_are_there():
+    records = with_a_gap().to_records()
+    assert len(records) == 11
+    assert records[0] == {"run": "b", "measure": "P@10", "topic": "01", "score": 0.0}
+    assert {"run": "b", "measure": "AP", "topic": "NA", "score": 9.0} in records
+    assert ("b", "AP", "1") not in {(r["run"], r["measure"], r["topic"]) for r in records}
+
+
+def test_the_dictionary_is_nested_by_run_measure_and_topic():
+    nested = with_a_gap().to_dict()
+    assert nested["b"]["AP"] == {"01": 1.0, "NA": 9.0}
+    assert list(nested) == list(RUNS)
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_frame_has_a_row_per_record(backend):
+    frame = with_a_gap().to_frame(backend)
+    assert len(frame) == 11
+    assert list(getattr(frame, "column_names", None) or frame.columns) == [
+        "run",
+        "measure",
+        "topic",
+        "score",
+    ]
+
+
+def test_entries_in_any_order_make_the_table():
+    scores = scores_from_entries(
+        ["b", "a", "b"], ["AP", "AP", "P@10"], ["9", "10", "10"], [0.5, 0.25, 1.0]
+    )
+    assert (scores.topics, scores.runs, scores.measures) == (
+        ("10", "9"),
+        ("b", "a"),
+        ("AP", "P@10"),
+    )
+    np.testing.assert_array_equal(
+        scores.values,
+        [[[np.nan, 1.0], [0.25, np.nan]], [[0.5, np.nan], [np.nan, np.nan]]],
+    )
+
+
+def test_no_entries_are_an_error_with_the_path():
+    with pytest.raises(FormatError, match=r"t\.csv: no scores"):
+        scores_from_entries([], [], [], [], path="t.csv")
+
+
+def test_a_second_entry_is_an_error():
+    with pytest.raises(FormatError, match="a second score of run 'a', measure 'AP', topic '1'"):
+        scores_from_entries(["a", "a"], ["AP", "AP"], ["1", "1"], [0.5, 0.5])
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from("xyz"), st.sampled_from(("AP", "RR")), st.text(max_size=3)),
+        st.floats(-10, 10),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_every_entry_is_found_again_at_its_names(entries):
+    runs, measures, topics = zip(*entries, strict=True)
+    scores = scores_from_entries(runs, measures, topics, list(entries.values()))
+    assert list(scores.topics) == sorted(set(topics), key=str.encode)
+    found = {(r["run"], r["measure"], r["topic"]): r["score"] for r in scores.to_records()}
+    assert found == entries

@@ -1,0 +1,165 @@
+"""Are measures known by all their names, and are wrong names met with a useful message?"""
+
+import pytest
+
+from confir.errors import InvalidValueError, UnknownNameError
+from confir.measures.catalogue import (
+    DEFAULT_MEASURES,
+    MEASURES,
+    canonical_name,
+    parse_measure,
+)
+
+# The names that trec_eval prints for the measures of the catalogue.
+TREC_EVAL_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+TREC_EVAL = {
+    "map": "AP",
+    "Rprec": "Rprec",
+    "bpref": "Bpref",
+    "recip_rank": "RR",
+    "ndcg": "nDCG",
+    "num_ret": "NumRet",
+    "num_rel": "NumRel",
+    "num_rel_ret": "NumRelRet",
+    **{f"success_{cutoff}": f"Success@{cutoff}" for cutoff in (1, 5, 10)},
+    **{
+        f"{theirs}_{cutoff}": f"{ours}@{cutoff}"
+        for theirs, ours in {"P": "P", "recall": "R", "ndcg_cut": "nDCG", "map_cut": "AP"}.items()
+        for cutoff in TREC_EVAL_CUTOFFS
+    },
+}
+
+
+@pytest.mark.parametrize(("theirs", "ours"), TREC_EVAL.items())
+def test_names_of_trec_eval_are_synonyms(theirs, ours):
+    assert str(parse_measure(theirs)) == ours
+    # As asked for on its command line.
+    family, _, cutoff = theirs.rpartition("_")
+    if cutoff.isdigit():
+        assert str(parse_measure(f"{family}.{cutoff}")) == ours
+
+
+def test_every_shared_name_in_an_output_of_trec_eval_is_known(real_data):
+    output = real_data / "trec_eval-tests" / "test" / "out.test.aq"
+    with output.open() as file:
+        printed = {line.split()[0] for line in file}
+    assert set(TREC_EVAL) <= printed
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        ("MAP", "AP"),
+        ("R-prec", "Rprec"),
+        ("RPrec", "Rprec"),
+        ("r-precision", "Rprec"),
+        ("P10", "P@10"),
+        ("Precision@5", "P@5"),
+        ("Recall@5", "R@5"),
+        ("MRR@10", "RR@10"),
+        ("NDCG@5", "nDCG@5"),
+        ("BPref", "Bpref"),
+        ("hit_rate@3", "Success@3"),
+        ("Q-measure", "Q"),
+        ("α_nDCG@5", "alpha_nDCG@5"),
+        ("alpha-nDCG@5", "alpha_nDCG@5"),
+        ("ERR-IA@5", "ERR_IA@5"),
+        ("nERR-IA@5", "nERR_IA@5"),
+        ("strec@5", "StRecall@5"),
+        ("IRec@10", "StRecall@10"),
+        ("D-nDCG@10", "D_nDCG@10"),
+        ("D#-nDCG@10", "DS_nDCG@10"),
+        ("D♯-nDCG@10", "DS_nDCG@10"),
+        (" AP ", "AP"),
+        ("AP(rel=1)", "AP"),
+        ("AP( rel = 2 )@5", "AP(rel=2)@5"),
+        ("AP(rel=2.0)", "AP(rel=2)"),
+        ("RBP(rel=1)", "RBP(rel=1)"),
+        ("RBP(rel=1, p=0.8)", "RBP(rel=1)"),
+        ("Q(beta=2.0)", "Q(beta=2)"),
+        ("Q(beta=1.0)", "Q"),
+        ('nDCG(dcg="exp-log2")@10', "nDCG(dcg='exp-log2')@10"),
+        ("nDCG(dcg=exp-log2)@10", "nDCG(dcg='exp-log2')@10"),
+        ("nDCG(gains='1:1,2:3')", "nDCG(gains='1:1,2:3')"),
+    ],
+)
+def test_one_measure_has_one_canonical_name(spelling, name):
+    assert str(parse_measure(spelling)) == name
+    assert canonical_name(spelling) == name
+
+
+def test_the_relevance_level_is_taken_where_a_measure_has_one_and_names_none():
+    assert str(parse_measure("AP", rel=2)) == "AP(rel=2)"
+    assert str(parse_measure("AP(rel=3)", rel=2)) == "AP(rel=3)"
+    assert str(parse_measure("nDCG@10", rel=2)) == "nDCG@10"
+
+
+def test_parsed_measures_are_taken_as_they_are():
+    measure = parse_measure("AP(rel=2)@10")
+    assert parse_measure(measure) is measure
+
+
+def test_unknown_names_stay_in_score_tables():
+    assert canonical_name("ndcg_rel") == "ndcg_rel"
+    assert canonical_name("P") == "P"
+
+
+def test_the_default_measures_are_spelt_canonically():
+    assert [str(parse_measure(name)) for name in DEFAULT_MEASURES] == list(DEFAULT_MEASURES)
+
+
+def test_no_two_measures_share_a_name():
+    owners = {}
+    for definition in MEASURES.values():
+        for spelling in (definition.name, *definition.synonyms):
+            folded = spelling.casefold().replace("-", "_")
+            assert owners.setdefault(folded, definition.name) == definition.name
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nDGC@10", r"unknown measure 'nDGC@10'; did you mean nDCG@10"),
+        ("ndcg_rel", "unknown measure 'ndcg_rel'"),
+        ("gm_map", "unknown measure 'gm_map'"),
+        ("", "unknown measure ''"),
+        ("@10", "unknown measure '@10'"),
+        ("P@-1", "unknown measure 'P@-1'"),
+        ("AP(rel=2", r"unknown measure 'AP\(rel=2'"),
+        ("AP(depth=3)", "unknown parameter of AP 'depth'; known: rel"),
+        ("AP(cutoff=3)", "unknown parameter of AP 'cutoff'"),
+        ("NumRet(rel=2)", "unknown parameter of NumRet 'rel'; known: none"),
+    ],
+)
+def test_unknown_names_are_met_with_the_nearest_ones(name, message):
+    with pytest.raises(UnknownNameError, match=message):
+        parse_measure(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("P", "'P' needs a cutoff, as in P@10"),
+        ("recall", "'recall' needs a cutoff, as in R@10"),
+        ("ndcg_cut", "'ndcg_cut' needs a cutoff, as in nDCG@10"),
+        ("map_cut", "'map_cut' needs a cutoff, as in AP@10"),
+        ("Rprec@10", "Rprec takes no cutoff"),
+        ("P@0", "the cutoff is 0; expected 1"),
+        ("P@99999999999999999999", "the cutoff is 99999999999999999999; expected 1"),
+        ("AP(rel=0)", "rel=0 is not a possible value"),
+        ("AP(rel=1.5)", r"rel=1\.5 is not a possible value"),
+        ("AP(rel=true)", "rel='true' is not a possible value"),
+        ("AP(rel=99999999999)", "rel=99999999999.0 is not a possible value"),
+        ("AP(rel=2,rel=3)", "rel is given twice"),
+        ("AP(rel)", "cannot be read as parameters"),
+        ("AP(rel=)", "cannot be read as parameters"),
+        ("nDCG(dcg='ln')", "dcg='ln' is not a possible value"),
+        ("nDCG(gains=3)", "gains=3 is not a possible value"),
+        ("RBP(p=nan)", "p=nan is not a possible value"),
+        ("RBP(p=half)", "p='half' is not a possible value"),
+        ("ERR(gmax=1e400)", "gmax=inf is not a possible value"),
+    ],
+)
+def test_impossible_values_are_refused(name, message):
+    with pytest.raises(InvalidValueError, match=message):
+        parse_measure(name)

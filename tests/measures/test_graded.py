@@ -1,0 +1,130 @@
+"""Are the graded measures right on lists worked by hand, and do they refuse what has no score?"""
+
+from math import log2
+
+import pytest
+
+from confir.errors import InvalidValueError
+from confir.measures.catalogue import parse_measure
+from confir.measures.graded import parse_gains
+from strategies import Collection
+
+# Gains by rank: 2, -, 0, 1, -1, 1; a document of gain 3 is not retrieved.
+JUDGED = {"a": 2, "b": 1, "c": 0, "d": 1, "e": -1, "f": 3}
+RANKED = ["a", "x", "c", "b", "e", "d", "y"]
+BEST = 3 + 2 / log2(3) + 1 / log2(4) + 1 / log2(5)
+
+
+def score(name, ranked=RANKED, judged=JUDGED):
+    judgements = {"t": {document: {"0": gain} for document, gain in judged.items()}}
+    return parse_measure(name)(Collection(judgements, ({"t": ranked},), {}).rankings()).item()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("nDCG", (2 + 1 / log2(5) + 1 / log2(7)) / BEST),
+        ("nDCG@1", 2 / 3),
+        ("nDCG@4", (2 + 1 / log2(5)) / BEST),
+        ("nDCG@2", 2 / (3 + 2 / log2(3))),
+        ("nDCG(dcg='exp-log2')@4", (3 + 1 / log2(5)) / (7 + 3 / log2(3) + 1 / 2 + 1 / log2(5))),
+        ("nDCG(gains='3:10')@1", 2 / 10),
+        ("nDCG(gains='1:5,2:4,3:0')@2", 4 / (5 + 5 / log2(3))),
+        ("ERR", 3 / 16 + 13 / 16 * (1 / 16 / 4 + 15 / 16 * 1 / 16 / 6)),
+        ("ERR@3", 3 / 16),
+        ("ERR(gmax=3)@5", 3 / 8 + 5 / 8 * (1 / 8 / 4)),
+        ("ERR(gains='2:4')@1", 15 / 16),
+        ("nERR@1", 3 / 7),
+        ("nERR@2", (3 / 16) / (7 / 16 + 9 / 16 * 3 / 16 / 2)),
+        ("RBP(p=0.5)", 0.5 * (2 + 0.5**3 + 0.5**5)),
+        ("RBP(p=0.5)@4", 0.5 * (2 + 0.5**3)),
+        ("RBP(p=0.5,rel=1)", 0.5 * (1 + 0.5**3 + 0.5**5)),
+        ("RBP(p=0.5,rel=2)", 0.5),
+        ("RBP", 0.2 * (2 + 0.8**3 + 0.8**5)),
+        ("RBP(gains='1:0,2:0.5')", 0.2 * 0.5),
+        ("Q", ((2 + 1) / (3 + 1) + (3 + 2) / (7 + 4) + (4 + 3) / (7 + 6)) / 4),
+        ("Q@4", ((2 + 1) / (3 + 1) + (3 + 2) / (7 + 4)) / 4),
+        ("Q@2", ((2 + 1) / (3 + 1)) / 2),
+        ("Q(beta=0)", (1 / 1 + 2 / 4 + 3 / 6) / 4),
+        ("Q(beta=10)@1", (20 + 1) / (30 + 1)),
+        ("Q(gains='1:2,3:1')@1", (2 + 1) / (2 + 1)),
+    ],
+)
+def test_list_worked_by_hand(name, expected):
+    assert score(name) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (2, 3, 4), (5, 3, 1), (7, 7, 7)])
+def test_perfect_lists_of_fractional_gains_score_exactly_1(sizes):
+    judged = {
+        f"{level}-{number}": level
+        for level, size in zip((3, 2, 1), sizes, strict=True)
+        for number in range(size)
+    }
+    for name in ("Q", "nDCG", "nERR"):
+        for cutoff in ("", "@1", "@4", "@9", "@100"):
+            text = f"{name}(gains='1:0.1,2:0.2,3:0.3'){cutoff}"
+            assert score(text, list(judged), judged) == 1.0, text
+
+
+def test_a_certain_stop_ends_the_list():
+    # From gmax=54 on, the highest gain stops with probability 1 to the last bit.
+    assert score("ERR(gmax=60)", ["a", "b"], {"a": 60, "b": 60}) == 1.0
+    assert score("ERR(gmax=2000)", ["a", "b"], {"a": 2000, "b": 1}) == 1.0
+
+
+def test_gains_above_gmax_are_refused():
+    with pytest.raises(InvalidValueError, match=r"a gain of 5, above ERR's gmax=4.*ERR\(gmax=5\)"):
+        score("ERR@10", judged={"a": 5})
+    with pytest.raises(InvalidValueError, match="above"):
+        score("nERR(gains='1:4.5')", judged={"a": 1})
+
+
+def test_exponential_gains_that_overflow_are_refused():
+    with pytest.raises(InvalidValueError, match="a gain of 1001 is too high for dcg='exp-log2'"):
+        score("nDCG(dcg='exp-log2')", judged={"a": 1001})
+    assert score("nDCG(dcg='exp-log2')", judged={"a": 1000}) == 1.0
+
+
+@pytest.mark.parametrize("name", ["RBP(p=0)", "RBP(p=1)", "RBP(p=-0.5)", "RBP(p=1.5)"])
+def test_persistence_outside_0_to_1_is_refused(name):
+    with pytest.raises(InvalidValueError, match="expected a number between 0 and 1"):
+        score(name)
+
+
+def test_rbp_with_relevance_level_and_gain_map_is_refused():
+    with pytest.raises(InvalidValueError, match="rel or gains, not both"):
+        score("RBP(rel=1,gains='1:2')")
+
+
+def test_negative_beta_is_refused():
+    with pytest.raises(InvalidValueError, match="Q's beta is -1"):
+        score("Q(beta=-1)")
+
+
+def test_gain_maps_are_read():
+    assert parse_gains(None) == {}
+    assert parse_gains("1:1, 2:3.5,0:0,-1:0") == {1: 1.0, 2: 3.5, 0: 0.0, -1: 0.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no gain map"),
+        ("1", "no gain map"),
+        ("1:", "no gain map"),
+        ("1=3", "no gain map"),
+        ("a:1", "no gain map"),
+        ("1.5:1", "no gain map"),
+        ("1:2,1:3", "names level 1 twice"),
+        ("1:-1", "outside"),
+        ("1:nan", "outside"),
+        ("1:inf", "outside"),
+        ("1:1e300", "outside"),
+        ("0:1", "gives level 0 a gain"),
+        ("-1:1", "gives level -1 a gain"),
+    ],
+)
+def test_gain_maps_without_meaning_are_refused(text, message):
+    with pytest.raises(InvalidValueError, match=message):
+        score(f"nDCG(gains='{text}')")

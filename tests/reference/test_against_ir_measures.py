@@ -1,0 +1,70 @@
+"""Do ERR, exponential nDCG and Judged equal those of ir_measures' providers?"""
+
+import os
+import shutil
+
+import ir_measures
+import numpy as np
+import pytest
+
+from confir.data.rankings import JudgedPositions
+from confir.data.trec_files import read_qrels, read_run
+from confir.measures.catalogue import parse_measure
+
+DATA = {
+    "trec-covid-r5": ("qrels.txt", "covidex.r5.1s.xz"),
+    "trec-web-2012-diversity": ("qrels.adhoc.txt.gz", "ql-catb.gz"),
+}
+
+
+def load(real_data, name):
+    """Return the rankings of a run, and qrels and run as ir_measures takes them."""
+    qrels_name, run_name = DATA[name]
+    qrels = read_qrels(real_data / name / qrels_name)
+    run = read_run(real_data / name / "runs" / run_name)
+    # The negated rank as the score: the providers break ties each in its own way.
+    ranked = {
+        topic: {document: -float(rank) for rank, (document, _) in enumerate(run[topic])}
+        for topic in run
+    }
+    return JudgedPositions(qrels).rank(run), qrels.to_dict(), ranked
+
+
+def provided(provider, measures, qrels, ranked):
+    """Return (measure, topic) → score of a provider of ir_measures."""
+    parsed = {ir_measures.parse_measure(text): text for text in measures}
+    found = provider.evaluator(list(parsed), qrels).iter_calc(ranked)
+    return {(parsed[metric.measure], metric.query_id): metric.value for metric in found}
+
+
+@pytest.fixture
+def perl():
+    """Perl, which gdeval is written in."""
+    if shutil.which("perl") is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("no perl")
+        pytest.skip("no perl")
+
+
+@pytest.mark.usefixtures("perl")
+@pytest.mark.parametrize("name", DATA)
+def test_graded_measures_against_gdeval(real_data, name):
+    rankings, qrels, ranked = load(real_data, name)
+    measures = ["ERR@1", "ERR@20", "ERR@1000", "nDCG(dcg='exp-log2')@20"]
+    expected = provided(ir_measures.gdeval, measures, qrels, ranked)
+    for measure in measures:
+        scores = parse_measure(measure)(rankings)[0, :, 0]
+        assert scores.any()
+        for topic, score in zip(qrels, scores, strict=True):
+            # It prints five decimals, and topics without relevant documents not at all.
+            assert score == pytest.approx(expected.get((measure, topic), 0.0), abs=5.0001e-6)
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_judged_share_against_ir_measures(real_data, name):
+    rankings, qrels, ranked = load(real_data, name)
+    measures = ["Judged@1", "Judged@10", "Judged@500", "Judged"]
+    expected = provided(ir_measures.judged, measures, qrels, ranked)
+    for measure in measures:
+        scores = parse_measure(measure)(rankings)[0, :, 0]
+        np.testing.assert_array_equal(scores, [expected[measure, topic] for topic in qrels])

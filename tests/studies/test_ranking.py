@@ -1,0 +1,212 @@
+"""Are ranks and their limits what a plain loop over drawn topics gives?"""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import confir.parallel
+from confir.data.scores import Scores
+from confir.errors import InvalidValueError
+from confir.intervals.catalogue import confidence_interval
+from confir.resampling.topics import topic_weights
+from confir.studies.ranking import Ranking, rank_runs
+
+TOPICS, REPLICATES, SEED = 10, 200, 5
+
+
+def scores_of(values):
+    topics, runs, measures = values.shape
+    return Scores(
+        tuple(f"{t:03}" for t in range(topics)),
+        tuple(f"run{r}" for r in range(runs)),
+        ("AP", "P@10", "RR")[:measures],
+        values,
+    )
+
+
+@pytest.fixture(scope="module")
+def scores():
+    rng = np.random.default_rng(3)
+    values = rng.beta(1, 2, (TOPICS, 5, 2))
+    values[:, :, 1] = rng.integers(0, 4, (TOPICS, 5)) / 10  # ties in many replicates
+    values[:, 4, 1] = values[::-1, 3, 1]
+    return scores_of(values)
+
+
+@pytest.fixture(scope="module")
+def gappy(scores):
+    values = scores.values.copy()
+    values[3:, 0, 0] = np.nan
+    values[[1, 4], 2, 1] = np.nan
+    return scores_of(values)
+
+
+def weights_of(seed=SEED, replicates=REPLICATES):
+    """The weights of a seed, after the number that methods draw first."""
+    rng = np.random.default_rng(seed)
+    rng.integers(2**63)
+    return topic_weights(TOPICS, replicates, rng)
+
+
+def mean_of(sample):
+    there = sample[~np.isnan(sample)]
+    return there.mean() if len(there) else -np.inf
+
+
+def plain_ranks(means):
+    """1 + the number of runs that are better by more than rounding."""
+    return [1 + sum(other > mean + 1e-12 for other in means) for mean in means]
+
+
+def plain_ranking(scores, measure, level):
+    table = scores.values[:, :, measure]
+    runs = range(len(scores.runs))
+    ranks, best = [], np.zeros(len(scores.runs))
+    weights = weights_of()
+    for row in weights:
+        drawn = np.repeat(table, np.rint(row * TOPICS).astype(int), axis=0)
+        ranks.append(plain_ranks([mean_of(drawn[:, r]) for r in runs]))
+        winners = [r for r in runs if ranks[-1][r] == 1]
+        best[winners] += 1 / len(winners)
+    low = np.floor(np.quantile(ranks, (1 - level) / 2, axis=0))
+    high = np.ceil(np.quantile(ranks, (1 + level) / 2, axis=0))
+    rank = plain_ranks([mean_of(table[:, r]) for r in runs])
+    return rank, low, high, best / len(weights)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+@pytest.mark.parametrize("table", ["scores", "gappy"])
+def test_ranks_against_a_plain_loop(table, level, request):
+    scores = request.getfixturevalue(table)
+    found = rank_runs(scores, level=level, replicates=REPLICATES, rng=SEED)
+    for measure in range(len(scores.measures)):
+        rank, low, high, best = plain_ranking(scores, measure, level)
+        assert found.rank[:, measure].tolist() == rank
+        assert found.low[:, measure].tolist() == low.tolist()
+        assert found.high[:, measure].tolist() == high.tolist()
+        np.testing.assert_allclose(found.p_best[:, measure], best, atol=1e-12)
+
+
+def test_ranks_by_the_mean_against_scipy(scores):
+    found = rank_runs(scores, replicates=50, rng=SEED)
+    expected = stats.rankdata(-scores.mean().round(12), method="min", axis=0)
+    assert (found.rank == expected).all()
+
+
+@pytest.mark.parametrize("table", ["scores", "gappy"])
+def test_the_chances_of_being_best_sum_to_1(table, request):
+    found = rank_runs(request.getfixturevalue(table), replicates=REPLICATES, rng=SEED)
+    np.testing.assert_allclose(found.p_best.sum(axis=0), 1, atol=1e-12)
+    assert (found.p_best >= 0).all()
+
+
+def test_ranks_lie_between_1_and_the_number_of_runs(scores):
+    found = rank_runs(scores, level=0.99, replicates=REPLICATES, rng=SEED)
+    assert (found.low >= 1).all()
+    assert (found.low <= found.high).all()
+    assert (found.high <= 5).all()
+
+
+def test_a_higher_level_gives_a_wider_interval(scores):
+    narrow = rank_runs(scores, level=0.5, replicates=REPLICATES, rng=SEED)
+    wide = rank_runs(scores, level=0.95, replicates=REPLICATES, rng=SEED)
+    assert (wide.low <= narrow.low).all()
+    assert (wide.high >= narrow.high).all()
+    assert (wide.high - wide.low).sum() > (narrow.high - narrow.low).sum()
+
+
+def test_equal_runs_share_rank_and_chance():
+    same = np.random.default_rng(0).random(TOPICS)
+    worse = same - 0.1
+    # The same scores in another order have the same mean but for rounding.
+    values = np.stack([worse, same, same.copy()], axis=1)[:, :, None]
+    found = rank_runs(scores_of(values), replicates=REPLICATES, rng=1)
+    assert found.rank[:, 0].tolist() == [3, 1, 1]
+    assert found.low[:, 0].tolist() == found.high[:, 0].tolist() == [3, 1, 1]
+    assert found.p_best[:, 0].tolist() == [0, 0.5, 0.5]
+
+
+def test_means_that_differ_by_rounding_are_tied():
+    sample = np.array([0.1, 0.2, 0.3, 0.7])
+    values = np.stack([sample, sample[::-1]], axis=1)[:, :, None]
+    values[0, 1, 0] += 1e-15
+    assert rank_runs(scores_of(values), replicates=50, rng=1).rank.tolist() == [[1], [1]]
+
+
+def test_one_run_is_best():
+    found = rank_runs(scores_of(np.random.default_rng(0).random((6, 1, 2))), replicates=50, rng=1)
+    for array in (found.rank, found.low, found.high, found.p_best):
+        assert array.tolist() == [[1, 1]]
+
+
+def test_a_run_without_scores_is_last():
+    values = np.random.default_rng(0).random((6, 3, 1))
+    values[:, 1] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = rank_runs(scores_of(values), replicates=50, rng=1)
+    assert (found.rank[1, 0], found.low[1, 0], found.high[1, 0]) == (3, 3, 3)
+    assert found.p_best[1, 0] == 0
+
+
+def test_ranks_rest_on_the_replicates_of_the_intervals(scores):
+    """A run is surely better where the percentile interval of the difference lies above 0."""
+    means = weights_of(seed=9, replicates=999) @ scores.values[:, 0, 0]
+    interval = confidence_interval(scores, method="percentile", replicates=999, rng=9)
+    assert interval.low[0, 0] == pytest.approx(np.quantile(means, 0.025), abs=1e-12)
+    found = rank_runs(scores, replicates=999, rng=9)
+    others = weights_of(seed=9, replicates=999) @ scores.values[:, 1:, 0]
+    share = (means[:, None] > others).all(axis=1).mean()
+    assert found.p_best[0, 0] == pytest.approx(share, abs=1e-12)
+
+
+def test_threads_change_no_rank(scores, monkeypatch):
+    found = []
+    for cores in (1, 2, 4):
+        monkeypatch.setattr(confir.parallel, "usable_cores", lambda cores=cores: cores)
+        found.append(rank_runs(scores, replicates=REPLICATES, rng=SEED))
+    for other in found[1:]:
+        for name in ("rank", "low", "high", "p_best"):
+            assert (getattr(found[0], name) == getattr(other, name)).all()
+
+
+def test_another_measure_changes_no_rank(scores):
+    both = rank_runs(scores, replicates=REPLICATES, rng=SEED)
+    one = rank_runs(scores.select(measures=["P@10"]), replicates=REPLICATES, rng=SEED)
+    assert (both.rank[:, 1] == one.rank[:, 0]).all()
+    assert (both.p_best[:, 1] == one.p_best[:, 0]).all()
+
+
+def test_a_seed_and_its_generator_give_the_same_ranks(scores):
+    by_seed = rank_runs(scores, replicates=REPLICATES, rng=SEED)
+    by_generator = rank_runs(scores, replicates=REPLICATES, rng=np.random.default_rng(SEED))
+    assert (by_seed.p_best == by_generator.p_best).all()
+
+
+def test_records_name_run_measure_rank_limits_and_chance(scores):
+    found = rank_runs(scores, replicates=REPLICATES, rng=SEED)
+    assert isinstance(found, Ranking)
+    records = found.to_records()
+    assert len(records) == 10
+    assert list(records[0]) == ["run", "measure", "rank", "low", "high", "p_best"]
+    assert found.to_dict()["run3"]["P@10"] == records[7]
+    assert records[7]["p_best"] == found.p_best[3, 1]
+    frame = found.to_frame("pandas")
+    assert list(frame.columns) == list(records[0])
+    assert len(frame) == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"level": 1.5}, "level is 1.5"), ({"replicates": 0}, "replicates is 0")],
+)
+def test_options_out_of_range_are_refused(scores, options, message):
+    with pytest.raises(InvalidValueError, match=message):
+        rank_runs(scores, **options)
+
+
+def test_one_topic_is_refused():
+    with pytest.raises(InvalidValueError, match="one topic"):
+        rank_runs(scores_of(np.full((1, 2, 1), 0.5)))
