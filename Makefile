@@ -44,7 +44,8 @@ format: $(VENV)/installed-check
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/installed-peers
-	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+	for script in $(filter-out benchmarks/side_by_side.py,$(wildcard benchmarks/*.py)); do \
+		$(BIN)/python $$script || exit 1; done
 
 clean:
 	rm -rf $(VENV) .ruff_cache .mypy_cache .pytest_cache .hypothesis build dist

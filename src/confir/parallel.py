@@ -37,12 +37,13 @@ def run_in_threads(function: Callable[[Task], Result], tasks: Sequence[Task]) ->
     For short work by functions that leave the interpreter's lock, as numpy does. Matrix products
     are kept to a thread each meanwhile: nested threads would get in each other's way.
     """
-    if len(tasks) < 2 or usable_cores() < 2:
-        return [function(task) for task in tasks]
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=1), ThreadPoolExecutor(usable_cores()) as pool:
-        return list(pool.map(function, tasks))
+    with threadpool_limits(limits=1):  # the last bits of a product depend on its threads
+        if len(tasks) < 2 or usable_cores() < 2:
+            return [function(task) for task in tasks]
+        with ThreadPoolExecutor(usable_cores()) as pool:
+            return list(pool.map(function, tasks))
 
 
 def task_seeds(rng: np.random.Generator, tasks: int) -> list[np.random.SeedSequence]:

@@ -68,7 +68,9 @@ def test_betting_against_a_plain_grid(name, level):
     low, high = np.ravel(betting_interval(bootstrap_topics(sample, replicates=1, rng=0), level))
     scores = order_of_bets(sample)
     kept = [
-        m for m in np.linspace(0, 1, 201).tolist() if max(plain_capital(scores, m, level)) < 2 / (1 - level)
+        m
+        for m in np.linspace(0, 1, 201).tolist()
+        if max(plain_capital(scores, m, level)) < 2 / (1 - level)
     ]
     assert min(kept) - 1 / 200 <= low <= min(kept) + 1e-12
     assert max(kept) - 1e-12 <= high <= max(kept) + 1 / 200

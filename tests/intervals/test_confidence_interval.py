@@ -217,7 +217,9 @@ def test_methods_for_means_refuse_the_geometric_mean(scores, method):
 
 
 def test_a_function_has_no_studentised_replicates(scores):
-    with pytest.raises(UnsupportedMethodError, match="needs replicate_se.*fit: t, percentile, bca"):
+    with pytest.raises(
+        UnsupportedMethodError, match=r"needs replicate_se.*fit: t, percentile, bca"
+    ):
         confidence_interval(scores, method="bootstrap-t", statistic=lambda w, x: w @ x)
 
 

@@ -18,6 +18,7 @@ SAMPLES = {
     "few topics below 1": 1 - SPARSE,
     "one topic above 0": np.where(np.arange(11) == 4, 0.6607, 0.0),
     "half missing": np.where(np.arange(10) % 2, np.nan, RNG.random(10)),
+    "few above 0, most missing": np.array([0.64, 0.27, 0.0, 0.0, 0.0, *[np.nan] * 20]),
     "two of eight there": np.array([0.3, *[np.nan] * 6, 0.8]),
 }
 

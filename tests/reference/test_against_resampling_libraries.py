@@ -75,7 +75,12 @@ def test_intervals_of_their_own_replicates_against_scipy(name, method, theirs):
     sample = SAMPLES[name]
     distribution = bootstrap_topics(sample, replicates=MANY, rng=6)
     expected = stats.bootstrap(
-        (sample,), np.mean, n_resamples=MANY, method=theirs, rng=np.random.default_rng(7), batch=5_000
+        (sample,),
+        np.mean,
+        n_resamples=MANY,
+        method=theirs,
+        rng=np.random.default_rng(7),
+        batch=5_000,
     ).confidence_interval
     found = np.ravel(METHODS[method].compute(distribution, 0.95))
     ordered = distribution.sorted_replicates[:, 0]

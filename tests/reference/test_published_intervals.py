@@ -177,7 +177,8 @@ def differences(published, tables):
                 ).T
                 limits = limits_of(distribution, PUBLISHED_REPLICATES[method])
                 scaled = [
-                    (one - value) / error for one, (value, error) in zip(printed, limits, strict=True)
+                    (one - value) / error
+                    for one, (value, error) in zip(printed, limits, strict=True)
                 ]
                 kept = (above_zero >= LEAST_ABOVE_ZERO) & ~np.isnan(printed[0])
                 found[method].append(np.array(scaled)[:, kept])
@@ -191,5 +192,7 @@ def test_published_bootstrap_limits_differ_by_chance_alone(differences, method):
         # Some 80 groups of runs are independent of each other, and in a group up to half of the
         # noise is shared: the mean of all varies by less than 0.1.
         assert abs(scaled.mean()) < 0.25
-        assert 0.9 < scaled.std() < 1.12
-        assert (np.abs(scaled) > 3).mean() < 0.012
+        # The spread of the middle half: where replicates have few values, a step may be many errors.
+        lower, upper = np.quantile(scaled, [0.25, 0.75])
+        assert 0.9 < (upper - lower) / (2 * stats.norm.ppf(0.75)) < 1.1
+        assert (np.abs(scaled) > 3).mean() < 0.015

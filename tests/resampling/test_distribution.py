@@ -64,6 +64,13 @@ def test_quantiles_between_equal_infinities_are_that_infinity():
     assert quantile_of_sorted(ordered, 0.25, np.array([3])) == [-np.inf]
 
 
+def test_quantiles_between_equal_values_are_that_value_to_the_last_bit():
+    values = np.random.default_rng(0).random(500)
+    ordered = np.repeat(values[None], 8, axis=0)
+    for probability in (0.025, 0.3, 0.975):
+        assert (quantile_of_sorted(ordered, probability, np.full(500, 8)) == values).all()
+
+
 def test_an_undefined_probability_gives_no_quantile():
     found = quantile_of_sorted(np.array([[1.0], [2.0]]), np.array([np.nan]), np.array([2]))
     assert np.isnan(found[0])

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnknownNameError
@@ -304,6 +305,16 @@ def test_a_generator_and_its_seed_draw_the_same(complete):
     assert (by_seed == by_generator.replicates).all()
     other = bootstrap_topics(complete, replicates=9, rng=22).replicates
     assert (by_seed != other).any()
+
+
+def test_threads_of_the_matrix_product_change_no_bit():
+    x = np.random.default_rng(0).beta(0.5, 1.5, (25, 13))
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(limits=threads):
+            found.append(bootstrap_topics(x, replicates=1_999, rng=1))
+    assert (found[0].replicates == found[1].replicates).all()
+    assert (found[0].replicate_se == found[1].replicate_se).all()
 
 
 def test_an_array_keeps_the_shape_of_its_columns():

@@ -73,18 +73,21 @@ class Rankings:
     @property
     def topic(self) -> Integers:
         """The topic to which each judged document's list belongs."""
-        return self.lists % len(self.qrels.topics)
+        sizes = np.diff(self.offsets)
+        return np.repeat(np.arange(len(sizes)) % len(self.qrels.topics), sizes)
 
     def only(self, kept: Booleans) -> Rankings:
         """Return the same lists with only some of their judged documents recorded."""
-        recorded = np.concatenate(([0], np.cumsum(kept)))
+        places = np.flatnonzero(kept)
+        if len(places) == len(kept):
+            return self
         return replace(
             self,
-            offsets=recorded[self.offsets],
-            documents=self.documents[kept],
-            gain=self.gain[kept],
-            before=self.before[kept],
-            copies=self.copies[kept],
+            offsets=np.searchsorted(places, self.offsets),
+            documents=self.documents[places],
+            gain=self.gain[places],
+            before=self.before.take(places, axis=0),
+            copies=self.copies.take(places, axis=0),
         )
 
     def at_least(self, rel: int) -> Rankings:
@@ -118,8 +121,8 @@ class Rankings:
         """Return the sum of ``copies`` over the documents recorded above each one in its list."""
         running = np.zeros((len(copies) + 1, copies.shape[1]), np.int64)
         np.cumsum(copies, axis=0, out=running[1:])
-        start = np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        return running[:-1] - running[start]
+        start = np.repeat(running[self.offsets[:-1]], np.diff(self.offsets), axis=0)
+        return running[:-1] - start
 
     def total(self, values: Floats | Integers) -> Floats:
         """Return the sum of ``values`` over each list: runs × topics × replicates.

@@ -22,8 +22,9 @@ def bca_interval(distribution: SamplingDistribution, level: float) -> Limits:
     estimate, ties counting half; a from the jackknife.
     """
     ordered, count = distribution.sorted_replicates, defined_replicates(distribution)
-    below = count_below(ordered, distribution.estimate - TIE)
-    with_ties = count_below(ordered, distribution.estimate + TIE)
+    tie = TIE * np.maximum(1.0, np.abs(distribution.estimate))
+    below = count_below(ordered, distribution.estimate - tie)
+    with_ties = count_below(ordered, distribution.estimate + tie)
     share = (below + with_ties) / (2.0 * np.maximum(count, 1))
     limits = [
         np.where(np.isnan(chance), np.nan, quantile_of_sorted(ordered, chance, count))

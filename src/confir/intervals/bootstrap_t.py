@@ -21,7 +21,7 @@ def bootstrap_t_interval(distribution: SamplingDistribution, level: float) -> Li
     Replicates without variance are dropped.
     """
     low, high = _quantiles(distribution.sorted_t, tail_probabilities(level))
-    estimate, se = distribution.estimate, distribution.require("se")
+    estimate, se = distribution.estimate, _se_of_three(distribution)
     return Limits(estimate - high * se, estimate - low * se)
 
 
@@ -37,7 +37,7 @@ def symmetric_t_interval(distribution: SamplingDistribution, level: float) -> Li
     """``m ± q·se`` with the level-quantile of ``|m*-m|/se*`` (Hall 1988)."""
     check_level(level)
     (reach,) = _quantiles(np.sort(np.abs(distribution.sorted_t), axis=0), (level,))
-    margin = reach * distribution.require("se")
+    margin = reach * _se_of_three(distribution)
     return Limits(distribution.estimate - margin, distribution.estimate + margin)
 
 
@@ -89,6 +89,14 @@ def hall_logit_side(probe: Probe, level: float) -> Integers:
     return -side_of_quantiles(ranks, *tail_probabilities(level))
 
 
+def _se_of_three(distribution: SamplingDistribution) -> Floats:
+    """Return standard errors, NaN below three topics.
+
+    A replicate of two topics that varies has the sample's own mean: T* is 0 throughout.
+    """
+    return np.where(distribution.count > 2, distribution.require("se"), np.nan)
+
+
 def _side_if_beyond(probe: Probe, ranks: Ranks, level: float) -> Integers:
     """Return the side of values whose distance from the estimate exceeds the level-quantile."""
     check_level(level)
@@ -128,7 +136,7 @@ def _hall_constants(mean: Floats, se: Floats, skewness: Floats, n: Floats) -> tu
     """Return a and b; ``s/√n`` is the standard error."""
     with np.errstate(divide="ignore", invalid="ignore"):
         curvature = (1.0 - 2.0 * mean) * se / (2.0 * mean * (1.0 - mean))
-    return skewness / (3.0 * np.sqrt(n)) - curvature, skewness / (6.0 * np.sqrt(n))
+        return skewness / (3.0 * np.sqrt(n)) - curvature, skewness / (6.0 * np.sqrt(n))
 
 
 def _skewness(distribution: SamplingDistribution) -> Floats:

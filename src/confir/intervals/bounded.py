@@ -14,7 +14,7 @@ from confir.arrays import Floats
 from confir.intervals.interval import Limits, check_level, tail_probabilities
 from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
 
-# No bet risks more than this share of the capital (Waudby-Smith & Ramdas 2023, §4.2: ½ or ¾).
+# No bet risks more than this share of the capital (Waudby-Smith & Ramdas 2023).
 _STAKE = 0.5
 
 # Halvings of [0, 1] in the search for a limit: finer than the spacing of doubles near 1.
@@ -24,15 +24,16 @@ _HALVINGS = 54
 def betting_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """Means against which no bettor grew rich: coverage guaranteed for any n.
 
-    (Waudby-Smith & Ramdas 2023, hedged capital.) The bets depend on the order of the topics:
-    scores are sorted, then shuffled by a permutation that the seed fixes.
+    (Waudby-Smith & Ramdas 2023, hedged capital.) The bets depend on the order of the topics,
+    which may not depend on their scores: that of their ids, permuted by the seed.
     """
     check_level(level)
     scores = _shuffled(distribution)
     stake = _bets(scores, level)
     low = _lowest_mean(scores, stake, level)
     high = 1.0 - _lowest_mean(1.0 - scores, stake, level)
-    return Limits(low, high)
+    # Where both bettors grew rich no mean is left: the limits change places, which covers more.
+    return Limits(np.minimum(low, high), np.maximum(low, high))
 
 
 def gaffke_interval(distribution: SamplingDistribution, level: float) -> Limits:
@@ -65,13 +66,15 @@ def _dirichlet_weights(count: int, replicates: int, seed: int) -> Floats:
 
 
 def _shuffled(distribution: SamplingDistribution) -> Floats:
-    """Return the scores of each column in an order that only the seed decides, NaN last."""
-    ordered = np.sort(distribution.require("sample"), axis=0)
-    for count in np.unique(distribution.count):
-        columns = distribution.count == count
-        order = np.random.default_rng([distribution.seed, count]).permutation(count)
-        ordered[:count, columns] = ordered[:count, columns][order]
-    return ordered
+    """Return the scores of each column in an order that only the seed decides, NaN last.
+
+    Bets on a permutation of *sorted* scores would be no fair game: coverage would be guaranteed
+    on average over seeds, but for no single seed.
+    """
+    sample = distribution.require("sample")
+    shuffled = sample[np.random.default_rng(distribution.seed).permutation(len(sample))]
+    present_first = np.argsort(np.isnan(shuffled), axis=0, kind="stable")
+    return np.take_along_axis(shuffled, present_first, axis=0)
 
 
 def _bets(scores: Floats, level: float) -> Floats:
@@ -86,7 +89,7 @@ def _bets(scores: Floats, level: float) -> Floats:
     squares = np.where(present, np.square(filled - mean), 0.0)
     variance = (0.25 + np.cumsum(squares, axis=0)) / (seen + 1.0)
     before = np.concatenate((np.full((1, scores.shape[1]), 0.25), variance[:-1]))
-    bets: Floats = np.sqrt(2.0 * np.log(2.0 / (1.0 - level)) / (seen[-1] * before))
+    bets: Floats = np.sqrt(2.0 * np.log(2.0 / (1.0 - level)) / (np.maximum(seen[-1], 1) * before))
     return bets
 
 

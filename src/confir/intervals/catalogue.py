@@ -6,6 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -43,7 +44,7 @@ from confir.intervals.percentile import (
 from confir.intervals.probe import Probe, side_of_limits
 from confir.intervals.standard import logit_t_interval, t_interval
 from confir.parallel import run_in_threads
-from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.distribution import TIE, SamplingDistribution
 from confir.resampling.topics import (
     DEFAULT_REPLICATES,
     Rng,
@@ -297,19 +298,22 @@ def confidence_interval(
     statistic, baseline
         As in `bootstrap_topics`.
     """
-    levels = [level] if isinstance(level, int | float) else list(level)
+    levels = [float(level)] if isinstance(level, Real) else [float(one) for one in level]
     for one in levels:
         check_level(one)
     sample = _Columns.of(scores, statistic, baseline)
     names = [sample.default_method()] if method is None else method
     methods = [find_method(name) for name in ([names] if isinstance(names, str) else names)]
+    if not levels or not methods:
+        raise InvalidValueError("no level or no method is named; expected at least one of each")
     for chosen in methods:
         sample.check(chosen)
     check_replicates(replicates)
+    drawn = replicates if sample.replicates is None else sample.replicates
     if any(chosen.resamples or chosen.name == "gaffke" for chosen in methods):
-        _check_tails(replicates, max(levels))
+        _check_tails(drawn, max(levels))
     intervals = sample.intervals(methods, levels, replicates, np.random.default_rng(rng))
-    several = not isinstance(level, int | float) or not (method is None or isinstance(method, str))
+    several = not isinstance(level, Real) or not (method is None or isinstance(method, str))
     return intervals if several else intervals[0]
 
 
@@ -341,9 +345,9 @@ def find_method(name: str) -> Method:
 
 
 def _check_tails(replicates: int, level: float) -> None:
-    expected = replicates * (1.0 - level) / 2.0
-    if expected < _LEAST_IN_TAIL:
-        needed = int(np.ceil(2.0 * _LEAST_IN_TAIL / (1.0 - level)))
+    expected = (replicates + 1) * (1.0 - level) / 2.0
+    if expected < _LEAST_IN_TAIL - TIE:
+        needed = int(np.ceil(2.0 * _LEAST_IN_TAIL / (1.0 - level) - TIE)) - 1
         warnings.warn(
             f"{replicates} replicates leave {expected:.1f} beyond each limit at level {level:g}; "
             f"{needed} or more are needed for a steady interval",
@@ -374,6 +378,12 @@ class _Columns:
         if sample.topics < 2:
             raise InvalidValueError("there is one topic; an interval needs at least 2")
         return cls(sample.labels, sample.shape, sample.support, sample)
+
+    @property
+    def replicates(self) -> int | None:
+        """Replicates that are there already."""
+        done = self.source.replicates if isinstance(self.source, SamplingDistribution) else None
+        return None if done is None else len(done)
 
     def default_method(self) -> str:
         return DEFAULT_BOUNDED_METHOD if self.support.all() else DEFAULT_METHOD
@@ -429,19 +439,20 @@ class _Columns:
             starts = range(0, source.columns, _BLOCK)
             parts = run_in_threads(task, [slice(start, start + _BLOCK) for start in starts])
             done = replicates
-        for method in methods:
-            degenerate = np.concatenate([part.degenerate for part in parts])
-            if degenerate.any() and not method.any_sample:
-                self._warn(method, degenerate)
-        return [
+        intervals = [
             self._join(parts, i, method, level, done if method.resamples else 0)
             for i, (method, level) in enumerate((m, v) for m in methods for v in levels)
         ]
+        for interval in intervals[:: len(levels)]:
+            missing = np.isnan(interval.low).reshape(-1)
+            if missing.any():
+                self._warn(interval.method, missing)
+        return intervals
 
-    def _warn(self, method: Method, degenerate: Booleans) -> None:
+    def _warn(self, method: str, degenerate: Booleans) -> None:
         names = [" ".join(self.labels[i]) for i in np.flatnonzero(degenerate)]
         warnings.warn(
-            f"no {method.name} interval for {enumerate_names(names, 5)}: the scores are all equal "
+            f"no {method} interval for {enumerate_names(names, 5)}: the scores are all equal "
             "or fewer than two; betting and gaffke give one",
             DegenerateSampleWarning,
             stacklevel=4,
@@ -468,7 +479,6 @@ class _Block(NamedTuple):
 
     estimate: Floats
     topics: Integers
-    degenerate: Booleans
     limits: list[Limits]
 
 
@@ -484,4 +494,4 @@ def _limits(
             if not method.any_sample:
                 low, high = np.where(degenerate, np.nan, low), np.where(degenerate, np.nan, high)
             limits.append(Limits(low, high))
-    return _Block(distribution.estimate, distribution.count, degenerate, limits)
+    return _Block(distribution.estimate, distribution.count, limits)

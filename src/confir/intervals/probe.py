@@ -16,10 +16,7 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.intervals.interval import Limits
 from confir.measures.summary import logit
-from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
-
-# A value this near to a limit is on it: means of few topics meet the truth exactly, but for rounding.
-TIE = 1e-12
+from confir.resampling.distribution import TIE, SamplingDistribution, quantile_of_sorted
 
 BELOW, INSIDE, ABOVE = -1, 0, 1
 
@@ -96,7 +93,7 @@ class Probe:
     @cached_property
     def estimate_among_replicates(self) -> Ranks:
         """The estimate among the replicates."""
-        tie = np.full(self.value.shape, TIE)
+        tie = TIE * np.maximum(1.0, np.abs(self.distribution.estimate))
         return Ranks(self.distribution.require("replicates"), self.distribution.estimate, tie)
 
     @cached_property

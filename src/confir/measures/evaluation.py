@@ -33,8 +33,9 @@ Missing = Literal["zero", "drop", "error"]
 AnyMeasure = Measure | ListMeasure | ForeignMeasure
 Progress = Callable[[int], None]
 
-# Runs measured together: enough to spread the cost of a numpy call, few enough to bound memory.
-_JUDGED_PER_BATCH = 2_000_000
+# Judged documents measured together: enough to spread the cost of a numpy call, few enough for the
+# processor's cache.
+_JUDGED_PER_BATCH = 200_000
 
 
 def evaluate(
@@ -86,7 +87,14 @@ def evaluate(
     if depth is not None:
         ranked = [(part.cut(depth), unknown) for part, unknown in ranked]
     parts = [part for part, _ in ranked]
-    values = np.stack([_measure(measure, judged, sources, parts, depth) for measure in wanted])
+    batches = [stack_rankings(batch) for batch in _batches(parts)]
+    relevant = [batch.at_least(1) for batch in batches]
+    values = np.stack(
+        [
+            _measure(measure, judged, sources, batches if _judged(measure) else relevant, depth)
+            for measure in wanted
+        ]
+    )
     present = np.concatenate([part.present for part in parts])
     if missing == "drop":
         values[:, ~present] = np.nan
@@ -140,7 +148,7 @@ def _rank(
     progress: Progress | None,
 ) -> list[tuple[Rankings, tuple[str, ...]]]:
     """Return the rankings of each run, and its topics that the qrels lack."""
-    relevant_only = all(isinstance(m, Measure) and m.definition.needs != "judged" for m in measures)
+    relevant_only = not any(_judged(measure) for measure in measures)
     files = [source for source in sources if isinstance(source, RunSource)]
     read = iter(
         read_rankings(
@@ -231,7 +239,7 @@ def _measure(
     measure: AnyMeasure,
     qrels: Qrels,
     sources: Sequence[Run | RunSource],
-    parts: Sequence[Rankings],
+    batches: Sequence[Rankings],
     depth: int | None,
 ) -> Floats:
     """Return the scores of all runs by one measure: runs × topics."""
@@ -241,8 +249,14 @@ def _measure(
                 f"{measure} is computed by ir_measures, which takes no depth; name a cutoff"
             )
         return np.stack([measure(qrels, run) for run in sources if isinstance(run, Run)])
-    batches = [measure(stack_rankings(batch))[:, :, 0] for batch in _batches(parts)]
-    return np.concatenate(batches)
+    return np.concatenate([measure(batch)[:, :, 0] for batch in batches])
+
+
+def _judged(measure: AnyMeasure) -> bool:
+    """Whether a measure looks at judged documents that are not relevant."""
+    return isinstance(measure, ListMeasure) or (
+        isinstance(measure, Measure) and measure.definition.needs == "judged"
+    )
 
 
 def _batches(parts: Sequence[Rankings]) -> Iterable[list[Rankings]]:

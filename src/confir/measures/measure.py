@@ -32,7 +32,8 @@ class Definition:
         Which documents of a list it looks at: relevant ones, all judged ones, or those that serve
         subtopics.
     counts
-        Whether its scores are counts of documents; others lie in [0, 1], but for a graded RBP.
+        Whether its scores are counts of documents; others lie in [0, 1], but for a graded RBP, and
+        rarely for alpha_nDCG and nERR_IA, whose greedy ideal is not always the best.
     synonyms
         Other names, those of trec_eval among them, without cutoff.
     """

@@ -14,6 +14,9 @@ from confir.measures.summary import logit
 
 Resampled = Literal["topics", "documents"]
 
+# Replicates this near to the estimate are equal to it but for the rounding of the matrix product.
+TIE = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class SamplingDistribution:
@@ -85,9 +88,7 @@ class SamplingDistribution:
     def replicate_logits(self) -> Floats:
         """The logits of the replicates; ±∞ where a replicate is 1 or 0."""
         replicates = self.require("replicates")
-        if replicates.min(initial=0.0) < 0 or replicates.max(initial=0.0) > 1:
-            replicates = np.clip(replicates, 0.0, 1.0)  # past the ends by rounding only
-        return logit(replicates)
+        return logit(np.clip(replicates, 0.0, 1.0))  # past the ends by rounding only
 
     @cached_property
     def logit_moments(self) -> tuple[Floats, Floats]:
@@ -123,7 +124,7 @@ class SamplingDistribution:
         """The studentised replicates on the logit scale, se there by the delta method.
 
         Replicates without variance are ±∞ by the sign of their deviation, so that a limit can
-        become 0 or 1.
+        become 0 or 1; undefined ones are NaN.
         """
         replicates, se = self.require("replicates"), self.require("replicate_se")
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -135,7 +136,8 @@ class SamplingDistribution:
         t: Floats = scale
         if undefined.any():
             deviation = (replicates - self.estimate)[undefined]
-            t[undefined] = np.where(deviation == 0, 0.0, np.copysign(np.inf, deviation))
+            infinite = np.where(np.abs(deviation) <= TIE, 0.0, np.copysign(np.inf, deviation))
+            t[undefined] = np.where(np.isnan(deviation), np.nan, infinite)
         return t
 
     @cached_property

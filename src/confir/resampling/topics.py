@@ -18,6 +18,7 @@ from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnknownNameError
 from confir.measures.catalogue import is_bounded
 from confir.measures.summary import SUMMARIES, logit
+from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 
 DEFAULT_REPLICATES = 9_999
@@ -67,8 +68,11 @@ def bootstrap_topics(
     """
     sample = topic_sample(scores, statistic=statistic, baseline=baseline)
     check_replicates(replicates)
-    weights = topic_weights(sample.topics, replicates, np.random.default_rng(rng))
-    return sample.distribution(slice(None), weights)
+    generator = np.random.default_rng(rng)
+    seed = int(generator.integers(2**63))
+    weights = topic_weights(sample.topics, replicates, generator)
+    (distribution,) = run_in_threads(lambda w: sample.distribution(slice(None), w), [weights])
+    return replace(distribution, seed=seed, draws=replicates)
 
 
 def check_replicates(replicates: int) -> None:
@@ -93,6 +97,8 @@ class Statistic:
         Whether it needs a baseline.
     bounded
         Whether it stays in [0, 1] when the scores do.
+    linear
+        Whether it is the mean of one variable.
     """
 
     name: str
@@ -101,6 +107,7 @@ class Statistic:
     slopes: Callable[..., tuple[Floats, ...]]
     compares: bool = False
     bounded: bool = False
+    linear: bool = False
 
 
 UNIT: Floats = np.ones(1)
@@ -126,6 +133,7 @@ def _summary_statistic(name: str) -> Statistic:
         value=summary.back,
         slopes=_one if name != "geometric-mean" else lambda mean: (summary.slope(mean),),
         bounded=name != "logit-mean",
+        linear=name != "geometric-mean",
     )
 
 
@@ -135,7 +143,9 @@ STATISTICS = {
         _summary_statistic("mean"),
         _summary_statistic("geometric-mean"),
         _summary_statistic("logit-mean"),
-        Statistic("difference", lambda x, y: (x - y,), np.positive, _one, compares=True),
+        Statistic(
+            "difference", lambda x, y: (x - y,), np.positive, _one, compares=True, linear=True
+        ),
         Statistic("ratio", lambda x, y: (x, y), np.divide, _ratio_slopes, compares=True),
         Statistic(
             "logit-difference",
@@ -190,7 +200,7 @@ class TopicSample:
         """Whether the distribution of this statistic has a field."""
         if not isinstance(self.statistic, Statistic):
             return need in ("se", "acceleration", "replicates")
-        return len(self.values) == 1 or need not in ("sample", "replicate_skewness")
+        return self.statistic.linear or need not in ("sample", "replicate_skewness")
 
     def distribution(
         self,
@@ -238,6 +248,8 @@ def topic_sample(
     if baseline is not None:
         reference = scores.select(runs=[baseline]).values
         scores = scores.select(runs=[run for run in scores.runs if run != baseline])
+        if not scores.runs:
+            raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
     bounded = [is_bounded(name, scores.values[:, :, m]) for m, name in enumerate(scores.measures)]
     flat = scores.values.reshape(len(scores.topics), -1)
     other = np.broadcast_to(reference, scores.values.shape).reshape(flat.shape)
@@ -267,7 +279,7 @@ def _prepare(
     reference: Floats,
     support: Booleans,
 ) -> TopicSample:
-    if np.isinf(scores).any():
+    if np.isinf(scores).any() or np.isinf(reference).any():
         raise FormatError("a score is infinite; expected finite numbers, NaN where missing")
     if not isinstance(statistic, Statistic):
         if np.isnan(scores).any():
@@ -300,20 +312,24 @@ def _smooth_distribution(
         for slope, d in zip(slopes, deviations, strict=True):
             influence += slope * d
         squares = np.square(influence).sum(axis=0)
+        estimate = np.asarray(statistic.value(*means), np.float64)
         constant = np.array([_constant(value) for value in values]).all(axis=0)
-        se = np.where(constant, 0.0, np.sqrt(squares / (count * (count - 1.0))))
+        se = np.sqrt(squares / (count * (count - 1.0)))
+        # Differences and ratios that are all equal vary by rounding still.
+        size = sum(np.abs(slope * mean) for slope, mean in zip(slopes, means, strict=True))
+        se = np.where(constant | (se <= _ROUNDING * size), 0.0, se)
         acceleration = (influence**3).sum(axis=0) / (6.0 * squares**1.5)
         resampled = _Moments(statistic, means, deviations, present, weights, needs)
         replicates = resampled.values()
         undefined = None if replicates is None else np.isnan(replicates)
         return SamplingDistribution(
             labels=labels,
-            estimate=np.asarray(statistic.value(*means), np.float64),
+            estimate=estimate,
             count=count,
             df=count - 1.0,
             support=support,
             resampled=frozenset({"topics"}),
-            sample=values[0] if len(values) == 1 else None,
+            sample=values[0] if statistic.linear else None,
             se=se,
             acceleration=acceleration,
             replicates=replicates,
@@ -365,7 +381,10 @@ class _Moments:
         return product if self.share is None else product / self.share
 
     def _replicate_means(self) -> list[Floats]:
-        return [m[:, None] + f for m, f in zip(self.means, self.first, strict=True)]
+        return [
+            _exact_at_ends(m, d, m[:, None] + f)
+            for m, d, f in zip(self.means, self.deviations, self.first, strict=True)
+        ]
 
     def values(self) -> Floats | None:
         if self.weights is None:
@@ -417,7 +436,7 @@ class _Moments:
     def skewness(self) -> Floats | None:
         """Return the skewness of each replicate's scores, 0 where they are all equal."""
         wanted = self.weights is not None and "replicate_skewness" in self.needs
-        if not wanted or len(self.deviations) > 1:
+        if not wanted or not self.statistic.linear:
             return None
         d, mean = self.deviations[0], self.first[0]
         variance = self.central_second
@@ -429,6 +448,26 @@ class _Moments:
         scale = np.sqrt(variance)
         scale *= variance
         return np.divide(third, scale, out=np.zeros_like(third), where=scale > 0).T
+
+
+def _exact_at_ends(mean: Floats, deviations: Floats, replicates: Floats) -> Floats:
+    """Set replicate means of 0 and 1 exactly, where all topics drawn score so; return them.
+
+    Rounding would leave 1e-18 where a replicate is 0, whose logit is finite. Any other replicate
+    is further from the end than half of the next score's share in a mean.
+    """
+    for side in (1.0, -1.0):
+        ordered = side * deviations
+        lowest = ordered.min(axis=0)
+        following = np.where(ordered > lowest, ordered, np.inf).min(axis=0)
+        end = mean + side * lowest
+        end = np.where(np.abs(end - 1.0) <= _ROUNDING, 1.0, end)
+        reach = end + side * (following - lowest) / (2.0 * len(deviations))
+        reach = np.where((end == 0.0) | (end == 1.0), reach, -side * np.inf)
+        near = replicates < reach[:, None] if side > 0 else replicates > reach[:, None]
+        if near.any():
+            replicates[near] = np.broadcast_to(end[:, None], replicates.shape)[near]
+    return replicates
 
 
 def _function_distribution(
@@ -448,6 +487,7 @@ def _function_distribution(
     squares = np.square(influence).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         se = np.sqrt(squares / (topics * (topics - 1.0)))
+        se = np.where(se <= _ROUNDING * np.abs(estimate), 0.0, se)
         acceleration = (influence**3).sum(axis=0) / (6.0 * squares**1.5)
     replicates = None if weights is None else np.asfortranarray(_apply(function, weights, scores))
     return SamplingDistribution(

@@ -1,0 +1,176 @@
+"""Which intervals are there over documents? DOCUMENT_METHODS; `document_interval` applies them.
+
+They read the spread or the quantiles of a score over resampled collections ([Cormack2006] §5).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from confir.arrays import Floats
+from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
+from confir.intervals.bca import bca_interval
+from confir.intervals.interval import Interval, Limits, check_level
+from confir.intervals.percentile import percentile_interval
+from confir.intervals.standard import t_quantile
+from confir.measures.summary import LOGIT_MARGIN, clipped_logit, inverse_logit
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.documents import spread
+
+
+def linear_interval(
+    distribution: SamplingDistribution, level: float, margin: float = LOGIT_MARGIN
+) -> Limits:
+    """``s ± z · sd(s')``; limits may leave [0, 1]."""
+    del margin
+    half = normal_quantile(level) * distribution.require("se")
+    return Limits(distribution.estimate - half, distribution.estimate + half)
+
+
+def logit_interval(
+    distribution: SamplingDistribution, level: float, margin: float = LOGIT_MARGIN
+) -> Limits:
+    """``logit(s) ± z · sd(logit s')``, transformed back; scores clipped to [ε, 1-ε] first.
+
+    A score that does not vary, such as an AP of 0, is its own interval.
+    """
+    sd = logit_spread(distribution.require("replicates").T, margin)
+    centre, half = clipped_logit(distribution.estimate, margin), normal_quantile(level) * sd
+    return Limits(
+        np.where(sd == 0, distribution.estimate, inverse_logit(centre - half)),
+        np.where(sd == 0, distribution.estimate, inverse_logit(centre + half)),
+    )
+
+
+def document_percentile_interval(
+    distribution: SamplingDistribution, level: float, margin: float = LOGIT_MARGIN
+) -> Limits:
+    """Quantiles of the score over resampled collections."""
+    del margin
+    return percentile_interval(distribution, level)
+
+
+def document_bca_interval(
+    distribution: SamplingDistribution, level: float, margin: float = LOGIT_MARGIN
+) -> Limits:
+    """Those quantiles, corrected for bias and for the skewness that leaving out documents shows.
+
+    A score that does not vary is its own interval; one relevant document alone has none.
+    """
+    del margin
+    low, high = bca_interval(distribution, level)
+    still = distribution.require("se") == 0
+    return Limits(
+        np.where(still, distribution.estimate, low), np.where(still, distribution.estimate, high)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMethod:
+    """An interval method over documents: a line of the catalogue.
+
+    Attributes
+    ----------
+    name
+        Its name in options and results.
+    compute
+        From a sampling distribution, a level and the logit's margin to limits.
+    needs
+        The field of the distribution that it reads.
+    bounded
+        Whether it holds for statistics in [0, 1] only.
+    """
+
+    name: str
+    compute: Callable[[SamplingDistribution, float, float], Limits]
+    needs: str
+    bounded: bool = False
+
+    @property
+    def summary(self) -> str:
+        """The first line of the function's documentation."""
+        return (inspect.getdoc(self.compute) or "").partition("\n")[0]
+
+
+DOCUMENT_METHODS = {
+    method.name: method
+    for method in (
+        DocumentMethod("linear", linear_interval, "se"),
+        DocumentMethod("logit", logit_interval, "replicates", bounded=True),
+        DocumentMethod("percentile", document_percentile_interval, "replicates"),
+        DocumentMethod("bca", document_bca_interval, "acceleration"),
+    )
+}
+
+
+def document_interval(
+    distribution: SamplingDistribution,
+    *,
+    level: float = 0.95,
+    method: str = "logit",
+    margin: float = LOGIT_MARGIN,
+) -> Interval:
+    """Return the confidence intervals of a statistic over resampled documents.
+
+    Parameters
+    ----------
+    distribution
+        What `bootstrap_documents` returns.
+    level
+        Confidence level.
+    method
+        A name in DOCUMENT_METHODS.
+    margin
+        How far logits keep from 0 and 1.
+    """
+    check_level(level)
+    check_margin(margin)
+    chosen = find_document_method(method)
+    if not _fits(chosen, distribution):
+        fitting = [name for name, other in DOCUMENT_METHODS.items() if _fits(other, distribution)]
+        raise UnsupportedMethodError(
+            f"method {method!r} does not fit this statistic; methods that fit: {', '.join(fitting)}"
+        )
+    low, high = chosen.compute(distribution, level, margin)
+    return Interval(
+        labels=distribution.labels,
+        estimate=distribution.estimate,
+        low=low,
+        high=high,
+        topics=distribution.count,
+        level=level,
+        method=method,
+        replicates=len(distribution.require("replicates")),
+    )
+
+
+def _fits(method: DocumentMethod, distribution: SamplingDistribution) -> bool:
+    bounded = bool(distribution.support.all())
+    return getattr(distribution, method.needs) is not None and (bounded or not method.bounded)
+
+
+def find_document_method(name: str) -> DocumentMethod:
+    """Return the method of a name; an unknown one raises, with the nearest names."""
+    if name not in DOCUMENT_METHODS:
+        raise UnknownNameError("method over documents", name, DOCUMENT_METHODS)
+    return DOCUMENT_METHODS[name]
+
+
+def check_margin(margin: float) -> None:
+    """Raise where a margin leaves no scores between 0 and 1."""
+    if not 0.0 < margin < 0.5:
+        raise InvalidValueError(f"margin is {margin}; expected a number above 0 and below 0.5")
+
+
+def normal_quantile(level: float) -> float:
+    """Return z, the upper normal quantile of a two-sided interval."""
+    return float(t_quantile(np.array([np.inf]), level)[0])
+
+
+def logit_spread(values: Floats, margin: float = LOGIT_MARGIN) -> Floats:
+    """Return the standard deviation of clipped logits over the last axis, NaN left out."""
+    return spread(clipped_logit(values, margin))

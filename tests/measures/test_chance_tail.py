@@ -1,0 +1,139 @@
+"""How often chance does at least as well, against listing all rankings."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from confir.errors import InvalidValueError
+from confir.measures.chance import expected_random_ap, random_ap_variance
+from confir.measures.chance_tail import combine_probabilities, random_ap_tail, simulate_random_ap
+
+
+def tail(documents, relevant, observed, depth=None, draws=999, seed=1):
+    rng = np.random.default_rng(seed)
+    return random_ap_tail(documents, relevant, np.array(observed), depth, draws=draws, rng=rng)
+
+
+def all_aps(documents: int, relevant: int, depth: int) -> list[Fraction]:
+    return [
+        sum((Fraction(i, r) for i, r in enumerate(ranks, 1) if r <= depth), Fraction(0)) / relevant
+        for ranks in combinations(range(1, documents + 1), relevant)
+    ]
+
+
+@pytest.mark.parametrize("documents", range(1, 10))
+def test_small_collections_are_exact_against_enumeration(documents):
+    for relevant in range(1, documents + 1):
+        for depth in {1, (documents + 1) // 2, documents}:
+            values = all_aps(documents, relevant, depth)
+            observed = sorted(set(values))
+            found = tail(documents, relevant, [float(value) for value in observed], depth)
+            exact = [sum(v >= x for v in values) / len(values) for x in observed]
+            assert found.p == pytest.approx(exact, abs=1e-15)
+            assert (found.low == found.p).all()
+            assert (found.high == found.p).all()
+
+
+def test_one_relevant_document_is_exact_in_any_collection():
+    found = tail(10**12, 1, [1.0, 0.5, 1 / 3, 1e-12, 0.0, np.nan], draws=1)
+    expected = [1e-12, 2e-12, 3e-12, 1.0, 1.0]
+    assert found.p[:5] == pytest.approx(expected, rel=1e-12)
+    assert np.isnan(found.p[5])
+
+
+def test_one_relevant_document_beyond_the_depth_is_never_found():
+    assert tail(1_000, 1, [1e-9], depth=100).p == pytest.approx([0.1])
+
+
+def test_simulation_agrees_with_enumeration(monkeypatch):
+    observed = sorted({float(value) for value in all_aps(12, 4, 9)})[::10]
+    exact = tail(12, 4, observed, depth=9)
+    monkeypatch.setattr("confir.measures.chance_tail._FEW_RANKINGS", 0)
+    simulated = tail(12, 4, observed, depth=9, draws=40_000)
+    assert simulated.p == pytest.approx(exact.p, abs=0.01)
+    assert (simulated.low <= exact.p).all()
+    assert (simulated.high >= exact.p).all()
+
+
+def test_a_simulated_probability_is_never_0_and_lies_within_its_limits():
+    found = tail(1_000, 10, [0.0, 0.01, 0.02, 0.1, 0.999])
+    assert (found.p > 0).all()
+    assert (found.low <= found.p).all()
+    assert (found.p <= found.high).all()
+    assert found.p[0] == 1
+    assert found.p[-1] == pytest.approx(1 / 1_000)
+    assert found.low[-1] == 0
+    # 1 - 0.005^(1/999), Clopper and Pearson's upper limit for no success
+    assert found.high[-1] == pytest.approx(1 - 0.005 ** (1 / 999))
+
+
+@pytest.mark.parametrize(
+    ("documents", "relevant", "depth"),
+    [
+        (1_000, 10, None),
+        (1_000, 10, 100),
+        (60, 40, None),
+        (60, 40, 25),
+        (3_000, 900, None),
+        (200_000, 300, 1_000),
+        (3 * 10**9, 5, None),
+        (3 * 10**9, 4, 2 * 10**9),
+    ],
+)
+def test_simulated_ap_has_the_exact_moments(documents, relevant, depth):
+    draws = 4_000
+    rng = np.random.default_rng(11)
+    values = simulate_random_ap(documents, relevant, depth, draws=draws, rng=rng)
+    sd = np.sqrt(random_ap_variance(documents, relevant, depth))
+    expected = expected_random_ap(documents, relevant, depth)
+    assert abs(values.mean() - expected) < 4 * sd / np.sqrt(draws)
+    assert (values >= 0).all()
+    assert (values <= 1).all()
+
+
+def test_random_ranks_are_distinct_and_uniform():
+    from confir.measures.chance_tail import _draw_ranks
+
+    found = np.array([3, 1, 0] * 20_000)
+    ranks = _draw_ranks(7, found, 3, np.random.default_rng(5))
+    assert (np.diff(ranks, axis=1) > 0).all()
+    assert ((ranks <= 7).sum(axis=1) == found).all()
+    sets, counts = np.unique(ranks[found == 3], axis=0, return_counts=True)
+    assert len(sets) == 35
+    assert np.abs(counts - 20_000 / 35).max() < 4.5 * np.sqrt(20_000 / 35)
+
+
+def test_no_relevant_document_says_nothing():
+    assert tail(100, 0, [0.0]).p == [1.0]
+
+
+def test_the_same_seed_gives_the_same_probability():
+    assert (tail(500, 7, [0.03]).p == tail(500, 7, [0.03]).p).all()
+
+
+def test_probabilities_combine_as_in_scipy():
+    from scipy.stats import combine_pvalues
+
+    p = np.array([0.01, 0.2, 0.6, 1.0])
+    assert combine_probabilities(p) == pytest.approx(combine_pvalues(p, "fisher").pvalue)
+    with_missing = np.append(p, np.nan)
+    assert combine_probabilities(with_missing) == combine_probabilities(p)
+    assert np.isnan(combine_probabilities(np.array([np.nan])))
+
+
+def test_combined_probabilities_of_random_runs_are_spread_evenly():
+    rng = np.random.default_rng(3)
+    combined = []
+    for _ in range(200):
+        observed = simulate_random_ap(2_000, 3, draws=12, rng=rng)
+        parts = [tail(2_000, 3, [ap], draws=400, seed=rng.integers(2**32)).p[0] for ap in observed]
+        combined.append(combine_probabilities(np.array(parts)))
+    assert np.mean(np.array(combined) < 0.05) < 0.12
+    assert 0.35 < np.median(combined) < 0.65
+
+
+def test_draws_below_1_are_an_error():
+    with pytest.raises(InvalidValueError, match="draws is 0"):
+        tail(100, 10, [0.5], draws=0)
