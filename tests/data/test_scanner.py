@@ -137,6 +137,7 @@ NUMBERS = st.one_of(
     st.sampled_from(
         ["0.1", "0.10000000000000001", "0.1000000000000000055", ".5", "5.", "+5", "-0"]
     ),
+    st.sampled_from(["1", "1.00000001", "0.99999999", "1.0000001", "1e40", "1e41"]),
     st.sampled_from(["1e-30", "1E+2", "1e02", "00001", "3.4e38", "3.5e38", "9007199254740993"]),
     st.from_regex(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?([eE][+-]?[0-9]{1,2})?", fullmatch=True),
 )
@@ -311,7 +312,26 @@ def test_scores_as_programs_print_them_are_read_without_python():
     assert left == 0
 
 
+def test_scores_that_differ_only_in_double_precision_tie_in_single(tmp_path):
+    source = write(tmp_path, ["1 Q0 doc3 1 1.00000001 tag", "1 Q0 doc39 2 1 tag"])
+    for tie_precision, order in (("double", ["doc3", "doc39"]), ("single", ["doc39", "doc3"])):
+        rankings, _ = scan(Wanted(PLAIN_QRELS, tie_precision), source)
+        assert [PLAIN_QRELS.documents[i] for i in rankings.documents] == order
+
+
 # Blocks and threads
+
+
+def test_blocks_hold_whole_topics_and_are_no_larger_than_need_be(tmp_path):
+    lines = [*lists(["1", "2"], 100), "# comment", "", *lists(["3", "4"], 50)]
+    source = write(tmp_path, lines)
+    contents = [
+        bytes(block.content[: block.stop])
+        for block in scanner.read_blocks(source.path, load_kernels(), 500)
+    ]
+    assert b"".join(contents) == "\n".join(lines).encode() + b"\n"
+    topics = [{line.split()[0] for line in block.split(b"\n") if line} for block in contents]
+    assert [block - {b"#"} for block in topics] == [{b"1"}, {b"2", b"3"}, {b"4"}]
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -376,8 +396,11 @@ def test_a_file_that_is_given_up_is_closed(tmp_path, monkeypatch):
 
     monkeypatch.setattr(scanner, "open_bytes", remember)
     source = write(tmp_path, ["too few columns", *lists()])
-    assert scan(Wanted(PLAIN_QRELS), source, block_size=25) is None
-    assert [stream.closed for stream in streams] == [True]
+    sources = [source, write(tmp_path, lists(), "good.run")]
+    scans = scan_files(Wanted(PLAIN_QRELS), sources, load_kernels(), block_size=25, threads=1)
+    assert next(scans) is None
+    assert streams[0].closed
+    scans.close()
 
 
 # Files as they come
@@ -405,6 +428,46 @@ def test_truncated_gzip_is_an_error(tmp_path):
 def test_a_file_without_documents_is_an_error(tmp_path, content):
     with pytest.raises(FormatError, match="the run is empty"):
         read_rankings(PLAIN_QRELS, [write(tmp_path, content)])
+
+
+NOT_SCORES = ("nan", "inf", "-Infinity", "1e999", "0x10", "1_0", "１", "--1", "1e", "1e+", ".", "+")
+BAD_LINES = [
+    *(f"3 Q0 doc 1 {score} tag".encode() for score in (*NOT_SCORES, "1.2.3", "e5", "1-", "1.5f")),
+    b"3 Q0 doc 1 2 tag 3 Q0 other 2 1 tag",
+    b"3 Q0 doc 1 2 tag seventh",
+    b"3 0 doc 1",
+    b"3",
+    b"3 Q0 doc 1 2 ta\0g",
+    b"# com\0ment",
+    b"3 Q0 doc 1 2 \xff\xfe",
+    b"# comm\xe9nt",
+    b"3 Q0 \xed\xa0\x80 1 2 tag",
+]
+
+
+@pytest.mark.usefixtures("always_scanned")
+@pytest.mark.parametrize("line", BAD_LINES)
+@pytest.mark.parametrize("before", [0, 120])
+def test_bad_lines_are_found_and_named_by_the_reference(tmp_path, line, before):
+    good = [good.encode() for good in lists()]
+    source = write(tmp_path, b"\n".join([*good[:before], line, *good[before:]]))
+    wanted = Wanted(PLAIN_QRELS)
+    assert scan(wanted, source) is None
+    with pytest.raises(FormatError) as expected:
+        read_by_reference(wanted, source)
+    assert expected.value.line == before + 1
+    with pytest.raises(FormatError) as raised:
+        read_rankings(PLAIN_QRELS, [source])
+    assert str(raised.value) == str(expected.value)
+
+
+@pytest.mark.usefixtures("always_scanned")
+@pytest.mark.parametrize("line", ["1 Q0 doc\x1c3 0 99 tag", "\x01 Q0 doc3 0 1 tag"])
+def test_control_characters_in_ids_are_left_to_the_reference(tmp_path, line):
+    source = write(tmp_path, [*lists(), line])
+    assert scan(Wanted(PLAIN_QRELS), source) is None
+    (result,) = read_rankings(PLAIN_QRELS, [source])
+    assert_same(result, read_by_reference(Wanted(PLAIN_QRELS), source))
 
 
 @pytest.mark.usefixtures("always_scanned")
@@ -473,15 +536,16 @@ def test_ids_that_no_file_can_hold_are_found_in_none(tmp_path):
     assert [qrels.documents[i] for i in rankings.documents] == ["doc5"]
 
 
-def test_a_wrong_hash_alone_is_no_match(tmp_path):
-    qrels = make_qrels({"1": {f"doc{n}": 1 for n in range(0, 40, 2)}})
-    kernels = load_kernels()
-    block_scanner = scanner._BlockScanner(Wanted(qrels), kernels)
-    table = block_scanner._documents
-    table.text[: table.starts[-1] - 1] += 1
-    source = write(tmp_path, lists(["1"]))
-    (block,) = scanner.read_blocks(source.path, kernels, 1 << 20)
-    assert len(block_scanner.scan(block).rows) == 0
+def test_documents_of_equal_hash_are_told_apart(tmp_path):
+    ids = [f"{number}" for number in range(300_000)]
+    slots = scanner._index_ids(ids, np.array([0, len(ids)]), load_kernels()).slots
+    slots = np.sort(slots[slots > 0])
+    first = np.flatnonzero(slots[1:] >> np.uint64(32) == slots[:-1] >> np.uint64(32))[0]
+    one, other = (ids[int(slot & np.uint64(2**32 - 1)) - 1] for slot in slots[first : first + 2])
+    source = write(tmp_path, [f"1 Q0 {one} 1 2 tag", f"1 Q0 {other} 2 1 tag"])
+    for judged, before in ((one, 0), (other, 1)):
+        rankings, _ = scan(Wanted(make_qrels({"1": {judged: 1}})), source)
+        assert rankings.before.tolist() == [[before]]
 
 
 # When to scan
@@ -541,15 +605,16 @@ def test_numba_switched_off_counts_as_missing(monkeypatch):
 
 
 def test_kernels_are_compiled_without_a_cache_where_none_can_be_kept(monkeypatch):
+    kernels = load_kernels()
     calls = []
 
     def compile_or_refuse(_numba, *, cached):
         calls.append(cached)
         if cached:
             raise RuntimeError("cannot cache function: no locator available")
-        return load_kernels()
+        return kernels
 
     monkeypatch.setattr(scanner, "_compile", compile_or_refuse)
     monkeypatch.setattr(scanner, "_PARTS_OF_KERNELS", ())
-    assert load_kernels.__wrapped__() == load_kernels()
+    assert load_kernels.__wrapped__() is kernels
     assert calls == [True, False]

@@ -1,6 +1,7 @@
 """TREC files are read whatever their layout; what is wrong with one is named with its line."""
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -256,7 +257,7 @@ BAD_RUN_LINES = [
     ("1\n", f"1 columns; {RUN_EXPECTS}"),
     ("1,Q0,a,1,1.0,tag\n", f"1 columns; {RUN_EXPECTS}"),
     ("1 Q0 a 1 5 tag 1 Q0 b 2 4 tag\n", f"12 columns; {RUN_EXPECTS}"),
-    ("1 Q0 a 1 5 tag x 1 Q0 b 2 4 tag\n", f"13 columns; {RUN_EXPECTS}"),
+    ("1 Q0 y 1 5 tag x 1 Q0 z 2 4 tag\n", f"13 columns; {RUN_EXPECTS}"),
     (
         "1 Q0 a 9 0.1 tag\n",
         "document 'a' stands twice in topic '1' (first on line 3); expected each document once per topic",
@@ -297,7 +298,7 @@ BAD_QRELS_LINES = [
         f"5 columns; {QRELS_EXPECT} (this looks like a run; the qrels file comes first, then the runs)",
     ),
     ("1 0 a 1 x\n", f"5 columns; {QRELS_EXPECT}"),
-    ("1 0 a 1 x 1 0 b 1\n", f"9 columns; {QRELS_EXPECT}"),
+    ("1 0 y 1 x 1 0 z 1\n", f"9 columns; {QRELS_EXPECT}"),
     (
         "1 Q0 a 1 0.5 tag\n",
         f"6 columns; {QRELS_EXPECT} (this looks like a run; the qrels file comes first, then the runs)",
@@ -513,6 +514,7 @@ def test_a_directory_stands_for_its_files(folder):
         ("z.run", "z.run: no such file"),
         ("mine=z.run", "z.run: no such file"),
         ("=z.run", "=z.run: no such file"),
+        ("mine=", "mine=: no such file"),
         ("z*.run", r"z\*.run: no such file"),
         ("inn*", r"inn\*: no such file"),
         ("a\0b", "a\0b: no such file"),
@@ -525,6 +527,16 @@ def test_a_directory_stands_for_its_files(folder):
 def test_a_source_without_runs_is_named(source, problem):
     with pytest.raises(UnreadableError, match=problem):
         find_runs([source])
+
+
+def test_a_directory_without_permission_is_named(folder, monkeypatch):
+    def refuse(_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    with pytest.raises(UnreadableError) as caught:
+        find_runs([folder])
+    assert str(caught.value) == f"{folder}: cannot be read (Permission denied)"
 
 
 def test_two_runs_of_one_name_are_an_error(folder):

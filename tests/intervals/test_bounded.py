@@ -37,13 +37,14 @@ POPULATIONS = {
 }
 
 
-def plain_capital(scores, mean, level):
+def plain_capital(scores, mean):
     """Largest capital of a bettor on each side, topic by topic.
 
     Waudby-Smith & Ramdas 2023: hedged capital with half of it on each side, predictable plug-in
-    bets ``√(2 ln(2/α)/(n σ²))`` for a fixed n, none above half of what would ruin the bettor.
+    bets ``√(2 ln(2/α)/(n σ²))`` for a fixed n, none above half of what would ruin the bettor; α
+    is 0.05 at every level.
     """
-    n, alpha = len(scores), 1 - level
+    n, alpha = len(scores), 0.05
     up = down = most_up = most_down = 1.0
     total, squares = 0.5, 0.25
     for seen, x in enumerate(scores.tolist()):
@@ -70,7 +71,7 @@ def test_betting_against_a_plain_grid(name, level):
     kept = [
         m
         for m in np.linspace(0, 1, 201).tolist()
-        if max(plain_capital(scores, m, level)) < 2 / (1 - level)
+        if max(plain_capital(scores, m)) < 2 / (1 - level)
     ]
     assert min(kept) - 1 / 200 <= low <= min(kept) + 1e-12
     assert max(kept) - 1e-12 <= high <= max(kept) + 1 / 200
@@ -80,9 +81,9 @@ def test_betting_against_a_plain_grid(name, level):
 def test_capital_never_rises_with_the_mean_that_is_bet_against(name):
     """So that the means which are not rejected form an interval, found by halving."""
     scores = SAMPLES[name][:, None]
-    bets = bounded._bets(scores, 0.95)
+    bets = bounded._bets(scores)
     grid = np.linspace(1e-6, 1, 500)
-    capital = [bounded._largest_log_capital(scores, bets, np.array([m]))[0] for m in grid]
+    capital = [bounded._log_capital(scores, bets, np.array([m]))[0] for m in grid]
     assert np.diff(capital).max() <= 1e-12
 
 
@@ -92,8 +93,8 @@ def test_limits_of_betting_are_where_the_capital_reaches_its_goal(name):
     sample = SAMPLES[name]
     low, high = np.ravel(betting_interval(bootstrap_topics(sample, replicates=1, rng=0), level))
     scores = order_of_bets(sample)
-    assert plain_capital(scores, low, level)[0] == pytest.approx(2 / 0.05, rel=1e-9)
-    assert plain_capital(scores, high, level)[1] == pytest.approx(2 / 0.05, rel=1e-9)
+    assert plain_capital(scores, low)[0] == pytest.approx(2 / 0.05, rel=1e-9)
+    assert plain_capital(scores, high)[1] == pytest.approx(2 / 0.05, rel=1e-9)
 
 
 @pytest.mark.parametrize("topics", [5, 10, 25, 50, 100])
@@ -204,8 +205,8 @@ def test_missing_scores_are_left_out(method):
     else:
         scores = bounded._shuffled(bootstrap_topics(mixed, replicates=1, rng=0))[:6, 0]
         assert sorted(scores) == sorted(there)
-        assert plain_capital(scores, found.low[0], 0.95)[0] == pytest.approx(40, rel=1e-9)
-        assert plain_capital(scores, found.high[0], 0.95)[1] == pytest.approx(40, rel=1e-9)
+        assert plain_capital(scores, found.low[0])[0] == pytest.approx(40, rel=1e-9)
+        assert plain_capital(scores, found.high[0])[1] == pytest.approx(40, rel=1e-9)
 
 
 @pytest.mark.parametrize("method", ["betting", "gaffke"])

@@ -46,7 +46,6 @@ def gappy(scores):
 def weights_of(seed=SEED, replicates=REPLICATES):
     """The weights of a seed, after the number that methods draw first."""
     rng = np.random.default_rng(seed)
-    rng.integers(2**63)
     return topic_weights(TOPICS, replicates, rng)
 
 

@@ -158,7 +158,7 @@ def _readable(name: str) -> Iterator[None]:
     except _DamagedError as error:
         raise UnreadableError(f"{name}: the compressed data are damaged ({error})") from None
     except OSError as error:
-        raise UnreadableError(f"{name}: cannot be read ({error.strerror})") from None
+        raise UnreadableError(f"{name}: cannot be read ({error.strerror or error})") from None
 
 
 @contextmanager
@@ -166,7 +166,7 @@ def _writable(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnreadableError(f"{name}: cannot be written ({error.strerror})") from None
+        raise UnreadableError(f"{name}: cannot be written ({error.strerror or error})") from None
     except ValueError as error:
         raise UnreadableError(f"{name!r}: cannot be written ({error})") from None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Literal
 
 import numpy as np
@@ -249,10 +249,9 @@ class JudgedPositions:
 
     def rank(self, run: Run, tie_precision: TiePrecision = "double") -> Rankings:
         """Return where the judged documents stand in the lists of a run."""
-        documents = list(run.documents)
+        documents: Sequence[str] = run.documents
         if tie_precision == "single":
-            lists = np.repeat(np.arange(len(run.topics)), np.diff(run.offsets))
-            break_ties(documents, run.scores.astype(np.float32), lists)
+            documents = _rank_in_single_precision(run)
         depth = np.zeros(len(self.qrels.topics), np.int64)
         found: list[Integers] = []
         before: list[Integers] = []
@@ -262,7 +261,9 @@ class JudgedPositions:
             if number is None:
                 continue
             positions = self._documents[number]
-            ranked = np.array([positions.get(d, -1) for d in documents[start:stop]], np.int64)
+            ranked = np.fromiter(
+                map(positions.get, documents[start:stop], repeat(-1)), np.int64, stop - start
+            )
             places = np.flatnonzero(ranked >= 0)
             depth[number] = stop - start
             found.append(ranked[places])
@@ -277,3 +278,12 @@ class JudgedPositions:
             np.concatenate(found or empty),
             np.concatenate(before or empty),
         )
+
+
+def _rank_in_single_precision(run: Run) -> list[str]:
+    """Return the docids of a run, ties of scores that are equal in single precision broken."""
+    documents = list(run.documents)
+    lists = np.repeat(np.arange(len(run.topics)), np.diff(run.offsets))
+    with np.errstate(over="ignore"):
+        break_ties(documents, run.scores.astype(np.float32), lists)
+    return documents

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
@@ -95,7 +96,8 @@ def build_run(
     offsets = np.searchsorted(codes, np.arange(len(names) + 1))
     for topic, (start, stop) in zip(names, pairwise(offsets.tolist()), strict=True):
         if len(set(ranked[start:stop])) < stop - start:
-            duplicate = _first_duplicate(ranked[start:stop])
+            counts = Counter(ranked[start:stop])
+            duplicate = next(document for document in counts if counts[document] > 1)
             raise FormatError(
                 f"document {duplicate!r} stands twice in topic {topic!r}; expected each document "
                 "once per topic",
@@ -149,12 +151,3 @@ def encode_topics(topics: Sequence[str]) -> tuple[tuple[str, ...], Integers]:
     position = {name: i for i, name in enumerate(names)}
     codes = np.fromiter(map(position.__getitem__, spans), np.int64, len(spans))
     return names, np.repeat(codes, np.diff(starts, append=len(topics)))
-
-
-def _first_duplicate(documents: Sequence[str]) -> str:
-    seen: set[str] = set()
-    for document in documents:
-        if document in seen:
-            return document
-        seen.add(document)
-    raise AssertionError("no duplicate")

@@ -13,6 +13,7 @@ import io
 import math
 import os
 import re
+import stat
 import threading
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,10 +32,11 @@ from confir.data.qrels import Qrels
 from confir.data.rankings import JudgedPositions, Rankings, TiePrecision, plain_rankings
 from confir.data.trec_files import NameBy, RunSource, name_from_path, read_run
 
-# In the time that it takes to import numba and to load the kernels from its cache, the reference
-# reader reads about this many bytes.
-COLD_BREAK_EVEN = 24 << 20
-# With the kernels loaded, what remains to be paid are the qrels' hash tables and the threads.
+# While numba is imported and the kernels are loaded from its cache, which takes 0.7 s, the
+# reference reader reads about this many bytes.
+COLD_BREAK_EVEN = 20 << 20
+# With the kernels loaded only threads have to be started: a millisecond, in which the reference
+# reader reads less than this.
 WARM_BREAK_EVEN = 1 << 16
 # Run files shrink about this much when compressed.
 COMPRESSION_RATIO = 4
@@ -55,6 +57,7 @@ EACH_BLANK = EACH_BYTE * np.uint64(SPACE + 1)
 EACH_HIGH_BIT = EACH_BYTE << np.uint64(7)
 NOTHING, ONE, BITS_BELOW, BITS_ABOVE = (np.uint64(n) for n in (0, 1, 7, 56))
 
+# At most a quarter of it is used: lists of a thousand documents need no larger one.
 SMALLEST_TABLE = 1 << 12
 HASH_START = np.uint64(0x9E3779B97F4A7C15)
 HASH_FACTOR = np.uint64(0xD6E8FEB86659FD93)
@@ -152,10 +155,12 @@ def _scanning_pays(sources: Iterable[RunSource]) -> bool:
 
 def _content_size(source: RunSource) -> int:
     """Return about how many bytes a file holds, decompressed; 0 where it can be read only once."""
-    if not os.path.isfile(source.path):
+    try:
+        status = os.stat(source.path)
+    except OSError:
         return 0
     ratio = COMPRESSION_RATIO if source.path.lower().endswith(COMPRESSION_ENDINGS) else 1
-    return os.path.getsize(source.path) * ratio
+    return status.st_size * ratio if stat.S_ISREG(status.st_mode) else 0
 
 
 # From files to blocks, and from what the kernels found in them to rankings
@@ -189,7 +194,7 @@ def scan_files(
             for source, scan, own in zip(sources, scans, tasks, strict=True):
                 for task in own:
                     task.result()
-                yield scanner.rankings(source, scan.parts()) if own else None
+                yield scanner.rankings(source, scan.take_parts()) if own else None
         finally:
             for scan in scans:
                 scan.give_up()
@@ -239,7 +244,7 @@ class _FileScan:
     def __init__(self, path: str, scanner: _BlockScanner, block_size: int) -> None:
         self._scanner = scanner
         self._blocks = read_blocks(path, scanner.kernels, block_size)
-        self._read = 0
+        self._count = 0
         self._reading = threading.Lock()
         self._parts: dict[int, _Part] = {}
         self._given_up = False
@@ -258,17 +263,18 @@ class _FileScan:
         """Stop reading: something in the file is for the reference reader."""
         self._given_up = True
 
-    def parts(self) -> list[_Part] | None:
+    def take_parts(self) -> list[_Part] | None:
         """Return what the blocks say, in the order of the file, or None after giving up."""
-        return None if self._given_up else [part for _, part in sorted(self._parts.items())]
+        parts, self._parts = self._parts, {}
+        return None if self._given_up else [parts[number] for number in sorted(parts)]
 
     def _next_block(self) -> tuple[int, Block] | None:
         with self._reading:
             if self._given_up:
                 self._blocks.close()
             block = next(self._blocks, None)
-            self._read += 1
-            return None if block is None else (self._read, block)
+            self._count += 1
+            return None if block is None else (self._count, block)
 
 
 def read_blocks(path: str, kernels: Kernels, block_size: int) -> Generator[Block]:
@@ -477,7 +483,7 @@ class Lines(NamedTuple):
 
 
 def _signed(number: np.uint64 | np.uint8) -> int:
-    """Return a number as the kind of integer that Python's are when compiled."""
+    """Return a number as a signed one; mixed with others, some versions make a float of it."""
     return np.int64(number)  # type: ignore[return-value]
 
 
@@ -505,6 +511,7 @@ def _bytes_before(ends: np.uint64) -> np.uint64:
 
 
 def _count_bytes(mask: np.uint64) -> int:
+    """Return how many bytes a mask covers."""
     return _signed(((mask & EACH_BYTE) * EACH_BYTE) >> BITS_ABOVE)
 
 
@@ -535,6 +542,7 @@ def _hash_field(text: Bytes, at: int) -> tuple[np.uint64, int]:
 
 
 def _same_bytes(one: Bytes, at: int, other: Bytes, start: int, length: int) -> bool:
+    """Tell whether two texts agree from two positions on."""
     shift = 0
     while length - shift >= WORD:
         if _word(one, at + shift) != _word(other, start + shift):
@@ -663,6 +671,7 @@ def _scan_lines(block: Bytes, stop: int, topics: IdTable, documents: IdTable) ->
             group_lines[groups] = first_line
             groups += 1
         at = _skip_blanks(block, at + topic_length)
+        # Where a column is missing, all of the following stand still at the end of the line.
         start = _next_field(block, at)
         tag, end = _hash_field(block, start)
         score_start = _next_field(block, _skip_blanks(block, end))
@@ -772,7 +781,6 @@ def _parse_score(block: Bytes, at: int) -> tuple[float, int, bool]:
         exact = digits - _count_leading_zeros(block, start) <= MOST_DIGITS
     if _byte(block, at) | UPPER_TO_LOWER == LETTER_E:
         shift, at = _parse_exponent(block, at + 1)
-        exact = exact and abs(shift) < len(POWERS_OF_TEN)
         exponent += shift
     if _byte(block, at) > SPACE or abs(exponent) >= len(POWERS_OF_TEN):
         exact = False
@@ -874,11 +882,11 @@ def _sort_list(
 
     Most files are in order but for ties; then only these are sorted.
     """
-    tie = start
     for place in range(start + 1, stop):
         if lines.scores[place] > lines.scores[place - 1]:
             _merge_sort(order, spare, start, stop, block, lines)
             return
+    tie = start
     for place in range(start + 1, stop + 1):
         if place == stop or lines.scores[place] != lines.scores[tie]:
             if place - tie > 1:
@@ -889,6 +897,7 @@ def _sort_list(
 def _merge_sort(
     order: Integers, spare: Integers, start: int, stop: int, block: Bytes, lines: Lines
 ) -> None:
+    """Order the lines in ``order[start:stop]``; ``spare`` is room to work."""
     width = 1
     while width < stop - start:
         for first in range(start, stop, 2 * width):

@@ -180,13 +180,13 @@ def simulate_collection(
         Generator or seed.
     """
     for name, value in (("topics", topics), ("depth", depth), ("pool_depth", pool_depth)):
-        _check_count(name, value)
+        check_count(name, value)
     if not isinstance(relevant, Real) or not FEWEST_RELEVANT <= relevant <= MOST_RELEVANT:
         raise InvalidValueError(
             f"relevant is {relevant!r}; expected a number from {FEWEST_RELEVANT} to {MOST_RELEVANT}"
         )
     systems = _list_systems(runs, topics)
-    generator = _make_generator(rng)
+    generator = make_generator(rng)
     names = [str(FIRST_TOPIC + number) for number in range(topics)]
     truth = _draw_truth(generator, topics, 3 * depth + 1000, relevant)
     shared = {
@@ -229,7 +229,8 @@ def write_collection(collection: Collection, folder: PathLike) -> None:
         write_run(run, runs / f"{run.name}.txt")
 
 
-def _check_count(name: str, value: int) -> None:
+def check_count(name: str, value: int) -> None:
+    """Raise where a number of things is not a whole number from 1."""
     if not isinstance(value, Integral) or value < 1:
         raise InvalidValueError(f"{name} is {value!r}; expected a whole number from 1")
 
@@ -237,7 +238,7 @@ def _check_count(name: str, value: int) -> None:
 def _list_systems(runs: int | Sequence[System], topics: int) -> Sequence[System]:
     """Return the systems that were asked for."""
     if not isinstance(runs, Sequence):
-        _check_count("runs", runs)
+        check_count("runs", runs)
         qualities = np.linspace(-0.5, 0.5, runs).tolist()
         return [System(f"run{place}", quality) for place, quality in enumerate(qualities, start=1)]
     if not runs or not all(isinstance(system, System) for system in runs):
@@ -251,7 +252,7 @@ def _list_systems(runs: int | Sequence[System], topics: int) -> Sequence[System]
     return runs
 
 
-def _make_generator(rng: np.random.Generator | int | None) -> np.random.Generator:
+def make_generator(rng: np.random.Generator | int | None) -> np.random.Generator:
     """Return the generator; a seed stands for PCG64, whatever NumPy's default may become."""
     if isinstance(rng, np.random.Generator):
         return rng

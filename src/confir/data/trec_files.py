@@ -235,12 +235,7 @@ def _expand(source: str) -> list[RunSource]:
     if source == STDIN:
         return [RunSource(source)]
     if os.path.isdir(source):
-        names = sorted(os.listdir(source))
-        paths = [os.path.join(source, name) for name in names if not name.startswith(".")]
-        files = [RunSource(path) for path in paths if os.path.isfile(path)]
-        if not files:
-            raise UnreadableError(f"{source}: the directory holds no files; expected runs")
-        return files
+        return _expand_directory(source)
     if os.path.exists(source):
         return [RunSource(source)]
     name, equals, path = source.partition("=")
@@ -248,8 +243,20 @@ def _expand(source: str) -> list[RunSource]:
         return [RunSource(path, name)]
     matches = [] if "\0" in source else sorted(filter(os.path.isfile, glob.glob(source)))
     if not matches:
-        raise UnreadableError(f"{path if equals and name else source}: no such file")
+        raise UnreadableError(f"{path if name and path else source}: no such file")
     return [RunSource(match) for match in matches]
+
+
+def _expand_directory(source: str) -> list[RunSource]:
+    try:
+        names = sorted(os.listdir(source))
+    except OSError as error:
+        raise UnreadableError(f"{source}: cannot be read ({error.strerror})") from None
+    paths = [os.path.join(source, name) for name in names if not name.startswith(".")]
+    files = [RunSource(path) for path in paths if os.path.isfile(path)]
+    if not files:
+        raise UnreadableError(f"{source}: the directory holds no files; expected runs")
+    return files
 
 
 class _IrregularError(Exception):

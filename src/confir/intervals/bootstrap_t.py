@@ -10,9 +10,9 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.intervals.interval import Limits, check_level, tail_probabilities
-from confir.intervals.probe import ABOVE, BELOW, INSIDE, TIE, Probe, Ranks, side_of_quantiles
+from confir.intervals.probe import ABOVE, BELOW, INSIDE, Probe, Ranks, side_of_quantiles
 from confir.measures.summary import inverse_logit, logit
-from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
+from confir.resampling.distribution import TIE, SamplingDistribution, quantile_of_sorted
 
 
 def bootstrap_t_interval(distribution: SamplingDistribution, level: float) -> Limits:

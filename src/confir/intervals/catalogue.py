@@ -52,6 +52,7 @@ from confir.resampling.topics import (
     TopicSample,
     WeightedStatistic,
     check_replicates,
+    own_seed,
     topic_sample,
     topic_weights,
 )
@@ -298,7 +299,7 @@ def confidence_interval(
     statistic, baseline
         As in `bootstrap_topics`.
     """
-    levels = [float(level)] if isinstance(level, Real) else [float(one) for one in level]
+    levels = [float(one) for one in np.atleast_1d(level)]
     for one in levels:
         check_level(one)
     sample = _Columns.of(scores, statistic, baseline)
@@ -422,7 +423,7 @@ class _Columns:
         rng: np.random.Generator,
     ) -> list[Interval]:
         """Return an interval for each method and level, in that order."""
-        seed = int(rng.integers(2**63))
+        seed = own_seed(rng)
         if isinstance(self.source, SamplingDistribution):
             parts = [_limits(self.source, methods, levels)]
             done = 0 if self.source.replicates is None else len(self.source.replicates)

@@ -22,11 +22,8 @@ from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.documents import spread
 
 
-def linear_interval(
-    distribution: SamplingDistribution, level: float, margin: float = LOGIT_MARGIN
-) -> Limits:
+def linear_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """``s ± z · sd(s')``; limits may leave [0, 1]."""
-    del margin
     half = normal_quantile(level) * distribution.require("se")
     return Limits(distribution.estimate - half, distribution.estimate + half)
 
@@ -46,22 +43,11 @@ def logit_interval(
     )
 
 
-def document_percentile_interval(
-    distribution: SamplingDistribution, level: float, margin: float = LOGIT_MARGIN
-) -> Limits:
-    """Quantiles of the score over resampled collections."""
-    del margin
-    return percentile_interval(distribution, level)
-
-
-def document_bca_interval(
-    distribution: SamplingDistribution, level: float, margin: float = LOGIT_MARGIN
-) -> Limits:
+def document_bca_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """Those quantiles, corrected for bias and for the skewness that leaving out documents shows.
 
     A score that does not vary is its own interval; one relevant document alone has none.
     """
-    del margin
     low, high = bca_interval(distribution, level)
     still = distribution.require("se") == 0
     return Limits(
@@ -78,7 +64,7 @@ class DocumentMethod:
     name
         Its name in options and results.
     compute
-        From a sampling distribution, a level and the logit's margin to limits.
+        From a sampling distribution and a level to limits; the logit takes a margin too.
     needs
         The field of the distribution that it reads.
     bounded
@@ -86,7 +72,7 @@ class DocumentMethod:
     """
 
     name: str
-    compute: Callable[[SamplingDistribution, float, float], Limits]
+    compute: Callable[..., Limits]
     needs: str
     bounded: bool = False
 
@@ -101,7 +87,7 @@ DOCUMENT_METHODS = {
     for method in (
         DocumentMethod("linear", linear_interval, "se"),
         DocumentMethod("logit", logit_interval, "replicates", bounded=True),
-        DocumentMethod("percentile", document_percentile_interval, "replicates"),
+        DocumentMethod("percentile", percentile_interval, "replicates"),
         DocumentMethod("bca", document_bca_interval, "acceleration"),
     )
 }
@@ -135,7 +121,8 @@ def document_interval(
         raise UnsupportedMethodError(
             f"method {method!r} does not fit this statistic; methods that fit: {', '.join(fitting)}"
         )
-    low, high = chosen.compute(distribution, level, margin)
+    options = {"margin": margin} if chosen.compute is logit_interval else {}
+    low, high = chosen.compute(distribution, level, **options)
     return Interval(
         labels=distribution.labels,
         estimate=distribution.estimate,

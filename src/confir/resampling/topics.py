@@ -69,10 +69,15 @@ def bootstrap_topics(
     sample = topic_sample(scores, statistic=statistic, baseline=baseline)
     check_replicates(replicates)
     generator = np.random.default_rng(rng)
-    seed = int(generator.integers(2**63))
+    seed = own_seed(generator)
     weights = topic_weights(sample.topics, replicates, generator)
     (distribution,) = run_in_threads(lambda w: sample.distribution(slice(None), w), [weights])
     return replace(distribution, seed=seed, draws=replicates)
+
+
+def own_seed(rng: np.random.Generator) -> int:
+    """Return a seed for methods that draw numbers of their own; the generator stays as it is."""
+    return int(rng.spawn(1)[0].integers(2**63))
 
 
 def check_replicates(replicates: int) -> None:

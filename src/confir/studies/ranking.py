@@ -102,7 +102,6 @@ def rank_runs(
     if len(scores.topics) < 2:
         raise InvalidValueError("there is one topic; ranks over topics need at least 2")
     generator = np.random.default_rng(rng)
-    generator.integers(2**63)  # the seed that interval methods draw first
     weights = topic_weights(len(scores.topics), replicates, generator)
     sample = topic_sample(scores)
 
