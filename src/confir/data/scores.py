@@ -51,6 +51,11 @@ class Scores:
             f"{len(self.measures)} measures)"
         )
 
+    def _repr_html_(self) -> str:
+        from confir.report.tables import mean_table, to_html
+
+        return to_html(mean_table(self))
+
     def select(
         self, *, runs: Sequence[str] | None = None, measures: Sequence[str] | None = None
     ) -> Scores:

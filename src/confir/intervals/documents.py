@@ -33,14 +33,14 @@ def logit_interval(
 ) -> Limits:
     """``logit(s) ± z · sd(logit s')``, transformed back; scores clipped to [ε, 1-ε] first.
 
-    A score that does not vary, such as an AP of 0, is its own interval.
+    The interval holds the score also where clipping moved it; a score that does not vary, such as
+    an AP of 0, is its own interval.
     """
     sd = logit_spread(distribution.require("replicates").T, margin)
-    centre, half = clipped_logit(distribution.estimate, margin), normal_quantile(level) * sd
-    return Limits(
-        np.where(sd == 0, distribution.estimate, inverse_logit(centre - half)),
-        np.where(sd == 0, distribution.estimate, inverse_logit(centre + half)),
-    )
+    score, still = distribution.estimate, sd == 0
+    centre, half = clipped_logit(score, margin), normal_quantile(level) * sd
+    low = np.where(still, score, np.minimum(inverse_logit(centre - half), score))
+    return Limits(low, np.where(still, score, np.maximum(inverse_logit(centre + half), score)))
 
 
 def document_bca_interval(distribution: SamplingDistribution, level: float) -> Limits:

@@ -57,6 +57,12 @@ class Interval:
             return f"Interval({mean:.4f} [{low:.4f}, {high:.4f}], level={self.level:g}, method={self.method!r})"
         return f"Interval({len(self.labels)} columns, level={self.level:g}, method={self.method!r})"
 
+    def _repr_html_(self) -> str:
+        from confir.report.tables import interval_table, to_html
+
+        note = f"mean with {100 * self.level:g} % interval by {self.method}"
+        return to_html(interval_table([self], note))
+
     def to_records(self) -> list[Record]:
         """Return a record (run, measure, topics, mean, low, high, level, method) per entry."""
         rows = zip(

@@ -72,6 +72,21 @@ def interval_table(intervals: Sequence[Interval], note: str = "") -> Table:
     return Table((*names, *measures), tuple(rows), note, names=len(names))
 
 
+def mean_table(scores: Scores) -> Table:
+    """Return a table of means without intervals: a row a run, a column a measure, best first."""
+    mean = scores.mean()
+    best = np.where(np.isnan(mean), -np.inf, mean).max(axis=0)
+    order = np.argsort(-np.nan_to_num(mean[:, 0], nan=-np.inf), kind="stable")
+    rows = tuple(
+        (
+            Cell(scores.runs[r]),
+            *(Cell(number_text(v), bool(v == b)) for v, b in zip(mean[r], best, strict=True)),
+        )
+        for r in order.tolist()
+    )
+    return Table(("run", *scores.measures), rows, f"means over {len(scores.topics)} topics")
+
+
 def topic_table(scores: Scores, note: str = "") -> Table:
     """Return a table of scores: a row a run and topic, a column a measure."""
     rows = tuple(

@@ -51,6 +51,12 @@ class Ranking:
     p_best: Floats
     level: float
 
+    def _repr_html_(self) -> str:
+        from confir.report.tables import ranking_table, to_html
+
+        note = f"rank with {100 * self.level:g} % interval, and probability of being best"
+        return to_html(ranking_table(self, note))
+
     def to_records(self) -> list[Record]:
         """Return a record (run, measure, rank, low, high, p_best) per run and measure."""
         return [
