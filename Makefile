@@ -2,13 +2,14 @@
 # make test   run all tests
 # make check  format, lint, types
 # make bench  speed beside the peers
+# make reproduce DATA=../shared/data   the papers' tables beside ours
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench reproduce format clean
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -46,6 +47,12 @@ format: $(VENV)/installed-check
 bench: $(VENV)/installed-peers
 	for script in $(filter-out benchmarks/side_by_side.py,$(wildcard benchmarks/*.py)); do \
 		$(BIN)/python $$script || exit 1; done
+
+DATA ?= ../shared/data
+
+reproduce: $(VENV)/installed
+	for script in reproductions/*.py; do \
+		$(BIN)/python $$script --data $(DATA) --output docs/reproductions || exit 1; done
 
 clean:
 	rm -rf $(VENV) .ruff_cache .mypy_cache .pytest_cache .hypothesis build dist

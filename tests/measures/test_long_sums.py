@@ -47,7 +47,7 @@ def test_the_harmonic_number_of_a_million_million_is_right():
 def test_differences_of_harmonic_numbers_equal_the_added_terms(low, high):
     added = math.fsum(1 / r for r in range(low + 1, high + 1))
     found = harmonic_between(floats([low]), floats([high]))[0]
-    assert found == pytest.approx(added, rel=1e-12, abs=1e-18)
+    assert found == pytest.approx(added, rel=1e-13, abs=1e-18)
 
 
 def test_neighbouring_large_harmonic_numbers_do_not_cancel():

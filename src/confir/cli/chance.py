@@ -94,19 +94,15 @@ def chance_command(
     from confir.data.trec_files import read_qrels
 
     judged = read_qrels(qrels)
-    scores = _evaluate(
-        judged, runs or [], names, rel, depth, missing, name_by, tie_precision, quiet=quiet
-    )
-    chance = compare_with_chance(
-        judged,
-        scores,
-        documents=documents,
-        measures=None if scores is not None else names,
-        depth=depth,
-        rel=rel,
-        draws=draws,
-        rng=seed,
-    )
+    # before any run is read: errors of the request come at once
+    chance = compare_with_chance(judged, documents=documents, measures=names, depth=depth, rel=rel)
+    if runs:
+        scores = _evaluate(
+            judged, runs, names, rel, depth, missing, name_by, tie_precision, quiet=quiet
+        )
+        chance = compare_with_chance(
+            judged, scores, documents=documents, depth=depth, draws=draws, rng=seed
+        )
     note = _note(chance, draws, seed)
     deliver(_answer(chance, per_topic=per_topic, note=note), output=output, kind=kind)
 
@@ -122,10 +118,8 @@ def _evaluate(
     tie_precision: str,
     *,
     quiet: bool,
-) -> Scores | None:
-    """Return the scores of the runs, if there are any."""
-    if not runs:
-        return None
+) -> Scores:
+    """Return the scores of the runs."""
     from confir.cli.input import check_choice
     from confir.cli.terminal import Progress
     from confir.data.trec_files import find_runs

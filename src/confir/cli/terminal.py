@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, Self
 
 from confir.data.scores import Record
 from confir.errors import ConfirWarning, UnknownNameError, UnreadableError
-from confir.report.charts.drawing import CHART_ENDINGS
-from confir.report.records import ENDINGS, FORMATS, format_result, write_result
+from confir.report.records import CHART_ENDINGS, ENDINGS, FORMATS, format_result, write_result
 from confir.report.tables import Table, to_text
 
 # Work that is over sooner needs no progress bar.

@@ -10,7 +10,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.intervals.interval import Limits, check_level, tail_probabilities
-from confir.intervals.probe import ABOVE, BELOW, INSIDE, Probe, Ranks, side_of_quantiles
+from confir.intervals.probe import ABOVE, BELOW, Probe, Ranks, mirrored, side_of_quantiles
 from confir.measures.summary import inverse_logit, logit
 from confir.resampling.distribution import TIE, SamplingDistribution, quantile_of_sorted
 
@@ -30,7 +30,7 @@ def bootstrap_t_side(probe: Probe, level: float) -> Integers:
 
     A value below the interval has a studentised distance above the upper quantile.
     """
-    return -side_of_quantiles(probe.among_t, *tail_probabilities(level))
+    return mirrored(side_of_quantiles(probe.among_t, *tail_probabilities(level)))
 
 
 def symmetric_t_interval(distribution: SamplingDistribution, level: float) -> Limits:
@@ -54,7 +54,7 @@ def bootstrap_t_logit_interval(distribution: SamplingDistribution, level: float)
 
 def bootstrap_t_logit_side(probe: Probe, level: float) -> Integers:
     """Return the side of values beside the bootstrap-t-logit interval, by counting."""
-    return -side_of_quantiles(probe.among_logit_t, *tail_probabilities(level))
+    return mirrored(side_of_quantiles(probe.among_logit_t, *tail_probabilities(level)))
 
 
 def symmetric_t_logit_interval(distribution: SamplingDistribution, level: float) -> Limits:
@@ -84,9 +84,13 @@ def hall_logit_interval(distribution: SamplingDistribution, level: float) -> Lim
 def hall_logit_side(probe: Probe, level: float) -> Integers:
     """Return the side of values beside the hall-logit interval, by counting."""
     distribution = probe.distribution
-    u = _skewness_removed(probe.logit_t, *_hall_sample_constants(distribution))
-    ranks = Ranks(_hall_replicates(distribution), u, np.full(u.shape, TIE))
-    return -side_of_quantiles(ranks, *tail_probabilities(level))
+    a, b = _hall_sample_constants(distribution)
+    t, tie = probe.logit_t
+    u = _skewness_removed(t, a, b)
+    with np.errstate(invalid="ignore"):
+        slope = np.where(np.isinf(t), 1.0, np.square(1.0 + a * t))
+    ranks = Ranks(_hall_replicates(distribution), u, np.maximum(slope * tie, TIE))
+    return mirrored(side_of_quantiles(ranks, *tail_probabilities(level)))
 
 
 def _se_of_three(distribution: SamplingDistribution) -> Floats:
@@ -101,7 +105,8 @@ def _side_if_beyond(probe: Probe, ranks: Ranks, level: float) -> Integers:
     """Return the side of values whose distance from the estimate exceeds the level-quantile."""
     check_level(level)
     side = np.where(probe.value < probe.distribution.estimate, BELOW, ABOVE)
-    return np.where(ranks.over(level), side, INSIDE)
+    beyond = ranks.over(level)
+    return np.where(beyond == ABOVE, side, beyond)
 
 
 def _hall_replicates(distribution: SamplingDistribution) -> Floats:

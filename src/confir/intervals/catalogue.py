@@ -452,9 +452,11 @@ class _Columns:
 
     def _warn(self, method: str, degenerate: Booleans) -> None:
         names = [" ".join(self.labels[i]) for i in np.flatnonzero(degenerate)]
+        answered = self.support[degenerate].all() and self._provides("sample")
+        hint = "; betting and gaffke give one" if answered else ""
         warnings.warn(
             f"no {method} interval for {enumerate_names(names, 5)}: the scores are all equal "
-            "or fewer than two; betting and gaffke give one",
+            f"or too few{hint}",
             DegenerateSampleWarning,
             stacklevel=4,
         )

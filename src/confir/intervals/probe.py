@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
 from confir.measures.summary import logit
 from confir.resampling.distribution import TIE, SamplingDistribution, quantile_of_sorted
 
-BELOW, INSIDE, ABOVE = -1, 0, 1
+# Sides of an interval; UNDEFINED where there is none, and where the value is not known.
+BELOW, INSIDE, ABOVE, UNDEFINED = -1, 0, 1, 2
 
 
 class Ranks:
@@ -38,43 +40,61 @@ class Ranks:
         self._values = values
         with np.errstate(invalid="ignore"):
             self._upper, self._lower = target + tie, target - tie
-        self._below_upper = (values <= self._upper).sum(axis=0)
-        self._below_lower = (values < self._lower).sum(axis=0)
+        self._below_upper = _count_true(values <= self._upper)
+        self._below_lower = _count_true(values < self._lower)
 
     @cached_property
     def count(self) -> Integers:
         """Values of each column that count."""
-        count: Integers = (~np.isnan(self._values)).sum(axis=0)
+        count = np.full(self._values.shape[1], len(self._values))
+        gappy = np.flatnonzero(np.isnan(self._values.min(axis=0)))  # one NaN makes the least one NaN
+        if len(gappy):
+            count[gappy] -= _count_true(np.isnan(self._values[:, gappy]))
         return count
 
     @property
     def share_below(self) -> Floats:
-        """Share of the values below the target, ties counting half."""
-        share: Floats = (self._below_lower + self._below_upper) / (2.0 * self.count)
+        """Share of the values below the target, ties counting half; NaN where there are none."""
+        twice = 2.0 * self.count
+        share: Floats = np.divide(
+            self._below_lower + self._below_upper,
+            twice,
+            out=np.full(twice.shape, np.nan),
+            where=twice > 0,
+        )
         return share
 
-    def under(self, probability: float | Floats) -> Booleans:
-        """Whether the target lies below a quantile of the column."""
-        return ~self._reaches(probability, self._below_upper, self._upper, np.greater_equal)
+    def under(self, probability: float | Floats) -> Integers:
+        """Return BELOW where the target lies below a quantile of the column, else INSIDE."""
+        reaches, known = self._reaches(
+            probability, self._below_upper, self._upper, np.greater_equal
+        )
+        return np.where(known, np.where(reaches, INSIDE, BELOW), UNDEFINED)
 
-    def over(self, probability: float | Floats) -> Booleans:
-        """Whether the target lies above a quantile of the column."""
-        return self._reaches(probability, self._below_lower, self._lower, np.greater)
+    def over(self, probability: float | Floats) -> Integers:
+        """Return ABOVE where the target lies above a quantile of the column, else INSIDE."""
+        reaches, known = self._reaches(probability, self._below_lower, self._lower, np.greater)
+        return np.where(known, np.where(reaches, ABOVE, INSIDE), UNDEFINED)
 
     def _reaches(
         self, probability: float | Floats, below: Integers, target: Floats, exceed: Any
-    ) -> Booleans:
-        """Whether a target exceeds the quantile, given how many values lie below the target."""
-        place = np.clip(probability, 0.0, 1.0) * np.maximum(self.count - 1, 0)
-        first = np.floor(np.nan_to_num(place)).astype(np.int64)
+    ) -> tuple[Booleans, Booleans]:
+        """Whether a target exceeds the quantile, given how many values lie below the target.
+
+        The second array tells where there are a target and a quantile.
+        """
+        chances = np.broadcast_to(probability, below.shape)
+        known = ~np.isnan(chances + target) & (self.count > 0)
+        place = np.where(known, chances * (self.count - 1), 0.0)
+        first = np.floor(place).astype(np.int64)
         exceeds = below > first + 1
-        between = np.flatnonzero(below == first + 1)
+        between = np.flatnonzero(known & (below == first + 1))
         if len(between):
             ordered = np.sort(self._values[:, between], axis=0)
-            chances = np.broadcast_to(probability, below.shape)[between]
-            quantile = quantile_of_sorted(ordered, chances, self.count[between])
+            quantile = quantile_of_sorted(ordered, chances[between], self.count[between])
             exceeds[between] = exceed(target[between], quantile)
-        return np.asarray(exceeds)
+            known[between] = ~np.isnan(quantile)  # from -∞ to ∞ nothing is between
+        return exceeds, known
 
 
 class Probe:
@@ -87,18 +107,17 @@ class Probe:
     @cached_property
     def among_replicates(self) -> Ranks:
         """The value among the replicates."""
-        tie = np.full(self.value.shape, TIE)
-        return Ranks(self.distribution.require("replicates"), self.value, tie)
+        return Ranks(self.distribution.require("replicates"), self.value, near(self.value))
 
     @cached_property
     def estimate_among_replicates(self) -> Ranks:
         """The estimate among the replicates."""
-        tie = TIE * np.maximum(1.0, np.abs(self.distribution.estimate))
-        return Ranks(self.distribution.require("replicates"), self.distribution.estimate, tie)
+        estimate = self.distribution.estimate
+        return Ranks(self.distribution.require("replicates"), estimate, near(estimate))
 
     @cached_property
     def among_t(self) -> Ranks:
-        """``(m - value)/se`` among the studentised replicates."""
+        """``(m - value)/se`` among the studentised replicates; unknown below three topics."""
         t, tie = self._studentised
         return Ranks(self.distribution.t, t, tie)
 
@@ -109,37 +128,67 @@ class Probe:
         return Ranks(np.abs(self.distribution.t), np.abs(t), tie)
 
     @cached_property
-    def logit_t(self) -> Floats:
-        """``(logit m - logit value)/se`` on the logit scale."""
-        m = self.distribution.estimate
+    def logit_t(self) -> tuple[Floats, Floats]:
+        """``(logit m - logit value)/se`` on the logit scale, and how near is a tie there."""
+        m, value = self.distribution.estimate, self.value
         with np.errstate(divide="ignore", invalid="ignore"):
             se = self.distribution.require("se") / (m * (1.0 - m))
-            return (logit(m) - logit(self.value)) / se
+            slope = np.maximum(value * (1.0 - value), TIE)
+            return (logit(m) - logit(value)) / se, TIE / (slope * se)
 
     @cached_property
     def among_logit_t(self) -> Ranks:
         """The same among the replicates studentised on the logit scale."""
-        return Ranks(self.distribution.logit_t, self.logit_t, np.full(self.value.shape, TIE))
+        return Ranks(self.distribution.logit_t, *self.logit_t)
 
     @cached_property
     def among_absolute_logit_t(self) -> Ranks:
         """The same among the absolute replicates studentised on the logit scale."""
-        tie = np.full(self.value.shape, TIE)
-        return Ranks(np.abs(self.distribution.logit_t), np.abs(self.logit_t), tie)
+        t, tie = self.logit_t
+        return Ranks(np.abs(self.distribution.logit_t), np.abs(t), tie)
 
     @cached_property
     def _studentised(self) -> tuple[Floats, Floats]:
-        se = self.distribution.require("se")
+        # As in the limits: of two topics every replicate that varies has the sample's own mean.
+        se = np.where(self.distribution.count > 2, self.distribution.require("se"), np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return (self.distribution.estimate - self.value) / se, TIE / se
+            return (self.distribution.estimate - self.value) / se, near(self.value) / se
+
+
+def near(value: Floats) -> Floats:
+    """Return how far from a value another may be and count as equal: rounding, no more."""
+    distance: Floats = TIE * np.maximum(1.0, np.abs(value))
+    return distance
 
 
 def side_of_limits(limits: Limits, value: Floats) -> Integers:
-    """Return BELOW, INSIDE or ABOVE for each value beside its interval; INSIDE where NaN."""
-    below, above = value < limits.low - TIE, value > limits.high + TIE
-    return np.where(below, BELOW, np.where(above, ABOVE, INSIDE))
+    """Return the side of each value beside its interval."""
+    low, high = limits
+    if np.shape(low) != value.shape or np.shape(high) != value.shape:
+        raise InvalidValueError(
+            f"a method returned limits of shape {np.shape(low)} and {np.shape(high)}; expected "
+            f"{value.shape}: one for each column"
+        )
+    tie = near(value)
+    below, above = value < low - tie, value > high + tie
+    side = np.where(below, BELOW, np.where(above, ABOVE, INSIDE))
+    unknown = np.isnan(low) | np.isnan(high) | np.isnan(value)
+    return np.where(unknown, UNDEFINED, side)
 
 
 def side_of_quantiles(ranks: Ranks, lower: float | Floats, upper: float | Floats) -> Integers:
     """Return the side of a target beside an interval from one quantile to another."""
-    return np.where(ranks.under(lower), BELOW, np.where(ranks.over(upper), ABOVE, INSIDE))
+    below, above = ranks.under(lower), ranks.over(upper)
+    side = np.where(below == INSIDE, above, below)
+    return np.where(above == UNDEFINED, UNDEFINED, side)
+
+
+def mirrored(side: Integers) -> Integers:
+    """Return the sides as seen from the other end, as for a value that is subtracted."""
+    return np.where(side == UNDEFINED, UNDEFINED, -side)
+
+
+def _count_true(flags: Booleans) -> Integers:
+    """Return how many flags of each column are set; bytes are added faster than flags."""
+    count: Integers = flags.view(np.uint8).sum(axis=0, dtype=np.uint32).astype(np.int64)
+    return count

@@ -23,6 +23,11 @@ BY_EYE = (
 )
 
 
+# Of more pairs than this nobody reads a list; of more differences, no sentences.
+MOST_LISTED = 200
+MOST_TOLD = 12
+
+
 class Section(NamedTuple):
     """A table with a heading, for output that holds several."""
 
@@ -49,14 +54,15 @@ def comparison_table(comparison: Comparison, seed: int | None = None) -> Table:
         _row(comparison, place, float(effect[place.pair, place.measure]))
         for place in _ordered_places(comparison)
     )
-    note = f"{comparison_note(comparison, seed)}. {BY_EYE}"
+    counts = "w/t/l: topics won, tied, lost"
+    note = f"{comparison_note(comparison, seed)}; {counts}. {BY_EYE}"
     return Table((*names, *numbers), rows, note, names=len(names))
 
 
 def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     """Return one line that says what the numbers are, and how to get them again."""
     topics = int(comparison.topics.max())
-    from_what = "the other run" if comparison.baseline is None else comparison.baseline
+    from_what = "each other" if comparison.baseline is None else comparison.baseline
     interval = f"{100 * comparison.level:g} % interval by {comparison.method}"
     tests = f"p by {', '.join(comparison.tests)}"
     if _is_adjusted(comparison):
@@ -72,7 +78,6 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
         parts.append(
             f"{comparison.replicates} replicates" + ("" if seed is None else f", seed {seed}")
         )
-    parts.append("w/t/l: topics won, tied, lost")
     return "; ".join(parts)
 
 
@@ -136,21 +141,24 @@ def extreme_table(comparison: Comparison, limit: int = 3) -> Table:
     return Table(columns, tuple(rows), "topic and difference there", names=4)
 
 
-def group_table(groups: RunGroups) -> Table:
-    """Return a table of runs, best first, with the groups in which no difference is shown."""
+def group_table(groups: RunGroups, note: str = "") -> Table:
+    """Return a table of means and groups: a row a run, a column a measure, best first."""
+    cells: dict[tuple[str, str], Cell] = {}
+    for record in groups.to_records():
+        first, last = record["first_group"], record["last_group"]
+        numbers = str(first) if first == last else f"{first}-{last}"
+        text = f"{number_text(record['mean'])} ({numbers})"
+        cells[record["run"], record["measure"]] = Cell(text, first == 1)
+    measures = [grouped.measure for grouped in groups.by_measure]
     rows = tuple(
-        (
-            Cell(record["measure"]),
-            Cell(record["run"]),
-            Cell(record["groups"]),
-            Cell(number_text(record["mean"])),
-        )
-        for record in groups.to_records()
+        (Cell(run), *(cells[run, measure] for measure in measures))
+        for run in groups.by_measure[0].runs
     )
     unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
-    also = f"; {unjoined} pairs without a common group are not shown to differ, either"
-    note = "runs of a common group are not shown to differ" + (also if unjoined else "")
-    return Table(("measure", "run", "groups", "mean"), rows, note, names=3)
+    parts = ["mean, and in parentheses the groups: runs of a common group are not shown to differ"]
+    if unjoined:
+        parts.append(f"{unjoined} pairs without a common group are not shown to differ, either")
+    return Table(("run", *measures), rows, "; ".join([*parts, note] if note else parts))
 
 
 def gate_table(gate: Gate) -> Table:
@@ -169,15 +177,26 @@ def gate_table(gate: Gate) -> Table:
 
 
 def comparison_sections(
-    comparison: Comparison, gates: Sequence[Gate], seed: int, *, details: bool
+    comparison: Comparison, gates: Sequence[Gate], seed: int | None = None
 ) -> list[Section]:
-    """Return the tables that tell a comparison as a whole: gates, differences, words, topics."""
+    """Return the tables that tell a comparison as a whole, as many as can well be read.
+
+    Gates, differences, sentences and topics; of very many pairs the groups of runs instead.
+    """
     sections = [
         Section(f"Gate {'closed' if gate.closed else 'open'}: {gate.measure}", gate_table(gate))
         for gate in gates
     ]
+    differences = comparison.verdict.size
+    if comparison.baseline is None and differences > MOST_LISTED:
+        note = (
+            f"{comparison_note(comparison, seed)}; the {differences} differences are too many to "
+            "list here: CSV and JSON hold them"
+        )
+        sections.append(Section("Groups", group_table(comparison.group_runs(), note)))
+        return sections
     sections.append(Section("Differences", comparison_table(comparison, seed)))
-    if details:
+    if differences <= MOST_TOLD:
         sections.append(Section("In words", words_table(comparison)))
         sections.append(Section("Topics", extreme_table(comparison)))
     return sections

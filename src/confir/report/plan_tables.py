@@ -45,10 +45,9 @@ def _note(plan: Plan, seed: int | None) -> str:
             f"{plan.difference.flat[0]:g} from {plan.baseline} with probability {plan.power:g}"
         )
     drawn = "" if seed is None else f" (seed {seed})"
-    return (
-        f"{goal}; the range is what the pilot allows, as its sd may be off by sampling{drawn}; "
-        "testing several runs or measures needs more topics"
-    )
+    note = f"{goal}; the range is what the pilot allows, as its sd may be off by sampling{drawn}"
+    several = "; correcting for several runs or measures takes more topics"
+    return note if plan.goal == HALF_WIDTH else note + several
 
 
 def _topics_text(plan: Plan) -> str:

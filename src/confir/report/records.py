@@ -16,6 +16,7 @@ from confir.errors import MissingDependencyError, UnknownNameError
 from confir.report.tables import Table, to_html, to_latex, to_markdown, to_text
 
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "md", "tex", "html")
+CHART_ENDINGS = (".svg", ".pdf", ".png")
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".md", ".tex", ".html", ".parquet")
 
 

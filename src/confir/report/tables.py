@@ -8,13 +8,14 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from confir.data.scores import Scores
-from confir.intervals.interval import Interval
-from confir.studies.ranking import Ranking
+if TYPE_CHECKING:  # what is shown need not be loaded to show something else
+    from confir.data.scores import Scores
+    from confir.intervals.interval import Interval
+    from confir.studies.ranking import Ranking
 
 
 class Cell(NamedTuple):

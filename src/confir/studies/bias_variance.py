@@ -36,7 +36,8 @@ VARIABLES: tuple[Variable, ...] = ("score", "rho")
 
 PERFECT, BEST = "perfect", "best"
 
-DEFAULT_METHOD = "bca"
+# Of the methods that fit, the one that holds the variance best on TREC 2004 Robust.
+DEFAULT_METHOD = "bootstrap-t"
 
 
 class Estimate(NamedTuple):
@@ -184,6 +185,8 @@ def decompose_error(
     _check_request(scores, variable, baseline, precision)
     check_replicates(replicates)
     targets, name = _find_target(scores, target, variable)
+    robustness = None if baseline is None else measure_robustness(scores, baseline, precision)
+    sweeps = read_sweeps(parameters, scores.runs)
     sample = _Errors.of(scores, targets, variable)
     generator = np.random.default_rng(rng)
     generator.integers(2**63)  # the seed that interval methods draw first
@@ -213,8 +216,8 @@ def decompose_error(
         cross=terms[3],
         level=level,
         method=method,
-        robustness=None if baseline is None else measure_robustness(scores, baseline, precision),
-        sweeps=read_sweeps(parameters, scores.runs),
+        robustness=robustness,
+        sweeps=sweeps,
     )
 
 

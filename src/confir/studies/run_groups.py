@@ -35,13 +35,17 @@ class GroupedRuns:
     groups: tuple[tuple[int, int], ...]
     unjoined: int
 
-    def groups_of(self, place: int) -> list[int]:
-        """Return the numbers, from 1, of the groups that a run is in."""
-        return [
+    def groups_of(self, place: int) -> tuple[int, int]:
+        """Return the numbers, from 1, of the first and the last group that a run is in.
+
+        It is in all groups between them, too: later groups start and stop later.
+        """
+        numbers = [
             number
             for number, (start, stop) in enumerate(self.groups, start=1)
             if start <= place <= stop
         ]
+        return numbers[0], numbers[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +59,14 @@ class RunGroups:
     by_measure: tuple[GroupedRuns, ...]
 
     def to_records(self) -> list[Record]:
-        """Return a record (measure, run, mean, groups) per run, best first."""
+        """Return a record (measure, run, mean, first_group, last_group) per run, best first."""
         return [
             {
                 "measure": grouped.measure,
                 "run": run,
                 "mean": mean,
-                "groups": ",".join(map(str, grouped.groups_of(place))),
+                "first_group": grouped.groups_of(place)[0],
+                "last_group": grouped.groups_of(place)[1],
             }
             for grouped in self.by_measure
             for place, (run, mean) in enumerate(zip(grouped.runs, grouped.means, strict=True))

@@ -1,15 +1,30 @@
 """What do results look like? `chart` draws any result; `save_chart` writes it for a paper."""
 
-from confir.report.charts import chance, comparison, coverage, intervals, plan, ranking
+from confir.report.charts import (
+    bias_variance,
+    chance,
+    collection,
+    comparison,
+    coverage,
+    intervals,
+    meta,
+    plan,
+    ranking,
+    split_half,
+)
 from confir.report.charts.drawing import chart, save_chart
 
 __all__ = [
+    "bias_variance",
     "chance",
     "chart",
+    "collection",
     "comparison",
     "coverage",
     "intervals",
+    "meta",
     "plan",
     "ranking",
     "save_chart",
+    "split_half",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 
 from confir.data.scores import Record
 from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.inline_records import inline_records
 from confir.studies.random_baseline import Chance
 
 _CHANCE_COLOUR = COLOURS[1]
@@ -24,7 +25,7 @@ def run_chart(chance: Chance) -> Any:
     records = chance.to_records()
     first = [record for record in records if record["measure"] == chance.measures[0]]
     order = [record["run"] for record in sorted(first, key=lambda record: -record["score"])]
-    base = alt.Chart(alt.InlineData(values=records))
+    base = alt.Chart(inline_records(records))
     means = base.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(
         x=alt.X("score:Q", title="mean score; dashed: chance", scale=alt.Scale(zero=True)),
         y=alt.Y("run:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
@@ -71,7 +72,7 @@ def topic_chart(chance: Chance, measure: str | None = None) -> Any:
     # logarithmic, but for the lowest part, so that scores of 0 have a place
     scale = alt.Scale(type="symlog", constant=smallest)
     axis = alt.Axis(format="~g", values=[0, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1], labelOverlap="greedy")
-    base = alt.Chart(alt.InlineData(values=records)).encode(
+    base = alt.Chart(inline_records(records)).encode(
         x=alt.X("expected:Q", title=f"{chosen} expected by chance", scale=scale, axis=axis)
     )
     equal = base.mark_line(color=_CHANCE_COLOUR, strokeDash=[5, 3]).encode(
@@ -92,7 +93,7 @@ def topic_chart(chance: Chance, measure: str | None = None) -> Any:
 def baseline_chart(chance: Chance) -> Any:
     """Return a chart of what chance scores on each topic, by its number of relevant documents."""
     alt = import_altair()
-    base = alt.Chart(alt.InlineData(values=chance.to_records(per_topic=True)))
+    base = alt.Chart(inline_records(chance.to_records(per_topic=True)))
     points = base.mark_circle(color=_CHANCE_COLOUR, size=40, opacity=0.7).encode(
         x=alt.X("relevant:Q", title="relevant documents"),
         y=alt.Y("expected:Q", title="expected score", axis=alt.Axis(format="~g")),
@@ -123,7 +124,7 @@ def prevalence_gap_chart(records: Sequence[Record]) -> Any:
     alt = import_altair()
     shares = list(dict.fromkeys(record["prevalence"] for record in records))
     lines = (
-        alt.Chart(alt.InlineData(values=list(records)))
+        alt.Chart(inline_records(records))
         .mark_line()
         .encode(
             x=alt.X("documents:Q", title="documents N"),
@@ -132,14 +133,14 @@ def prevalence_gap_chart(records: Sequence[Record]) -> Any:
                 "prevalence:N",
                 sort=shares,
                 title="p = R/N",
-                scale=alt.Scale(range=[COLOURS[i % len(COLOURS)] for i in range(len(shares))]),
+                scale=alt.Scale(range=[*COLOURS[:6], COLOURS[7]]),
             ),
-            strokeDash=alt.StrokeDash("prevalence:N", sort=shares, title="p = R/N"),
+            strokeDash=alt.StrokeDash("prevalence:N", sort=shares, legend=None),
             tooltip=["documents:Q", "prevalence:N", "difference:Q"],
         )
     )
     bound = (
-        alt.Chart(alt.InlineData(values=[{"difference": 0.01}]))
+        alt.Chart(inline_records([{"difference": 0.01}]))
         .mark_rule(color="#888", strokeDash=[2, 2])
         .encode(y="difference:Q")
     )

@@ -13,8 +13,7 @@ from typing import Any
 
 from confir.data.files import PathLike, write_whole
 from confir.errors import MissingDependencyError, UnknownNameError, UnsupportedMethodError
-
-CHART_ENDINGS = (".svg", ".pdf", ".png")
+from confir.report.records import CHART_ENDINGS
 
 # Okabe & Ito 2008: eight colours that colour-blind readers tell apart.
 COLOURS = (

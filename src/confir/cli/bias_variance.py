@@ -1,0 +1,200 @@
+"""``confir bias-variance``: the error of runs, split into bias and variance over topics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from confir.cli import options
+from confir.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from confir.data.scores import Scores
+    from confir.studies.bias_variance import BiasVariance
+
+_TARGET = "Target"
+
+
+def bias_variance_command(
+    qrels: options.QrelsArgument = None,
+    runs: options.RunsArgument = None,
+    scores: options.ScoresOption = None,
+    target: Annotated[
+        str,
+        typer.Option(
+            "--target",
+            metavar="perfect|best|RUN|MEAN",
+            help="What runs should score: 1 on every topic, as much as the best run of each topic, "
+            "as much as a run, or a mean score.",
+            rich_help_panel=_TARGET,
+        ),
+    ] = "perfect",
+    variable: Annotated[
+        str,
+        typer.Option(
+            "--variable",
+            metavar="score|rho",
+            help="Decompose the score, or rho: what the target has more on each topic.",
+            rich_help_panel=_TARGET,
+        ),
+    ] = "score",
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="RUN",
+            help="A run, by name or path: adds robustness index and share of topics hurt (<Init).",
+            rich_help_panel=_TARGET,
+        ),
+    ] = None,
+    loss_depth: Annotated[
+        int | None,
+        typer.Option(
+            "--loss-depth",
+            metavar="K",
+            help="Adds R-Loss@K: relevant documents lost against the baseline in the first K.",
+            rich_help_panel=_TARGET,
+        ),
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter",
+            metavar="NAME=VALUES",
+            help="Runs that differ in a parameter, joined in charts: a value for each run in order "
+            "(lambda=0.1,0.2,0.3), or a run's name with {} for the value (lambda=rm3-{}); "
+            "repeatable.",
+            rich_help_panel=_TARGET,
+        ),
+    ] = None,
+    measure: options.MeasuresOption = None,
+    rel: options.RelOption = 1,
+    depth: options.DepthOption = None,
+    missing: options.MissingOption = "zero",
+    intents: options.IntentsOption = None,
+    name_by: options.NameByOption = "file",
+    tie_precision: options.TiePrecisionOption = "double",
+    level: options.LevelOption = 0.95,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", metavar="NAME", help="Interval method.", rich_help_panel="Statistics"
+        ),
+    ] = "bootstrap-t",
+    replicates: options.ReplicatesOption = 9_999,
+    seed: options.SeedOption = options.DEFAULT_SEED,
+    output: options.OutputOption = None,
+    kind: options.FormatOption = "table",
+    quiet: options.QuietOption = False,
+) -> None:
+    """Split the error of runs into bias (are they good?) and variance (are they steady?).
+
+    Example: `confir bias-variance qrels.txt runs/ -m AP --target best --baseline bm25`
+    """
+    from confir.cli.compare import add_baseline, find_baseline
+    from confir.cli.input import check_choice, load_scores
+    from confir.cli.terminal import Answer, be_quiet, check_output, deliver
+    from confir.measures.catalogue import DEFAULT_MEASURES
+    from confir.report.bias_variance_tables import bias_variance_table
+    from confir.studies.bias_variance import VARIABLES, decompose_error
+
+    check_output(output)
+    check_choice("--variable", variable, VARIABLES)
+    if loss_depth is not None and (loss_depth < 1 or baseline is None):
+        raise InvalidValueError(
+            f"--loss-depth is {loss_depth}; expected 1 or more"
+            if loss_depth < 1
+            else "--loss-depth counts documents lost against a baseline; expected --baseline RUN"
+        )
+    if quiet:
+        be_quiet()
+    wanted = list(measure or ([] if scores else DEFAULT_MEASURES))
+    counting = [] if loss_depth is None else [f"P@{loss_depth}"]
+    table = load_scores(
+        qrels,
+        add_baseline(runs or [], baseline),
+        score_files=scores or [],
+        measures=[*wanted, *counting] if wanted else [],
+        rel=rel,
+        depth=depth,
+        missing=missing,
+        intents=intents,
+        name_by=name_by,
+        tie_precision=tie_precision,
+        quiet=quiet,
+    )
+    precision = None if loss_depth is None else _precision(table, loss_depth)
+    shown = table if precision is None or not wanted else _without(table, precision, wanted)
+    result = decompose_error(
+        shown,
+        target=_read_target(target, table),
+        variable="rho" if variable == "rho" else "score",
+        baseline=find_baseline(baseline, table, runs or []),
+        precision=precision,
+        parameters=parameter or (),
+        level=level,
+        method=method,
+        replicates=replicates,
+        rng=seed,
+    )
+    note = _note(result, len(shown.topics), replicates, seed)
+    deliver(
+        Answer(result.to_records(), bias_variance_table(result, note), result),
+        output=output,
+        kind=kind,
+    )
+
+
+def _precision(scores: Scores, depth: int) -> Scores:
+    """Return the scores by P@depth alone, from which lost documents are counted."""
+    from confir.errors import UnknownNameError
+    from confir.measures.catalogue import parse_measure
+
+    for name in scores.measures:
+        try:
+            parsed = parse_measure(name)
+        except (UnknownNameError, InvalidValueError):
+            continue
+        if parsed.definition.name == "P" and parsed.cutoff == depth:
+            return scores.select(measures=[name])
+    raise InvalidValueError(
+        f"--loss-depth {depth} counts relevant documents from P@{depth}, which the score table "
+        f"lacks; it has {', '.join(scores.measures)}"
+    )
+
+
+def _without(scores: Scores, precision: Scores, wanted: list[str]) -> Scores:
+    """Return the scores without the P@k that only serves to count, unless it is wanted itself."""
+    from confir.measures.catalogue import canonical_name, parse_measure
+
+    depth = parse_measure(precision.measures[0]).cutoff
+    if f"P@{depth}" in {canonical_name(name) for name in wanted}:
+        return scores
+    return scores.select(measures=[m for m in scores.measures if m not in precision.measures])
+
+
+def _read_target(target: str, scores: Scores) -> str | float:
+    """Return a target: a mean score where it is a number and no run's name."""
+    if target in scores.runs:
+        return target
+    try:
+        return float(target)
+    except ValueError:
+        from confir.data.trec_files import name_from_path
+
+        name = name_from_path(target)
+        return name if name in scores.runs else target
+
+
+def _note(result: BiasVariance, topics: int, replicates: int, seed: int) -> str:
+    """Return the line below the table: what was decomposed, and how to get it again."""
+    what = "score" if result.variable == "score" else "rho = target - score"
+    note = (
+        f"error of the {what} against target {result.target}: bias² + variance = total, over "
+        f"{topics} topics, with {100 * result.level:g} % interval by {result.method}; "
+        f"{replicates} replicates, seed {seed}"
+    )
+    if result.robustness is not None:
+        note += f"; RI, <Init and R-Loss against {result.robustness.baseline}"
+    return note

@@ -1,0 +1,64 @@
+"""How does an error read? Tables of bias, variance and total, with robustness beside them."""
+
+from __future__ import annotations
+
+import math
+
+from confir.data.scores import Record
+from confir.report.tables import Cell, Table, interval_text, number_text
+from confir.studies.bias_variance import BiasVariance
+
+_PARTS = ("bias", "variance", "total")
+
+
+def bias_variance_table(result: BiasVariance, note: str = "") -> Table:
+    """Return a table with a row for each measure and run, the smallest total error first."""
+    several = len(result.measures) > 1
+    names = ("measure", "run") if several else ("run",)
+    headings, fields = _extra_columns(result)
+    rows = []
+    for measure in result.measures:
+        records = [record for record in result.to_records() if record["measure"] == measure]
+        best = {part: min(_size(part, record) for record in records) for part in _PARTS}
+        records.sort(key=lambda record: _size("total", record))
+        rows += [
+            (
+                *(Cell(record[name]) for name in names),
+                Cell(number_text(record["mean"])),
+                *(_part_cell(part, record, best[part]) for part in _PARTS),
+                *(Cell(_plain_text(record[field])) for field in fields),
+            )
+            for record in records
+        ]
+    return Table((*names, "mean", *_PARTS, *headings), tuple(rows), note, names=len(names))
+
+
+def _extra_columns(result: BiasVariance) -> tuple[list[str], list[str]]:
+    """Return headings and fields of the columns that only some results have."""
+    headings: list[str] = []
+    fields: list[str] = []
+    if result.robustness is not None:
+        headings += ["RI", "<Init"]
+        fields += ["robustness_index", "hurt"]
+        if result.robustness.loss is not None:
+            headings.append(f"R-Loss@{result.robustness.loss_depth}")
+            fields.append("loss")
+    if result.sweeps:
+        headings.append(" / ".join(dict.fromkeys(sweep.parameter for sweep in result.sweeps)))
+        fields.append("parameter_value")
+    return headings, fields
+
+
+def _size(part: str, record: Record) -> float:
+    value = abs(float(record[part]))
+    return math.inf if math.isnan(value) else value
+
+
+def _part_cell(part: str, record: Record, best: float) -> Cell:
+    text = interval_text(record[part], record[f"{part}_low"], record[f"{part}_high"])
+    return Cell(text, _size(part, record) == best)
+
+
+def _plain_text(value: float | None) -> str:
+    """Return a count or a share without digits that say nothing."""
+    return "–" if value is None or math.isnan(value) else f"{value:.4g}"

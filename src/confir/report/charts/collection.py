@@ -1,0 +1,247 @@
+"""Charts of scores under other collections: means, topics, differences, and where variance lies."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from confir.data.scores import Record
+from confir.errors import UnknownNameError
+from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.collection_tables import summary_name
+from confir.studies.collection import CollectionMeans, CollectionTopics
+from confir.studies.collection_differences import CollectionDifferences, CollectionVariance
+from confir.studies.verdicts import BETTER, NOT_SHOWN, WORSE
+
+_ROW = 18
+_MOST_LABELLED_TOPICS = 120
+
+
+@chart.register
+def collection_chart(means: CollectionMeans) -> Any:
+    """Return a chart of means with intervals over collections: a row a run, a panel a summary."""
+    alt = import_altair()
+    records = [
+        record
+        | {
+            "panel": _panel(record, means),
+            "low": finite(record["low"]),
+            "high": finite(record["high"]),
+        }
+        for record in means.to_records()
+    ]
+    panels = list(dict.fromkeys(record["panel"] for record in records))
+    first = {r["run"]: r["mean"] for r in records if r["panel"] == panels[0]}
+    order = sorted(first, key=lambda run: -first[run])
+    methods = list(means.methods)
+    base = alt.Chart(alt.InlineData(values=records)).encode(
+        y=alt.Y("run:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
+        yOffset=alt.YOffset("method:N", sort=methods),
+        color=alt.Color(
+            "method:N",
+            scale=alt.Scale(domain=methods, range=list(COLOURS[: len(methods)])),
+            title="interval by",
+            legend=alt.Legend(orient="bottom"),
+        ),
+        tooltip=[
+            "run:N",
+            "measure:N",
+            "summary:N",
+            "method:N",
+            alt.Tooltip("mean:Q", format=".4f"),
+            alt.Tooltip("low:Q", format=".4f"),
+            alt.Tooltip("high:Q", format=".4f"),
+        ],
+    )
+    limits = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("low:Q", title=f"{100 * means.level:g} % interval", scale=alt.Scale(zero=False)),
+        x2="high:Q",
+    )
+    dots = base.mark_point(filled=True, size=36, opacity=1).encode(x="mean:Q")
+    drawing = (
+        alt.layer(limits, dots)
+        .properties(width=260, height=alt.Step(_ROW / 2 + 2))
+        .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=3)
+        .resolve_scale(x="independent")
+    )
+    topics = int(means.topics.max())
+    return styled(drawing, f"Means over {topics} topics, had the collection been another")
+
+
+def _panel(record: Record, means: CollectionMeans) -> str:
+    name = summary_name(record["summary"], means.measures)
+    return name if len(means.measures) == 1 else f"{record['measure']}, {name}"
+
+
+@chart.register
+def collection_topic_chart(
+    topics: CollectionTopics, run: str | None = None, measure: str | None = None
+) -> Any:
+    """Return a chart of every topic's score with its interval over collections, best first.
+
+    Parameters
+    ----------
+    topics
+        What `summarise_topics` returns.
+    run, measure
+        Which run by which measure; by default the first.
+    """
+    alt = import_altair()
+    wanted = run or topics.runs[0], measure or topics.measures[0]
+    for kind, name, known in zip(
+        ("run", "measure"), wanted, (topics.runs, topics.measures), strict=True
+    ):
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
+    records = sorted(
+        (
+            record
+            | {
+                "low": finite(record["low"]),
+                "high": finite(record["high"]),
+                "kind": "corrected for small R" if record["corrected"] else "bootstrap",
+            }
+            for record in topics.to_records()
+            if (record["run"], record["measure"]) == wanted
+        ),
+        key=lambda record: -record["score"],
+    )
+    labelled = len(records) <= _MOST_LABELLED_TOPICS
+    base = alt.Chart(alt.InlineData(values=records)).encode(
+        x=alt.X(
+            "topic:N",
+            sort=[record["topic"] for record in records],
+            title=f"topic ({len(records)}), best first",
+            axis=alt.Axis(labels=labelled, ticks=labelled, labelAngle=-90, labelLimit=90),
+        ),
+        color=alt.Color(
+            "kind:N",
+            scale=alt.Scale(
+                domain=["bootstrap", "corrected for small R"], range=[COLOURS[0], COLOURS[1]]
+            ),
+            title="interval",
+            legend=alt.Legend(orient="bottom"),
+        ),
+        tooltip=[
+            "topic:N",
+            alt.Tooltip("score:Q", format=".4f"),
+            alt.Tooltip("low:Q", format=".4f"),
+            alt.Tooltip("high:Q", format=".4f"),
+            "relevant:Q",
+            "relevant_retrieved:Q",
+        ],
+    )
+    scale = alt.Scale(domain=[0, 1])
+    limits = base.mark_rule(strokeWidth=2).encode(
+        y=alt.Y("low:Q", title=f"{wanted[1]} with {100 * topics.level:g} % interval", scale=scale),
+        y2="high:Q",
+    )
+    dots = base.mark_point(filled=True, size=32, opacity=1).encode(y=alt.Y("score:Q", scale=scale))
+    width = alt.Step(11) if labelled else 900
+    drawing = alt.layer(limits, dots).properties(width=width, height=280)
+    return styled(drawing, f"{wanted[0]}: each topic, had the collection been another")
+
+
+@chart.register
+def collection_difference_chart(differences: CollectionDifferences) -> Any:
+    """Return a chart of differences with intervals over collections: a row a run, a panel a kind."""
+    alt = import_altair()
+    records = [
+        record
+        | {
+            "panel": f"{summary_name(record['summary'], differences.measures)}, "
+            f"{record['pairing']}; drawn: {record['resampled']}"
+            + (f" ({record['measure']})" if len(differences.measures) > 1 else ""),
+            "low": finite(record["low"]),
+            "high": finite(record["high"]),
+            "zero": 0,
+        }
+        for record in differences.to_records()
+    ]
+    panels = list(dict.fromkeys(record["panel"] for record in records))
+    first = {r["run"]: r["difference"] for r in records if r["panel"] == panels[0]}
+    verdicts = [BETTER, WORSE, NOT_SHOWN]
+    plain = alt.Chart(alt.InlineData(values=records))
+    base = plain.encode(
+        y=alt.Y(
+            "run:N",
+            sort=sorted(first, key=lambda run: -first[run]),
+            title=None,
+            axis=alt.Axis(labelLimit=240),
+        ),
+        color=alt.Color(
+            "verdict:N",
+            scale=alt.Scale(domain=verdicts, range=[COLOURS[0], COLOURS[1], "#888888"]),
+            legend=alt.Legend(orient="bottom"),
+        ),
+        tooltip=[
+            "run:N",
+            "summary:N",
+            alt.Tooltip("difference:Q", format="+.4f"),
+            alt.Tooltip("low:Q", format="+.4f"),
+            alt.Tooltip("high:Q", format="+.4f"),
+            alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
+            "verdict:N",
+        ],
+    )
+    title = f"difference with {100 * differences.level:g} % interval"
+    layers = alt.layer(
+        plain.mark_rule(color="#444", strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title)),
+        base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"),
+        base.mark_point(filled=True, size=40, opacity=1).encode(x="difference:Q"),
+    )
+    drawing = (
+        layers.properties(width=280, height=alt.Step(_ROW))
+        .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=2)
+        .resolve_scale(x="independent")
+    )
+    return styled(
+        drawing, f"Differences from {differences.baseline}, had the collection been another"
+    )
+
+
+@chart.register
+def collection_variance_chart(variance: CollectionVariance) -> Any:
+    """Return a chart of where variance comes from: a stacked bar a run, a panel a summary."""
+    alt = import_altair()
+    parts = ["topics", "documents", "interaction"]
+    records = [
+        {
+            "run": record["run"],
+            "panel": summary_name(record["summary"], variance.measures)
+            + (f" ({record['measure']})" if len(variance.measures) > 1 else ""),
+            "part": part,
+            "place": place,
+            "variance": record[part],
+        }
+        for record in variance.to_records()
+        for place, part in enumerate(parts)
+    ]
+    panels = list(dict.fromkeys(record["panel"] for record in records))
+    drawing = (
+        alt.Chart(alt.InlineData(values=records))
+        .mark_bar()
+        .encode(
+            y=alt.Y("run:N", title=None, axis=alt.Axis(labelLimit=240)),
+            x=alt.X("variance:Q", title="variance", stack="zero"),
+            color=alt.Color(
+                "part:N",
+                sort=parts,
+                scale=alt.Scale(domain=parts, range=[COLOURS[0], COLOURS[1], COLOURS[5]]),
+                title="from",
+                legend=alt.Legend(orient="bottom"),
+            ),
+            order=alt.Order("place:Q"),
+            tooltip=["run:N", "part:N", alt.Tooltip("variance:Q", format=".3g")],
+        )
+        .properties(width=280, height=alt.Step(_ROW))
+        .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=2)
+        .resolve_scale(x="independent")
+    )
+    against = "" if variance.baseline is None else f" of differences from {variance.baseline}"
+    return styled(drawing, f"Where the variance{against} comes from")
+
+
+def finite(value: float) -> float | None:
+    """Return a number as JSON can hold it: None for NaN."""
+    return None if math.isnan(value) else value

@@ -1,0 +1,184 @@
+"""Charts of meta-analysis: the forest plot, and pooled effects of many groups."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from confir.data.scores import Record
+from confir.errors import UnsupportedMethodError
+from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.meta_tables import MOST_IN_FULL
+from confir.studies.meta_analysis import Group, PooledEffect, PooledModels
+
+# Rows of studies shrink where there are as many as topics.
+_ROW, _SMALL_ROW, _MANY_ROWS = 18, 11, 60
+_SQUARE, _SMALL_SQUARE = 150, 60
+
+_KINDS = ["study", "pooled", "further study"]
+_KIND_COLOURS = ["#555555", COLOURS[0], COLOURS[4]]
+
+
+@chart.register
+def pooled_chart(pooled: PooledEffect) -> Any:
+    """Return the forest plot of effects pooled by one model."""
+    return models_chart(PooledModels((pooled,)))
+
+
+@chart.register
+def models_chart(models: PooledModels) -> Any:
+    """Return the forest plot; of more groups than can be read so, the pooled effects alone."""
+    few = len(models.main.groups) <= MOST_IN_FULL
+    return forest_chart(models) if few else summary_chart(models)
+
+
+def forest_chart(models: PooledModels) -> Any:
+    """Return a forest plot: a panel a group, in it a row a study and below them a row a model.
+
+    A study's square grows with its weight in the main model. Diamonds are pooled effects; the thin
+    line around one shows where the true effect of a further study is expected.
+    """
+    alt = import_altair()
+    studies = models.main.study_records()
+    pooled = models.to_records()
+    panels = [
+        _panel(
+            alt,
+            [record for record in studies if _belongs(record, group)],
+            [record for record in pooled if _belongs(record, group)],
+            str(group),
+        )
+        for group in models.main.groups
+    ]
+    drawing = alt.concat(*panels, columns=1 if len(panels) == 1 else 2).resolve_scale(
+        x="independent", y="independent", size="shared"
+    )
+    level = f"{100 * models.main.level:g} %"
+    title = alt.TitleParams(
+        f"Effects of studies and pooled effects, with {level} intervals",
+        subtitle=f"squares grow with a study's weight by {models.main.model.name}",
+        subtitleColor="#555",
+    )
+    return styled(drawing, title)
+
+
+def summary_chart(models: PooledModels) -> Any:
+    """Return the pooled effects by the main model: a row a group, a panel a measure."""
+    alt = import_altair()
+    records = [
+        {
+            **record,
+            "name": str(group._replace(measure=None)) or "pooled",
+            "panel": group.measure or "",
+            "zero": 0,
+            "shown": "interval excludes 0"
+            if record["low"] > 0 or record["high"] < 0
+            else "not shown to differ from 0",
+        }
+        for group, record in zip(
+            models.main.groups, map(_without_nan, models.main.to_records()), strict=True
+        )
+        if record["effect"] is not None and record["low"] is not None
+    ]
+    if not records:
+        raise UnsupportedMethodError("no pooled effect has an interval that could be drawn")
+    first = [record for record in records if record["panel"] == records[0]["panel"]]
+    ranked = sorted(first, key=lambda record: -record["effect"]) + records
+    order = list(dict.fromkeys(record["name"] for record in ranked))
+    title = f"pooled effect with {100 * models.main.level:g} % interval"
+    plain = alt.Chart(alt.InlineData(values=records))
+    base = plain.encode(
+        y=alt.Y("name:N", sort=order, title=None, axis=_axis(alt)),
+        color=alt.Color(
+            "shown:N",
+            scale=alt.Scale(
+                domain=["interval excludes 0", "not shown to differ from 0"],
+                range=[COLOURS[0], "#888888"],
+            ),
+            title=None,
+        ),
+        tooltip=["name:N", *_number_tooltips(alt, "effect", "low", "high", "i2", "tau2")],
+    )
+    panels = (
+        alt.layer(
+            plain.mark_rule(color="#444", strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title)),
+            base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"),
+            base.mark_point(filled=True, shape="diamond", size=70, opacity=1).encode(x="effect:Q"),
+        )
+        .properties(width=280, height=alt.Step(_ROW))
+        .facet(facet=alt.Facet("panel:N", title=None, sort=None), columns=2)
+        .resolve_scale(x="independent", y="independent")
+    )
+    return styled(panels, f"Pooled effects by {models.main.model.name}")
+
+
+def _panel(alt: Any, studies: list[Record], pooled: list[Record], title: str) -> Any:
+    """Return the forest plot of one group."""
+    rows = [_study_row(record) for record in studies] + [
+        row for record in pooled for row in _pooled_rows(record)
+    ]
+    order = list(dict.fromkeys(row["row"] for row in rows))
+    few = len(order) <= _MANY_ROWS
+    squares = alt.Scale(domainMin=0, range=[4, _SQUARE if few else _SMALL_SQUARE])
+    plain = alt.Chart(alt.InlineData(values=rows))
+    base = plain.encode(
+        y=alt.Y("row:N", sort=order, title=None, axis=_axis(alt)),
+        color=alt.Color("kind:N", scale=alt.Scale(domain=_KINDS, range=_KIND_COLOURS), title=None),
+        tooltip=["row:N", "kind:N", *_number_tooltips(alt, "effect", "low", "high", "weight")],
+    )
+    lines = [
+        plain.mark_rule(color="#444", strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title="effect")),
+        base.transform_filter("datum.kind == 'further study'")
+        .mark_rule(strokeWidth=1)
+        .encode(x="low:Q", x2="high:Q"),
+        base.transform_filter("datum.kind != 'further study'")
+        .mark_rule(strokeWidth=1.5)
+        .encode(x="low:Q", x2="high:Q"),
+        base.transform_filter("datum.kind == 'study'")
+        .mark_point(filled=True, shape="square", opacity=0.75)
+        .encode(
+            x="effect:Q",
+            size=alt.Size("weight:Q", scale=squares, legend=None),
+        ),
+        base.transform_filter("datum.kind == 'pooled'")
+        .mark_point(filled=True, shape="diamond", size=110, opacity=1)
+        .encode(x="effect:Q"),
+    ]
+    height = alt.Step(_ROW if few else _SMALL_ROW)
+    return alt.layer(*lines).properties(width=320, height=height, title=title)
+
+
+def _study_row(record: Record) -> Record:
+    return {**record, "row": record["study"], "kind": "study", "zero": 0}
+
+
+def _pooled_rows(record: Record) -> list[Record]:
+    """Return a model's interval, and around it that of a further study; nothing without effect."""
+    clean = _without_nan(record)
+    if clean["effect"] is None:
+        return []
+    row = {"row": f"pooled: {clean['model']}", "effect": clean["effect"], "zero": 0}
+    rows = [{**row, "kind": "pooled", "low": clean["low"], "high": clean["high"]}]
+    if clean["predicted_low"] is not None:
+        limits = {"low": clean["predicted_low"], "high": clean["predicted_high"]}
+        rows.append({**row, "kind": "further study", **limits})
+    return rows
+
+
+def _belongs(record: Record, group: Group) -> bool:
+    return all(record.get(name) == value for name, value in group._asdict().items())
+
+
+def _without_nan(record: Record) -> Record:
+    return {
+        key: None if isinstance(value, float) and math.isnan(value) else value
+        for key, value in record.items()
+    }
+
+
+def _axis(alt: Any) -> Any:
+    return alt.Axis(labelLimit=240)
+
+
+def _number_tooltips(alt: Any, *names: str) -> list[Any]:
+    return [alt.Tooltip(f"{name}:Q", format=".4f") for name in names]

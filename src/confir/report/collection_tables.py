@@ -1,0 +1,151 @@
+"""How do scores under other collections read? Tables of means, topics, differences and variances."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confir.report.tables import Cell, Table, interval_text
+from confir.studies.collection import CollectionMeans, CollectionTopics
+from confir.studies.collection_differences import (
+    CollectionDifferences,
+    CollectionTopicDifferences,
+    CollectionVariance,
+)
+from confir.studies.verdicts import BETTER, WORSE, signed
+
+_SUMMARIES = {"mean": "mean", "logit-mean": "logit mean", "geometric-mean": "geometric mean"}
+
+# What MAP's relatives are called where the measure is AP.
+_MAP_NAMES = {"mean": "MAP", "logit-mean": "L-MAP", "geometric-mean": "GMAP"}
+
+
+def summary_name(summary: str, measures: tuple[str, ...]) -> str:
+    """Return how a summary is called: MAP, L-MAP and GMAP for AP."""
+    return _MAP_NAMES[summary] if measures == ("AP",) else _SUMMARIES[summary]
+
+
+def collection_table(means: CollectionMeans, note: str = "") -> Table:
+    """Return a table of means: a row a run, measure and method, a column a summary."""
+    cells = {
+        (record["run"], record["measure"], record["method"], record["summary"]): record
+        for record in means.to_records()
+    }
+    several = len(means.measures) > 1
+    best = np.nanmax(means.mean, axis=1)
+    order = np.argsort(-np.nan_to_num(means.mean[0, :, 0], nan=-np.inf), kind="stable").tolist()
+    rows = []
+    for r in order:
+        for m, measure in enumerate(means.measures):
+            for method in means.methods:
+                values = []
+                for s, summary in enumerate(means.summaries):
+                    record = cells[means.runs[r], measure, method, summary]
+                    text = interval_text(record["mean"], record["low"], record["high"])
+                    values.append(Cell(text, bool(means.mean[m, r, s] == best[m, s])))
+                names = [Cell(means.runs[r]), *([Cell(measure)] if several else []), Cell(method)]
+                rows.append((*names, *values))
+    columns = ["run", *(["measure"] if several else []), "method"]
+    headings = [summary_name(summary, means.measures) for summary in means.summaries]
+    return Table((*columns, *headings), tuple(rows), note, names=len(columns))
+
+
+def collection_topic_table(topics: CollectionTopics, note: str = "") -> Table:
+    """Return a table of scores: a row a run and topic, with interval and relevant documents."""
+    several = len(topics.measures) > 1
+    rows = tuple(
+        (
+            Cell(record["run"]),
+            *([Cell(record["measure"])] if several else []),
+            Cell(record["topic"]),
+            Cell(interval_text(record["score"], record["low"], record["high"])),
+            Cell(str(record["relevant"])),
+            Cell(str(record["relevant_retrieved"])),
+            Cell("yes" if record["corrected"] else ""),
+        )
+        for record in topics.to_records()
+    )
+    names = ("run", "measure", "topic") if several else ("run", "topic")
+    score = "score" if several else topics.measures[0]
+    columns = (*names, score, "relevant", "retrieved", "small R")
+    return Table(columns, rows, note, names=len(names))
+
+
+def collection_difference_table(differences: CollectionDifferences, note: str = "") -> Table:
+    """Return a table of differences from a baseline: a row a run, summary and kind of replicate."""
+    several = len(differences.measures) > 1
+    pairings = {variant.pairing for variant in differences.variants}
+    rows = []
+    for record in differences.to_records():
+        interval = f"[{signed(record['low'])}, {signed(record['high'])}]"
+        rows.append(
+            (
+                *([Cell(record["measure"])] if several else []),
+                Cell(record["run"]),
+                Cell(summary_name(record["summary"], differences.measures)),
+                Cell(record["resampled"]),
+                *([Cell(record["pairing"])] if len(pairings) > 1 else []),
+                Cell(record["verdict"], record["verdict"] in (BETTER, WORSE)),
+                Cell(f"{signed(record['difference'])} {interval}"),
+                Cell(_p_text(record["p_adjusted"])),
+                Cell(f"{record['wins']}/{record['ties']}/{record['losses']}"),
+            )
+        )
+    names = ["measure"] if several else []
+    names += ["run", "mean of", "drawn anew"]
+    names += ["pairing"] if len(pairings) > 1 else []
+    names.append("verdict")
+    columns = (*names, "difference", "adj. p", "w/t/l")
+    return Table(columns, tuple(rows), note, names=len(names))
+
+
+def collection_topic_difference_table(
+    differences: CollectionTopicDifferences, note: str = ""
+) -> Table:
+    """Return a table of differences on every topic: a row a run, topic and scale."""
+    rows = tuple(
+        (
+            Cell(record["measure"]),
+            Cell(record["run"]),
+            Cell(record["topic"]),
+            Cell(record["scale"]),
+            Cell(record["pairing"]),
+            Cell(record["verdict"], record["verdict"] in (BETTER, WORSE)),
+            Cell(
+                f"{signed(record['difference'])} [{signed(record['low'])}, {signed(record['high'])}]"
+            ),
+        )
+        for record in differences.to_records()
+    )
+    columns = ("measure", "run", "topic", "scale", "pairing", "verdict", "difference")
+    return Table(columns, rows, note, names=6)
+
+
+def collection_variance_table(variance: CollectionVariance, note: str = "") -> Table:
+    """Return a table of where variance comes from: shares of the total, and its square root."""
+    several = len(variance.measures) > 1
+    rows = tuple(
+        (
+            *([Cell(record["measure"])] if several else []),
+            Cell(record["run"]),
+            Cell(summary_name(record["summary"], variance.measures)),
+            *(
+                Cell(_share(record[part], record["total"]))
+                for part in ("topics", "documents", "interaction")
+            ),
+            Cell(f"{record['total'] ** 0.5:.4f}"),
+        )
+        for record in variance.to_records()
+    )
+    names = (*(["measure"] if several else []), "run", "mean of")
+    columns = (*names, "topics", "documents", "interaction", "total sd")
+    return Table(columns, rows, note, names=len(names))
+
+
+def _share(part: float, total: float) -> str:
+    return f"{100 * part / total:.1f} %" if total > 0 else "–"
+
+
+def _p_text(p: float) -> str:
+    if np.isnan(p):
+        return "–"
+    return f"{p:.4f}" if p >= 0.0001 else "<.0001"

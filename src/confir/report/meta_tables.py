@@ -1,0 +1,165 @@
+"""How does a meta-analysis read? A table of models side by side, and sentences."""
+
+from __future__ import annotations
+
+import math
+
+from confir.data.scores import Record
+from confir.report.comparison_tables import Section, p_text
+from confir.report.tables import Cell, Table
+from confir.studies.meta_analysis import (
+    FIXED,
+    HARTUNG_KNAPP,
+    STOUFFER,
+    Group,
+    PooledEffect,
+    PooledModels,
+)
+from confir.studies.verdicts import signed
+
+# Of more groups than this nobody reads all models, nor sentences.
+MOST_IN_FULL = 6
+MOST_TOLD = 24
+
+
+def pooled_table(models: PooledModels, note: str = "") -> Table:
+    """Return a table of pooled effects: a row a group and model; of many groups, the main model."""
+    shown = models if len(models.main.groups) <= MOST_IN_FULL else PooledModels((models.main,))
+    names = _group_columns(models)
+    rows = tuple(
+        (
+            *(Cell(record[name] or "–") for name in names),
+            Cell(record["model"]),
+            Cell(_limits(record["effect"], record["low"], record["high"]), _is_shown(record)),
+            Cell(p_text(record["p"])),
+            Cell(_limits(math.nan, record["predicted_low"], record["predicted_high"])),
+            Cell(_number(record["tau2"])),
+            Cell("–" if math.isnan(record["i2"]) else f"{100 * record['i2']:.0f} %"),
+            Cell(_heterogeneity_text(record)),
+            *([] if _same_count(models) else [Cell(str(record["studies"]))]),
+        )
+        for record in shown.to_records()
+    )
+    numbers = ["effect", "p", "further study", "τ²", "I²", "Q (p)"]
+    if not _same_count(models):
+        numbers.append("studies")
+    note = "; ".join(filter(None, (_note(models, shown), note)))
+    return Table((*names, "model", *numbers), rows, note, names=len(names) + 1)
+
+
+def words_table(models: PooledModels) -> Table:
+    """Return a table of sentences, one for each group, by the main model."""
+    rows = tuple((Cell(sentence),) for sentence in pooled_sentences(models.main))
+    return Table(("in words",), rows)
+
+
+def meta_sections(models: PooledModels, note: str = "") -> list[Section]:
+    """Return the tables that tell a meta-analysis as a whole, as many as can well be read."""
+    sections = [Section("Pooled effects", pooled_table(models, note))]
+    if len(models.main.groups) <= MOST_TOLD:
+        sections.append(Section("In words", words_table(models)))
+    return sections
+
+
+def pooled_sentences(pooled: PooledEffect) -> list[str]:
+    """Return a sentence per group: effect, interval, and how far the studies differ."""
+    low, high = (limit.reshape(-1).tolist() for limit in pooled.normal_limits)
+    return [
+        _sentence(group, record, pooled, (low[place], high[place]))
+        for place, (group, record) in enumerate(
+            zip(pooled.groups, pooled.to_records(), strict=True)
+        )
+    ]
+
+
+def _group_columns(models: PooledModels) -> list[str]:
+    groups = models.main.groups
+    fields = ("collection", "measure", "run", "baseline")
+    return [name for name in fields if any(getattr(group, name) is not None for group in groups)]
+
+
+def _same_count(models: PooledModels) -> bool:
+    """Whether all groups have as many studies, so that the note can say it."""
+    count = models.main.count
+    return bool((count == count.flat[0]).all())
+
+
+def _is_shown(record: Record) -> bool:
+    return bool(record["low"] > 0 or record["high"] < 0)
+
+
+def _limits(effect: float, low: float, high: float) -> str:
+    if math.isnan(low):
+        return signed(effect)
+    limits = f"[{signed(low)}, {signed(high)}]"
+    return limits if math.isnan(effect) else f"{signed(effect)} {limits}"
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3g}"
+
+
+def _heterogeneity_text(record: Record) -> str:
+    if math.isnan(record["q_p"]):
+        return "–"
+    return f"{record['q']:.1f} ({p_text(record['q_p'])})"
+
+
+def _note(models: PooledModels, shown: PooledModels) -> str:
+    kinds = {pooled.model.kind for pooled in shown.pooled}
+    percent = f"{100 * models.main.level:g} %"
+    over = f" over {models.main.count.flat[0]} studies" if _same_count(models) else ""
+    parts = [f"effect pooled{over} with {percent} interval, bold where it excludes 0"]
+    if STOUFFER in kinds:
+        parts.append("p two-sided, but one-sided for stouffer, a test without an estimate")
+    if kinds - {STOUFFER, FIXED}:
+        parts.append(f"further study: where its true effect is expected ({percent})")
+    if len(shown.pooled) < len(models.pooled):
+        parts.append(f"only {shown.main.model.name} is shown: CSV and JSON hold all models")
+    return "; ".join(parts)
+
+
+def _sentence(
+    group: Group, record: Record, pooled: PooledEffect, normal: tuple[float, float]
+) -> str:
+    studies = f"{record['studies']} {'study' if record['studies'] == 1 else 'studies'}"
+    parts = [f"{_effect_words(record, pooled)}, over {studies} by {pooled.model.name}"]
+    if pooled.model.interval == HARTUNG_KNAPP and record["high"] - record["low"] < (
+        normal[1] - normal[0]
+    ):
+        parts.append(
+            f"narrower than the normal interval [{signed(normal[0])}, {signed(normal[1])}], for "
+            "the effects lie closer together than their errors explain: trust the wider one"
+        )
+    if record["studies"] > 1:
+        parts.append(_heterogeneity_words(record))
+    if not math.isnan(record["predicted_low"]):
+        parts.append(
+            "a further study's true effect is expected in "
+            + _limits(math.nan, record["predicted_low"], record["predicted_high"])
+        )
+    return (f"{group}: " if str(group) else "") + "; ".join(parts)
+
+
+def _effect_words(record: Record, pooled: PooledEffect) -> str:
+    if pooled.model.kind == STOUFFER:
+        return f"one-sided p {p_text(record['p'])} for an effect above 0"
+    if math.isnan(record["effect"]):
+        return "no pooled effect"
+    if math.isnan(record["low"]):
+        return f"pooled effect {signed(record['effect'])}, no interval"
+    if record["low"] > 0:
+        verdict = "above 0"
+    else:
+        verdict = "below 0" if record["high"] < 0 else "not shown to differ from 0"
+    return (
+        f"pooled effect {signed(record['effect'])}, {100 * record['level']:g} % interval "
+        f"[{signed(record['low'])}, {signed(record['high'])}]: {verdict}"
+    )
+
+
+def _heterogeneity_words(record: Record) -> str:
+    numbers = f"I² {100 * record['i2']:.0f} %, p {p_text(record['q_p'])} by Q"
+    if record["q_p"] <= 1.0 - record["level"]:
+        return f"the studies differ by more than chance ({numbers})"
+    return f"the studies are not shown to differ by more than chance ({numbers})"

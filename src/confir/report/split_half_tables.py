@@ -1,0 +1,49 @@
+"""How does split-half validation read? Shares below, in and above, for topics and for means."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confir.data.scores import Record
+from confir.report.collection_tables import summary_name
+from confir.report.tables import Cell, Table
+from confir.studies.split_half import DIRECTIONS, SplitHalf
+
+
+def split_half_table(result: SplitHalf, note: str = "") -> Table:
+    """Return a table of shares: a row a statistic, method and subset, columns by direction."""
+    rows: dict[tuple[str, ...], dict[str, Record]] = {}
+    for record in result.to_records():
+        key = (
+            _statistic(record["summary"], result.measure),
+            record["method"],
+            "yes" if record["corrected"] else "no",
+            record["subset"],
+        )
+        rows.setdefault(key, {})[record["direction"]] = record
+    names = ("score", "method", "small-R", "subset")
+    columns = [f"{part} ({name})" for name in ("A→B", "B→A") for part in ("below", "in", "above")]
+    cells = tuple(
+        (
+            *(Cell(name) for name in key),
+            *(
+                Cell(_percent(found[direction][part]))
+                for direction in DIRECTIONS
+                for part in ("below", "inside", "above")
+            ),
+            Cell(" / ".join(str(found[direction]["n"]) for direction in DIRECTIONS)),
+        )
+        for key, found in rows.items()
+    )
+    share = result.predicted
+    model = [_percent((1 - share) / 2), _percent(share), _percent((1 - share) / 2)] * 2
+    last = (*(Cell(text, strong=True) for text in ("model", "", "", "", *model)), Cell(""))
+    return Table((*names, *columns, "n"), (*cells, last), note, names=4)
+
+
+def _statistic(summary: str, measure: str) -> str:
+    return measure if summary == "topic" else summary_name(summary, (measure,))
+
+
+def _percent(share: float) -> str:
+    return "–" if np.isnan(share) else f"{100 * share:.1f}%"

@@ -1,0 +1,129 @@
+"""Does ``confir collection`` answer, in every shape, and name what is wrong?"""
+
+import csv
+import io
+import json
+
+import pytest
+
+from confir.data.simulation import simulate_collection, write_collection
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Qrels and two runs on disk."""
+    folder = tmp_path_factory.mktemp("small")
+    write_collection(simulate_collection(topics=12, runs=2, depth=60, relevant=8, rng=4), folder)
+    return folder
+
+
+@pytest.fixture
+def collection(confir_command, files):
+    """A function that runs the command on the two runs, with few replicates."""
+
+    def run(*arguments):
+        return confir_command(
+            "collection", files / "qrels.txt", files / "runs", "--replicates", 100, *arguments
+        )
+
+    return run
+
+
+def test_means_are_shown_with_intervals_by_both_methods(collection):
+    code, out, err = collection()
+    assert (code, err) == (0, "")
+    heading, first, *_ = out.splitlines()
+    assert heading.split() == ["run", "method", "MAP", "L-MAP", "GMAP"]
+    assert first.split()[:2] == ["run2", "bootstrap"]
+    assert "over 12 topics with 95 % interval over collections; 100 replicates, seed 2006" in out
+    assert "replicates without relevant documents left out" in out
+
+
+def test_records_are_those_of_the_design(collection):
+    records = json.loads(collection("--format", "json").out)
+    fields = ["run", "measure", "summary", "mean", "low", "high", "level", "method"]
+    assert all(list(record) == fields for record in records)
+    assert len(records) == 2 * 3 * 2
+
+
+def test_every_topic_is_shown_with_its_interval(collection):
+    rows = list(csv.DictReader(io.StringIO(collection("--per-topic", "--format", "csv").out)))
+    assert len(rows) == 24
+    assert {"run", "topic", "score", "low", "high", "relevant", "relevant_retrieved"} < set(rows[0])
+    assert {row["corrected"] for row in rows} == {"True", "False"}
+
+
+def test_several_measures_and_a_method_for_topics(collection):
+    out = collection("-m", "AP", "-m", "nDCG@10", "-q", "--method", "bca").out
+    assert out.splitlines()[0].split()[:4] == ["run", "measure", "topic", "score"]
+    assert "over collections by bca" in out
+
+
+def test_differences_from_a_baseline_come_with_verdicts(collection, files):
+    out = collection("--baseline", files / "runs" / "run1.txt").out
+    heading, first, *_ = out.splitlines()
+    assert heading.split()[:5] == ["run", "mean", "of", "drawn", "anew"]
+    assert first.split()[:2] == ["run2", "MAP"]
+    records = json.loads(collection("--baseline", "run1", "--format", "json").out)
+    assert [record["summary"] for record in records] == ["mean", "logit-mean", "logit-mean"]
+    assert records[2]["resampled"] == "topics and documents"
+    both = json.loads(collection("--baseline", "run1", "--pairing", "both", "--format", "json").out)
+    assert len(both) == 5
+
+
+def test_differences_on_every_topic(collection):
+    out = collection("--baseline", "run1", "-q", "--format", "csv").out
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert len(rows) == 24
+    assert {row["scale"] for row in rows} == {"score", "logit"}
+
+
+def test_variance_is_shared_out(collection):
+    out = collection("--variance").out
+    assert out.splitlines()[0].split()[-5:] == ["topics", "documents", "interaction", "total", "sd"]
+    records = json.loads(collection("--variance", "--baseline", "run1", "--format", "json").out)
+    fields = ["run", "baseline", "measure", "summary", "topics", "documents", "interaction"]
+    assert list(records[0]) == [*fields, "total"]
+    assert records[0]["baseline"] == "run1"
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("--per-topic",), ("--variance",), ("--baseline", "run1")]
+)
+def test_charts_are_drawn(collection, tmp_path, arguments):
+    path = tmp_path / "chart.svg"
+    assert collection(*arguments, "-o", path).code == 0
+    assert path.read_text().startswith("<svg")
+
+
+def test_same_seed_same_output(collection):
+    assert collection().out == collection().out != collection("--seed", 1).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--method", "logit"), "unknown value of --method 'logit'"),
+        (("-q", "--method", "bca", "--method", "logit"), "takes one --method"),
+        (("-m", "NumRet"), "measures in [0, 1], which NumRet is not"),
+        (("--margin", "0.7"), "margin is 0.7"),
+        (("--level", "1"), "level is 1.0"),
+        (("--replicates", "0"), "replicates is 0"),
+        (("--baseline", "run9"), "unknown run 'run9'"),
+        (("--baseline", "run1", "--method", "bootstrap"), "--method is for means and topics"),
+        (("--variance", "-q"), "cannot be had at once"),
+        (("--pairing", "one"), "unknown value of --pairing 'one'"),
+        (("--missing", "no"), "unknown value of --missing 'no'"),
+    ],
+)
+def test_wrong_options_are_named_in_one_sentence(collection, arguments, message):
+    code, out, err = collection(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_a_score_table_will_not_do(confir_command):
+    code, _, err = confir_command("collection")
+    assert code == 2
+    assert "a score table will not do" in err

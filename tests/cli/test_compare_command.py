@@ -1,0 +1,360 @@
+"""``confir compare`` as a user runs it, and as a gate in continuous integration."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+
+import confir
+
+
+@pytest.fixture
+def compare(confir_command, sample_files):
+    """Compare runs of the sample collection: names of runs, then options."""
+
+    def run(*arguments, runs=("bm25", "dense", "tfidf")):
+        paths = [sample_files / "runs" / f"{name}.txt" for name in runs]
+        return confir_command("compare", sample_files / "qrels.txt", *paths, "--quiet", *arguments)
+
+    return run
+
+
+@pytest.fixture
+def score_table(sample_files, tmp_path):
+    """A score table of some runs of the sample collection."""
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
+    path = tmp_path / "scores.csv"
+    scores = confir.evaluate(sample_files / "qrels.txt", runs, ["AP", "nDCG@10"])
+    confir.write_scores(scores, path)
+    return path
+
+
+def test_a_baseline_gives_differences_intervals_and_words(compare):
+    code, out, err = compare("--baseline", "bm25", "-m", "AP")
+    assert code == 0
+    assert err == ""
+    lines = out.splitlines()
+    assert lines[0].split() == (
+        ["measure", "run", "verdict", "difference", "p", "adj.", "p", "d_z", "w/t/l"]
+    )
+    assert lines[1].startswith("AP       dense  not shown  +0.0302 [-0.0090, +0.0693]")
+    assert lines[2].startswith("AP       tfidf  worse")
+    assert "mean difference from bm25 with 95 % interval by t, over 50 topics" in out
+    assert "adjusted by holm for 2 pairs within each measure" in out
+    assert "These runs share topics: the interval of their difference decides." in out
+    assert (
+        "dense against bm25 by AP: difference +0.0302: no difference shown; the interval allows "
+        "-0.0090 to +0.0693"
+    ) in out
+    assert "topics most for it" in out
+    assert "102 +0.3582, 150 +0.3487, 117 +0.3257" in out
+
+
+def test_numbers_are_those_of_the_library(compare, sample_files):
+    code, out, _ = compare(
+        "--baseline", "bm25", "-m", "AP", "--test", "randomisation", "--seed", 5, "--format", "json"
+    )
+    assert code == 0
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
+    scores = confir.evaluate(sample_files / "qrels.txt", runs, ["AP"])
+    expected = confir.compare_runs(scores, baseline="bm25", test="randomisation", rng=5)
+    assert json.loads(out) == expected.to_records()
+
+
+def test_without_a_baseline_all_pairs_are_compared(compare):
+    _, out, _ = compare("-m", "AP", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["run"], row["baseline"]) for row in rows] == [
+        ("dense", "bm25"),
+        ("tfidf", "bm25"),
+        ("tfidf", "dense"),
+    ]
+
+
+def test_a_score_table_stands_in_for_runs(confir_command, score_table):
+    code, out, _ = confir_command(
+        "compare", "--scores", score_table, "--baseline", "bm25", "--format", "jsonl"
+    )
+    assert code == 0
+    records = [json.loads(line) for line in out.splitlines()]
+    assert {record["measure"] for record in records} == {"AP", "nDCG@10"}
+
+
+def test_a_baseline_may_be_a_file(compare, confir_command, sample_files):
+    by_name = compare("--baseline", "tfidf", "-m", "AP")
+    path = sample_files / "runs" / "tfidf.txt"
+    assert compare("--baseline", path, "-m", "AP") == by_name
+    # a file that is not among the runs joins them
+    outcome = compare("--baseline", path, "-m", "AP", runs=("bm25", "dense"))
+    assert outcome == by_name
+    folder = confir_command(
+        "compare", sample_files / "qrels.txt", sample_files / "runs", "--baseline", path, "--quiet"
+    )
+    assert folder.code == 0
+
+
+def test_a_baseline_file_is_found_when_runs_are_named_otherwise(confir_command, sample_files):
+    qrels, runs = sample_files / "qrels.txt", sample_files / "runs"
+    code, out, _ = confir_command(
+        "compare",
+        qrels,
+        f"old={runs / 'bm25.txt'}",
+        f"new={runs / 'dense.txt'}",
+        "--baseline",
+        runs / "bm25.txt",
+        *("-m", "AP", "--format", "json"),
+    )
+    assert code == 0
+    assert json.loads(out)[0]["baseline"] == "old"
+
+
+def test_a_score_file_may_name_the_baseline(confir_command, tmp_path):
+    for name, scores in (("old", "0.1 0.2 0.4"), ("new", "0.3 0.3 0.7")):
+        lines = [f"map {t} {s}" for t, s in zip("123", scores.split(), strict=True)]
+        (tmp_path / f"{name}.eval").write_text("\n".join(lines) + "\n")
+    code, out, _ = confir_command(
+        "compare",
+        *("--scores", tmp_path / "old.eval", "--scores", tmp_path / "new.eval"),
+        *("--baseline", tmp_path / "old.eval", "--format", "json"),
+    )
+    assert code == 0
+    assert json.loads(out)[0]["baseline"] == "old"
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--fail-if-worse", "nDCG@10"], 1),
+        (["--fail-if-worse", "nDCG@10", "--margin", "0.005"], 1),
+        (["--fail-if-worse", "nDCG@10", "--margin", "0.3"], 0),
+        (["--fail-if-worse", "ndcg_cut_10"], 1),
+        (["--fail-if-worse", "nDCG@10", "--require", "non-inferior", "--margin", "0.3"], 0),
+        (["--fail-if-worse", "nDCG@10", "--require", "superior", "--margin", "0.3"], 1),
+    ],
+)
+def test_the_gate_sets_the_exit_code(compare, options, code):
+    outcome = compare("--baseline", "bm25", "-m", "AP", *options)
+    assert outcome.code == code
+    assert f"gate {'closed' if code else 'open'}: by nDCG@10" in outcome.out
+    assert outcome.err == ""
+
+
+def test_a_better_run_passes_every_gate(compare):
+    for require in ([], ["--require", "non-inferior"], ["--require", "superior"]):
+        outcome = compare(*("--baseline", "tfidf", "-m", "AP", "--fail-if-worse", "AP"), *require)
+        assert outcome.code == 0
+
+
+def test_a_run_against_itself_passes(confir_command, sample_files):
+    run = sample_files / "runs" / "bm25.txt"
+    outcome = confir_command(
+        *("compare", sample_files / "qrels.txt", f"a={run}", f"b={run}", "--baseline", "a"),
+        *("-m", "AP", "--fail-if-worse", "AP", "--require", "non-inferior"),
+    )
+    assert outcome.code == 0
+    assert "the same score on every topic" in outcome.out
+
+
+def test_a_gate_of_a_score_table_leaves_its_other_measures(confir_command, score_table):
+    code, out, err = confir_command(
+        *("compare", "--scores", score_table, "--baseline", "bm25", "--fail-if-worse", "AP"),
+        *("--format", "json"),
+    )
+    assert code == 1
+    assert {record["measure"] for record in json.loads(out)} == {"AP", "nDCG@10"}
+    assert err.startswith("confir: gate closed: by AP against bm25, tfidf: difference -0.0881")
+
+
+def test_several_measures_may_guard_the_gate(compare):
+    outcome = compare(
+        *("--baseline", "bm25", "--fail-if-worse", "AP", "--fail-if-worse", "RR", "-m", "P@10"),
+        *("--format", "json"),
+    )
+    assert outcome.code == 1
+    assert outcome.err.count("confir: gate ") == 2
+    measures = {record["measure"] for record in json.loads(outcome.out)}
+    assert measures == {"P@10", "AP", "RR"}
+
+
+def test_a_summary_in_markdown(compare, tmp_path):
+    path = tmp_path / "summary.md"
+    code, out, err = compare(
+        *("--baseline", "bm25", "-m", "AP", "--fail-if-worse", "AP", "-o", path)
+    )
+    assert code == 1
+    assert out == ""
+    assert err.startswith("confir: gate closed: by AP against bm25")
+    lines = path.read_text().splitlines()
+    assert lines[0] == "### Gate closed: AP"
+    assert "| **tfidf** | **fails** | **-0.0881 [-0.1168, -0.0594]** |" in lines
+    assert "### Differences" in lines
+    assert "### In words" in lines
+    assert "### Topics" in lines
+    heads = [place for place, line in enumerate(lines) if line.startswith("|---")]
+    assert all(lines[place - 2] == "" for place in heads)  # a table starts after a blank line
+
+
+def test_names_cannot_break_the_summary(confir_command, sample_files, tmp_path):
+    runs = sample_files / "runs"
+    path = tmp_path / "summary.md"
+    code, _, _ = confir_command(
+        *("compare", sample_files / "qrels.txt", f"a|<b>={runs / 'bm25.txt'}"),
+        *(f"c={runs / 'tfidf.txt'}", "--baseline", "a|<b>", "-m", "AP"),
+        *("--fail-if-worse", "AP", "-o", path),
+    )
+    assert code == 1
+    text = path.read_text()
+    assert "a|<b>" not in text
+    assert r"a\|\<b\>" in text
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "json", "jsonl", "tex", "html", "parquet"])
+def test_files_of_every_kind(compare, tmp_path, ending):
+    path = tmp_path / f"pairs.{ending}"
+    assert compare("-m", "AP", "-o", path).code == 0
+    if ending == "parquet":
+        assert pq.read_table(path).num_rows == 3
+    else:
+        assert "not shown" in path.read_text()
+
+
+@pytest.mark.parametrize("view", [["--baseline", "bm25"], [], ["-q"], ["--groups"]])
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_charts_of_every_view(compare, tmp_path, view, ending):
+    path = tmp_path / f"chart.{ending}"
+    assert compare("-m", "AP", *view, "-o", path).code == 0
+    start = path.read_bytes()[:200]
+    assert b"PNG" in start if ending == "png" else b"<svg" in start
+
+
+def test_topics_groups_and_effects(compare):
+    _, out, _ = compare("--baseline", "bm25", "-m", "AP", "-q", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert list(rows[0]) == ["measure", "baseline", "run", "topic", "difference"]
+    assert len(rows) == 2 * 50
+    assert rows[0]["topic"] == "102"
+    _, out, _ = compare("-m", "AP", "-m", "RR", "--groups")
+    lines = out.splitlines()
+    assert lines[0].split() == ["run", "AP", "RR"]
+    assert lines[1].startswith("dense  0.2267 (1)")
+    assert "runs of a common group are not shown to differ" in out
+    _, out, _ = compare("--baseline", "bm25", "-m", "AP", "--effects", "--format", "json")
+    assert json.loads(out)[0]["robustness_index"] == pytest.approx((22 - 28) / 50)
+
+
+def test_many_pairs_are_told_as_groups(confir_command, tmp_path):
+    rows = [
+        f"{topic},{','.join(str((topic * r) % 17 / 17) for r in range(1, 23))}"
+        for topic in range(1, 9)
+    ]
+    path = tmp_path / "ap.csv"
+    path.write_text("topic," + ",".join(f"r{r}" for r in range(1, 23)) + "\n" + "\n".join(rows))
+    code, out, _ = confir_command("compare", "--scores", path, "--quiet")
+    assert code == 0
+    assert len(out.splitlines()) < 30
+    assert "231 differences are too many to list here: CSV and JSON hold them" in out
+    _, out, _ = confir_command("compare", "--scores", path, "--quiet", "--format", "csv")
+    assert len(out.splitlines()) == 232
+
+
+def test_several_tests_stand_side_by_side(compare):
+    _, out, _ = compare(
+        *("--baseline", "bm25", "-m", "AP", "--replicates", 999),
+        *(option for test in ("t", "wilcoxon", "randomisation") for option in ("--test", test)),
+    )
+    assert out.splitlines()[0].split()[:3] == ["measure", "run", "test"]
+    assert "999 replicates, seed 2006" in out
+    assert "dense against bm25 by AP (wilcoxon test)" in out
+
+
+def test_a_margin_tests_for_equivalence(compare):
+    _, out, _ = compare("--baseline", "bm25", "-m", "AP", "--margin", "0.5")
+    assert "equivalent within ±0.5" in out
+    assert "p equiv." in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--fail-if-worse", "AP"], "--fail-if-worse needs --baseline"),
+        (["--baseline", "bm25", "--require", "superior"], "--require needs --fail-if-worse"),
+        (
+            ["--baseline", "bm25", "--fail-if-worse", "AP", "--require", "better"],
+            "unknown value of --require 'better'",
+        ),
+        (["--baseline", "bm26"], "unknown run 'bm26'; did you mean bm25?"),
+        (["--baseline", "bm25", "--margin", "-1"], "--margin is -1.0"),
+        (["--baseline", "bm25", "--margin", "nan"], "--margin is nan"),
+        (["--baseline", "bm25", "--fail-if-worse", "nDGC@10"], "did you mean nDCG"),
+        (["--test", "anova"], "unknown test 'anova'"),
+        (["--correction", "sidak"], "unknown correction 'sidak'"),
+        (["--method", "gaffke"], "methods that fit: t, percentile"),
+        (["-q", "--groups"], "expected one of --per-topic, --groups and --effects"),
+        (["--baseline", "bm25", "--groups"], "groups of runs need all pairs"),
+        (["-o", "summary.doc"], "unknown ending of an output file"),
+        (["--format", "xml"], "unknown format 'xml'"),
+    ],
+)
+def test_errors_exit_with_2(compare, options, message):
+    code, out, err = compare(*options)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("confir: error: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_an_error_never_looks_like_a_closed_gate(confir_command, sample_files, tmp_path):
+    broken = tmp_path / "broken.run"
+    broken.write_text("101 Q0 D-1 1 not-a-number x\n")
+    code, _, err = confir_command(
+        *("compare", sample_files / "qrels.txt", sample_files / "runs" / "bm25.txt", broken),
+        *("--baseline", "bm25", "--fail-if-worse", "AP"),
+    )
+    assert code == 2
+    assert "broken.run:1" in err
+    code, _, err = confir_command("compare", sample_files / "qrels.txt", tmp_path / "none.run")
+    assert code == 2
+    assert "none.run" in err
+
+
+def test_no_summary_is_left_behind_by_an_error(compare, tmp_path):
+    path = tmp_path / "summary.md"
+    assert compare("--baseline", "nobody", "-o", path).code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_exit_code_reaches_the_shell(sample_files):
+    runs = sample_files / "runs"
+    command = [sys.executable, "-m", "confir", "compare", sample_files / "qrels.txt"]
+    command += [runs / "bm25.txt", runs / "tfidf.txt", "-m", "AP", "--fail-if-worse", "AP"]
+    closed = subprocess.run([*command, "--baseline", "bm25"], capture_output=True, check=False)
+    opened = subprocess.run([*command, "--baseline", "tfidf"], capture_output=True, check=False)
+    assert (closed.returncode, opened.returncode) == (1, 0)
+
+
+def test_real_runs(confir_command, real_data):
+    folder = real_data / "trec-robust-2003"
+    runs = sorted((folder / "runs").iterdir())[:3]
+    code, out, _ = confir_command(
+        *("compare", next(folder.glob("qrels*")), *runs, "-m", "AP", "--quiet"),
+        *(
+            "--test",
+            "randomisation",
+            "--test",
+            "tukey-hsd",
+            "--replicates",
+            999,
+            "--format",
+            "json",
+        ),
+    )
+    assert code == 0
+    records = json.loads(out)
+    assert len(records) == 6
+    assert all(record["p"] >= 1 / 1000 for record in records)
+    assert all(record["wins"] + record["ties"] + record["losses"] == 100 for record in records)

@@ -1,0 +1,222 @@
+"""``confir meta`` as a user runs it."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import confir
+from confir.data.files import write_whole
+from confir.data.scores import Scores
+
+ROWS = [("a", 0.1, 0.05), ("b", 0.3, 0.1), ("c", 0.2, 0.2)]
+CSV = "study,effect,se\n" + "".join(f"{s},{d},{e}\n" for s, d, e in ROWS)
+
+
+def records(outcome):
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+def comparisons(count):
+    """Comparisons of two runs on simulated collections of 20 topics each."""
+    rng = np.random.default_rng(4)
+    topics = tuple(f"{topic:02}" for topic in range(20))
+    scores = [
+        Scores(topics, ("base", "new"), ("AP",), rng.beta([[[2.0], [2.6]]], 4, (20, 2, 1)))
+        for _ in range(count)
+    ]
+    return [confir.compare_runs(table, baseline="base") for table in scores]
+
+
+def test_prints_all_models_and_a_sentence(confir_command, tmp_path):
+    (tmp_path / "e.csv").write_text(CSV)
+    outcome = confir_command("meta", tmp_path / "e.csv")
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[0].split()[:2] == ["model", "effect"]
+    assert [line.split()[0] for line in lines[1:9]] == [
+        "stouffer",
+        "fixed",
+        "dersimonian-laird",
+        "dersimonian-laird+hartung-knapp",
+        "paule-mandel",
+        "paule-mandel+hartung-knapp",
+        "reml",
+        "reml+hartung-knapp",
+    ]
+    assert "effect pooled over 3 studies with 95 % interval" in outcome.out
+    assert "not shown to differ from 0, over 3 studies by paule-mandel+hartung-knapp" in lines[-1]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl", "parquet", "csv.gz"])
+def test_reads_every_kind_of_table_alike(confir_command, tmp_path, kind):
+    path = tmp_path / f"effects.{kind}"
+    table = [{"Study": s, "Effect": d, "SE": e} for s, d, e in ROWS]
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(table), path)
+    elif kind == "csv.gz":
+        write_whole(path, CSV.encode())
+    else:
+        path.write_text(
+            {
+                "csv": f"# by hand\n\n{CSV}",
+                "tsv": CSV.replace(",", "\t"),
+                "json": json.dumps(table),
+                "jsonl": "\n".join(map(json.dumps, table)),
+            }[kind]
+        )
+    arguments = ["--model", "fixed", "--format", "json"]
+    (record,) = records(confir_command("meta", path, *arguments))
+    assert record["effect"] == pytest.approx((0.1 * 400 + 0.3 * 100 + 0.2 * 25) / 525)
+    assert record["studies"] == 3
+
+
+def test_files_of_confir_compare_are_collections(confir_command, tmp_path):
+    made = comparisons(3)
+    for place, comparison in enumerate(made):
+        (tmp_path / f"c{place}.json").write_text(json.dumps(comparison.to_records()))
+    files = [tmp_path / "c0.json", tmp_path / "c1.json", f"third={tmp_path / 'c2.json'}"]
+    found = records(confir_command("meta", *files, "--model", "fixed", "--format", "json"))
+    # limits by t give back the very standard errors
+    differences = np.array([comparison.difference.item() for comparison in made])
+    weights = np.array([comparison.se.item() for comparison in made]) ** -2
+    (record,) = found
+    assert (record["measure"], record["run"], record["baseline"]) == ("AP", "new", "base")
+    assert record["effect"] == pytest.approx(weights @ differences / weights.sum(), rel=1e-12)
+    assert record["high"] - record["low"] == pytest.approx(2 * 1.959964 * weights.sum() ** -0.5)
+    joined = [
+        {**record, "collection": f"c{place}"}
+        for place, comparison in enumerate(made)
+        for record in comparison.to_records()
+    ]
+    (tmp_path / "all.json").write_text(json.dumps(joined))
+    one = confir_command("meta", tmp_path / "all.json", "--model", "fixed", "--format", "json")
+    assert records(one) == found
+
+
+def test_topics_are_pooled_within_each_collection_and_run(confir_command, tmp_path):
+    table = "collection,topic,run,effect,sigma\n" + "".join(
+        f"{c},{t},{r},{0.1 * t + (r == 'y')},0.1\n" for c in "ab" for t in (1, 2, 3) for r in "xy"
+    )
+    (tmp_path / "e.csv").write_text(table)
+    arguments = ["--model", "fixed", "--format", "json"]
+    found = records(confir_command("meta", tmp_path / "e.csv", *arguments))
+    assert [(r["collection"], r["run"]) for r in found] == [
+        ("a", "x"),
+        ("a", "y"),
+        ("b", "x"),
+        ("b", "y"),
+    ]
+    assert [r["effect"] for r in found] == pytest.approx([0.2, 1.2, 0.2, 1.2])
+
+
+def test_scores_with_limits_are_pooled_as_logits_less_a_baseline(confir_command, tmp_path):
+    # limits symmetric on the logit scale: logit 0 ± 1.96·0.5 and ln 4 ± 1.96·0.5
+    table = "run,topic,score,low,high,level\n"
+    for run, logit in (("base", 0.0), ("new", np.log(4))):
+        for topic in ("01", "02"):
+            low, score, high = 1 / (1 + np.exp(-(logit + np.array([-1, 0, 1]) * 0.97998199)))
+            table += f"{run},{topic},{score},{low},{high},0.95\n"
+    (tmp_path / "topics.csv").write_text(table)
+    arguments = ["--effect", "logit-difference", "--baseline", "base", "--model", "fixed"]
+    (record,) = records(
+        confir_command("meta", tmp_path / "topics.csv", *arguments, "--format", "json")
+    )
+    assert (record["measure"], record["run"], record["baseline"]) == ("logit score", "new", "base")
+    assert record["effect"] == pytest.approx(np.log(4))
+    # σ of a difference √2·0.5, of the mean of two topics 0.5
+    assert record["high"] - record["low"] == pytest.approx(2 * 1.959964 * 0.5, rel=1e-6)
+    adjusted = confir_command(
+        "meta",
+        tmp_path / "topics.csv",
+        "--effect",
+        "adjusted",
+        "--model",
+        "fixed",
+        "--format",
+        "csv",
+    )
+    assert "logit score,new,mean of runs,fixed,0.693147" in adjusted.out
+
+
+def test_limits_without_a_level_are_taken_for_the_level_asked_for(confir_command, tmp_path):
+    (tmp_path / "e.csv").write_text("topic,effect,low,high\n01,0.1,0.0,0.2\n02,0.1,-0.1,0.3\n")
+    outcome = confir_command("meta", tmp_path / "e.csv", "--model", "fixed", "--level", "0.9")
+    assert "limits are taken for those of level 0.9" in outcome.err
+    assert "+0.1000 [+0.0106, +0.1894]" in outcome.out
+    assert "studies are topics" in outcome.out
+
+
+def test_a_study_without_sigma_is_named(confir_command, tmp_path):
+    (tmp_path / "e.csv").write_text(CSV + "d,0.4,0\ne,0.4,NA\n")
+    outcome = confir_command("meta", tmp_path / "e.csv")
+    assert "sigma is 0: d, e" in outcome.err
+    assert confir_command("meta", tmp_path / "e.csv", "--quiet").err == ""
+
+
+@pytest.mark.parametrize("ending", ["svg", "md", "tex", "parquet"])
+def test_writes_the_forest_plot_and_tables(confir_command, tmp_path, ending):
+    (tmp_path / "e.csv").write_text(CSV)
+    target = tmp_path / f"out.{ending}"
+    assert confir_command("meta", tmp_path / "e.csv", "-o", target).code == 0
+    content = target.read_bytes()
+    expected = {"svg": b"<svg", "md": b"### In words", "tex": b"\\toprule", "parquet": b"PAR1"}
+    assert expected[ending] in content
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "the file is empty"),
+        ("study,effect,se\n", "no rows below the header"),
+        ("effect,se\n1,1\n", "no column of studies"),
+        ("study,se\na,1\n", ":2: no column of effects"),
+        ("study,effect\na,1\n", ":2: no column of standard errors"),
+        ("study,effect,se\na,1\n", ":2: 2 columns; expected 3"),
+        ("study,effect,se,se\na,1,1,1\n", ":1: two columns have the same name"),
+        ("study,effect,se\na,1,1\n,2,1\n", ":3: no study"),
+        ("study,effect,se\na,x,1\n", ":2: 'x' under 'effect' is not a finite number"),
+        ("study,effect,se\na,1_0,1\n", ":2: '1_0' under 'effect'"),
+        ("study,effect,se\na,inf,1\n", ":2: 'inf' under 'effect'"),
+        ("study,effect,se\na,1,-1\n", ":2: se -1; expected"),
+        ("study,effect,low,high\na,1,2,0\n", ":2: low 2 is above high 0"),
+        ("study,effect,low,high,level\na,1,0,2,95\n", ":2: level 95; expected"),
+        ("study,effect,se\na,1,1\n\na,2,1\n", ":4: a second effect of study 'a'; expected one"),
+        ('[{"study": "a", "effect": 1, "se": 1}, 2]', "row 2: not a record"),
+        ('[{"study": true, "effect": 1, "se": 1}]', "row 1: study True is not an id"),
+        ("[]", "no records"),
+        ('[{"study": ', "not JSON"),
+        ("PAR1", "cannot be read as Parquet"),
+    ],
+)
+def test_bad_tables_are_named_with_the_line(confir_command, tmp_path, content, message):
+    (tmp_path / "bad").write_text(content)
+    outcome = confir_command("meta", tmp_path / "bad")
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert message in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--model", "remel"], "did you mean reml?"),
+        (["--baseline", "x"], "--baseline needs --effect"),
+        (["--effect", "logit"], "expected a table with a column run"),
+        (["--level", "1"], "level is 1"),
+    ],
+)
+def test_options_that_do_not_fit_are_an_error(confir_command, tmp_path, arguments, message):
+    (tmp_path / "e.csv").write_text(CSV)
+    outcome = confir_command("meta", tmp_path / "e.csv", *arguments)
+    assert outcome.code == 2
+    assert message in outcome.err
+
+
+def test_a_baseline_that_is_no_run_is_an_error(confir_command, tmp_path):
+    (tmp_path / "e.csv").write_text("topic,run,score,low,high\n1,bm25,0.5,0.4,0.6\n")
+    arguments = ["--effect", "difference", "--baseline", "bm52"]
+    assert "did you mean bm25?" in confir_command("meta", tmp_path / "e.csv", *arguments).err

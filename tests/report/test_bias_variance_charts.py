@@ -1,0 +1,101 @@
+"""Charts and tables of bias and variance show the result's own numbers."""
+
+import json
+
+import numpy as np
+import pytest
+
+from confir.data.scores import Scores
+from confir.report.bias_variance_tables import bias_variance_table
+from confir.report.charts import chart
+from confir.report.charts.bias_variance import (
+    _equal_totals,
+    _round_step,
+    _worth_naming,
+    total_chart,
+)
+from confir.studies.bias_variance import decompose_error
+
+
+def decompose(runs: int, **options):
+    rng = np.random.default_rng(8)
+    names = tuple(f"run{r}" for r in range(runs))
+    scores = Scores(
+        tuple(f"{t:02d}" for t in range(20)), names, ("AP", "RR"), rng.random((20, runs, 2))
+    )
+    return decompose_error(scores, replicates=999, rng=1, **options)
+
+
+@pytest.fixture(scope="module")
+def swept():
+    return decompose(5, baseline="run4", parameters=["k=3,1,2,,"])
+
+
+def layers(drawing, panel=0):
+    return drawing.to_dict()["concat"][panel]["layer"]
+
+
+def values(drawing, layer):
+    return json.loads(drawing.to_json())["datasets"][layer["data"]["name"]]
+
+
+def test_there_is_a_panel_for_each_measure(swept):
+    assert [panel["title"] for panel in chart(swept).to_dict()["concat"]] == ["AP", "RR"]
+
+
+def test_runs_of_a_sweep_are_joined_in_the_order_of_the_parameter(swept):
+    drawing = chart(swept)
+    (joined,) = [x for x in layers(drawing) if "order" in x.get("encoding", {})]
+    assert joined["mark"]["type"] == "line"
+    assert joined["encoding"]["order"]["field"] == "parameter_value"
+    assert joined["transform"] == [{"filter": "datum.group != 'runs'"}]
+    assert {r["run"]: r["label"] for r in values(drawing, joined)} == {
+        "run0": "3",
+        "run1": "1",
+        "run2": "2",
+        "run3": "run3",
+        "run4": "run4",
+    }
+
+
+def test_without_sweeps_nothing_is_joined():
+    marks = [layer["mark"]["type"] for layer in layers(total_chart(decompose(3)))]
+    assert marks == ["point", "text"]
+
+
+def test_lines_of_equal_total_error_are_just_that(swept):
+    lines = _equal_totals([r for r in swept.to_records() if r["measure"] == "AP"])
+    assert len(lines) >= 4
+    for end in lines:
+        assert end["bias_squared"] + end["variance"] == pytest.approx(float(end["total"]))
+
+
+def test_steps_are_round():
+    assert [_round_step(x) for x in (0.0013, 0.019, 4.0, 9.0)] == [0.001, 0.02, 5.0, 10.0]
+    assert _round_step(0.0) == 1.0
+
+
+def test_many_runs_are_named_sparingly():
+    result = decompose(30)
+    records = [r for r in result.to_records() if r["measure"] == "AP"]
+    named = _worth_naming(records)
+    assert 1 <= len(named) <= 5
+    assert min(records, key=lambda r: r["total"])["run"] in named
+
+
+def test_the_second_figure_shows_the_total(swept):
+    drawing = total_chart(swept)
+    points = layers(drawing)[1]
+    assert points["encoding"]["y"]["field"] == "total"
+    panel = drawing.to_dict()["concat"][0]
+    assert values(drawing, panel)[0]["total"] == swept.total.value[0, 0]
+
+
+def test_the_table_has_the_smallest_total_first_and_marks_the_best(swept):
+    table = bias_variance_table(swept)
+    assert table.columns[:2] == ("measure", "run")
+    assert table.columns[-3:] == ("RI", "<Init", "k")
+    totals = [float(row[5].text.split()[0]) for row in table.rows[:5]]
+    assert totals == sorted(totals)
+    assert table.rows[0][5].strong
+    assert {row[-1].text for row in table.rows} == {"1", "2", "3", "–"}

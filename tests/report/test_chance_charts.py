@@ -1,0 +1,92 @@
+"""Charts and tables of chance show the result's own numbers."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import confir
+from confir.data.scores import Scores
+from confir.report.chance_tables import chance_table, chance_topic_table
+from confir.report.charts import chart
+from confir.report.charts.chance import prevalence_gap_chart, topic_chart
+from confir.studies.random_baseline import compare_with_chance, describe_chance
+
+QRELS = {"1": {"a": 1, "b": 1}, "2": {"a": 1}}
+
+
+@pytest.fixture(scope="module")
+def with_runs():
+    values = np.array([[[0.9, 0.1], [0.3, 0.2]], [[0.5, 0.0], [0.2, 0.1]]])
+    scores = Scores(("1", "2"), ("good", "bad"), ("AP", "P@10"), values)
+    qrels = confir.data.neighbours.as_qrels(QRELS)
+    return compare_with_chance(qrels, scores, documents=20, rng=1)
+
+
+def datasets(drawing):
+    """The data of a chart, as a browser would read them."""
+    return list(json.loads(drawing.to_json())["datasets"].values())
+
+
+def without_nan(records):
+    return [
+        {key: None if value != value else value for key, value in record.items()}  # noqa: PLR0124
+        for record in records
+    ]
+
+
+def test_the_chart_of_runs_has_a_dashed_line_for_chance(with_runs):
+    drawing = chart(with_runs)
+    layers = drawing.to_dict()["spec"]["layer"]
+    rules = [layer for layer in layers if layer["mark"]["type"] == "rule"]
+    assert rules[0]["mark"]["strokeDash"]
+    assert rules[0]["encoding"]["x"]["field"] == "expected"
+    assert without_nan(with_runs.to_records()) in datasets(drawing)
+
+
+def test_without_runs_the_chart_shows_topics():
+    chance = compare_with_chance(confir.data.neighbours.as_qrels(QRELS), documents=20)
+    assert chance.to_records(per_topic=True) in datasets(chart(chance))
+
+
+def test_the_chart_of_topics_shows_one_measure(with_runs):
+    (records,) = datasets(topic_chart(with_runs, "P@10"))
+    assert len(records) == 4
+    assert {record["measure"] for record in records} == {"P@10"}
+
+
+def test_the_gap_chart_draws_its_records():
+    records = [{"documents": 5, "prevalence": "0.4", "difference": 0.1925}]
+    assert records in datasets(prevalence_gap_chart(records))
+
+
+def test_the_table_puts_runs_above_chance_and_marks_the_best(with_runs):
+    table = chance_table(with_runs)
+    assert table.columns == ("run", "AP", "P@10", "p of AP")
+    assert [row[0].text for row in table.rows] == ["good", "bad", "chance"]
+    assert [cell.strong for cell in table.rows[0]] == [False, True, False, False]
+    corrected = with_runs.corrected.mean()[0, 0]
+    assert table.rows[0][1].text == f"0.7000 ({corrected:.4f})"
+
+
+def test_probabilities_that_underflow_are_shown_as_bounds(with_runs):
+    from dataclasses import replace
+
+    tiny = replace(with_runs, p=np.full_like(with_runs.p, 1e-300))
+    assert chance_table(tiny).rows[0][3].text == "<1e-300"
+
+
+def test_unknown_probabilities_have_no_column_and_show_as_dashes(with_runs):
+    from dataclasses import replace
+
+    untested = replace(with_runs, p=np.full_like(with_runs.p, math.nan))
+    assert chance_table(untested).columns == ("run", "AP", "P@10")
+    assert chance_topic_table(untested).rows[0][-1].text == "–"
+
+
+def test_the_topic_table_has_a_row_for_each_topic(with_runs):
+    table = chance_topic_table(with_runs)
+    assert table.columns[:3] == ("measure", "run", "topic")
+    assert len(table.rows) == 8
+    assert len(chance_topic_table(describe_chance(5, 2, ["AP"])).rows) == 1

@@ -1,0 +1,120 @@
+"""Charts of comparisons and plans show the records, and nothing else."""
+
+import numpy as np
+import pytest
+
+from confir import compare_runs, plan_topics
+from confir.errors import InvalidValueError, UnknownNameError
+from confir.report.charts import chart
+from confir.report.charts.comparison import difference_chart, matrix_chart, topic_chart
+from studies.score_tables import table
+
+
+@pytest.fixture
+def scores():
+    rng = np.random.default_rng(0)
+    values = rng.random((30, 1, 2)) / 2 + rng.normal(0.0, 0.05, (30, 4, 2))
+    values[:, 3] += 0.2
+    return table(values, ["a", "b", "c", "d"])
+
+
+def datasets(drawing):
+    """All records in a chart's specification."""
+    return [record for values in drawing.to_dict()["datasets"].values() for record in values]
+
+
+def test_differences_from_a_baseline(scores):
+    comparison = compare_runs(scores, baseline="a", margin=0.05)
+    drawing = chart(comparison)
+    shown = {(r["measure"], r["run"]): r for r in datasets(drawing)}
+    assert len(shown) == 6
+    for record in comparison.to_records():
+        drawn = shown[record["measure"], record["run"]]
+        assert {key: drawn[key] for key in record} == record
+    assert drawing.to_dict()["title"]["text"] == "Differences from a, over 30 topics"
+    assert "interval of the difference decides" in drawing.to_dict()["title"]["subtitle"][0]
+    assert {(record["below"], record["above"]) for record in shown.values()} == {(-0.05, 0.05)}
+
+
+def test_differences_of_all_pairs_name_both_runs(scores):
+    names = {record["name"] for record in datasets(difference_chart(compare_runs(scores)))}
+    assert names == {"b - a", "c - a", "d - a", "c - b", "d - b", "d - c"}
+
+
+def test_the_matrix_shows_every_pair_twice(scores):
+    comparison = compare_runs(scores)
+    cells = {(r["measure"], r["row"], r["column"]): r for r in datasets(chart(comparison))}
+    assert len(cells) == 2 * 12
+    for record in comparison.to_records():
+        measure, run, baseline = record["measure"], record["run"], record["baseline"]
+        cell, mirrored = cells[measure, run, baseline], cells[measure, baseline, run]
+        assert cell["difference"] == record["difference"] == -mirrored["difference"]
+        assert cell["shown"] == mirrored["shown"] == (record["verdict"] in ("better", "worse"))
+    assert cells["m0", "d", "a"]["verdict"] == "better"
+    assert cells["m0", "a", "d"]["verdict"] == "worse"
+    with pytest.raises(InvalidValueError, match="without a baseline"):
+        matrix_chart(compare_runs(scores, baseline="a"))
+
+
+def test_bars_of_one_pair_topic_by_topic(scores):
+    differences = compare_runs(scores).topic_differences()
+    first = datasets(chart(differences))
+    assert {(r["run"], r["baseline"], r["measure"]) for r in first} == {("b", "a", "m0")}
+    chosen = datasets(topic_chart(differences, run="d", measure="m1", baseline="c"))
+    assert {(r["run"], r["baseline"], r["measure"]) for r in chosen} == {("d", "c", "m1")}
+    assert len(chosen) == 30
+    values = [record["difference"] for record in chosen]
+    assert values == sorted(values, reverse=True)
+    with pytest.raises(UnknownNameError, match="unknown pair 'e'"):
+        topic_chart(differences, run="e")
+
+
+def test_bars_of_many_topics_have_no_labels():
+    values = np.random.default_rng(1).random((200, 2))
+    spec = chart(compare_runs(table(values)).topic_differences()).to_dict()
+    assert spec["encoding"]["x"]["axis"]["labels"] is False
+
+
+def test_groups_are_drawn_from_first_to_last_run(scores):
+    groups = compare_runs(scores).group_runs()
+    records = datasets(chart(groups))
+    bars = [record for record in records if "first" in record]
+    grouped = groups.by_measure[0]
+    start, stop = grouped.groups[0]
+    assert bars[0]["first"] == grouped.runs[start]
+    assert bars[0]["last"] == grouped.runs[stop]
+    means = [record["mean"] for record in records if "mean" in record][:4]
+    assert means == list(grouped.means)
+
+
+@pytest.mark.parametrize(
+    ("options", "title"),
+    [
+        ({"half_width": 0.02}, "Half width of the 95 % interval of the mean"),
+        (
+            {"half_width": 0.02, "baseline": "a"},
+            "Half width of the 95 % interval of the difference from a",
+        ),
+        ({"difference": 0.02, "baseline": "a"}, "Power to show a difference of 0.02 from a"),
+        ({"baseline": "a"}, "Difference from a that is shown with probability 0.8"),
+    ],
+)
+def test_a_plan_is_a_curve_with_its_answer(scores, options, title):
+    plan = plan_topics(scores, rng=1, **options)
+    drawing = chart(plan)
+    records = datasets(drawing)
+    assert drawing.to_dict()["title"] == title
+    curve = [record for record in records if not record["goal"]]
+    assert len(curve) == len(plan.curve_records())
+    goals = [record for record in records if record["goal"]]
+    assert [record["topics"] for record in goals] == [r["topics"] for r in plan.to_records()]
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_what_is_not_known_is_left_blank(scores):
+    scores.values[:, 1] = scores.values[:, 0]
+    records = datasets(chart(compare_runs(scores, baseline="a")))
+    assert next(r for r in records if r["run"] == "b")["low"] is None
+    chart(compare_runs(scores)).to_json()
+    goals = [r for r in datasets(chart(plan_topics(scores, baseline="a", rng=1))) if r["goal"]]
+    assert {record["run"] for record in goals} == {"c", "d"}

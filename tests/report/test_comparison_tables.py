@@ -1,0 +1,124 @@
+"""How comparisons and plans read."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from confir import compare_runs, plan_topics
+from confir.report.comparison_tables import (
+    BY_EYE,
+    comparison_table,
+    effect_table,
+    extreme_table,
+    group_table,
+    p_text,
+)
+from confir.report.plan_tables import plan_table
+from confir.report.tables import to_html, to_latex, to_text
+from studies.score_tables import table
+
+
+@pytest.fixture
+def scores():
+    rng = np.random.default_rng(0)
+    values = rng.random((30, 1, 2)) / 2 + rng.normal(0.0, 0.05, (30, 4, 2))
+    values[:, 3] += 0.2
+    return table(values, ["a", "b", "<c>&_", "d"])
+
+
+def test_what_the_eye_may_read_is_right():
+    # two independent means with equal standard errors, and intervals of ±1.96 of them
+    touching = 2 * norm.sf(2 * 1.959964 / np.sqrt(2))
+    half_overlap = 2 * norm.sf(1.5 * 1.959964 / np.sqrt(2))
+    assert touching == pytest.approx(0.0056, abs=5e-5)
+    assert half_overlap == pytest.approx(0.038, abs=5e-4)
+    assert f"touching: p about {touching:.3f}".replace("0.", ".") in BY_EYE
+    assert f"half overlap: p about {half_overlap:.2f}".replace("0.", ".") in BY_EYE
+
+
+def test_runs_stand_best_first_within_a_measure(scores):
+    rows = comparison_table(compare_runs(scores, baseline="a")).rows
+    assert [row[0].text for row in rows] == ["m0"] * 3 + ["m1"] * 3
+    differences = [float(row[3].text.split()[0]) for row in rows]
+    assert differences[:3] == sorted(differences[:3], reverse=True)
+    assert rows[0][1].text == "d"
+    assert rows[0][2] == ("better", True)
+    assert rows[1][2].strong is False
+
+
+def test_columns_appear_where_they_say_something(scores):
+    pair = scores.select(runs=["a", "d"])
+    assert comparison_table(compare_runs(pair)).columns == (
+        *("measure", "run", "against", "verdict", "difference", "p", "d_z", "w/t/l"),
+    )
+    many = compare_runs(scores, test=["t", "sign"], margin=0.1, baseline="a")
+    assert comparison_table(many).columns == (
+        *("measure", "run", "test", "verdict", "difference"),
+        *("p", "adj. p", "p equiv.", "d_z", "w/t/l"),
+    )
+    assert "adj. p" not in comparison_table(compare_runs(scores, correction="none")).columns
+    tukey = compare_runs(scores, test="tukey-hsd", replicates=99, rng=1)
+    assert "adj. p" not in comparison_table(tukey).columns
+
+
+def test_the_note_says_how_to_get_the_numbers_again(scores):
+    plain = comparison_table(compare_runs(scores, baseline="a"), seed=7).note
+    assert plain.startswith(
+        "mean difference from a with 95 % interval by t, over 30 topics; p by t, adjusted by holm "
+        "for 3 pairs within each measure; w/t/l: topics won, tied, lost. By eye:"
+    )
+    drawn = compare_runs(scores, baseline="a", method="bca", replicates=999, rng=7)
+    assert "; 999 replicates, seed 7;" in comparison_table(drawn, seed=7).note
+
+
+def test_names_are_escaped(scores):
+    comparison = compare_runs(scores, baseline="a")
+    assert "<c>" not in to_html(comparison_table(comparison))
+    assert "&lt;c&gt;&amp;_" in to_html(comparison_table(comparison))
+    assert r"\&\_" in to_latex(comparison_table(comparison))
+
+
+def test_p_values_are_never_shown_as_zero():
+    assert p_text(1e-30) == "<0.0001"
+    assert p_text(0.00005) == "0.0001"
+    assert p_text(0.05) == "0.0500"
+    assert p_text(float("nan")) == "–"
+
+
+def test_small_limits_keep_their_sign():
+    values = np.stack([np.zeros(50), np.tile([0.0, 4e-5], 25)], axis=1)
+    text = to_text(comparison_table(compare_runs(table(values))))
+    assert "+2e-05 [+1e-05, +3e-05]" in text
+
+
+def test_effects_topics_and_groups(scores):
+    comparison = compare_runs(scores)
+    assert len(effect_table(comparison).rows) == 12
+    extremes = extreme_table(comparison).rows
+    assert extremes[0][1].text == "b against a"
+    assert len(extremes[0][2].text.split(", ")) == 3
+    grouped = group_table(comparison.group_runs(), "as told")
+    assert grouped.rows[0][0].text == "d"
+    assert grouped.rows[0][1].text.endswith("(1)")
+    assert grouped.note.endswith("; as told")
+
+
+def test_plans(scores):
+    shown = plan_table(plan_topics(scores, baseline="a", rng=1))
+    assert shown.columns[2] == "detectable difference"
+    assert len(shown.rows) == 6
+    needed = plan_table(plan_topics(scores, half_width=0.01, rng=1), seed=1)
+    assert needed.columns[2] == "topics needed"
+    assert int(needed.rows[0][2].text) > 30
+    assert " to " in needed.rows[0][3].text
+    never = plan_table(plan_topics(scores, half_width=1e-9, rng=1))
+    assert never.rows[0][2].text == "–"
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_what_is_not_known_is_a_dash(scores):
+    scores.values[:, 1] = scores.values[:, 0]
+    row = comparison_table(compare_runs(scores, baseline="a", margin=0.1)).rows[-1]
+    assert [cell.text for cell in row[3:]] == ["0.0000", "–", "–", "–", "–", "0/30/0"]
+    plan = plan_table(plan_topics(scores, baseline="a", rng=1))
+    assert [cell.text for cell in plan.rows[0][2:5]] == ["–", "–", "–"]
