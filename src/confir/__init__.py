@@ -4,11 +4,16 @@ Verbs, from files to answers::
 
     read_run, read_qrels, read_scores   what was retrieved, judged, scored
     evaluate                            runs and qrels -> Scores
+    simulate_scores                     Scores -> Scores on new topics, true means known
     bootstrap_topics                    Scores -> SamplingDistribution
     confidence_interval                 Scores -> Interval
     rank_runs                           Scores -> Ranking
     compare_runs                        Scores -> Comparison
     plan_topics                         pilot Scores -> Plan
+    pool_effects                        effects of topics or collections -> PooledEffect
+    expected_random_ap                  N documents, R relevant -> expected AP of chance
+    compare_with_chance                 Qrels and Scores -> Chance
+    decompose_error                     Scores -> BiasVariance
 
 Nouns are frozen: Run, Qrels, Scores, Measure, SamplingDistribution, Interval, Ranking. Errors are
 in `confir.errors`; MEASURES and METHODS list what there is to choose from.
@@ -21,17 +26,22 @@ if TYPE_CHECKING:
     from confir.data.qrels import Qrels
     from confir.data.run import Run
     from confir.data.score_files import read_scores, write_scores
+    from confir.data.score_simulation import ScorePopulation, fit_population, simulate_scores
     from confir.data.scores import Scores
     from confir.data.trec_files import read_qrels, read_run, write_qrels, write_run
     from confir.intervals.catalogue import METHODS, confidence_interval
     from confir.intervals.interval import Interval
     from confir.measures.catalogue import MEASURES, parse_measure
+    from confir.measures.chance import expected_random_ap, expected_random_score
     from confir.measures.evaluation import evaluate
     from confir.measures.measure import Measure
     from confir.resampling.distribution import SamplingDistribution
     from confir.resampling.topics import bootstrap_topics
+    from confir.studies.bias_variance import BiasVariance, decompose_error
     from confir.studies.comparison import Comparison, compare_runs
+    from confir.studies.meta_analysis import PooledEffect, pool_effects
     from confir.studies.planning import Plan, plan_topics
+    from confir.studies.random_baseline import Chance, compare_with_chance, describe_chance
     from confir.studies.ranking import Ranking, rank_runs
 
 # Where each public name lives. Modules are imported when a name is first used: ``confir --help``
@@ -39,25 +49,37 @@ if TYPE_CHECKING:
 _HOMES = {
     "MEASURES": "measures.catalogue",
     "METHODS": "intervals.catalogue",
+    "BiasVariance": "studies.bias_variance",
+    "Chance": "studies.random_baseline",
     "Comparison": "studies.comparison",
     "Interval": "intervals.interval",
     "Measure": "measures.measure",
     "Plan": "studies.planning",
+    "PooledEffect": "studies.meta_analysis",
     "Qrels": "data.qrels",
     "Ranking": "studies.ranking",
     "Run": "data.run",
     "SamplingDistribution": "resampling.distribution",
+    "ScorePopulation": "data.score_simulation",
     "Scores": "data.scores",
     "bootstrap_topics": "resampling.topics",
     "compare_runs": "studies.comparison",
+    "compare_with_chance": "studies.random_baseline",
     "confidence_interval": "intervals.catalogue",
+    "decompose_error": "studies.bias_variance",
+    "describe_chance": "studies.random_baseline",
     "evaluate": "measures.evaluation",
+    "expected_random_ap": "measures.chance",
+    "expected_random_score": "measures.chance",
+    "fit_population": "data.score_simulation",
     "parse_measure": "measures.catalogue",
     "plan_topics": "studies.planning",
+    "pool_effects": "studies.meta_analysis",
     "rank_runs": "studies.ranking",
     "read_qrels": "data.trec_files",
     "read_run": "data.trec_files",
     "read_scores": "data.score_files",
+    "simulate_scores": "data.score_simulation",
     "write_qrels": "data.trec_files",
     "write_run": "data.trec_files",
     "write_scores": "data.score_files",
@@ -66,25 +88,37 @@ _HOMES = {
 __all__ = [
     "MEASURES",
     "METHODS",
+    "BiasVariance",
+    "Chance",
     "Comparison",
     "Interval",
     "Measure",
     "Plan",
+    "PooledEffect",
     "Qrels",
     "Ranking",
     "Run",
     "SamplingDistribution",
+    "ScorePopulation",
     "Scores",
     "bootstrap_topics",
     "compare_runs",
+    "compare_with_chance",
     "confidence_interval",
+    "decompose_error",
+    "describe_chance",
     "evaluate",
+    "expected_random_ap",
+    "expected_random_score",
+    "fit_population",
     "parse_measure",
     "plan_topics",
+    "pool_effects",
     "rank_runs",
     "read_qrels",
     "read_run",
     "read_scores",
+    "simulate_scores",
     "write_qrels",
     "write_run",
     "write_scores",

@@ -105,7 +105,6 @@ def test_intervals_hold_their_estimates_and_widen_with_level(scores):
 def test_percentile_limits_are_quantiles_of_resampled_topics(scores):
     result = decompose_error(scores, target="best", method="percentile", replicates=500, rng=9)
     generator = np.random.default_rng(9)
-    generator.integers(2**63)
     drawn = confir.resampling.topics.topic_weights(40, 500, generator)
     x, best = scores.values[:, 3, 0], scores.values[:, :, 0].max(axis=1)
     mean, square, target = drawn @ x, drawn @ x**2, drawn @ best

@@ -12,7 +12,20 @@ from typing import Any
 
 import typer
 
-from confir.cli import chance, compare, coverage, demo, evaluate, lists, plan
+from confir.cli import (
+    bias_variance,
+    chance,
+    collection,
+    compare,
+    coverage,
+    demo,
+    evaluate,
+    lists,
+    meta,
+    plan,
+    simulate,
+    split_half,
+)
 from confir.errors import ConfirError, ConfirWarning
 
 DAILY, STUDIES, LISTS = "Daily", "Studies", "Lists"
@@ -31,8 +44,13 @@ app.command("compare", rich_help_panel=DAILY)(compare.compare_command)
 app.command("demo", rich_help_panel=DAILY)(demo.demo_command)
 app.command("coverage", rich_help_panel=STUDIES)(coverage.coverage_command)
 app.command("type-one", rich_help_panel=STUDIES)(coverage.type_one_command)
+app.command("collection", rich_help_panel=STUDIES)(collection.collection_command)
+app.command("split-half", rich_help_panel=STUDIES)(split_half.split_half_command)
 app.command("chance", rich_help_panel=STUDIES)(chance.chance_command)
 app.command("plan", rich_help_panel=STUDIES)(plan.plan_command)
+app.command("bias-variance", rich_help_panel=STUDIES)(bias_variance.bias_variance_command)
+app.command("simulate", rich_help_panel=STUDIES)(simulate.simulate_command)
+app.command("meta", rich_help_panel=STUDIES)(meta.meta_command)
 app.command("measures", rich_help_panel=LISTS)(lists.measures_command)
 app.command("methods", rich_help_panel=LISTS)(lists.methods_command)
 

@@ -189,7 +189,6 @@ def decompose_error(
     sweeps = read_sweeps(parameters, scores.runs)
     sample = _Errors.of(scores, targets, variable)
     generator = np.random.default_rng(rng)
-    generator.integers(2**63)  # the seed that interval methods draw first
     weights = topic_weights(len(scores.topics), replicates, generator)
     bias, variance, total = (
         _with_limits(scores, sample, statistic, name, weights, level, method)

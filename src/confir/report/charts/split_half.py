@@ -34,8 +34,7 @@ def split_half_chart(result: SplitHalf) -> Any:
     ]
     panels = list(dict.fromkeys(record["panel"] for record in records))
     names = list(dict.fromkeys(record["name"] for record in records))
-    base = alt.Chart(alt.InlineData(values=records)).encode(
-        y=alt.Y("name:N", sort=names, title=None, axis=alt.Axis(labelLimit=240)),
+    plain = alt.Chart(alt.InlineData(values=records)).encode(
         color=alt.Color(
             "part:N",
             sort=parts,
@@ -46,12 +45,13 @@ def split_half_chart(result: SplitHalf) -> Any:
         tooltip=["name:N", "part:N", alt.Tooltip("share:Q", format=".1%")],
     )
     axis = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
-    dots = base.mark_point(filled=True, size=50, opacity=1).encode(
-        x=alt.X("share:Q", title="share (line: the model)", axis=axis)
+    dots = plain.mark_point(filled=True, size=50, opacity=1).encode(
+        x=alt.X("share:Q", title="share (lines: the model)", axis=axis),
+        y=alt.Y("name:N", sort=names, title=None, axis=alt.Axis(labelLimit=240)),
     )
-    lines = base.mark_rule(strokeDash=[4, 3]).encode(x="model:Q", y=alt.value(None))
+    model = plain.transform_filter("datum.part != 'below'").mark_rule(strokeDash=[4, 3])
     drawing = (
-        alt.layer(dots, lines.encode(y=alt.Undefined))
+        alt.layer(model.encode(x="model:Q"), dots)
         .properties(width=280, height=alt.Step(18))
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=2)
     )
@@ -97,10 +97,11 @@ def normalised_chart(
             )
         ]
     base = alt.Chart(alt.InlineData(values=records))
-    bars = base.mark_bar(stroke="white", strokeWidth=0.5).encode(
+    bars = base.mark_rect(stroke="white", strokeWidth=0.5).encode(
         x=alt.X("from:Q", title="normalised difference (ends: that far or farther)"),
         x2="to:Q",
         y=alt.Y("lists:Q", title="lists"),
+        y2=alt.Y2Datum(0),
         color=alt.Color(
             "place:N",
             scale=alt.Scale(domain=["in the interval", "outside"], range=[COLOURS[2], COLOURS[1]]),
@@ -141,7 +142,7 @@ def half_means_chart(
         circles = base.mark_point(size=40, color=COLOURS[1])
         panels.append(
             alt.layer(limits, crosses.encode(y="A:Q"), circles.encode(y="B:Q")).properties(
-                width=alt.Step(12), height=220, title=f"{name}, interval by {method}"
+                width=alt.Step(12), height=220, title=f"{name}, {method} interval"
             )
         )
     title = alt.TitleParams(
@@ -149,4 +150,4 @@ def half_means_chart(
         subtitle="cross: half A; circle: half B",
         subtitleColor="#555",
     )
-    return styled(alt.concat(*panels, columns=1), title)
+    return styled(alt.concat(*panels, columns=2), title)
