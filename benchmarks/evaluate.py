@@ -95,7 +95,7 @@ def files(case: str) -> tuple[Path, list[Path]]:
 def confir(case: str) -> side_by_side.Job:
     """confir, from files to Scores."""
     from confir import evaluate
-    from confir.data.scanner import load_kernels
+    from confir.data.scan_kernels import load_kernels
 
     if case != "a":
         load_kernels()

@@ -6,6 +6,12 @@ Verbs, from files to answers::
     evaluate                            runs and qrels -> Scores
     simulate_scores                     Scores -> Scores on new topics, true means known
     bootstrap_topics                    Scores -> SamplingDistribution
+    bootstrap_documents                 runs and qrels -> SamplingDistribution
+    resample_documents                  runs and qrels -> DocumentReplicates
+    summarise_means, summarise_topics   DocumentReplicates -> intervals over collections
+    compare_on_collection               DocumentReplicates -> CollectionDifferences
+    decompose_variance                  DocumentReplicates -> CollectionVariance
+    validate_split_half                 runs and qrels -> SplitHalf
     confidence_interval                 Scores -> Interval
     rank_runs                           Scores -> Ranking
     compare_runs                        Scores -> Comparison
@@ -36,13 +42,31 @@ if TYPE_CHECKING:
     from confir.measures.evaluation import evaluate
     from confir.measures.measure import Measure
     from confir.resampling.distribution import SamplingDistribution
+    from confir.resampling.documents import (
+        DocumentReplicates,
+        bootstrap_documents,
+        resample_documents,
+    )
     from confir.resampling.topics import bootstrap_topics
     from confir.studies.bias_variance import BiasVariance, decompose_error
+    from confir.studies.collection import (
+        CollectionMeans,
+        CollectionTopics,
+        summarise_means,
+        summarise_topics,
+    )
+    from confir.studies.collection_differences import (
+        CollectionDifferences,
+        CollectionVariance,
+        compare_on_collection,
+        decompose_variance,
+    )
     from confir.studies.comparison import Comparison, compare_runs
     from confir.studies.meta_analysis import PooledEffect, pool_effects
     from confir.studies.planning import Plan, plan_topics
     from confir.studies.random_baseline import Chance, compare_with_chance, describe_chance
     from confir.studies.ranking import Ranking, rank_runs
+    from confir.studies.split_half import SplitHalf, validate_split_half
 
 # Where each public name lives. Modules are imported when a name is first used: ``confir --help``
 # should not wait for numpy.
@@ -51,7 +75,12 @@ _HOMES = {
     "METHODS": "intervals.catalogue",
     "BiasVariance": "studies.bias_variance",
     "Chance": "studies.random_baseline",
+    "CollectionDifferences": "studies.collection_differences",
+    "CollectionMeans": "studies.collection",
+    "CollectionTopics": "studies.collection",
+    "CollectionVariance": "studies.collection_differences",
     "Comparison": "studies.comparison",
+    "DocumentReplicates": "resampling.documents",
     "Interval": "intervals.interval",
     "Measure": "measures.measure",
     "Plan": "studies.planning",
@@ -62,11 +91,15 @@ _HOMES = {
     "SamplingDistribution": "resampling.distribution",
     "ScorePopulation": "data.score_simulation",
     "Scores": "data.scores",
+    "SplitHalf": "studies.split_half",
+    "bootstrap_documents": "resampling.documents",
     "bootstrap_topics": "resampling.topics",
+    "compare_on_collection": "studies.collection_differences",
     "compare_runs": "studies.comparison",
     "compare_with_chance": "studies.random_baseline",
     "confidence_interval": "intervals.catalogue",
     "decompose_error": "studies.bias_variance",
+    "decompose_variance": "studies.collection_differences",
     "describe_chance": "studies.random_baseline",
     "evaluate": "measures.evaluation",
     "expected_random_ap": "measures.chance",
@@ -79,7 +112,11 @@ _HOMES = {
     "read_qrels": "data.trec_files",
     "read_run": "data.trec_files",
     "read_scores": "data.score_files",
+    "resample_documents": "resampling.documents",
     "simulate_scores": "data.score_simulation",
+    "summarise_means": "studies.collection",
+    "summarise_topics": "studies.collection",
+    "validate_split_half": "studies.split_half",
     "write_qrels": "data.trec_files",
     "write_run": "data.trec_files",
     "write_scores": "data.score_files",
@@ -90,7 +127,12 @@ __all__ = [
     "METHODS",
     "BiasVariance",
     "Chance",
+    "CollectionDifferences",
+    "CollectionMeans",
+    "CollectionTopics",
+    "CollectionVariance",
     "Comparison",
+    "DocumentReplicates",
     "Interval",
     "Measure",
     "Plan",
@@ -101,11 +143,15 @@ __all__ = [
     "SamplingDistribution",
     "ScorePopulation",
     "Scores",
+    "SplitHalf",
+    "bootstrap_documents",
     "bootstrap_topics",
+    "compare_on_collection",
     "compare_runs",
     "compare_with_chance",
     "confidence_interval",
     "decompose_error",
+    "decompose_variance",
     "describe_chance",
     "evaluate",
     "expected_random_ap",
@@ -118,7 +164,11 @@ __all__ = [
     "read_qrels",
     "read_run",
     "read_scores",
+    "resample_documents",
     "simulate_scores",
+    "summarise_means",
+    "summarise_topics",
+    "validate_split_half",
     "write_qrels",
     "write_run",
     "write_scores",

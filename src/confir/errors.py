@@ -98,12 +98,13 @@ class MissingDependencyError(ConfirError, ImportError):
     purpose
         What it is needed for.
     extra
-        The extra of confir that brings it.
+        The extra of confir that brings it; None where none does.
     """
 
-    def __init__(self, package: str, purpose: str, extra: str) -> None:
+    def __init__(self, package: str, purpose: str, extra: str | None) -> None:
+        wanted = package if extra is None else f"'confir[{extra}]'"
         super().__init__(
-            f"{purpose} needs the package {package}: install it with pip install 'confir[{extra}]'"
+            f"{purpose} needs the package {package}: install it with pip install {wanted}"
         )
 
 

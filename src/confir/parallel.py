@@ -10,10 +10,13 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +27,10 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 Arrays = dict[str, npt.NDArray[Any]]
 Progress = Callable[[int], None]
+
+# In a folder of results: the file that says what they are of, and the same inside of each result.
+_LISTING = "study.json"
+_STUDY = "study"
 
 
 def usable_cores() -> int:
@@ -58,7 +65,7 @@ def run_tasks(
     jobs: int | None = None,
     progress: Progress | None = None,
     resume: str | os.PathLike[str] | None = None,
-    signature: str = "",
+    study: Mapping[str, Any] | None = None,
 ) -> list[Arrays]:
     """Return the function's arrays for every task, in order; for long work.
 
@@ -75,15 +82,15 @@ def run_tasks(
         Called with 1 after each task.
     resume
         A folder that keeps the results: tasks whose results are there are not run again.
-    signature
-        What the work is, in text; a folder that keeps other work is refused.
+    study
+        What the work is, as values that JSON can hold; a folder that keeps other work is refused.
     """
     if jobs is not None and jobs < 1:
         raise InvalidValueError(f"jobs is {jobs}; expected 1 or more")
     from joblib import Parallel, delayed
     from threadpoolctl import threadpool_limits
 
-    store = None if resume is None else _Store(Path(resume), signature, len(tasks))
+    store = None if resume is None else _Store(Path(resume), {**(study or {}), "tasks": len(tasks)})
     parallel = Parallel(
         n_jobs=jobs or usable_cores(), prefer="threads", return_as="generator", batch_size=1
     )
@@ -97,12 +104,12 @@ def run_tasks(
     return results
 
 
-def digest(*parts: Any) -> str:
-    """Return a text that tells apart what arrays and values are given: for signatures."""
+def digest(*arrays: npt.NDArray[Any]) -> str:
+    """Return a text that tells arrays from others by shape, type and content."""
     mixed = hashlib.sha256()
-    for part in parts:
-        content = part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode()
-        mixed.update(str(len(content)).encode() + b":" + content)
+    for array in arrays:
+        mixed.update(f"{array.shape} {array.dtype.str};".encode())
+        mixed.update(np.ascontiguousarray(array).tobytes())
     return mixed.hexdigest()
 
 
@@ -120,45 +127,72 @@ def _run(
 
 
 class _Store:
-    """A folder with the results of tasks, each written whole or not at all."""
+    """A folder with the results of tasks, each written whole or not at all.
 
-    def __init__(self, folder: Path, signature: str, tasks: int) -> None:
+    Several processes may share a folder: they do the same work, and the last to write wins.
+    """
+
+    def __init__(self, folder: Path, study: Mapping[str, Any]) -> None:
         self._folder = folder
-        description = {"signature": signature, "tasks": tasks}
-        try:
+        self._study = json.dumps(study, sort_keys=True)
+        listing = folder / _LISTING
+        with _writing_to(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            listing = folder / "study.json"
-            if listing.exists():
-                if json.loads(listing.read_text()) != description:
-                    raise InvalidValueError(
-                        f"{folder} keeps the results of another study: other data, options or "
-                        "seed; name another folder"
-                    )
-            else:
-                self._write(listing, json.dumps(description).encode())
-        except (OSError, ValueError) as error:
-            if isinstance(error, InvalidValueError):
-                raise
-            raise UnreadableError(f"{folder}: cannot keep results ({error})") from None
+            if not listing.exists():
+                self._write(listing, lambda stream: stream.write(self._study.encode()))
+            content = listing.read_bytes()
+        try:
+            kept = json.loads(content)
+        except ValueError:
+            raise UnreadableError(f"{listing} is damaged; name another folder") from None
+        self._refuse_other(kept, json.loads(self._study))
+
+    def _refuse_other(self, kept: Any, wanted: dict[str, Any]) -> None:
+        """Raise where the folder keeps another study, naming what is different."""
+        if kept == wanted:
+            return
+        other = [
+            name for name in wanted if not isinstance(kept, dict) or kept.get(name) != wanted[name]
+        ]
+        raise InvalidValueError(
+            f"{self._folder} keeps the results of another study, with other {', '.join(other)}; "
+            "name another folder, or repeat that study"
+        )
 
     def load(self, number: int) -> Arrays | None:
-        path = self._path(number)
-        if not path.exists():
+        """Return the arrays of a task; None where they are not there, damaged, or another study's."""
+        try:
+            with np.load(self._path(number), allow_pickle=False) as kept:
+                arrays = {name: kept[name] for name in kept.files}
+        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error):
             return None
-        with np.load(path, allow_pickle=False) as kept:
-            return {name: kept[name] for name in kept.files}
+        return arrays if str(arrays.pop(_STUDY, "")) == self._study else None
 
     def save(self, number: int, arrays: Arrays) -> None:
-        descriptor, beside = tempfile.mkstemp(dir=self._folder, suffix=".part")
-        with os.fdopen(descriptor, "wb") as stream:
-            np.savez(stream, **arrays)  # type: ignore[arg-type]
-        os.replace(beside, self._path(number))
+        """Keep the arrays of a task."""
+        content: dict[str, Any] = {**arrays, _STUDY: np.array(self._study)}
+        with _writing_to(self._folder):
+            self._write(self._path(number), lambda stream: np.savez(stream, **content))
 
     def _path(self, number: int) -> Path:
         return self._folder / f"task-{number:06d}.npz"
 
-    def _write(self, path: Path, content: bytes) -> None:
+    def _write(self, path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
+        """Write a file beside its place, then move it there."""
         descriptor, beside = tempfile.mkstemp(dir=self._folder, suffix=".part")
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-        os.replace(beside, path)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                fill(stream)
+            os.replace(beside, path)
+        except BaseException:
+            Path(beside).unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _writing_to(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UnreadableError(f"{folder}: cannot keep results there ({reason})") from None

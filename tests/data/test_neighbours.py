@@ -14,18 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confir.data.neighbours import (
-    as_qrels,
-    as_run,
-    as_runs,
-    frame_from_records,
-    qrels_to_frame,
+from confir.data.frames import qrels_to_frame, run_to_frame
+from confir.data.json_files import (
     read_json_qrels,
     read_json_run,
-    run_to_frame,
     write_json_qrels,
     write_json_run,
 )
+from confir.data.neighbours import as_qrels, as_run, as_runs, frame_from_records
 from confir.data.qrels import build_qrels
 from confir.data.run import Run
 from confir.data.trec_files import RunSource, read_qrels, read_run
@@ -1074,11 +1070,14 @@ def test_first_installed_backend_is_the_default(monkeypatch):
 def test_missing_backend_is_named(monkeypatch):
     for name in NATIVE:
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingDependencyError, match="a data frame needs the package pandas"):
+    needed = "a data frame needs the package {0}: install it with pip install {0}$"
+    with pytest.raises(MissingDependencyError, match=needed.format("pandas")):
         frame_from_records([{"a": 1}])
-    with pytest.raises(MissingDependencyError, match="needs the package polars"):
+    with pytest.raises(MissingDependencyError, match=needed.format("polars")):
         frame_from_records([{"a": 1}], "polars")
-    with pytest.raises(MissingDependencyError, match="needs the package pyarrow: install it"):
+    with pytest.raises(
+        MissingDependencyError, match=r"pyarrow: .* pip install 'confir\[parquet\]'"
+    ):
         frame_from_records([{"a": 1}], "pyarrow")
 
 

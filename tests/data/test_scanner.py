@@ -16,10 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from confir.data import scanner
+from confir.data import scan_kernels, scanner
 from confir.data.files import open_bytes
 from confir.data.qrels import Qrels, build_qrels
-from confir.data.scanner import Wanted, load_kernels, read_rankings, scan_files
+from confir.data.scan_kernels import load_kernels
+from confir.data.scanner import Wanted, read_rankings, scan_files
 from confir.data.trec_files import RunSource, read_qrels
 from confir.errors import ConfirError, FormatError, InputWarning, UnreadableError
 
@@ -269,8 +270,8 @@ def parse_scores(fields):
     """The scores of as many lines, and how many of them the kernel left to Python."""
     kernels = load_kernels()
     lines = "".join(f"t Q0 d{n} 1 {field} tag\n" for n, field in enumerate(fields)).encode()
-    block = np.frombuffer(bytearray(lines + b"\n" * scanner.WORD), np.uint8)
-    table = scanner._index_ids(["t"], np.array([0, 1]), kernels)
+    block = np.frombuffer(bytearray(lines + b"\n" * scan_kernels.WORD), np.uint8)
+    table = scan_kernels.index_ids(["t"], np.array([0, 1]), kernels)
     parsed = kernels.scan_lines(block, len(lines), table, table)
     assert parsed.understood
     left = len(parsed.odd_lines)
@@ -538,7 +539,7 @@ def test_ids_that_no_file_can_hold_are_found_in_none(tmp_path):
 
 def test_documents_of_equal_hash_are_told_apart(tmp_path):
     ids = [f"{number}" for number in range(300_000)]
-    slots = scanner._index_ids(ids, np.array([0, len(ids)]), load_kernels()).slots
+    slots = scan_kernels.index_ids(ids, np.array([0, len(ids)]), load_kernels()).slots
     slots = np.sort(slots[slots > 0])
     first = np.flatnonzero(slots[1:] >> np.uint64(32) == slots[:-1] >> np.uint64(32))[0]
     one, other = (ids[int(slot & np.uint64(2**32 - 1)) - 1] for slot in slots[first : first + 2])
@@ -614,7 +615,7 @@ def test_kernels_are_compiled_without_a_cache_where_none_can_be_kept(monkeypatch
             raise RuntimeError("cannot cache function: no locator available")
         return kernels
 
-    monkeypatch.setattr(scanner, "_compile", compile_or_refuse)
-    monkeypatch.setattr(scanner, "_PARTS_OF_KERNELS", ())
+    monkeypatch.setattr(scan_kernels, "_compile", compile_or_refuse)
+    monkeypatch.setattr(scan_kernels, "_PARTS_OF_KERNELS", ())
     assert load_kernels.__wrapped__() is kernels
     assert calls == [True, False]

@@ -582,6 +582,12 @@ def test_records_have_the_names_of_columns(write):
     np.testing.assert_array_equal(scores.values[:, 0, 0], [0.5, np.nan])
 
 
+@pytest.mark.parametrize("name", ["bm25.tsv", "bm25.jsonl", "bm25.ndjson"])
+def test_a_run_is_named_by_its_file_without_endings(write, name):
+    text = "topic\tscore\n1\t0.5\n" if name == "bm25.tsv" else '{"topic": 1, "score": 0.5}\n'
+    assert read_scores(write(name, text)).runs == ("bm25",)
+
+
 def test_records_may_be_wide(write):
     text = pd.read_csv(io.StringIO(WIDE), dtype={"topic": str}, keep_default_na=False).to_json(
         orient="records"

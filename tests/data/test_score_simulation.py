@@ -126,6 +126,30 @@ def test_correlations_of_heavily_tied_scores_are_kept():
     assert np.abs(seen - real).max() < 0.03
 
 
+def test_latent_correlation_of_halves_against_sheppard():
+    """Sheppard 1899: normal variables cut at their medians correlate by (2/π) arcsin ρ."""
+    cells = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [75, 25, 25, 75], axis=0)
+    loadings = fit_population(table(cells[:, :, None])).loadings
+    expected = 0.99 * np.sin(np.pi / 2.0 * 0.5)
+    assert (loadings @ loadings.T)[0, 1] == pytest.approx(expected, abs=0.003)
+
+
+def test_latent_correlation_of_distinct_scores_against_pearson():
+    """Pearson 1907: a rank correlation r of normal variables means ρ = 2 sin(πr/6)."""
+    rng = np.random.default_rng(4)
+    values = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], 3_000)
+    loadings = fit_population(table(values[:, :, None])).loadings
+    expected = 0.99 * 2.0 * np.sin(np.pi / 6.0 * spearmanr(values).statistic)
+    assert (loadings @ loadings.T)[0, 1] == pytest.approx(expected, abs=0.001)
+
+
+def test_a_mirrored_table_has_the_mirrored_population(scores):
+    bounded = scores.values[:, :, :2]
+    truth = fit_population(table(bounded)).truth
+    mirrored = fit_population(table(1.0 - bounded)).truth
+    assert mirrored == pytest.approx(1.0 - truth, abs=1e-6)
+
+
 def test_negative_correlation_is_kept():
     x = np.random.default_rng(2).random(200)
     drawn = simulate_scores(table(np.stack([x, 1.0 - x], axis=1)[:, :, None]), topics=5_000, rng=1)
@@ -149,13 +173,15 @@ def test_topics_are_named_by_number_in_bytewise_order(population, scores):
 def test_a_constant_run_stays_constant():
     values = mixed_scores().values.copy()
     values[:, 1, 0] = 0.25
-    values[:, 2, 1] = 0.0
+    values[:, 2, 1] = 0.5
+    values[:, 0, 2] = -7.0
     population = fit_population(table(values))
     drawn = population.draw(500, 1)
     assert (drawn.values[:, 1, 0] == 0.25).all()
-    assert (drawn.values[:, 2, 1] == 0.0).all()
-    assert population.truth[1, 0] == 0.25
-    assert population.truth[2, 1] == 0.0
+    assert (drawn.values[:, 2, 1] == 0.5).all()
+    assert (drawn.values[:, 0, 2] == -7.0).all()
+    assert population.truth[[1, 2, 0], [0, 1, 2]].tolist() == [0.25, 0.5, -7.0]
+    assert (population.points[7] == 0.5).all()
 
 
 def test_scores_that_are_all_constant_have_a_population():

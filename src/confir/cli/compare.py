@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 _STATISTICS = "Statistics"
 _GATE = "Gate"
 
-# With more differences than this, sentences and the topics for and against would be too long.
-_MOST_DETAILED = 12
-
 
 def compare_command(
     qrels: options.QrelsArgument = None,
@@ -248,13 +245,12 @@ def _show(
         sections_to_text,
     )
 
-    few = comparison.difference.size <= _MOST_DETAILED
     if output is not None and Path(output).suffix.lower() == ".md":
-        sections = comparison_sections(comparison, gates, seed, details=few)
+        sections = comparison_sections(comparison, gates, seed)
         write_whole(output, sections_to_markdown(sections).encode())
         return False
     if output is None and kind in ("table", "md"):
-        sections = comparison_sections(comparison, gates, seed, details=few)
+        sections = comparison_sections(comparison, gates, seed)
         terminal = sys.stdout.isatty() and kind == "table"
         width = shutil.get_terminal_size().columns if terminal else None
         sys.stdout.write(

@@ -53,10 +53,10 @@ def coverage_command(
     """
     from confir.cli.input import check_choice, load_scores
     from confir.cli.terminal import Answer, Progress, be_quiet, check_output, deliver
-    from confir.intervals.catalogue import METHODS
     from confir.report.coverage_tables import coverage_table
     from confir.studies.coverage import estimate_coverage
-    from confir.studies.misses import PUBLISHED_BOOTSTRAP_T, number_of_tasks
+    from confir.studies.misses import number_of_tasks
+    from confir.studies.studied_methods import PUBLISHED_BOOTSTRAP_T, fitting_methods
 
     check_output(output, kind)
     check_choice("--per-tail", per_tail, ("half", "published"))
@@ -74,7 +74,7 @@ def coverage_command(
     )
     methods = list(method) if method else None
     if per_tail == "published":
-        methods = [*(methods or METHODS), PUBLISHED_BOOTSTRAP_T.name]
+        methods = [*(methods or fitting_methods(table)), PUBLISHED_BOOTSTRAP_T.name]
     total = number_of_tasks(samples)
     with Progress("drawing samples", total=total, quiet=quiet) as progress:
         coverage = estimate_coverage(

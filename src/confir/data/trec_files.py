@@ -25,7 +25,10 @@ from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run, build_run
 from confir.errors import FormatError, InputWarning, InvalidValueError, UnreadableError
 
-KNOWN_ENDINGS = (".run", ".txt", ".trec", ".res", ".dat", ".eval", ".csv", ".json", ".parquet")
+KNOWN_ENDINGS = (
+    *(".run", ".txt", ".trec", ".res", ".dat", ".eval"),
+    *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"),
+)
 
 RUN_COLUMNS = "topic Q0 docid rank score tag"
 QRELS_COLUMNS = "topic subtopic docid gain"

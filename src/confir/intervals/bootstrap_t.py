@@ -10,9 +10,9 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.intervals.interval import Limits, check_level, tail_probabilities
-from confir.intervals.probe import ABOVE, BELOW, Probe, Ranks, mirrored, side_of_quantiles
+from confir.intervals.probe import ABOVE, BELOW, Probe, Standing, mirrored, side_of_quantiles
 from confir.measures.summary import inverse_logit, logit
-from confir.resampling.distribution import TIE, SamplingDistribution, quantile_of_sorted
+from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
 
 
 def bootstrap_t_interval(distribution: SamplingDistribution, level: float) -> Limits:
@@ -85,12 +85,9 @@ def hall_logit_side(probe: Probe, level: float) -> Integers:
     """Return the side of values beside the hall-logit interval, by counting."""
     distribution = probe.distribution
     a, b = _hall_sample_constants(distribution)
-    t, tie = probe.logit_t
-    u = _skewness_removed(t, a, b)
-    with np.errstate(invalid="ignore"):
-        slope = np.where(np.isinf(t), 1.0, np.square(1.0 + a * t))
-    ranks = Ranks(_hall_replicates(distribution), u, np.maximum(slope * tie, TIE))
-    return mirrored(side_of_quantiles(ranks, *tail_probabilities(level)))
+    lower, upper = (_skewness_removed(t, a, b) for t in probe.logit_t)
+    among_u = Standing(_hall_replicates(distribution), lower, upper)
+    return mirrored(side_of_quantiles(among_u, *tail_probabilities(level)))
 
 
 def _se_of_three(distribution: SamplingDistribution) -> Floats:
@@ -101,7 +98,7 @@ def _se_of_three(distribution: SamplingDistribution) -> Floats:
     return np.where(distribution.count > 2, distribution.require("se"), np.nan)
 
 
-def _side_if_beyond(probe: Probe, ranks: Ranks, level: float) -> Integers:
+def _side_if_beyond(probe: Probe, ranks: Standing, level: float) -> Integers:
     """Return the side of values whose distance from the estimate exceeds the level-quantile."""
     check_level(level)
     side = np.where(probe.value < probe.distribution.estimate, BELOW, ABOVE)

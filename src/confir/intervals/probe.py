@@ -23,31 +23,31 @@ from confir.resampling.distribution import TIE, SamplingDistribution, quantile_o
 BELOW, INSIDE, ABOVE, UNDEFINED = -1, 0, 1, 2
 
 
-class Ranks:
-    """How many of a column's values lie below a target, ties allowed for.
+class Standing:
+    """How many of a column's values lie below a target that is known but for rounding.
 
     Parameters
     ----------
     values
         Values × columns, in any order; NaN do not count.
-    target
-        One for each column.
-    tie
-        How near a value must come to the target to be equal to it, one for each column.
+    lower, upper
+        The target lies from the one to the other: a value in between is equal to it. One of each
+        for every column; NaN where there is no target.
     """
 
-    def __init__(self, values: Floats, target: Floats, tie: Floats) -> None:
+    def __init__(self, values: Floats, lower: Floats, upper: Floats) -> None:
         self._values = values
-        with np.errstate(invalid="ignore"):
-            self._upper, self._lower = target + tie, target - tie
-        self._below_upper = _count_true(values <= self._upper)
-        self._below_lower = _count_true(values < self._lower)
+        self._lower, self._upper = lower, upper
+        self._below_lower = _count_true(values < lower)
+        self._below_upper = _count_true(values <= upper)
 
     @cached_property
     def count(self) -> Integers:
         """Values of each column that count."""
         count = np.full(self._values.shape[1], len(self._values))
-        gappy = np.flatnonzero(np.isnan(self._values.min(axis=0)))  # one NaN makes the least one NaN
+        gappy = np.flatnonzero(
+            np.isnan(self._values.min(axis=0))
+        )  # one NaN makes the least one NaN
         if len(gappy):
             count[gappy] -= _count_true(np.isnan(self._values[:, gappy]))
         return count
@@ -97,6 +97,15 @@ class Ranks:
         return exceeds, known
 
 
+class Ranks(Standing):
+    """The standing of a target that equals a value less than ``tie`` away."""
+
+    def __init__(self, values: Floats, target: Floats, tie: Floats) -> None:
+        with np.errstate(invalid="ignore"):
+            lower, upper = target - tie, target + tie
+        super().__init__(values, lower, upper)
+
+
 class Probe:
     """A value for each column of a sampling distribution, and its place among the replicates."""
 
@@ -129,23 +138,25 @@ class Probe:
 
     @cached_property
     def logit_t(self) -> tuple[Floats, Floats]:
-        """``(logit m - logit value)/se`` on the logit scale, and how near is a tie there."""
-        m, value = self.distribution.estimate, self.value
+        """``(logit m - logit value)/se`` on the logit scale: from where to where it is a tie."""
+        m, tie = self.distribution.estimate, near(self.value)
         with np.errstate(divide="ignore", invalid="ignore"):
             se = self.distribution.require("se") / (m * (1.0 - m))
-            slope = np.maximum(value * (1.0 - value), TIE)
-            return (logit(m) - logit(value)) / se, TIE / (slope * se)
+            highest, lowest = np.minimum(self.value + tie, 1.0), np.maximum(self.value - tie, 0.0)
+            return (logit(m) - logit(highest)) / se, (logit(m) - logit(lowest)) / se
 
     @cached_property
-    def among_logit_t(self) -> Ranks:
+    def among_logit_t(self) -> Standing:
         """The same among the replicates studentised on the logit scale."""
-        return Ranks(self.distribution.logit_t, *self.logit_t)
+        return Standing(self.distribution.logit_t, *self.logit_t)
 
     @cached_property
-    def among_absolute_logit_t(self) -> Ranks:
+    def among_absolute_logit_t(self) -> Standing:
         """The same among the absolute replicates studentised on the logit scale."""
-        t, tie = self.logit_t
-        return Ranks(np.abs(self.distribution.logit_t), np.abs(t), tie)
+        lower, upper = self.logit_t
+        ends = np.abs(lower), np.abs(upper)
+        least = np.where((lower < 0) & (upper > 0), 0.0, np.minimum(*ends))
+        return Standing(np.abs(self.distribution.logit_t), least, np.maximum(*ends))
 
     @cached_property
     def _studentised(self) -> tuple[Floats, Floats]:
@@ -176,7 +187,7 @@ def side_of_limits(limits: Limits, value: Floats) -> Integers:
     return np.where(unknown, UNDEFINED, side)
 
 
-def side_of_quantiles(ranks: Ranks, lower: float | Floats, upper: float | Floats) -> Integers:
+def side_of_quantiles(ranks: Standing, lower: float | Floats, upper: float | Floats) -> Integers:
     """Return the side of a target beside an interval from one quantile to another."""
     below, above = ranks.under(lower), ranks.over(upper)
     side = np.where(below == INSIDE, above, below)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,32 +11,21 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.neighbours import frame_from_records
 from confir.data.scores import Record, Scores
-from confir.errors import (
-    DegenerateSampleWarning,
-    InputWarning,
-    InvalidValueError,
-    TopicMismatchError,
-    TopicWarning,
-    enumerate_names,
-)
+from confir.errors import InvalidValueError
 from confir.intervals.catalogue import DEFAULT_LEVEL, DEFAULT_METHOD
 from confir.intervals.interval import check_level
-from confir.resampling.topics import DEFAULT_REPLICATES, Rng, check_replicates
-from confir.studies.corrections import adjust_p_values, find_correction
-from confir.studies.mean_differences import (
-    MeanDifferences,
-    find_difference_method,
-    mean_differences,
+from confir.resampling.topics import DEFAULT_REPLICATES, Rng, check_replicates, own_seed
+from confir.studies.comparability import (
+    check_options,
+    check_topics,
+    warn_of_incomplete_topics,
+    warn_of_replicates,
+    warn_of_samples,
 )
-from confir.studies.paired_tests import (
-    DEFAULT_TEST,
-    PairedTest,
-    count_wins,
-    equivalence_p_values,
-    find_test,
-)
-from confir.studies.pairs import LEAST_TOPICS, Pairs, complete_topics, pair_runs
-from confir.studies.randomisation import MOST_EXACT_TOPICS
+from confir.studies.corrections import adjust_p_values
+from confir.studies.mean_differences import find_difference_method, mean_differences
+from confir.studies.paired_tests import DEFAULT_TEST, count_wins, equivalence_p_values, find_test
+from confir.studies.pairs import pair_runs
 from confir.studies.run_groups import RunGroups, group_runs
 from confir.studies.topic_differences import TopicDifferences
 from confir.studies.verdicts import Finding, Words, judge_differences
@@ -306,17 +294,17 @@ def compare_runs(
     pairs = pair_runs(scores, baseline)
     tests = [find_test(name) for name in ([test] if isinstance(test, str) else test)]
     interval_method = find_difference_method(method)
-    _check_options(tests, correction, margin, baseline)
+    check_options(tests, correction, margin, baseline)
     check_level(level)
     check_replicates(replicates)
     generator = np.random.default_rng(rng)
-    seed = int(generator.integers(2**63))
+    seed = own_seed(generator)
     means, limits = mean_differences(pairs, interval_method, level, replicates, generator)
-    _check_topics(pairs, means, scores)
-    _warn_of_samples(pairs, means, scores)
-    _warn_of_replicates(tests, correction, means, level, replicates)
+    check_topics(pairs, means, scores)
+    warn_of_samples(pairs, means, scores)
+    warn_of_replicates(tests, correction, means, level, replicates)
     if any(one.corrected for one in tests):
-        _warn_of_incomplete_topics(scores)
+        warn_of_incomplete_topics(scores)
     p = np.stack([one.compute(pairs, means, replicates, seed) for one in tests])
     adjusted = np.stack(
         [
@@ -352,86 +340,3 @@ def compare_runs(
         method=method,
         replicates=replicates,
     )
-
-
-def _check_options(
-    tests: Sequence[PairedTest], correction: str, margin: float | None, baseline: str | None
-) -> None:
-    find_correction(correction)
-    names = [test.name for test in tests]
-    if not names or len(set(names)) < len(names):
-        raise InvalidValueError(f"tests are {names}; expected one or more, each once")
-    for test in tests:
-        if test.corrected and baseline is not None:
-            raise InvalidValueError(
-                f"{test.name} compares all pairs of runs: leave the baseline out, or take "
-                "another test with a correction"
-            )
-    if margin is not None and not 0.0 < margin < np.inf:
-        raise InvalidValueError(f"margin is {margin}; expected a number above 0")
-
-
-def _check_topics(pairs: Pairs, means: MeanDifferences, scores: Scores) -> None:
-    """Raise where no pair can be compared; warn where some are compared on fewer topics."""
-    if (means.topics < LEAST_TOPICS).all():
-        raise TopicMismatchError(
-            "no two runs have 2 topics in common; expected runs that share them"
-        )
-    fewer = np.flatnonzero((means.topics < len(scores.topics)).any(axis=1)).tolist()
-    if fewer:
-        named = [" and ".join(_names(pairs, scores, pair)) for pair in fewer]
-        warnings.warn(
-            f"{enumerate_names(named, 3)} do not both have all {len(scores.topics)} topics; a pair "
-            "is compared on the topics that it shares",
-            TopicWarning,
-            stacklevel=3,
-        )
-
-
-def _warn_of_samples(pairs: Pairs, means: MeanDifferences, scores: Scores) -> None:
-    still = np.argwhere(np.isnan(means.se) & (means.topics >= LEAST_TOPICS)).tolist()
-    if still:
-        named = [
-            f"{' and '.join(_names(pairs, scores, pair))} by {scores.measures[measure]}"
-            for pair, measure in still
-        ]
-        warnings.warn(
-            f"no interval for {enumerate_names(named, 3)}: the same difference on every topic",
-            DegenerateSampleWarning,
-            stacklevel=3,
-        )
-
-
-def _warn_of_replicates(
-    tests: Sequence[PairedTest],
-    correction: str,
-    means: MeanDifferences,
-    level: float,
-    replicates: int,
-) -> None:
-    """Warn where a corrected p-value cannot get small enough to show anything."""
-    family = len(means.topics) if correction in ("holm", "bonferroni") else 1
-    needed = int(np.ceil(family / (1.0 - level))) - 1
-    for test in tests:
-        exact = test.name == "randomisation" and (means.topics <= MOST_EXACT_TOPICS).all()
-        if test.resamples and not test.corrected and not exact and replicates < needed:
-            warnings.warn(
-                f"{replicates} replicates cannot show any difference by the {test.name} test "
-                f"among {family} pairs; take {needed} or more, or the test t or tukey-hsd",
-                InputWarning,
-                stacklevel=3,
-            )
-
-
-def _warn_of_incomplete_topics(scores: Scores) -> None:
-    complete = complete_topics(scores.values).sum(axis=0).min()
-    if complete < len(scores.topics):
-        warnings.warn(
-            f"tukey-hsd looks at the {complete} topics that all runs have, of {len(scores.topics)}",
-            TopicWarning,
-            stacklevel=3,
-        )
-
-
-def _names(pairs: Pairs, scores: Scores, pair: int) -> tuple[str, str]:
-    return scores.runs[pairs.first[pair]], scores.runs[pairs.second[pair]]

@@ -6,7 +6,8 @@ replacement, and the intervals that contain the population's mean are counted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,8 @@ from confir.data.neighbours import frame_from_records
 from confir.data.scores import Record, Scores
 from confir.parallel import Progress
 from confir.resampling.topics import Rng
-from confir.studies.misses import MethodLike, count_misses
+from confir.studies.misses import count_misses
+from confir.studies.studied_methods import MethodLike
 
 COVERAGE_COLUMNS = ("run", "measure", "method", "level", "coverage", "low", "high")
 
@@ -131,14 +133,14 @@ class Coverage:
 def estimate_coverage(
     scores: Scores,
     *,
-    methods: Sequence[MethodLike] | None = None,
+    methods: MethodLike | Iterable[MethodLike] | None = None,
     level: float = 0.95,
     samples: int = 1_000,
     replicates: int = 1_000,
     rng: Rng = None,
     jobs: int | None = None,
     progress: Progress | None = None,
-    resume: str | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> Coverage:
     """Return the share of intervals that contain the mean, for every run, measure and method.
 
@@ -147,8 +149,8 @@ def estimate_coverage(
     scores
         Scores, each run's taken as the population of its topics.
     methods
-        Names of methods, "bootstrap-t-published" among them, or `Method` objects of one's own; by
-        default all that fit.
+        Names of methods, "bootstrap-t-published" among them; `Method` objects or functions of one's
+        own; by default all that fit.
     level
         The level of the intervals.
     samples, replicates
@@ -168,11 +170,15 @@ def estimate_coverage(
         resume=resume,
     )
     shape = (len(misses.methods), len(scores.runs), len(scores.measures))
-    below, above, undefined = (
-        counts[:, 0].reshape(shape) / samples
-        for counts in (misses.below, misses.above, misses.undefined)
+    coverage, below, above, undefined = (
+        misses.share(counts)[:, 0].reshape(shape)
+        for counts in (
+            samples - misses.below - misses.above,
+            misses.below,
+            misses.above,
+            misses.undefined,
+        )
     )
-    coverage = 1.0 - below - above
     low, high = wilson_interval(coverage, samples)
     return Coverage(
         runs=scores.runs,

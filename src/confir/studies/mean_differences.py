@@ -15,7 +15,7 @@ from confir.resampling.topics import STATISTICS, TopicSample, topic_weights
 from confir.studies.pairs import Pairs
 
 # Columns resampled together, as in the catalogue of intervals: the same limits, bit for bit.
-_BLOCK = 64
+_RESAMPLED_COLUMNS = 64
 
 
 class MeanDifferences(NamedTuple):
@@ -66,7 +66,7 @@ def mean_differences(
         se = np.where(still, np.nan, block.require("se"))
         return MeanDifferences(block.estimate, se, block.count), Limits(low, high)
 
-    blocks = [slice(start, start + _BLOCK) for start in range(0, pairs.columns, _BLOCK)]
+    blocks = pairs.blocks() if weights is None else pairs.blocks(_RESAMPLED_COLUMNS)
     parts = run_in_threads(task, blocks)
     means = [np.concatenate(part) for part in zip(*(mean for mean, _ in parts), strict=True)]
     limits = [np.concatenate(part) for part in zip(*(limit for _, limit in parts), strict=True)]

@@ -6,17 +6,20 @@ by each method, and the intervals that miss the mean are counted, on each side.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.intervals.catalogue import METHODS, Method, find_method
-from confir.intervals.interval import Limits, check_level
-from confir.intervals.probe import ABOVE, BELOW, Probe
+from confir.intervals.catalogue import Method
+from confir.intervals.interval import check_level
+from confir.intervals.probe import ABOVE, BELOW, UNDEFINED, Probe, near
 from confir.parallel import Arrays, Progress, digest, run_tasks, task_seeds
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.topics import (
@@ -27,14 +30,14 @@ from confir.resampling.topics import (
     topic_sample,
     topic_weights,
 )
+from confir.studies.studied_methods import MethodLike, chosen_methods, method_identity
 
 Sampling = Literal["with", "without"]
-MethodLike = str | Method
 
-# Samples in a task, and columns resampled together: fixed, so that neither the number of workers nor
-# the machine changes a number.
+# Samples in a task, and columns resampled together at most: fixed, so that neither the number of
+# workers nor the machine changes a number.
 _SAMPLES_PER_TASK = 20
-_BLOCK = 128
+_BLOCK = 66
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +56,7 @@ class Misses:
         The population's mean (C).
     below, above
         Intervals that the truth lies below or above: methods × levels × C. A sample without an
-        interval is a miss, on the side of the truth.
+        interval is a miss, on the side of the truth; above where the estimate equals the truth.
     undefined
         Samples without an interval among them: methods × levels × C.
     bias
@@ -76,14 +79,17 @@ class Misses:
     @property
     def error(self) -> Floats:
         """Share of the samples whose interval misses: methods × levels × C."""
-        error: Floats = (self.below + self.above) / self.samples
-        return error
+        return self.share(self.below + self.above)
+
+    def share(self, counts: Integers) -> Floats:
+        """Return counts as shares of the samples; NaN for columns without a score."""
+        return np.where(np.isnan(self.truth), np.nan, counts / self.samples)
 
 
 def count_misses(
     scores: ScoresLike,
     *,
-    methods: Sequence[MethodLike] | None = None,
+    methods: MethodLike | Iterable[MethodLike] | None = None,
     levels: Sequence[float] = (0.95,),
     topics: int | None = None,
     samples: int = 1_000,
@@ -95,7 +101,7 @@ def count_misses(
     rng: Rng = None,
     jobs: int | None = None,
     progress: Progress | None = None,
-    resume: str | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> Misses:
     """Return how often intervals from samples of topics miss the mean of all topics.
 
@@ -104,7 +110,8 @@ def count_misses(
     scores
         The population: `Scores`, or an array, topics × columns.
     methods
-        Names, or `Method` objects of one's own; by default all that fit.
+        Names; `Method` objects or functions of one's own, from a sampling distribution and a level
+        to limits; by default all that fit. The samples are the same whatever the methods.
     levels
         Confidence levels.
     topics
@@ -123,68 +130,44 @@ def count_misses(
     population = topic_sample(scores, statistic=statistic, baseline=baseline)
     size = population.topics if topics is None else topics
     _check(population, size, samples, replicates, sampling, levels)
-    chosen = _fitting(population) if methods is None else [as_method(m) for m in methods]
-    truth = population.distribution(slice(None), None, ()).estimate
-    generator = np.random.default_rng(rng)
+    chosen = chosen_methods(methods, population, levels)
+    if resume is not None and rng is None:
+        raise InvalidValueError("a study that may be resumed needs a seed; give rng a number")
     counts = [
         min(_SAMPLES_PER_TASK, samples - start) for start in range(0, samples, _SAMPLES_PER_TASK)
     ]
-    seeds = task_seeds(generator, len(counts))
+    seeds = task_seeds(np.random.default_rng(rng), 2 * len(counts))
+    truth = population.distribution(slice(None), None, ()).estimate
     experiment = _Experiment(
         population, truth, chosen, tuple(levels), size, replicates, sampling, widths
     )
-    names = tuple(method.name for method in chosen)
-    signature = digest(
-        *population.values,
-        names,
-        tuple(levels),
-        size,
-        samples,
-        replicates,
-        sampling,
-        widths,
-        seeds[0].entropy,
-    )
     parts = run_tasks(
         experiment.run,
-        list(zip(counts, seeds, strict=True)),
+        list(zip(counts, seeds[::2], seeds[1::2], strict=True)),
         jobs=jobs,
         progress=progress,
         resume=resume,
-        signature=signature,
+        study={
+            "confir": version("confir"),
+            "scores": digest(*population.values),
+            "statistic": [statistic, baseline],
+            "methods": [method_identity(method) for method in chosen],
+            "levels": list(levels),
+            "topics": size,
+            "samples": samples,
+            "replicates": replicates,
+            "sampling": sampling,
+            "widths": widths,
+            "seed": str(seeds[0].entropy),
+        },
     )
+    names = tuple(method.name for method in chosen)
     return _join(population, names, tuple(levels), samples, truth, parts, widths)
 
 
 def number_of_tasks(samples: int) -> int:
     """Return how many times `count_misses` reports progress."""
     return -(-samples // _SAMPLES_PER_TASK)
-
-
-def as_method(method: MethodLike) -> Method:
-    """Return the method of a name; "bootstrap-t-published" is that of [Soboroff2014] as printed."""
-    if isinstance(method, Method):
-        return method
-    if method == PUBLISHED_BOOTSTRAP_T.name:
-        return PUBLISHED_BOOTSTRAP_T
-    return find_method(method)
-
-
-def _published_limits(distribution: SamplingDistribution, level: float) -> Limits:
-    """The bootstrap-t of [Soboroff2014], which put the whole error into each tail."""
-    return METHODS["bootstrap-t"].compute(distribution, 2.0 * level - 1.0)
-
-
-def _published_side(probe: Probe, level: float) -> Integers:
-    return METHODS["bootstrap-t"].side(probe, 2.0 * level - 1.0)
-
-
-PUBLISHED_BOOTSTRAP_T = replace(
-    METHODS["bootstrap-t"],
-    name="bootstrap-t-published",
-    compute=_published_limits,
-    count_side=_published_side,
-)
 
 
 def _check(
@@ -195,6 +178,8 @@ def _check(
     sampling: Sampling,
     levels: Sequence[float],
 ) -> None:
+    if not levels:
+        raise InvalidValueError("no level is named; expected at least one")
     for level in levels:
         check_level(level)
     check_replicates(replicates)
@@ -203,20 +188,13 @@ def _check(
     if samples < 1:
         raise InvalidValueError(f"samples is {samples}; expected 1 or more")
     if size < 2:
-        raise InvalidValueError(f"samples of {size} topics have no interval; expected 2 or more")
+        raise InvalidValueError(
+            f"a sample of {size} topic{'' if size == 1 else 's'} has no interval; expected 2 or more"
+        )
     if sampling == "without" and size > population.topics:
         raise InvalidValueError(
             f"{size} topics cannot be drawn without replacement from {population.topics}"
         )
-
-
-def _fitting(population: TopicSample) -> list[Method]:
-    return [
-        method
-        for method in METHODS.values()
-        if all(population.provides(need) for need in method.needs)
-        and (not method.bounded or population.support.all())
-    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,32 +210,33 @@ class _Experiment:
     sampling: Sampling
     widths: bool
 
-    def run(self, task: tuple[int, np.random.SeedSequence]) -> Arrays:
+    def run(self, task: tuple[int, np.random.SeedSequence, np.random.SeedSequence]) -> Arrays:
         """Return the misses of some samples, summed."""
-        samples, seed = task
-        rng = np.random.default_rng(seed)
-        shape = (len(self.methods), len(self.levels), self.population.columns)
+        samples, of_samples, of_replicates = task
+        outer, inner = np.random.default_rng(of_samples), np.random.default_rng(of_replicates)
+        columns = self.population.columns
+        shape = (len(self.methods), len(self.levels), columns)
         result: Arrays = {
             "below": np.zeros(shape, np.int64),
             "above": np.zeros(shape, np.int64),
             "undefined": np.zeros(shape, np.int64),
             "width": np.zeros(shape),
-            "deviation": np.zeros(self.population.columns),
+            "deviation": np.zeros(columns),
+            "estimates": np.zeros(columns, np.int64),
         }
         needs = {need for method in self.methods for need in method.needs}
         resamples = "replicates" in needs
         for _ in range(samples):
-            sample = self.population.drawn(self._draw(rng))
-            own_seed = int(rng.integers(2**63))
-            weights = topic_weights(self.size, self.replicates, rng) if resamples else None
-            for start in range(0, self.population.columns, _BLOCK):
-                columns = slice(start, start + _BLOCK)
+            sample = self.population.drawn(self._draw(outer))
+            own_seed = int(inner.integers(2**63))
+            weights = topic_weights(self.size, self.replicates, inner) if resamples else None
+            for block in _blocks(columns):
                 distribution = replace(
-                    sample.distribution(columns, weights, needs),
+                    sample.distribution(block, weights, needs),
                     seed=own_seed,
                     draws=self.replicates,
                 )
-                self._count(distribution, columns, result)
+                self._count(distribution, block, result)
         return result
 
     def _draw(self, rng: np.random.Generator) -> Integers:
@@ -267,25 +246,42 @@ class _Experiment:
 
     def _count(self, distribution: SamplingDistribution, columns: slice, result: Arrays) -> None:
         """Add the misses of one sample's intervals to the result."""
-        truth = self.truth[columns]
+        truth, estimate = self.truth[columns], distribution.estimate
         probe = Probe(distribution, truth)
-        result["deviation"][columns] += np.nan_to_num(distribution.estimate - truth)
-        nearer = np.where(truth < distribution.estimate, BELOW, ABOVE)
+        known = ~np.isnan(estimate)
+        result["deviation"][columns] += np.where(known, estimate - truth, 0.0)
+        result["estimates"][columns] += known
+        nearer = np.where(truth < estimate - near(truth), BELOW, ABOVE)
         for m, method in enumerate(self.methods):
             for v, level in enumerate(self.levels):
-                with np.errstate(invalid="ignore"):
+                with np.errstate(divide="ignore", invalid="ignore"):
                     side = method.side(probe, level)
+                undefined = np.abs(side) == UNDEFINED  # mirrored by a sign or not
                 if not method.any_sample:
-                    side = np.where(distribution.degenerate, nearer, side)
-                    result["undefined"][m, v, columns] += distribution.degenerate
+                    undefined |= distribution.degenerate
+                side = np.where(undefined, nearer, side)
+                result["undefined"][m, v, columns] += undefined
                 result["below"][m, v, columns] += side == BELOW
                 result["above"][m, v, columns] += side == ABOVE
                 if self.widths:
-                    low, high = method.compute(distribution, level)
-                    width = np.nan_to_num(high - low)
-                    result["width"][m, v, columns] += np.where(
-                        distribution.degenerate & (not method.any_sample), 0.0, width
-                    )
+                    width = _width(method, distribution, level, undefined)
+                    result["width"][m, v, columns] += width
+
+
+def _blocks(columns: int) -> list[slice]:
+    """Return parts of nearly equal size that columns fall into."""
+    number = -(-columns // _BLOCK)
+    edges = [part * columns // number for part in range(number + 1)]
+    return [slice(*ends) for ends in pairwise(edges)]
+
+
+def _width(
+    method: Method, distribution: SamplingDistribution, level: float, undefined: Booleans
+) -> Floats:
+    """Return the widths of intervals, 0 where there is none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = method.compute(distribution, level)
+        return np.where(undefined, 0.0, high - low)
 
 
 def _join(
@@ -298,12 +294,7 @@ def _join(
     widths: bool,
 ) -> Misses:
     total = {name: np.sum([part[name] for part in parts], axis=0) for name in parts[0]}
-    width = None
-    if widths:
-        defined = samples - total["undefined"]
-        width = np.divide(
-            total["width"], defined, out=np.full(defined.shape, np.nan), where=defined > 0
-        )
+    width = _mean(total["width"], samples - total["undefined"]) if widths else None
     return Misses(
         labels=population.labels,
         methods=methods,
@@ -313,6 +304,12 @@ def _join(
         below=total["below"],
         above=total["above"],
         undefined=total["undefined"],
-        bias=total["deviation"] / samples,
+        bias=_mean(total["deviation"], total["estimates"]),
         width=width,
     )
+
+
+def _mean(total: Floats, count: Integers) -> Floats:
+    """Return totals over counts, NaN where nothing was counted."""
+    mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    return mean

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,6 @@ from confir.studies.randomisation import flip_signs, permute_runs, shift_bootstr
 
 # Up to so many topics that differ, Wilcoxon's statistic has its exact distribution.
 _MOST_EXACT_RANKS = 50
-
-# Columns ranked together, fixed so that the number of threads changes nothing.
-_BLOCK = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ def count_wins(pairs: Pairs) -> tuple[Integers, Integers, Integers]:
         whole = pairs.whole_differences(columns)
         return [np.sum(sign, axis=0) for sign in (whole > 0, whole == 0, whole < 0)]
 
-    parts = run_in_threads(task, _blocks(pairs))
+    parts = run_in_threads(task, pairs.blocks())
     wins, ties, losses = (
         np.concatenate(part).reshape(pairs.shape) for part in zip(*parts, strict=True)
     )
@@ -111,12 +109,8 @@ def _wilcoxon_test(pairs: Pairs, *_: Any) -> Floats:
     def task(columns: slice) -> list[float]:
         return [_signed_rank_p(column) for column in pairs.whole_differences(columns).T]
 
-    parts = run_in_threads(task, _blocks(pairs))
+    parts = run_in_threads(task, pairs.blocks())
     return np.concatenate(parts).reshape(pairs.shape)
-
-
-def _blocks(pairs: Pairs) -> list[slice]:
-    return [slice(start, start + _BLOCK) for start in range(0, pairs.columns, _BLOCK)]
 
 
 def _signed_rank_p(differences: Floats) -> float:
@@ -136,17 +130,19 @@ def _signed_rank_p(differences: Floats) -> float:
 
         middle, spread = ranks.sum() / 2.0, np.sqrt(np.square(ranks).sum()) / 2.0
         return float(2.0 * ndtr((middle - larger) / spread))
-    return float(min(1.0, 2.0 * _rank_sums(ranks)[larger:].sum()))
+    return float(min(1.0, 2.0 * _rank_sum_tails(tuple(sorted(ranks.tolist())))[larger]))
 
 
-def _rank_sums(ranks: Integers) -> Floats:
-    """Return the probability of every sum of ranks when each counts with probability ½."""
-    probability = np.zeros(int(ranks.sum()) + 1)
+@lru_cache(maxsize=64)
+def _rank_sum_tails(ranks: tuple[int, ...]) -> Floats:
+    """Return the probability of each sum of ranks or a larger one; each counts or not by a coin."""
+    probability = np.zeros(sum(ranks) + 1)
     probability[0] = 1.0
-    for rank in ranks.tolist():
+    for rank in ranks:
         probability /= 2.0
         probability[rank:] += probability[:-rank].copy()
-    return probability
+    tails: Floats = np.cumsum(probability[::-1])[::-1]
+    return tails
 
 
 _ALL = (

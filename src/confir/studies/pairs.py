@@ -15,6 +15,10 @@ from confir.errors import FormatError, InvalidValueError, UnknownNameError
 # Numbers this near are equal but for rounding, relative to scores of up to 1.
 TIE = 1e-12
 
+# Columns and numbers taken together, so that memory does not grow with the topics or the pairs.
+MOST_COLUMNS = 1024
+MOST_NUMBERS = 4_000_000
+
 # A difference needs as many topics, to have a variance.
 LEAST_TOPICS = 2
 
@@ -67,29 +71,41 @@ class Pairs:
         pairs, measures = self.shape
         return pairs * measures
 
+    def blocks(self, most: int = MOST_COLUMNS) -> list[slice]:
+        """Return the columns in blocks whose differences fit into memory, fixed by the problem."""
+        width = max(1, min(most, MOST_NUMBERS // len(self.values)))
+        return [slice(start, start + width) for start in range(0, self.columns, width)]
+
     def differences(self, columns: slice) -> Floats:
         """Return differences, topics × columns; the columns are pairs × measures, flattened."""
-        pair, measure = np.divmod(np.arange(self.columns)[columns], self.shape[1])
-        return (
-            self.values[:, self.second[pair], measure] - self.values[:, self.first[pair], measure]
-        )
+        pair, measure = self._cells(columns)
+        second = self.values[:, self.second[pair], measure]
+        # in the order of memory that sums over topics have elsewhere, so that they round alike
+        return np.ascontiguousarray(second - self.values[:, self.first[pair], measure])
 
     def whole_differences(self, columns: slice) -> Floats:
         """Return differences as whole multiples of a step: equal ones are equal in every bit.
 
         0.3 - 0.2 and 0.2 - 0.1 differ in the last bit, which would hide ties.
         """
-        step = self.tie().reshape(-1)[columns]
-        whole: Floats = np.rint(self.differences(columns) / step)
-        return whole
+        whole = self.differences(columns)
+        whole /= self.tie(columns)
+        return np.rint(whole, out=whole)
 
-    def tie(self) -> Floats:
-        """Return how near two mean differences of a pair are equal: pairs × measures.
+    def tie(self, columns: slice) -> Floats:
+        """Return how near two mean differences of a pair are equal, but for rounding.
 
-        Rounding grows with the scores, and scores up to 1 are the measure of TIE.
+        Rounding grows with the scores; TIE is for scores up to 1.
         """
-        largest = np.maximum(self.largest[self.first], self.largest[self.second])
-        return TIE * np.maximum(1.0, largest)
+        pair, measure = self._cells(columns)
+        first = self.largest[self.first[pair], measure]
+        second = self.largest[self.second[pair], measure]
+        return TIE * np.maximum(1.0, np.maximum(first, second))
+
+    def _cells(self, columns: slice) -> tuple[Integers, Integers]:
+        """Return pair and measure of each column."""
+        start, stop, step = columns.indices(self.columns)
+        return np.divmod(np.arange(start, stop, step), self.shape[1])
 
     def shared_topics(self) -> Iterator[SharedTopics]:
         """Yield the pairs by measure and the topics in common, where those are enough."""

@@ -140,12 +140,15 @@ class Plan:
 
     def sentences(self) -> list[str]:
         """Return a sentence per measure and run, in the order of the records."""
-        return [self._sentence(record) for record in self.to_records()]
+        sds = self.sd.T.reshape(-1).tolist()
+        return [
+            self._sentence(record, sd) for record, sd in zip(self.to_records(), sds, strict=True)
+        ]
 
-    def _sentence(self, record: Record) -> str:
+    def _sentence(self, record: Record, sd: float) -> str:
         against = f" against {self.baseline}" if self.baseline is not None else ""
         what = f"{record['run']}{against} by {record['measure']}"
-        if math.isnan(record["low"]):
+        if math.isnan(sd):
             return f"{what}: nothing can be planned"
         topics = f"{record['topics']:.0f} topics"
         if self.goal == DETECTABLE:
@@ -155,6 +158,8 @@ class Plan:
                 f"probability {self.power:g}"
             )
         span = f"{topics} (the pilot allows {record['low']:.0f} to {record['high']:.0f})"
+        if math.isnan(record["topics"]):
+            span = "more topics than can be judged"
         if self.goal == HALF_WIDTH:
             return (
                 f"{what}: {span} for a {100 * self.level:g} % interval of ±{record['difference']:g}"
@@ -394,7 +399,7 @@ def _resample_pilot(
 
 
 def _curve_topics(needed: Floats, pilot: Integers) -> Integers:
-    """Return the numbers of topics at which a curve is drawn, up to twice what is needed."""
-    finite = needed[np.isfinite(needed)]
-    top = 2.0 * max(float(finite.max(initial=0.0)), float(pilot.max()))
-    return np.unique(np.rint(np.geomspace(3.0, max(top, 6.0), _CURVE_POINTS)).astype(np.int64))
+    """Return the numbers of topics at which a curve is drawn, around what is needed and at hand."""
+    numbers = np.append(needed[np.isfinite(needed)], pilot)
+    bottom, top = max(3.0, numbers.min() / 8.0), max(6.0, numbers.max() * 2.0)
+    return np.unique(np.rint(np.geomspace(bottom, top, _CURVE_POINTS)).astype(np.int64))

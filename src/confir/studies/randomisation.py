@@ -15,7 +15,13 @@ from confir.arrays import Floats, Integers
 from confir.errors import TopicMismatchError
 from confir.parallel import run_in_threads
 from confir.resampling.topics import topic_weights
-from confir.studies.pairs import LEAST_TOPICS, Pairs, SharedTopics, complete_topics
+from confir.studies.pairs import (
+    LEAST_TOPICS,
+    MOST_NUMBERS,
+    Pairs,
+    SharedTopics,
+    complete_topics,
+)
 
 # Up to so many topics all 2^n flips are counted, which halving the topics makes cheap.
 MOST_EXACT_TOPICS = 20
@@ -24,8 +30,8 @@ MOST_EXACT_TOPICS = 20
 # threads changes no bit of the result.
 _BLOCK = 500
 
-# Numbers drawn at once, which bounds the memory where topics are many.
-_MOST_NUMBERS = 4_000_000
+# Numbers that the processor's cache holds.
+_CACHED_NUMBERS = 1 << 15
 
 Moves = Callable[[int, int, np.random.Generator], Floats]
 
@@ -85,7 +91,7 @@ def permute_runs(pairs: Pairs, replicates: int, seed: int) -> Floats:
         ranges = _permuted_ranges(values, replicates, seed)
         mean = values.mean(axis=0)
         difference = np.abs(mean[pairs.second] - mean[pairs.first])
-        threshold = difference - pairs.tie()[:, measures]
+        threshold = difference - _ties(pairs)[:, measures]
         for place, measure in enumerate(measures):
             ordered = np.sort(ranges[:, place])
             below = np.searchsorted(ordered, threshold[:, place], side="left")
@@ -112,8 +118,8 @@ def _count_beyond(
     if not groups:
         return np.zeros(pairs.shape, np.int64)
     most_topics = max(len(group.topics) for group in groups)
-    block = max(1, min(_BLOCK, _MOST_NUMBERS // most_topics))
-    tie = pairs.tie()
+    block = max(1, min(_BLOCK, MOST_NUMBERS // most_topics))
+    tie = _ties(pairs)
 
     def task(start: int) -> Integers:
         count = np.zeros(pairs.shape, np.int64)
@@ -148,6 +154,11 @@ def _beyond(moves: Floats, pairs: Pairs, group: SharedTopics, threshold: Floats)
     return count
 
 
+def _ties(pairs: Pairs) -> Floats:
+    """Return how near two differences of a pair are equal: pairs × measures."""
+    return pairs.tie(slice(None)).reshape(pairs.shape)
+
+
 def _thresholds(pairs: Pairs, group: SharedTopics, tie: Floats) -> Floats:
     """Return what a resampled difference must reach: the pair's own, but for rounding."""
     mean = pairs.values[group.topics, :, group.measure].mean(axis=0)
@@ -166,7 +177,7 @@ def _exact_share(pairs: Pairs, group: SharedTopics) -> Floats:
     values = pairs.values[group.topics, :, group.measure] / topics
     half = topics // 2
     front, back = (part.T @ _all_signs(len(part)).T for part in (values[:half], values[half:]))
-    threshold = _thresholds(pairs, group, pairs.tie())
+    threshold = _thresholds(pairs, group, _ties(pairs))
     share = np.ones(len(group.pairs))
     for place in np.flatnonzero(threshold > 0):
         pair = group.pairs[place]
@@ -192,7 +203,8 @@ def _permuted_ranges(values: Floats, replicates: int, seed: int) -> Floats:
     """
     topics, runs, measures = values.shape
     ordered = np.sort(values, axis=1).transpose(2, 0, 1).reshape(measures, topics * runs)
-    block = max(1, min(_BLOCK, _MOST_NUMBERS // (topics * runs)))
+    block = max(1, min(_BLOCK, MOST_NUMBERS // (topics * runs)))
+    together = max(1, _CACHED_NUMBERS // (topics * runs))
     # the random numbers carry the place of a score in their lowest bits, and are then put in order
     low_bits = np.uint64((1 << (runs - 1).bit_length()) - 1)
     row = (np.arange(topics) * runs)[:, None]
@@ -200,13 +212,14 @@ def _permuted_ranges(values: Floats, replicates: int, seed: int) -> Floats:
     def task(start: int) -> Floats:
         rng = np.random.default_rng((seed, topics, start))
         ranges = np.empty((min(block, replicates - start), measures))
-        for replicate in range(len(ranges)):
-            keys = rng.integers(0, 2**64, (topics, runs), dtype=np.uint64)
+        for part in np.split(ranges, range(together, len(ranges), together)):
+            keys = rng.integers(0, 2**64, (len(part), topics, runs), dtype=np.uint64)
             keys = keys & ~low_bits | np.arange(runs, dtype=np.uint64)
-            keys.sort(axis=1)
+            keys.sort(axis=2)
             places = (keys & low_bits).astype(np.int64) + row
-            means = ordered[:, places].sum(axis=1) / topics
-            ranges[replicate] = means.max(axis=1) - means.min(axis=1)
+            for measure, scores in enumerate(ordered):
+                means = scores.take(places).sum(axis=1) / topics
+                part[:, measure] = means.max(axis=1) - means.min(axis=1)
         return ranges
 
     return np.concatenate(run_in_threads(task, range(0, replicates, block)))

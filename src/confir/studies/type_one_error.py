@@ -6,7 +6,7 @@ intervals that miss the population's mean are counted, averaged over the runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,8 @@ from confir.data.scores import Record, Scores
 from confir.errors import InvalidValueError
 from confir.parallel import Progress
 from confir.resampling.topics import Rng
-from confir.studies.misses import MethodLike, Sampling, count_misses
+from confir.studies.misses import Sampling, count_misses
+from confir.studies.studied_methods import MethodLike
 
 # [Park2011] §2: the proposed errors, 0.05 to 0.50 in steps of 0.05, as levels.
 PARK_LEVELS = tuple(round(1.0 - 0.05 * step, 2) for step in range(1, 11))
@@ -96,7 +97,7 @@ class TypeOneError:
 def estimate_type_one_error(
     scores: Scores,
     *,
-    methods: Sequence[MethodLike] | None = None,
+    methods: MethodLike | Iterable[MethodLike] | None = None,
     topics: Sequence[int] = PARK_TOPICS,
     levels: Sequence[float] = PARK_LEVELS,
     sampling: Sampling = "without",
@@ -114,7 +115,7 @@ def estimate_type_one_error(
     scores
         The populations: each run's scores on all topics.
     methods
-        Names of methods, or `Method` objects of one's own; by default all that fit.
+        Names of methods; `Method` objects or functions of one's own; by default all that fit.
     topics, levels
         Sizes of the samples, and levels of the intervals.
     sampling

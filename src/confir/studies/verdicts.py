@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from confir.arrays import Floats
+from confir.studies.pairs import TIE
 
 BETTER, WORSE, EQUIVALENT, NOT_SHOWN = "better", "worse", "equivalent", "not shown"
 
@@ -66,7 +67,7 @@ class Finding(NamedTuple):
         if self.topics < 2:
             return "not compared: fewer than 2 topics in common"
         if math.isnan(self.low) or math.isnan(self.high):
-            if self.difference == 0:
+            if abs(self.difference) < TIE:
                 return "the same score on every topic"
             return "no interval: the same difference on every topic"
         if self.low <= 0 <= self.high:
@@ -90,7 +91,7 @@ def signed(value: float) -> str:
     """Return a difference with its sign in four decimals; more where those would hide the sign."""
     if math.isnan(value):
         return "–"
-    if abs(value) < 1e-12:
+    if abs(value) < TIE:
         return "0.0000"
     if abs(value) < 0.00005:
         return f"{value:+.0e}"

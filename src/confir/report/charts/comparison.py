@@ -79,42 +79,38 @@ def matrix_chart(comparison: Comparison) -> Any:
         raise InvalidValueError("the matrix shows all pairs: compare without a baseline")
     alt = import_altair()
     records = _matrix_records(comparison)
-    groups = comparison.group_runs().by_measure
-    largest = max((abs(r["difference"]) for r in records if r["difference"] is not None), default=1)
-    axis = alt.Axis(labelLimit=160, grid=False)
     panels = []
-    for grouped in groups:
-        order = list(grouped.runs)
+    for grouped in comparison.group_runs().by_measure:
         cells = [record for record in records if record["measure"] == grouped.measure]
-        base = alt.Chart(alt.InlineData(values=cells)).encode(
-            x=alt.X("column:N", sort=order, title=None, axis=axis),
-            y=alt.Y("row:N", sort=order, title=None, axis=axis),
-            tooltip=[
-                alt.Tooltip("row:N", title="run"),
-                alt.Tooltip("column:N", title="against"),
-                alt.Tooltip("difference:Q", format="+.4f"),
-                alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
-                "verdict:N",
-            ],
-        )
-        scale = alt.Scale(
-            domain=[-largest, 0, largest], range=[COLOURS[1], "#f7f7f7", COLOURS[0]], type="linear"
-        )
-        tiles = base.mark_rect().encode(
-            color=alt.Color("difference:Q", scale=scale, title=["row minus", "column"])
-        )
-        marks = (
-            base.transform_filter("datum.shown")
-            .mark_point(filled=True, color="black", size=14, opacity=1)
-            .encode()
-        )
-        panels.append(
-            alt.layer(tiles, marks).properties(
-                width=alt.Step(_CELL), height=alt.Step(_CELL), title=grouped.measure
-            )
-        )
-    drawing = alt.concat(*panels, columns=2)
+        panels.append(_matrix(alt, cells, list(grouped.runs)).properties(title=grouped.measure))
+    drawing = alt.concat(*panels, columns=2).resolve_scale(color="independent")
     return styled(drawing, _title(alt, "All pairs, a dot where a difference is shown", comparison))
+
+
+def _matrix(alt: Any, cells: list[Record], order: list[str]) -> Any:
+    """Return the matrix of one measure, its colours as strong as its largest difference."""
+    axis = alt.Axis(labelLimit=160, grid=False)
+    base = alt.Chart(alt.InlineData(values=cells)).encode(
+        x=alt.X("column:N", sort=order, title=None, axis=axis),
+        y=alt.Y("row:N", sort=order, title=None, axis=axis),
+        tooltip=[
+            alt.Tooltip("row:N", title="run"),
+            alt.Tooltip("column:N", title="against"),
+            alt.Tooltip("difference:Q", format="+.4f"),
+            alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
+            "verdict:N",
+        ],
+    )
+    largest = max((abs(cell["difference"] or 0.0) for cell in cells), default=0.0) or 1.0
+    colours = alt.Scale(
+        domain=[-largest, 0, largest], range=[COLOURS[1], "#f7f7f7", COLOURS[0]], type="linear"
+    )
+    tiles = base.mark_rect().encode(
+        color=alt.Color("difference:Q", scale=colours, title=["row minus", "column"])
+    )
+    shown = base.transform_filter("datum.shown")
+    marks = shown.mark_point(filled=True, color="black", size=14, opacity=1)
+    return alt.layer(tiles, marks).properties(width=alt.Step(_CELL), height=alt.Step(_CELL))
 
 
 @chart.register

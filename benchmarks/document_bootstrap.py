@@ -1,0 +1,163 @@
+"""How fast is the bootstrap over documents? Beside a plain numpy version, replicate by replicate.
+
+74 runs × 50 topics, lists of 1000 documents, about 30 relevant ones in each and 30 elsewhere,
+2000 replicates: 7.4 million replicates of AP. The plain version repeats documents and recomputes
+AP, and is timed on a few lists; ours is timed on the whole, on one thread and on all.
+
+    python benchmarks/document_bootstrap.py [--topics 50] [--replicates 2000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from confir.arrays import Booleans, Integers
+from confir.data.qrels import Qrels, build_qrels
+from confir.data.run import Run, build_run
+from confir.measures.catalogue import parse_measure
+from confir.parallel import run_in_threads, usable_cores
+from confir.resampling.document_kernels import (
+    PLAIN_KERNELS,
+    THRESHOLDS,
+    Kernels,
+    compile_kernels,
+    seeded_keys,
+)
+from confir.resampling.documents import RankedDocuments, TopicDocuments, rank_documents
+
+RUNS, DEPTH, RELEVANT, POOL = 74, 1_000, 60, 3_000
+BLOCK = 512
+SCALAR = ("nDCG", "nDCG@10", "P@10", "RR", "Rprec", "RBP", "ERR", "Bpref")
+INTENT_AWARE = ("alpha_nDCG@20", "nERR_IA@20")
+
+
+def make_collection(topics: int, seed: int = 5) -> tuple[Qrels, list[Run]]:
+    """Return qrels and runs: relevant documents tend to stand high, half of them are retrieved."""
+    rng = np.random.default_rng(seed)
+    names = [f"d{i}" for i in range(POOL)]
+    number = [f"{t:03d}" for t in range(topics)]
+    rows: list[tuple[str, str, str, int]] = []
+    lists: list[list[str]] = [[] for _ in range(RUNS)]
+    for topic in number:
+        liked = rng.choice(POOL, RELEVANT, replace=False)
+        for d in liked.tolist():
+            rows += [(topic, str(s), f"{topic}-{names[d]}", 1) for s in rng.permutation(4)[:2]]
+        lift = np.zeros(POOL)
+        lift[liked] = 0.6
+        for ranked in lists:
+            order = np.argsort(-(rng.random(POOL) + lift * rng.random(POOL)))[:DEPTH]
+            ranked += [f"{topic}-{names[d]}" for d in order.tolist()]
+    where, subtopics, documents, gains = zip(*rows, strict=True)
+    scores = -np.arange(DEPTH * topics, dtype=float)
+    listed = [topic for topic in number for _ in range(DEPTH)]
+    runs = [build_run(f"run{r}", listed, ranked, scores) for r, ranked in enumerate(lists)]
+    return build_qrels(where, subtopics, documents, np.array(gains)), runs
+
+
+def plain_replicates(
+    relevant: Booleans, missed: int, replicates: int, rng: np.random.Generator
+) -> float:
+    """Return the sum of AP over replicates, each list written out document by document."""
+    total = 0.0
+    for _ in range(replicates):
+        hits = np.repeat(relevant, rng.poisson(1.0, len(relevant)))
+        found = np.cumsum(hits)
+        places = np.flatnonzero(hits)
+        known = len(places) + rng.poisson(1.0, missed).sum()
+        total += float((found[places] / (places + 1)).sum()) / max(known, 1)
+    return total
+
+
+def resample(
+    lists: RankedDocuments, names: list[str], replicates: int, kernels: Kernels, *, threads: bool
+) -> None:
+    """Score all lists on all replicates."""
+    measures = [parse_measure(name) for name in names]
+    keys = seeded_keys(lists.keys, 1)
+
+    def task(number: int) -> None:
+        topic = TopicDocuments(lists, number, kernels)
+        for first in range(0, replicates, BLOCK):
+            counts = np.empty((len(topic.pool), min(BLOCK, replicates - first)), np.uint8)
+            kernels.draw_counts(keys[topic.pool], first, THRESHOLDS, counts)
+            topic.scores(measures, counts)
+
+    topics = range(len(lists.qrels.topics))
+    if threads:
+        run_in_threads(task, topics)
+    else:
+        for number in topics:
+            task(number)
+
+
+def seconds(work: Callable[[], object], rounds: int = 2) -> float:
+    """Return the least time of several rounds."""
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def plain_rate(lists: RankedDocuments) -> float:
+    """Return replicates per second of the plain version, over three lists."""
+    rng = np.random.default_rng(1)
+    samples: list[tuple[Booleans, int]] = []
+    topics = len(lists.qrels.topics)
+    for place in range(0, 3 * topics, topics):
+        liked: Integers = lists.judged[lists.qrels.document_topics == 0]
+        ranked = lists.documents[lists.offsets[place] : lists.offsets[place + 1]]
+        relevant = np.isin(ranked, liked)
+        samples.append((relevant, len(liked) - int(relevant.sum())))
+    spent = seconds(lambda: [plain_replicates(*sample, 300, rng) for sample in samples])
+    return 900 / spent
+
+
+def main() -> None:
+    """Print rates and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--topics", type=int, default=50)
+    parser.add_argument("--replicates", type=int, default=2_000)
+    arguments = parser.parse_args()
+    qrels, runs = make_collection(arguments.topics)
+    lists = rank_documents(qrels, runs)
+    size = RUNS * arguments.topics * arguments.replicates
+    compiled = compile_kernels()
+    print(f"{RUNS} runs × {arguments.topics} topics × {arguments.replicates} replicates")
+    base = plain_rate(lists)
+    print(f"{'numpy, replicate by replicate':34s} {base:12,.0f} replicates/s")
+    short = min(arguments.replicates, BLOCK)
+    few = seconds(lambda: resample(lists, ["AP"], short, PLAIN_KERNELS, threads=False), 1)
+    rate = size * short / arguments.replicates / few
+    print(
+        f"{'confir without numba, 1 thread':34s} {rate:12,.0f} replicates/s  {rate / base:8.1f} ×"
+    )
+    if compiled is None:
+        return
+    for threads in (False, True):
+        spent = seconds(
+            lambda t=threads: resample(lists, ["AP"], arguments.replicates, compiled, threads=t)  # type: ignore[misc]
+        )
+        name = f"confir, {usable_cores() if threads else 1} thread{'s' if threads else ''}"
+        print(
+            f"{name:34s} {size / spent:12,.0f} replicates/s  {size / spent / base:8.1f} ×  "
+            f"{spent:6.2f} s"
+        )
+    one = seconds(lambda: resample(lists, ["AP"], short, compiled, threads=False))
+    for names, most in ((SCALAR, 3), (INTENT_AWARE, 50)):
+        for measure in names:
+            both = seconds(
+                lambda m=measure: resample(lists, ["AP", m], short, compiled, threads=False),  # type: ignore[misc]
+                1,
+            )
+            ratio = (both - one) / one
+            print(f"{measure + ' beside AP':34s} {ratio:8.1f} × the cost of AP (target {most})")
+
+
+if __name__ == "__main__":
+    main()

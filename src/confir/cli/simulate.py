@@ -1,0 +1,164 @@
+"""``confir simulate``: scores whose true means are known, or a whole collection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from confir.cli import options
+from confir.errors import InvalidValueError, UnknownNameError
+
+if TYPE_CHECKING:
+    from confir.cli.terminal import Answer
+    from confir.data.score_simulation import ScorePopulation
+    from confir.data.scores import Scores
+
+_SCORES = "Scores"
+_COLLECTION = "Collection"
+_DEFAULT_TOPICS, _DEFAULT_RUNS, _DEFAULT_DEPTH = 50, 8, 1000
+
+
+def simulate_command(
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scores",
+            metavar="FILE",
+            help="A score table to fit a population of topics to (repeatable).",
+            rich_help_panel=_SCORES,
+        ),
+    ] = None,
+    measure: options.MeasuresOption = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where the simulated scores go: .csv .tsv .json .jsonl .parquet",
+            rich_help_panel=_SCORES,
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where the true means go (.csv .json .md …); by default they are printed.",
+            rich_help_panel=_SCORES,
+        ),
+    ] = None,
+    collection: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write a simulated collection there: qrels.txt, and the runs in runs/.",
+            rich_help_panel=_COLLECTION,
+        ),
+    ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(help="Runs of the collection; by default 8.", rich_help_panel=_COLLECTION),
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            help="Documents of a run's list; by default 1000.", rich_help_panel=_COLLECTION
+        ),
+    ] = None,
+    topics: Annotated[
+        int | None,
+        typer.Option(help="Topics; by default as many as the score table has, else 50."),
+    ] = None,
+    seed: options.SeedOption = options.DEFAULT_SEED,
+    kind: options.FormatOption = "table",
+    quiet: options.QuietOption = False,
+) -> None:
+    """Simulate scores whose true means are known, or runs and qrels.
+
+    Example: `confir simulate --scores scores.csv --topics 250 -o simulated.csv --truth truth.csv`
+    """
+    from confir.cli.terminal import be_quiet
+
+    if (scores is None) == (collection is None):
+        raise InvalidValueError("expected either --scores FILE or --collection FOLDER")
+    if quiet:
+        be_quiet()
+    if collection is not None:
+        if output is not None or truth is not None or measure:
+            raise InvalidValueError("-o, --truth and -m go with --scores, not with --collection")
+        _simulate_collection(collection, topics, runs, depth, seed)
+        return
+    if runs is not None or depth is not None:
+        raise InvalidValueError("--runs and --depth go with --collection, not with --scores")
+    if output is None:
+        raise InvalidValueError("expected -o FILE for the simulated scores")
+    _simulate_scores(scores or [], measure or [], output, truth, topics, seed, kind)
+
+
+def _simulate_scores(
+    files: list[str],
+    measures: list[str],
+    output: str,
+    truth: str | None,
+    topics: int | None,
+    seed: int,
+    kind: str,
+) -> None:
+    from confir.cli.input import check_choice, select_measures
+    from confir.cli.terminal import deliver
+    from confir.data.score_files import read_scores, write_scores
+    from confir.data.score_simulation import fit_population
+    from confir.report.records import ENDINGS, FORMATS
+
+    check_choice("--format", kind, FORMATS)
+    if truth is not None and Path(truth).suffix.lower() not in ENDINGS:
+        raise UnknownNameError("ending of a file of true means", Path(truth).name, ENDINGS)
+    if truth == output:
+        raise InvalidValueError(f"{output}: scores and true means cannot go to the same file")
+    real = select_measures(read_scores(files), measures)
+    population = fit_population(real)
+    simulated = population.draw(len(real.topics) if topics is None else topics, seed)
+    write_scores(simulated, output)
+    note = (
+        f"true means of the population fitted to {len(real.topics)} topics; the scores of "
+        f"{len(simulated.topics)} topics drawn from it are in {output}, seed {seed}"
+    )
+    deliver(_truth_answer(population, real, note), output=truth, kind=kind)
+
+
+def _truth_answer(population: ScorePopulation, real: Scores, note: str) -> Answer:
+    """Return the true means: records beside the real means, and a table, best run first."""
+    from confir.cli.terminal import Answer
+    from confir.report.tables import Cell, Table, number_text
+
+    truth, mean = population.truth.tolist(), real.mean().tolist()
+    records = [
+        {"run": run, "measure": measure, "truth": truth[r][m], "mean": mean[r][m]}
+        for r, run in enumerate(real.runs)
+        for m, measure in enumerate(real.measures)
+    ]
+    order = sorted(range(len(real.runs)), key=lambda r: -truth[r][0])
+    rows = tuple(
+        (Cell(real.runs[r]), *(Cell(number_text(value)) for value in truth[r])) for r in order
+    )
+    return Answer(records, Table(("run", *real.measures), rows, note))
+
+
+def _simulate_collection(
+    folder: str, topics: int | None, runs: int | None, depth: int | None, seed: int
+) -> None:
+    from confir.data.simulation import simulate_collection, write_collection
+
+    made = simulate_collection(
+        topics=_DEFAULT_TOPICS if topics is None else topics,
+        runs=_DEFAULT_RUNS if runs is None else runs,
+        depth=_DEFAULT_DEPTH if depth is None else depth,
+        rng=seed,
+    )
+    write_collection(made, folder)
+    typer.echo(
+        f"{len(made.runs)} runs on {len(made.qrels.topics)} topics are in {folder}, seed {seed}; "
+        f"try: confir evaluate {folder}/qrels.txt {folder}/runs"
+    )

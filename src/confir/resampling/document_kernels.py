@@ -1,0 +1,281 @@
+"""How often does each document stand in a resampled collection, and where does that leave lists?
+
+Counts come from a generator without state: a word for each (seed, docid, replicate), so that a
+document has the same count in every topic, run and measure, whatever else is computed beside it.
+Each kernel is a plain function that numba compiles, with a twin in numpy that gives the same bits.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from confir.arrays import Booleans, Bytes, Floats, Integers
+
+Words = npt.NDArray[np.uint64]
+
+# SplitMix64 (Steele, Lea & Flood 2014): the step of its counter, and the factors that mix it.
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
+_S27, _S30, _S31, _S32 = (np.uint64(shift) for shift in (27, 30, 31, 32))
+
+# A Poisson(1) count exceeds this less often than once in 2³² draws, so that no table needs more.
+HIGHEST_COUNT = 12
+
+
+def _poisson_thresholds() -> npt.NDArray[np.uint32]:
+    """Return ``2³² · P(count >= j)`` for j = 1, 2, …: a count is how many exceed a 32-bit draw."""
+    chance = [math.exp(-1) / math.factorial(k) for k in range(40)]
+    tails = [sum(chance[:j:-1]) + chance[j] for j in range(1, HIGHEST_COUNT + 1)]
+    return np.array([round(2**32 * tail) for tail in tails], np.uint32)
+
+
+THRESHOLDS = _poisson_thresholds()
+
+
+def document_keys(documents: Sequence[str]) -> Words:
+    """Return a key for each docid, the same on every machine."""
+    digests = b"".join(
+        blake2b(name.encode("utf-8", "surrogateescape"), digest_size=8).digest()
+        for name in documents
+    )
+    return np.frombuffer(digests, "<u8").astype(np.uint64)
+
+
+def seeded_keys(keys: Words, seed: int) -> Words:
+    """Return the start of each document's own stream of words under a seed."""
+    start = mix_words(np.array([seed], np.uint64))
+    return mix_words(keys ^ start)
+
+
+def mix_words(words: Words) -> Words:
+    """Return words mixed so that near ones end far apart: SplitMix64's output function."""
+    mixed = (words ^ (words >> _S30)) * _FIRST_FACTOR
+    mixed = (mixed ^ (mixed >> _S27)) * _SECOND_FACTOR
+    result: Words = mixed ^ (mixed >> _S31)
+    return result
+
+
+class Kernels(NamedTuple):
+    """What is computed for one topic and a block of replicates.
+
+    Attributes
+    ----------
+    draw_counts
+        Seeded keys, the first replicate, the thresholds → counts, documents × replicates.
+    place_documents
+        Counts, lists, which documents are recorded → documents above each recorded one, its
+        copies, and the lists' lengths.
+    average_precisions
+        Counts, lists, which documents are relevant, relevant copies in all, cutoff, harmonic
+        numbers → AP of each list and replicate.
+    """
+
+    draw_counts: Callable[[Words, int, npt.NDArray[np.uint32], Bytes], None]
+    place_documents: Callable[
+        [Bytes, Integers, Integers, Booleans, Integers, Integers, Integers], None
+    ]
+    average_precisions: Callable[
+        [Bytes, Integers, Integers, Booleans, Integers, int, Floats, Floats], None
+    ]
+
+
+# In numpy
+
+
+def _draw_counts(
+    keys: Words, first: int, thresholds: npt.NDArray[np.uint32], counts: Bytes
+) -> None:
+    """Fill the counts (documents × replicates) of replicates from ``first`` on."""
+    steps = np.arange(first + 1, first + 1 + counts.shape[1], dtype=np.uint64) * _STEP
+    drawn = (mix_words(keys[:, None] + steps) >> _S32).astype(np.uint32)
+    # The thresholds fall: as many exceed a draw as remain after its place among them ascending.
+    below = np.searchsorted(thresholds[::-1], drawn, side="right")
+    counts[:] = len(thresholds) - below
+
+
+def _place_documents(
+    counts: Bytes,
+    offsets: Integers,
+    documents: Integers,
+    recorded: Booleans,
+    before: Integers,
+    copies: Integers,
+    depth: Integers,
+) -> None:
+    """Fill in where the recorded documents of each list stand, list by list in rank order."""
+    row = 0
+    for place in range(len(offsets) - 1):
+        listed = documents[offsets[place] : offsets[place + 1]]
+        held = counts[listed].astype(np.int64)
+        below = np.cumsum(held, axis=0)
+        kept = recorded[listed]
+        stop = row + int(kept.sum())
+        before[row:stop] = (below - held)[kept]
+        copies[row:stop] = held[kept]
+        depth[place] = below[-1] if len(listed) else 0
+        row = stop
+
+
+def _average_precisions(
+    counts: Bytes,
+    offsets: Integers,
+    documents: Integers,
+    relevant: Booleans,
+    total: Integers,
+    cutoff: int,
+    harmonic: Floats,
+    scores: Floats,
+) -> None:
+    """Fill in AP (lists × replicates); NaN where a replicate has no relevant document."""
+    with np.errstate(invalid="ignore"):
+        for place in range(len(offsets) - 1):
+            listed = documents[offsets[place] : offsets[place + 1]]
+            other, found = np.zeros((2, counts.shape[1]), np.int64)
+            score = np.zeros(counts.shape[1])
+            done = 0
+            for rank in np.flatnonzero(relevant[listed]).tolist():
+                other += counts[listed[done:rank]].sum(axis=0, dtype=np.int64)
+                copies = counts[listed[rank]].astype(np.int64)
+                above = other + found
+                kept = np.clip(cutoff - above, 0, copies)
+                score += kept - other * (harmonic[above + kept] - harmonic[above])
+                found += copies
+                done = rank + 1
+            scores[place] = np.where(total > 0, score, np.nan) / np.maximum(total, 1)
+
+
+# For numba. Replicates are the inner loop, so that it works on many of them at once.
+
+
+def _draw_counts_loop(
+    keys: Words, first: int, thresholds: npt.NDArray[np.uint32], counts: Bytes
+) -> None:
+    size = counts.shape[1]
+    drawn, above = np.empty(size, np.uint32), np.empty(size, np.uint32)
+    for document in range(len(keys)):
+        key = keys[document] + np.uint64(first) * _STEP
+        row = counts[document]
+        for b in range(size):
+            word = key + np.uint64(b + 1) * _STEP
+            word = (word ^ (word >> _S30)) * _FIRST_FACTOR
+            word = (word ^ (word >> _S27)) * _SECOND_FACTOR
+            drawn[b] = np.uint32((word ^ (word >> _S31)) >> _S32)
+            above[b] = 0
+        for j in range(len(thresholds)):
+            threshold = thresholds[j]
+            for b in range(size):
+                above[b] += np.uint32(drawn[b] < threshold)
+        for b in range(size):
+            row[b] = np.uint8(above[b])
+
+
+def _place_documents_loop(
+    counts: Bytes,
+    offsets: Integers,
+    documents: Integers,
+    recorded: Booleans,
+    before: Integers,
+    copies: Integers,
+    depth: Integers,
+) -> None:
+    size = counts.shape[1]
+    above = np.empty(size, np.int32)
+    row = 0
+    for place in range(len(offsets) - 1):
+        above[:] = 0
+        for entry in range(offsets[place], offsets[place + 1]):
+            held = counts[documents[entry]]
+            if recorded[documents[entry]]:
+                for b in range(size):
+                    before[row, b] = above[b]
+                    copies[row, b] = held[b]
+                row += 1
+            for b in range(size):
+                above[b] += held[b]
+        for b in range(size):
+            depth[place, b] = above[b]
+
+
+def _average_precisions_loop(
+    counts: Bytes,
+    offsets: Integers,
+    documents: Integers,
+    relevant: Booleans,
+    total: Integers,
+    cutoff: int,
+    harmonic: Floats,
+    scores: Floats,
+) -> None:
+    size = counts.shape[1]
+    other, found = np.empty(size, np.int32), np.empty(size, np.int32)
+    score = np.empty(size, np.float64)
+    for place in range(len(offsets) - 1):
+        other[:] = 0
+        found[:] = 0
+        score[:] = 0.0
+        stop = offsets[place + 1]
+        while stop > offsets[place] and not relevant[documents[stop - 1]]:
+            stop -= 1
+        for entry in range(offsets[place], stop):
+            held = counts[documents[entry]]
+            if not relevant[documents[entry]]:
+                for b in range(size):
+                    other[b] += held[b]
+                continue
+            for b in range(size):
+                above = int(other[b]) + int(found[b])
+                kept = min(max(cutoff - above, 0), int(held[b]))
+                score[b] += kept - other[b] * (harmonic[above + kept] - harmonic[above])
+                found[b] += held[b]
+        for b in range(size):
+            scores[place, b] = score[b] / total[b] if total[b] > 0 else np.nan
+
+
+PLAIN_KERNELS = Kernels(_draw_counts, _place_documents, _average_precisions)
+
+
+@cache
+def compile_kernels() -> Kernels | None:
+    """Return the compiled kernels, or None where numba is not installed or switched off."""
+    try:
+        numba: Any = importlib.import_module("numba")
+    except ImportError:
+        return None
+    if numba.config.DISABLE_JIT:
+        return None
+    try:
+        return _compile(numba, cached=True)
+    except (OSError, RuntimeError):
+        # No place for the cache can be written, as in a container without a home directory.
+        return _compile(numba, cached=False)
+
+
+def _compile(numba: Any, *, cached: bool) -> Kernels:
+    number, real, flag = numba.int64, numba.float64, numba.boolean
+    counts, lists = numba.uint8[:, ::1], (number[::1], number[::1], flag[::1])
+
+    def compiled(kernel: Callable[..., Any], *types: Any) -> Any:
+        return numba.njit(types, cache=cached, nogil=True, error_model="numpy")(kernel)
+
+    return Kernels(
+        compiled(_draw_counts_loop, numba.uint64[::1], number, numba.uint32[::1], counts),
+        compiled(_place_documents_loop, counts, *lists, *[number[:, ::1]] * 3),
+        compiled(
+            _average_precisions_loop,
+            counts,
+            *lists,
+            number[::1],
+            number,
+            real[::1],
+            real[:, ::1],
+        ),
+    )

@@ -1,0 +1,423 @@
+"""Do intervals over collections keep their word? One half predicts the other ([Cormack2006] §6).
+
+The documents fall into two halves by their ids. Intervals from one half should hold the other
+half's score as often as the model says: both scores vary, so that a 95 % interval holds the other
+score in 83.4 % of cases, and misses it as often above as below.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import md5
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.neighbours import as_qrels, frame_from_records
+from confir.data.qrels import Qrels
+from confir.data.run import Run
+from confir.data.scores import Record
+from confir.data.trec_files import NameBy
+from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
+from confir.intervals.documents import DOCUMENT_METHODS, find_document_method, normal_quantile
+from confir.intervals.interval import check_level
+from confir.measures.evaluation import parse_measures
+from confir.measures.measure import Measure
+from confir.measures.summary import LOGIT_MARGIN, clipped_logit
+from confir.resampling.documents import (
+    DOCUMENT_REPLICATES,
+    DocumentReplicates,
+    read_runs,
+    resample_documents,
+    restrict_qrels,
+    restrict_run,
+)
+from confir.resampling.topics import Rng
+from confir.studies.collection import (
+    CollectionMeans,
+    is_average_precision,
+    summarise_means,
+    summarise_topics,
+)
+
+HALVES = ("A", "B")
+DIRECTIONS = ("A predicts B", "B predicts A")
+FEW_RELEVANT = 5  # [Cormack2006] Table 1 looks at topics with more, too
+
+# A score this near to a limit is on it.
+_TIE = 1e-12
+
+
+class Shares(NamedTuple):
+    """Where the other half's scores lie.
+
+    Attributes
+    ----------
+    below, inside, above
+        Shares of the scores below, in and above the interval.
+    n
+        Number of scores that have an interval.
+    """
+
+    below: float
+    inside: float
+    above: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitHalf:
+    """How well each half of a collection predicts the other.
+
+    Attributes
+    ----------
+    measure
+        The measure.
+    runs, topics
+        Runs, and the topics with relevant documents in both halves.
+    left_out
+        The other topics.
+    methods, corrections
+        Interval methods, and whether the small-R correction applied: False, and True for AP.
+    score
+        Score of each half: halves × runs × topics; NaN for lists that retrieved nothing.
+    low, high
+        Limits from each half: methods × corrections × halves × runs × topics.
+    relevant
+        Relevant documents in each half: halves × topics.
+    means
+        Means of each half, with intervals.
+    level, replicates, margin
+        Confidence level, number of replicates, and how far logits keep from 0 and 1.
+    """
+
+    measure: str
+    runs: tuple[str, ...]
+    topics: tuple[str, ...]
+    left_out: tuple[str, ...]
+    methods: tuple[str, ...]
+    corrections: tuple[bool, ...]
+    score: Floats
+    low: Floats
+    high: Floats
+    relevant: Integers
+    means: tuple[CollectionMeans, CollectionMeans]
+    level: float
+    replicates: int
+    margin: float
+
+    @property
+    def predicted(self) -> float:
+        """The share that the model predicts in the interval: ``2Φ(z/√2) - 1``."""
+        from scipy.special import ndtr
+
+        return float(2.0 * ndtr(normal_quantile(self.level) / np.sqrt(2.0)) - 1.0)
+
+    def topic_shares(
+        self, method: str, *, corrected: bool, half: int, few_relevant: bool = True
+    ) -> Shares:
+        """Return where the other half's scores lie beside the intervals from one half.
+
+        Parameters
+        ----------
+        method, corrected
+            Which intervals.
+        half
+            The half that predicts: 0 or 1.
+        few_relevant
+            Whether topics with at most five relevant documents in that half count.
+        """
+        low, high, other = self._on_scale(method, corrected=corrected, half=half)
+        kept = np.broadcast_to(few_relevant | (self.relevant[half] > FEW_RELEVANT), low.shape)
+        return _shares(low[kept], high[kept], other[kept])
+
+    def _on_scale(
+        self, method: str, *, corrected: bool, half: int
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return limits and the other half's scores on the scale of the method.
+
+        On that of logits a score of 0 is the margin: an interval that reaches there holds it.
+        """
+        if method not in self.methods or corrected not in self.corrections:
+            raise InvalidValueError(f"there are no such intervals: {method}, corrected={corrected}")
+        place = self.methods.index(method), self.corrections.index(corrected), half
+        ends = self.low[place], self.high[place], self.score[1 - half]
+        if method != "logit":
+            return ends
+        low, high, other = (clipped_logit(end, self.margin) for end in ends)
+        return low, high, other
+
+    def mean_shares(self, summary: str, method: str, half: int) -> Shares:
+        """Return where the other half's means lie beside the intervals of one half's means."""
+        means, other = self.means[half], self.means[1 - half]
+        s, k = means.summaries.index(summary), means.methods.index(method)
+        return _shares(means.low[k, 0, :, s], means.high[k, 0, :, s], other.mean[0, :, s])
+
+    def normalised(self, method: str, *, corrected: bool, half: int = 0) -> Floats:
+        """Return the other half's scores on a scale on which the interval is [-1, 1].
+
+        Linear on the scale of the method, so that for `linear` and `logit` it is the difference of
+        the halves over z·σ; ±∞ where a score lies beyond an interval without length.
+        """
+        ends = self._on_scale(method, corrected=corrected, half=half)
+        defined = ~np.isnan(np.sum(ends, axis=0))
+        below, above, value = (end[defined] for end in ends)
+        gap = 2.0 * value - below - above
+        with np.errstate(divide="ignore", invalid="ignore"):
+            normalised: Floats = np.where(np.abs(gap) <= _TIE, 0.0, gap / (above - below))
+        return normalised
+
+    def to_records(self) -> list[Record]:
+        """Return a record per method, correction, subset and direction, for topics and for means."""
+        records = []
+        for half, direction in enumerate(DIRECTIONS):
+            for corrected in self.corrections:
+                for few_relevant in (True, False):
+                    for method in self.methods:
+                        shares = self.topic_shares(
+                            method, corrected=corrected, half=half, few_relevant=few_relevant
+                        )
+                        subset = "all" if few_relevant else f"R>{FEW_RELEVANT}"
+                        records.append(
+                            self._record("topic", method, corrected, subset, direction, shares)
+                        )
+            for method in self.means[0].methods:
+                for summary in self.means[0].summaries:
+                    shares = self.mean_shares(summary, method, half)
+                    used = method == "parametric" and self.corrections[-1]
+                    records.append(self._record(summary, method, used, "runs", direction, shares))
+        return records
+
+    def _record(
+        self,
+        summary: str,
+        method: str,
+        corrected: bool,
+        subset: str,
+        direction: str,
+        shares: Shares,
+    ) -> Record:
+        return {
+            "measure": self.measure,
+            "summary": summary,
+            "method": method,
+            "corrected": corrected,
+            "subset": subset,
+            "direction": direction,
+            "below": shares.below,
+            "inside": shares.inside,
+            "above": shares.above,
+            "predicted": self.predicted,
+            "n": shares.n,
+        }
+
+    def mean_records(self, summary: str, method: str, half: int = 0) -> list[Record]:
+        """Return each run's mean in both halves, with the interval from one: a record a run."""
+        means, other = self.means[half], self.means[1 - half]
+        s, k = means.summaries.index(summary), means.methods.index(method)
+        return [
+            {
+                "run": run,
+                "summary": summary,
+                "method": method,
+                "low": float(means.low[k, 0, r, s]),
+                "high": float(means.high[k, 0, r, s]),
+                HALVES[half]: float(means.mean[0, r, s]),
+                HALVES[1 - half]: float(other.mean[0, r, s]),
+            }
+            for r, run in enumerate(self.runs)
+        ]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the records as columns."""
+        records = self.to_records()
+        return {name: [record[name] for record in records] for name in records[0]}
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the records as a data frame of pandas, polars or pyarrow."""
+        return frame_from_records(self.to_records(), backend)
+
+
+def _shares(low: Floats, high: Floats, value: Floats) -> Shares:
+    """Return the shares of values below, in and above closed intervals; NaN do not count."""
+    defined = ~np.isnan(low) & ~np.isnan(high) & ~np.isnan(value)
+    n = int(defined.sum())
+    if n == 0:
+        return Shares(np.nan, np.nan, np.nan, 0)
+    below = float((value[defined] < low[defined] - _TIE).sum() / n)
+    above = float((value[defined] > high[defined] + _TIE).sum() / n)
+    return Shares(below, 1.0 - below - above, above, n)
+
+
+def validate_split_half(
+    qrels: Any,
+    runs: Any,
+    measure: str | Measure = "AP",
+    *,
+    methods: Sequence[str] = tuple(DOCUMENT_METHODS),
+    level: float = 0.95,
+    replicates: int = DOCUMENT_REPLICATES,
+    rng: Rng = None,
+    rel: int = 1,
+    depth: int | None = None,
+    margin: float = LOGIT_MARGIN,
+    bit: int = 0,
+    name_by: NameBy = "file",
+    progress: Callable[[int], None] | None = None,
+) -> SplitHalf:
+    """Return how often intervals from one half of the documents hold the other half's scores.
+
+    Parameters
+    ----------
+    qrels, runs, measure, rel, depth, name_by
+        As in `evaluate`, for one measure in [0, 1]. Topics without relevant documents in either
+        half, and lists that retrieved nothing, are left out.
+    methods
+        Names in DOCUMENT_METHODS.
+    level
+        Confidence level.
+    replicates, rng
+        Number of replicates of each half, and seed or generator.
+    margin
+        How far logits keep from 0 and 1.
+    bit
+        Which bit of the last byte of a docid's MD5 tells its half, 0 to 7: 0 is the byte's
+        parity; others give other halves.
+    progress
+        Called with 1 after each topic of each half.
+    """
+    check_level(level)
+    if bit not in range(8):
+        raise InvalidValueError(f"bit is {bit}; expected 0 to 7")
+    for method in methods:
+        find_document_method(method)
+    wanted = parse_measures(measure, rel)
+    if len(wanted) != 1 or not isinstance(wanted[0], Measure):
+        raise InvalidValueError("split-half validation is for one measure of the catalogue")
+    judged, read = as_qrels(qrels), read_runs(runs, name_by)
+    if depth is not None:
+        read = [_cut(run, depth) for run in read]
+    lowest = dict(wanted[0].parameters).get("rel", 1)
+    halves, left_out = _split(judged, read, lowest if isinstance(lowest, int) else 1, bit)
+    seed = int(np.random.default_rng(rng).integers(2**63))
+    samples = []
+    for half_qrels, half_runs in halves:
+        with warnings.catch_warnings():
+            # A list may well have all its documents in the other half.
+            warnings.simplefilter("ignore", TopicWarning)
+            samples.append(
+                resample_documents(
+                    half_qrels,
+                    half_runs,
+                    wanted[0],
+                    replicates=replicates,
+                    rng=seed,
+                    jackknife="bca" in methods,
+                    progress=progress,
+                )
+            )
+    empty = _empty_lists(samples[0].topics, read)
+    return _validate(samples, empty, left_out, tuple(methods), level, margin)
+
+
+def half_of(document: str, bit: int = 0) -> int:
+    """Return the half of a document, 0 for A: a bit of the last byte of its docid's MD5."""
+    digest = md5(document.encode("utf-8", "surrogateescape"), usedforsecurity=False).digest()
+    return digest[-1] >> bit & 1
+
+
+def _cut(run: Run, depth: int) -> Run:
+    if depth < 1:
+        raise InvalidValueError(f"depth is {depth}; expected 1 or more")
+    sizes = np.diff(run.offsets)
+    place = np.arange(len(run.documents)) - np.repeat(run.offsets[:-1], sizes)
+    return restrict_run(run, place < depth)
+
+
+def _split(
+    qrels: Qrels, runs: Sequence[Run], lowest: int, bit: int
+) -> tuple[list[tuple[Qrels, list[Run]]], tuple[str, ...]]:
+    """Return qrels and runs of each half, and the topics that a half has no relevant document of."""
+    side = np.array([half_of(document, bit) for document in qrels.documents])
+    relevant = qrels.gains >= lowest
+    has = [
+        np.bincount(qrels.document_topics[relevant & (side == half)], minlength=len(qrels.topics))
+        for half in (0, 1)
+    ]
+    kept = (has[0] > 0) & (has[1] > 0)
+    if not kept.any():
+        raise TopicMismatchError("no topic has relevant documents in both halves of the collection")
+    names = {topic for topic, both in zip(qrels.topics, kept.tolist(), strict=True) if both}
+    in_topics = kept[qrels.document_topics]
+    sides = [np.array([half_of(document, bit) for document in run.documents]) for run in runs]
+    for run, where in zip(runs, sides, strict=True):
+        if len(np.unique(where[_of_topics(run, names)])) < 2:
+            raise TopicMismatchError(
+                f"run {run.name!r} has no documents for these topics in one of the two halves"
+            )
+    halves = [
+        (
+            restrict_qrels(qrels, in_topics & (side == half)),
+            [
+                restrict_run(run, _of_topics(run, names) & (where == half))
+                for run, where in zip(runs, sides, strict=True)
+            ],
+        )
+        for half in (0, 1)
+    ]
+    return halves, tuple(topic for topic in qrels.topics if topic not in names)
+
+
+def _of_topics(run: Run, names: set[str]) -> Booleans:
+    return np.repeat([topic in names for topic in run.topics], np.diff(run.offsets))
+
+
+def _empty_lists(topics: Sequence[str], runs: Sequence[Run]) -> Booleans:
+    """Return which lists retrieved nothing in the whole collection: runs × topics."""
+    return np.array([[topic not in set(run.topics) for topic in topics] for run in runs])
+
+
+def _validate(
+    samples: Sequence[DocumentReplicates],
+    empty: Booleans,
+    left_out: tuple[str, ...],
+    methods: tuple[str, ...],
+    level: float,
+    margin: float,
+) -> SplitHalf:
+    measure = samples[0].measures[0]
+    corrections = (False, True) if is_average_precision(measure) else (False,)
+    shape = (len(methods), len(corrections), 2, *empty.shape)
+    low, high = np.empty((2, *shape))
+    for m, method in enumerate(methods):
+        for c, small_r in enumerate(corrections):
+            for half, sample in enumerate(samples):
+                topics = summarise_topics(
+                    sample, level=level, method=method, small_r=small_r, margin=margin
+                )
+                low[m, c, half] = np.where(empty, np.nan, topics.low[0])
+                high[m, c, half] = np.where(empty, np.nan, topics.high[0])
+    first, second = (
+        summarise_means(sample, level=level, small_r=corrections[-1], margin=margin)
+        for sample in samples
+    )
+    scores = np.stack([np.where(empty, np.nan, sample.estimates(0)) for sample in samples])
+    return SplitHalf(
+        measure=measure,
+        runs=samples[0].runs,
+        topics=samples[0].topics,
+        left_out=left_out,
+        methods=methods,
+        corrections=corrections,
+        score=scores,
+        low=low,
+        high=high,
+        relevant=np.stack([sample.relevant[0] for sample in samples]),
+        means=(first, second),
+        level=level,
+        replicates=samples[0].replicates,
+        margin=margin,
+    )

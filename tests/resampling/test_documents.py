@@ -1,0 +1,353 @@
+"""Are replicates of the collection what they say: one count per document, shared by all?"""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import stats
+
+from confir.data.qrels import build_qrels
+from confir.data.run import build_run
+from confir.errors import (
+    InvalidValueError,
+    TopicMismatchError,
+    TopicWarning,
+    UnknownNameError,
+    UnsupportedMethodError,
+)
+from confir.measures.catalogue import parse_measure
+from confir.measures.summary import clipped_logit
+from confir.resampling import documents
+from confir.resampling.document_kernels import (
+    HIGHEST_COUNT,
+    PLAIN_KERNELS,
+    THRESHOLDS,
+    compile_kernels,
+    document_keys,
+    seeded_keys,
+)
+from confir.resampling.documents import (
+    TopicDocuments,
+    bootstrap_documents,
+    rank_documents,
+    resample_documents,
+    restrict_qrels,
+    restrict_run,
+)
+from reference.plain_measures import plain_score
+from strategies import VARIANTS, collections, examples
+
+ALL = [parse_measure(text) for variants in VARIANTS.values() for text in variants]
+
+
+def make_qrels(judgements):
+    rows = [(t, d, g) for t, judged in judgements.items() for d, g in judged.items()]
+    topics, names, gains = zip(*rows, strict=True)
+    return build_qrels(topics, ["0"] * len(rows), names, np.array(gains))
+
+
+def make_run(name, lists):
+    rows = [(t, d, -float(i)) for t, ranked in lists.items() for i, d in enumerate(ranked)]
+    topics, names, scores = zip(*rows, strict=True)
+    return build_run(name, topics, names, np.array(scores))
+
+
+def draw(names, seed, replicates, first=0, kernels=PLAIN_KERNELS):
+    counts = np.empty((len(names), replicates), np.uint8)
+    kernels.draw_counts(seeded_keys(document_keys(names), seed), first, THRESHOLDS, counts)
+    return counts
+
+
+def random_collection(seed=3, *, runs=3, topics=4, depth=60, pool=120):
+    rng = np.random.default_rng(seed)
+    names = [f"doc{i}" for i in range(pool)]
+    judged = {
+        f"t{t}": {names[i]: int(rng.integers(0, 3)) for i in rng.permutation(pool)[:30]}
+        for t in range(topics)
+    }
+    lists = [
+        {topic: [names[i] for i in rng.permutation(pool)[:depth]] for topic in judged}
+        for _ in range(runs)
+    ]
+    return make_qrels(judged), [make_run(f"run{r}", one) for r, one in enumerate(lists)]
+
+
+COUNTED = draw([f"d{i}" for i in range(400)], 11, 2_000)
+
+
+def test_counts_are_poisson_distributed():
+    observed = np.bincount(COUNTED.reshape(-1), minlength=9)
+    chance = stats.poisson.pmf(np.arange(9), 1.0)
+    expected = np.append(chance[:7], stats.poisson.sf(6, 1.0)) * COUNTED.size
+    found = np.append(observed[:7], observed[7:].sum())
+    assert stats.chisquare(found, expected).pvalue > 0.001
+
+
+def test_counts_of_documents_and_of_replicates_are_independent():
+    wide = COUNTED.astype(float)
+    between_documents = np.corrcoef(wide)[np.triu_indices(400, 1)]
+    scaled = between_documents * np.sqrt(2_000)
+    assert abs(scaled.mean()) < 0.02
+    assert abs(scaled.std() - 1.0) < 0.02
+    following = np.corrcoef(wide[:, :-1].reshape(-1), wide[:, 1:].reshape(-1))[0, 1]
+    assert abs(following) * np.sqrt(wide.size) < 4.0
+
+
+def test_tail_of_the_count_table_is_exact_to_32_bits():
+    exact = 2**32 * stats.poisson.sf(np.arange(HIGHEST_COUNT), 1.0)
+    np.testing.assert_allclose(THRESHOLDS, exact, atol=0.5000001)
+    assert 2**32 * stats.poisson.sf(HIGHEST_COUNT, 1.0) < 0.5
+
+
+def test_a_count_depends_only_on_seed_document_and_replicate():
+    names = ["a", "b", "ü", "\udcff"]
+    together = draw(names, 5, 40)
+    np.testing.assert_array_equal(draw(["ü"], 5, 10, first=30)[0], together[2, 30:])
+    assert (draw(["ü"], 6, 40) != together[2]).any()
+
+
+@pytest.mark.parametrize("seed", [0, 2**63 - 1])
+def test_compiled_kernels_equal_those_in_numpy_bit_for_bit(seed):
+    compiled = compile_kernels()
+    assert compiled is not None
+    qrels, runs = random_collection()
+    lists = rank_documents(qrels, runs)
+    names = [f"doc{i}" for i in range(150)]
+    np.testing.assert_array_equal(draw(names, seed, 33, 5, compiled), draw(names, seed, 33, 5))
+    measures = [parse_measure(name) for name in ("AP", "AP@10", "AP(rel=2)", "nDCG", "Bpref")]
+    plain, fast = (TopicDocuments(lists, 1, kernels) for kernels in (PLAIN_KERNELS, compiled))
+    counts = np.random.default_rng(1).poisson(1.0, (len(plain.pool), 40)).astype(np.uint8)
+    np.testing.assert_array_equal(plain.scores(measures, counts), fast.scores(measures, counts))
+
+
+@given(collection=collections())
+@examples(40)
+def test_scores_equal_those_of_expanded_lists_for_every_measure(collection):
+    qrels = collection.qrels
+    lists = rank_documents(qrels, collection.runs)
+    for number, name in enumerate(qrels.topics):
+        topic = TopicDocuments(lists, number, PLAIN_KERNELS)
+        known = {document for judged in collection.judgements.values() for document in judged} | {
+            document for run in collection.runs for document in run.documents
+        }
+        names = sorted(known)
+        counts = dict(zip(names, draw(names, 9, 3).astype(np.int64), strict=True))
+        by_key = dict(zip(document_keys(names).tolist(), names, strict=True))
+        pool = [by_key[key] for key in lists.keys[topic.pool].tolist()]
+        scores = topic.scores(ALL, np.array([counts[d] for d in pool], np.uint8))
+        for m, measure in enumerate(ALL):
+            lowest = dict(measure.parameters).get("rel", 1)
+            relevant = sum(
+                counts[d] for d, gain in qrels[name].items() if gain >= lowest
+            ) + np.zeros(3)
+            expected = [
+                [plain_score(measure, collection.plain_list(r, name, counts, b)) for b in range(3)]
+                for r in range(len(lists.runs))
+            ]
+            expected = np.where(relevant > 0, expected, np.nan)
+            np.testing.assert_allclose(
+                scores[m], expected, rtol=0, atol=1e-12, err_msg=str(measure)
+            )
+
+
+def test_average_precision_of_long_lists_equals_that_of_expanded_ones():
+    rng = np.random.default_rng(4)
+    names = [f"d{i}" for i in range(1_000)]
+    liked = set(rng.choice(1_000, 40, replace=False).tolist())
+    missed = [f"m{i}" for i in range(20)]
+    judged = {names[i]: 1 for i in liked} | dict.fromkeys(missed, 1)
+    qrels, run = make_qrels({"1": judged}), make_run("run", {"1": names})
+    replicates = resample_documents(qrels, [run], "AP", replicates=20, rng=8)
+    seed = int(np.random.default_rng(8).integers(2**63))
+    counts = draw(names, seed, 20).astype(int)
+    unseen = draw(missed, seed, 20).astype(int).sum(axis=0)
+    for b in range(20):
+        hits = np.repeat([i in liked for i in range(1_000)], counts[:, b])
+        places = np.flatnonzero(hits)
+        precisions = np.arange(1, len(places) + 1) / (places + 1)
+        expected = precisions.sum() / (len(places) + unseen[b])
+        assert replicates.values[0, 0, 0, b] == pytest.approx(expected, abs=1e-12)
+
+
+def test_shared_counts_have_the_distribution_of_independent_gaps():
+    rng = np.random.default_rng(21)
+    ranks, unseen, size = np.array([2, 3, 9, 30, 31, 80]), 4, 20_000
+    names = [f"d{i}" for i in range(100)]
+    judged = {names[i]: 1 for i in ranks} | {f"m{i}": 1 for i in range(unseen)}
+    shared = resample_documents(
+        make_qrels({"1": judged}), [make_run("run", {"1": names})], replicates=size, rng=2
+    ).values[0, 0, 0]
+    gaps = np.diff(ranks, prepend=-1) - 1
+    other = np.cumsum(rng.poisson(gaps, (size, len(ranks))), axis=1)
+    copies = rng.poisson(1.0, (size, len(ranks)))
+    found = np.cumsum(copies, axis=1)
+    harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, 2_000))))
+    last = other + found
+    sums = (copies - other * (harmonic[last] - harmonic[last - copies])).sum(axis=1)
+    total = found[:, -1] + rng.poisson(unseen, size)
+    gap = sums[total > 0] / total[total > 0]
+    kept = shared[~np.isnan(shared)]
+    assert stats.ks_2samp(kept, gap).pvalue > 0.01
+    assert abs(kept.mean() - gap.mean()) < 4 * np.hypot(kept.std(), gap.std()) / np.sqrt(size)
+    assert kept.std() == pytest.approx(gap.std(), rel=0.03)
+
+
+def test_adding_runs_and_measures_changes_no_other_number():
+    qrels, runs = random_collection()
+    alone = resample_documents(qrels, runs[:1], "AP", replicates=50, rng=1)
+    together = resample_documents(qrels, runs, ["nDCG", "AP"], replicates=50, rng=1)
+    np.testing.assert_array_equal(alone.values[0, 0], together.values[1, 0])
+
+
+def test_more_replicates_begin_with_the_same_ones_whatever_the_block(monkeypatch):
+    qrels, runs = random_collection()
+    first = resample_documents(qrels, runs, ["AP", "RBP"], replicates=30, rng=1)
+    monkeypatch.setattr(documents, "_BLOCK", 7)
+    monkeypatch.setattr(documents, "_CELLS", 100)
+    second = resample_documents(qrels, runs, ["AP", "RBP"], replicates=41, rng=1)
+    np.testing.assert_allclose(first.values, second.values[..., :30], rtol=0, atol=1e-12)
+
+
+def test_a_replicate_is_one_collection_for_all_topics():
+    judged = {"1": {"x": 1, "y": 1}, "2": {"y": 1, "x": 1}}
+    lists = {"1": ["a", "x", "b", "y"], "2": ["a", "x", "b", "y"]}
+    values = resample_documents(make_qrels(judged), [make_run("run", lists)], rng=3).values[0, 0]
+    np.testing.assert_array_equal(values[0], values[1])
+
+
+def test_replicates_without_relevant_documents_are_dropped_and_counted():
+    lists = {"1": ["x", "a"], "2": ["a", "y", "z"]}
+    qrels = make_qrels({"1": {"x": 1}, "2": {"y": 1, "z": 1}})
+    sample = resample_documents(qrels, [make_run("run", lists)], replicates=4_000, rng=1)
+    np.testing.assert_array_equal(sample.dropped, np.isnan(sample.values[0, 0]).sum(axis=1)[None])
+    assert sample.dropped[0] / 4_000 == pytest.approx([np.exp(-1), np.exp(-2)], abs=0.03)
+    one = sample.topic_distribution("AP")
+    np.testing.assert_array_equal(one.dropped, sample.dropped[0])
+    means = sample.summary_distribution("AP").require("replicates")[:, 0]
+    both = sample.values[0, 0]
+    alone = np.isnan(both[0]) & ~np.isnan(both[1])
+    np.testing.assert_array_equal(means[alone], both[1, alone])
+    assert np.isnan(means[np.isnan(both).all(axis=0)]).all()
+
+
+def test_a_topic_without_relevant_documents_is_left_out_with_a_warning():
+    qrels = make_qrels({"1": {"x": 1}, "2": {"x": 0}})
+    run = make_run("run", {"1": ["x"], "2": ["x"]})
+    with pytest.warns(TopicWarning, match="no relevant document for 1 of 2 topics"):
+        sample = resample_documents(qrels, [run], replicates=10, rng=1)
+    assert sample.topics == ("1",)
+    with pytest.raises(TopicMismatchError, match="no relevant document at all"):
+        resample_documents(make_qrels({"1": {"x": 0}}), [run], replicates=10)
+
+
+def test_a_topic_without_documents_of_the_gain_asked_for_has_no_score():
+    qrels = make_qrels({"1": {"x": 1}, "2": {"x": 2}})
+    run = make_run("run", {"1": ["x"], "2": ["x"]})
+    sample = resample_documents(qrels, [run], "AP", rel=2, replicates=10, rng=1)
+    assert np.isnan(sample.scores.values[0, 0, 0])
+    assert np.isnan(sample.values[0, 0, 0]).all()
+    assert sample.summary_distribution("AP(rel=2)").estimate[0] == 1.0
+
+
+@pytest.mark.parametrize(("missing", "mean"), [("zero", 0.5), ("drop", 1.0)])
+def test_a_topic_that_a_run_lacks_scores_0_or_is_left_out(missing, mean):
+    qrels = make_qrels({"1": {"x": 1}, "2": {"x": 1, "y": 1}})
+    whole = make_run("whole", {"1": ["x"], "2": ["x", "y"]})
+    part = make_run("part", {"1": ["x"]})
+    with pytest.warns(TopicWarning, match="'part' lacks 1 topic"):
+        sample = resample_documents(qrels, [whole, part], replicates=10, rng=1, missing=missing)
+    assert sample.summary_distribution("AP").estimate.tolist() == [1.0, mean]
+    defined = ~np.isnan(sample.values[0, 0, 1])
+    expected = 0.0 if missing == "zero" else np.nan
+    np.testing.assert_array_equal(sample.values[0, 1, 1][defined], expected)
+    difference = sample.difference_distribution("AP", "whole")
+    assert difference.estimate[0] == mean - 1.0
+
+
+def test_lists_of_one_document_and_perfect_lists():
+    qrels = make_qrels({"1": {"x": 1, "y": 1}, "2": {"x": 1, "y": 1}})
+    run = make_run("run", {"1": ["a"], "2": ["x", "y"]})
+    sample = resample_documents(qrels, [run], replicates=200, rng=1)
+    assert sample.scores.values[:, 0, 0].tolist() == [0.0, 1.0]
+    for topic, score in enumerate((0.0, 1.0)):
+        values = sample.values[0, 0, topic]
+        np.testing.assert_array_equal(values[~np.isnan(values)], score)
+    assert sample.depth.tolist() == [[1, 2]]
+    assert sample.relevant.tolist() == [[2, 2]]
+    assert sample.relevant_retrieved.tolist() == [[[0, 2]]]
+
+
+def test_depth_cuts_lists_before_they_are_resampled():
+    qrels, runs = random_collection()
+    names = np.concatenate([np.arange(60) < 20] * 4)
+    short = [restrict_run(run, names) for run in runs]
+    cut = resample_documents(qrels, runs, ["AP", "nDCG"], depth=20, replicates=20, rng=1)
+    whole = resample_documents(qrels, short, ["AP", "nDCG"], replicates=20, rng=1)
+    np.testing.assert_array_equal(cut.values, whole.values)
+    np.testing.assert_array_equal(cut.scores.values, whole.scores.values)
+
+
+def test_qrels_restricted_to_documents_keep_their_gains():
+    qrels, _ = random_collection()
+    kept = np.random.default_rng(0).random(len(qrels.documents)) < 0.4
+    half = restrict_qrels(qrels, kept)
+    wanted = iter(kept.tolist())
+    expected = {
+        topic: {d: gain for d, gain in judged.items() if next(wanted)}
+        for topic, judged in qrels.to_dict().items()
+    }
+    assert half.to_dict() == {topic: judged for topic, judged in expected.items() if judged}
+
+
+def test_statistics_of_the_bootstrap_are_means_over_topics():
+    qrels, runs = random_collection()
+    sample = resample_documents(qrels, runs, ["AP", "RR"], replicates=40, rng=6)
+    both = bootstrap_documents(qrels, runs, ["AP", "RR"], replicates=40, rng=6)
+    assert both.labels[:3] == (("run0", "AP"), ("run0", "RR"), ("run1", "AP"))
+    means = np.nanmean(sample.values, axis=2).transpose(2, 1, 0).reshape(40, -1)
+    np.testing.assert_allclose(both.require("replicates"), means, atol=1e-15)
+    logits = bootstrap_documents(
+        qrels, runs, statistic="logit-mean-difference", baseline="run1", replicates=40, rng=6
+    )
+    expected = np.nanmean(clipped_logit(sample.values[0]), axis=1)
+    np.testing.assert_allclose(
+        logits.require("replicates"), (expected[[0, 2]] - expected[1]).T, atol=1e-12
+    )
+    assert logits.labels == (("run0", "AP"), ("run2", "AP"))
+
+
+def test_topics_drawn_beside_documents_use_the_replicate_of_the_documents():
+    qrels, runs = random_collection()
+    sample = resample_documents(qrels, runs, "AP", replicates=40, rng=6)
+    joint = sample.summary_distribution("AP", with_topics=True)
+    weights = sample.joint_weights()
+    expected = np.einsum("rtb,bt->br", sample.values[0], weights)
+    np.testing.assert_allclose(joint.require("replicates"), expected, atol=1e-12)
+    assert joint.resampled == {"topics", "documents"}
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+
+
+def test_a_function_of_one_list_is_resampled_too():
+    def half_precision(gains, _judged):
+        return float(np.nansum(gains[:5] > 0)) / 5.0
+
+    qrels, runs = random_collection()
+    sample = resample_documents(qrels, runs, [half_precision, "P@5"], replicates=15, rng=6)
+    np.testing.assert_allclose(sample.values[0], sample.values[1], atol=1e-15)
+
+
+def test_what_cannot_be_resampled_is_named():
+    qrels, runs = random_collection()
+    with pytest.raises(UnknownNameError, match="logit-mean"):
+        bootstrap_documents(qrels, runs, statistic="logitmean")
+    with pytest.raises(InvalidValueError, match="needs a baseline"):
+        bootstrap_documents(qrels, runs, statistic="difference")
+    with pytest.raises(InvalidValueError, match="takes no baseline"):
+        bootstrap_documents(qrels, runs, baseline="run0")
+    with pytest.raises(UnknownNameError, match="unknown run"):
+        bootstrap_documents(
+            qrels, runs, statistic="difference", baseline="run9", replicates=5, rng=1
+        )
+    with pytest.raises(InvalidValueError, match="replicates is 0"):
+        bootstrap_documents(qrels, runs, replicates=0)
+    with pytest.raises(UnsupportedMethodError, match="ir_measures"):
+        bootstrap_documents(qrels, runs, "infAP")

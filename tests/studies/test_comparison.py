@@ -1,0 +1,468 @@
+"""Comparisons of runs: intervals, verdicts, effects, topics and groups."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+import confir.parallel
+from confir import Scores, compare_runs, confidence_interval
+from confir.data.score_files import read_scores
+from confir.errors import (
+    DegenerateSampleWarning,
+    FormatError,
+    InputWarning,
+    InvalidValueError,
+    TopicMismatchError,
+    TopicWarning,
+    UnknownNameError,
+    UnsupportedMethodError,
+)
+from confir.studies import pairs
+from studies.score_tables import table
+
+FIELDS = [
+    *("measure", "baseline", "run", "difference", "low", "high", "level", "method"),
+    *("p", "p_adjusted", "test", "effect_size", "wins", "ties", "losses", "verdict"),
+]
+
+
+@pytest.fixture
+def scores():
+    """Four runs on 30 topics by two measures; the last run is far better."""
+    rng = np.random.default_rng(0)
+    values = rng.random((30, 1, 2)) / 2 + rng.normal(0.0, 0.05, (30, 4, 2))
+    values[:, 3] += 0.2
+    return table(values, ["a", "b", "c", "d"])
+
+
+def by_pair(comparison, field, test=0):
+    """Run and baseline → value of the first measure; p-values by test."""
+    array = getattr(comparison, field)
+    array = array[test] if array.ndim == 3 else array
+    return {comparison.names(k): array[k, 0] for k in range(len(comparison.first))}
+
+
+@pytest.mark.parametrize("method", ["t", "percentile", "bca", "bootstrap-t", "symmetric-t"])
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
+def test_intervals_are_those_of_the_catalogue(scores, method, gaps):
+    if gaps:
+        scores.values[:4, 1] = scores.values[10:12, 0] = np.nan
+    comparison = compare_runs(scores, baseline="b", method=method, replicates=999, rng=7)
+    interval = confidence_interval(
+        scores, statistic="difference", baseline="b", method=method, replicates=999, rng=7
+    )
+    for name, field in (("estimate", "difference"), ("low", "low"), ("high", "high")):
+        assert np.array_equal(getattr(interval, name), getattr(comparison, field))
+    assert np.array_equal(interval.topics, comparison.topics)
+
+
+def test_all_pairs_agree_with_every_baseline(scores):
+    every = compare_runs(scores, method="bca", test="randomisation", replicates=999, rng=7)
+    for baseline in scores.runs:
+        part = compare_runs(
+            scores, baseline=baseline, method="bca", test="randomisation", replicates=999, rng=7
+        )
+        for k, (first, second) in enumerate(zip(every.first, every.second, strict=True)):
+            if baseline != scores.runs[first]:
+                continue
+            place = part.second.tolist().index(second)
+            assert part.p[0, place] == pytest.approx(every.p[0, k], abs=0)
+            for field in ("difference", "low", "high"):
+                ours, theirs = getattr(part, field)[place], getattr(every, field)[k]
+                assert ours == pytest.approx(theirs, abs=1e-12)
+
+
+def test_the_difference_is_the_run_minus_the_baseline(scores):
+    comparison = compare_runs(scores, baseline="a")
+    means = scores.mean()
+    assert comparison.difference == pytest.approx(means[1:] - means[0])
+    assert [comparison.names(k) for k in range(3)] == [("a", "b"), ("a", "c"), ("a", "d")]
+
+
+@pytest.mark.parametrize("test", ["t", "randomisation", "bootstrap-shift", "wilcoxon", "sign"])
+def test_the_order_of_the_runs_changes_only_signs(scores, test):
+    options = {"test": test, "method": "percentile", "replicates": 999, "rng": 3}
+    plain = compare_runs(scores, **options)
+    turned = compare_runs(scores.select(runs=["d", "b", "a", "c"]), **options)
+    p, difference, low = (by_pair(turned, name) for name in ("p", "difference", "low"))
+    for pair, value in by_pair(plain, "p").items():
+        other = pair if pair in p else pair[::-1]
+        sign = 1 if pair in p else -1
+        assert p[other] == value
+        assert difference[other] == sign * by_pair(plain, "difference")[pair]
+        limit = by_pair(plain, "low" if sign > 0 else "high")[pair]
+        assert low[other] == pytest.approx(sign * limit, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["t", "bca"])
+def test_threads_change_nothing(scores, method, monkeypatch):
+    results = []
+    for cores in (1, 2, 7):
+        monkeypatch.setattr(confir.parallel, "usable_cores", lambda cores=cores: cores)
+        comparison = compare_runs(
+            scores, test=["randomisation", "tukey-hsd"], method=method, replicates=1_200, rng=5
+        )
+        results.append((comparison.p, comparison.low, comparison.high))
+    for other in results[1:]:
+        for first, second in zip(results[0], other, strict=True):
+            assert np.array_equal(first, second)
+
+
+def test_many_topics_are_taken_in_smaller_blocks(scores, monkeypatch):
+    options = {"test": ["t", "wilcoxon", "sign"], "rng": 1}
+    whole = compare_runs(scores, **options)
+    monkeypatch.setattr(pairs, "MOST_NUMBERS", 60)
+    parts = compare_runs(scores, **options)
+    for field in ("difference", "low", "high", "p", "wins"):
+        assert np.array_equal(getattr(whole, field), getattr(parts, field))
+
+
+def test_a_seed_gives_the_same_p_values_again(scores):
+    options = {"test": ["randomisation", "bootstrap-shift", "tukey-hsd"], "replicates": 499}
+    runs = [compare_runs(scores, rng=seed, **options).p for seed in (1, 1, 2)]
+    assert np.array_equal(runs[0], runs[1])
+    assert not np.array_equal(runs[0], runs[2])
+
+
+def test_a_correction_counts_the_pairs_of_one_measure(scores):
+    both = compare_runs(scores, baseline="a")
+    alone = compare_runs(scores.select(measures=["m0"]), baseline="a")
+    assert np.array_equal(both.p_adjusted[:, :, :1], alone.p_adjusted)
+    assert (both.p_adjusted >= both.p).all()
+    assert (both.p_adjusted > both.p).any()
+
+
+def test_tukey_is_not_corrected_again(scores):
+    comparison = compare_runs(scores, test="tukey-hsd", replicates=199, rng=1)
+    assert np.array_equal(comparison.p, comparison.p_adjusted)
+
+
+def test_records_have_the_promised_fields(scores):
+    records = compare_runs(scores, baseline="a", test=["t", "sign"]).to_records()
+    assert len(records) == 2 * 3 * 2
+    assert all(list(record) == FIELDS for record in records)
+    first = records[0]
+    assert (first["measure"], first["baseline"], first["run"], first["test"]) == (
+        "m0",
+        "a",
+        "b",
+        "t",
+    )
+    assert {record["verdict"] for record in records} == {"better", "not shown"}
+    assert all(type(record["wins"]) is int for record in records)
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_frames_and_columns_hold_the_records(scores, backend):
+    comparison = compare_runs(scores, margin=0.1)
+    frame = comparison.to_frame(backend)
+    names = frame.column_names if backend == "pyarrow" else list(frame.columns)
+    assert names == [*FIELDS, "margin", "p_equivalence"]
+    assert comparison.to_dict()["run"] == [record["run"] for record in comparison.to_records()]
+
+
+def test_verdicts_in_words():
+    rng = np.random.default_rng(1)
+    base = rng.random(40)
+    values = np.stack(
+        [
+            base,
+            base + rng.normal(0.10, 0.05, 40),
+            base - rng.normal(0.10, 0.05, 40),
+            base + rng.normal(0.0, 0.2, 40),
+            base + rng.normal(0.002, 0.004, 40),
+        ],
+        axis=1,
+    )
+    comparison = compare_runs(table(values), baseline="run0", margin=0.02)
+    assert comparison.verdict[0, :, 0].tolist() == ["better", "worse", "not shown", "equivalent"]
+    better, worse, open_, equivalent = comparison.sentences()
+    low, high = comparison.low[0, 0], comparison.high[0, 0]
+    assert better == (
+        f"run1 against run0 by m0: difference {comparison.difference[0, 0]:+.4f}, 95 % interval "
+        f"[{low:+.4f}, {high:+.4f}]: better on these topics"
+    )
+    assert worse.endswith("]: worse on these topics")
+    low, high = comparison.low[2, 0], comparison.high[2, 0]
+    assert open_.endswith(f": no difference shown; the interval allows {low:+.4f} to {high:+.4f}")
+    assert equivalent.endswith("equivalent within ±0.02, though the interval excludes 0")
+
+
+def test_a_difference_is_shown_only_if_interval_and_corrected_test_agree():
+    rng = np.random.default_rng(2)
+    values = rng.normal(0.0, 1.0, (30, 12))
+    differences = values[:, 1] - values[:, 0]
+    values[:, 1] += 2.3 * differences.std(ddof=1) / np.sqrt(30) - differences.mean()
+    alone = compare_runs(table(values[:, :2]), baseline="run0")
+    assert alone.verdict[0, 0, 0] == "better"
+    among = compare_runs(table(values), baseline="run0")
+    assert among.low[0, 0] > 0
+    assert among.verdict[0, 0, 0] == "not shown"
+    assert "no difference shown, once corrected for all pairs by holm" in among.sentences()[0]
+    # 14 of 15 topics are won by little and one is lost by much: the signs alone show nothing
+    lopsided = np.stack([np.zeros(15), np.append(np.full(14, 0.01), -1.0)], axis=1)
+    lopsided[:14, 1] += np.arange(14) / 1e4
+    by_signs = compare_runs(table(lopsided), test="sign")
+    assert by_signs.p[0, 0, 0] < 0.05
+    assert by_signs.low[0, 0] < 0 < by_signs.high[0, 0]
+    assert by_signs.verdict[0, 0, 0] == "not shown"
+    by_signs = compare_runs(table(values[:, :2]), baseline="run0", test="sign")
+    assert by_signs.verdict[0, 0, 0] == "not shown"
+    assert by_signs.sentences()[0].endswith("no difference shown by the sign test")
+
+
+def test_equivalence_is_a_narrower_interval_within_the_margin():
+    rng = np.random.default_rng(3)
+    values = rng.random((25, 1)) + rng.normal(0.0, 0.05, (25, 8))
+    comparison = compare_runs(table(values), baseline="run0", margin=0.03, correction="none")
+    narrower = compare_runs(table(values), baseline="run0", level=0.9)
+    inside = (narrower.low > -0.03) & (narrower.high < 0.03)
+    assert np.array_equal(comparison.p_equivalence <= 0.05, inside)
+    assert 0 < inside.sum() < inside.size
+
+
+def test_equivalence_is_corrected_like_the_tests():
+    rng = np.random.default_rng(3)
+    values = rng.random((25, 1)) + rng.normal(0.0, 0.05, (25, 8))
+    options = {"baseline": "run0", "margin": 0.03}
+    plain = compare_runs(table(values), correction="none", **options).p_equivalence
+    adjusted = compare_runs(table(values), correction="bonferroni", **options).p_equivalence
+    assert adjusted == pytest.approx(np.minimum(1.0, 7 * plain))
+
+
+def test_equal_runs_are_said_to_be_equal():
+    values = np.repeat(np.random.default_rng(4).random((10, 1)), 2, axis=1)
+    with pytest.warns(DegenerateSampleWarning, match="run0 and run1 by m0"):
+        comparison = compare_runs(table(values), test=["t", "randomisation"], margin=0.1)
+    assert np.isnan(comparison.low[0, 0])
+    assert np.isnan(comparison.p_equivalence[0, 0])
+    assert comparison.verdict[:, 0, 0].tolist() == ["not shown", "not shown"]
+    assert comparison.sentences()[0].endswith("difference 0.0000: the same score on every topic")
+
+
+def test_equal_differences_have_no_interval_though_rounding_varies_them():
+    values = np.array([[0.2, 0.3], [0.1, 0.2], [0.7, 0.8], [0.6, 0.7]])
+    assert np.ptp(values[:, 1] - values[:, 0]) > 0
+    with pytest.warns(DegenerateSampleWarning):
+        comparison = compare_runs(table(values))
+    assert np.isnan(comparison.low[0, 0])
+    assert np.isnan(comparison.p[0, 0, 0])
+    assert comparison.sentences()[0].endswith("no interval: the same difference on every topic")
+
+
+def test_equal_scores_are_equal_though_rounding_varies_them():
+    values = np.array([[0.3, 0.1 + 0.2], [0.7, 0.7], [0.6, 0.2 * 3], [0.5, 0.5]])
+    assert np.ptp(values[:, 1] - values[:, 0]) > 0
+    with pytest.warns(DegenerateSampleWarning):
+        comparison = compare_runs(table(values))
+    assert np.isnan(comparison.high[0, 0])
+    assert comparison.ties[0, 0] == 4
+    assert comparison.sentences()[0].endswith("difference 0.0000: the same score on every topic")
+
+
+def test_a_pair_is_compared_on_the_topics_that_both_have(scores):
+    scores.values[:5, 1, 0] = scores.values[4:9, 2, 0] = np.nan
+    with pytest.warns(TopicWarning, match="do not both have all 30 topics"):
+        comparison = compare_runs(scores)
+    for k, (i, j) in enumerate(itertools.combinations(range(4), 2)):
+        difference = scores.values[:, j, 0] - scores.values[:, i, 0]
+        difference = difference[~np.isnan(difference)]
+        assert comparison.topics[k, 0] == len(difference)
+        assert comparison.difference[k, 0] == pytest.approx(difference.mean())
+        assert comparison.wins[k, 0] == (difference > 0).sum()
+        assert comparison.losses[k, 0] == (difference < 0).sum()
+    assert (comparison.topics[:, 1] == 30).all()
+
+
+def test_a_pair_without_common_topics_is_not_compared(scores):
+    scores.values[:15, 0, 0] = scores.values[14:, 1, 0] = np.nan
+    with pytest.warns(TopicWarning):
+        comparison = compare_runs(scores, test=["t", "randomisation", "wilcoxon", "sign"])
+    assert np.isnan(comparison.p[:, 0, 0]).all()
+    assert comparison.verdict[0, 0, 0] == "not shown"
+    assert "fewer than 2 topics in common" in comparison.sentences()[0]
+    # the five other pairs are the family
+    p = np.sort(comparison.p[0, 1:, 0])
+    assert comparison.p_adjusted[0, :, 0][1:].min() == pytest.approx(5 * p[0])
+
+
+def test_effect_sizes_are_those_of_their_definitions(scores):
+    comparison = compare_runs(scores, baseline="a")
+    difference = scores.values[:, 1] - scores.values[:, 0]
+    d_z = difference.mean(axis=0) / difference.std(axis=0, ddof=1)
+    assert comparison.effect_size[0] == pytest.approx(d_z)
+    assert comparison.hedges_g[0] == pytest.approx(d_z * (1 - 3 / (4 * 29 - 1)))
+    assert comparison.share_won[0] == pytest.approx((difference > 0).mean(axis=0))
+    won, lost = (difference > 0).mean(axis=0), (difference < 0).mean(axis=0)
+    assert comparison.robustness_index[0] == pytest.approx(won - lost)
+    record = comparison.effect_records()[0]
+    assert list(record) == [
+        "measure",
+        "baseline",
+        "run",
+        "topics",
+        "effect_size",
+        "hedges_g",
+        "share_won",
+        "robustness_index",
+    ]
+    assert record["effect_size"] == pytest.approx(d_z[0])
+
+
+def test_ties_are_counted_through_rounding():
+    first, second = np.array([0.3, 0.7, 0.2, 0.5]), np.array([0.1 + 0.2, 0.6, 0.4, 0.5])
+    assert first[0] != second[0]
+    comparison = compare_runs(table(np.stack([first, second], axis=1)))
+    counts = (comparison.wins, comparison.ties, comparison.losses)
+    assert [int(count[0, 0]) for count in counts] == [1, 2, 1]
+    assert comparison.share_won[0, 0] == 0.5
+
+
+def test_topics_for_and_against():
+    values = np.array([[0.5, 0.6], [0.5, 0.1], [0.5, 0.9], [0.5, 0.5], [0.5, 0.4], [0.5, np.nan]])
+    with pytest.warns(TopicWarning):
+        differences = compare_runs(table(values)).topic_differences()
+    won, lost = differences.extremes(0, 0, limit=2)
+    assert [entry.topic for entry in won] == ["0002", "0000"]
+    assert [entry.topic for entry in lost] == ["0001", "0004"]
+    records = differences.to_records()
+    assert [record["topic"] for record in records] == ["0002", "0000", "0003", "0004", "0001"]
+    assert list(records[0]) == ["measure", "baseline", "run", "topic", "difference"]
+    assert records[0]["difference"] == pytest.approx(0.4)
+    assert differences.to_dict()["topic"][0] == "0002"
+    assert len(differences.to_frame("pandas")) == 5
+
+
+def test_groups_join_neighbours_without_a_shown_difference():
+    rng = np.random.default_rng(5)
+    base = rng.random((60, 1))
+    steps = np.array([0.30, 0.29, 0.20, 0.19, 0.0])
+    values = base + steps + rng.normal(0.0, 0.08, (60, 5))
+    groups = compare_runs(table(values)).group_runs()
+    grouped = groups.by_measure[0]
+    assert set(grouped.runs[:2]) == {"run0", "run1"}
+    assert grouped.groups == ((0, 1), (2, 3), (4, 4))
+    assert grouped.unjoined == 0
+    assert [record["first_group"] for record in groups.to_records()] == [1, 1, 2, 2, 3]
+    assert groups.to_dict()["run"][-1] == "run4"
+    assert len(groups.to_frame("polars")) == 5
+
+
+def test_pairs_that_no_group_joins_are_counted():
+    # the middle run is told from both others by small, steady differences; they differ noisily
+    rng = np.random.default_rng(6)
+    noise = rng.normal(0.0, 1.0, 40)
+    noise -= noise.mean()
+    steady = rng.normal(0.0, 0.01, 40)
+    steady -= steady.mean()
+    values = np.stack([noise / 2 + 0.02, noise / 2 + 0.01 + steady, noise * 2], axis=1)
+    grouped = compare_runs(table(values), correction="none").group_runs().by_measure[0]
+    assert grouped.groups == ((0, 0), (1, 2))
+    assert grouped.unjoined == 1
+
+
+def test_groups_cover_every_run_and_hold_no_shown_difference(real_data):
+    scores = read_scores(real_data / "robust2004_ap.csv")
+    scores = scores.select(runs=scores.runs[::4])
+    comparison = compare_runs(scores)
+    grouped = comparison.group_runs().by_measure[0]
+    shown = {
+        frozenset(comparison.names(k))
+        for k in np.flatnonzero(np.isin(comparison.verdict[0, :, 0], ["better", "worse"]))
+    }
+    joined = set()
+    for start, stop in grouped.groups:
+        members = grouped.runs[start : stop + 1]
+        joined |= {frozenset(pair) for pair in itertools.combinations(members, 2)}
+    assert not joined & shown
+    every = {frozenset(pair) for pair in itertools.combinations(scores.runs, 2)}
+    assert len(every - shown - joined) == grouped.unjoined
+    for place in range(len(grouped.runs)):
+        first, last = grouped.groups_of(place)
+        numbers = range(first, last + 1)
+        assert all(grouped.groups[n - 1][0] <= place <= grouped.groups[n - 1][1] for n in numbers)
+
+
+def test_all_measures_and_pairs_of_a_track(real_data):
+    scores = read_scores(real_data / "soboroff2014" / "scores" / "trec8.adhoc.csv.gz")
+    assert (len(scores.runs), len(scores.topics)) == (129, 50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        comparison = compare_runs(scores, test="randomisation", replicates=999, rng=1)
+        pair = scores.runs[17], scores.runs[101]
+        alone = compare_runs(scores.select(runs=pair), test="randomisation", replicates=999, rng=1)
+    assert comparison.difference.shape == (129 * 128 // 2, len(scores.measures))
+    place = next(k for k in range(len(comparison.first)) if comparison.names(k) == pair)
+    assert np.array_equal(comparison.p[0, place], alone.p[0, 0])
+    expected = (alone.difference, comparison.difference[place])
+    assert expected[0][0] == pytest.approx(expected[1], abs=1e-12)
+
+
+def test_too_few_replicates_for_the_correction_are_named(scores):
+    with pytest.warns(InputWarning, match="take 119 or more"):
+        compare_runs(scores, test="randomisation", replicates=50, rng=1)
+    compare_runs(scores, test="randomisation", replicates=119, rng=1)
+    compare_runs(scores, test="tukey-hsd", replicates=50, rng=1)
+    compare_runs(table(scores.values[:20]), test="randomisation", replicates=1, rng=1)
+
+
+def test_a_comparison_shows_itself(scores):
+    one = compare_runs(scores.select(runs=["a", "d"], measures=["m0"]))
+    assert repr(one).startswith("Comparison(d against a by m0: difference +0.")
+    many = compare_runs(scores)
+    assert repr(many) == "Comparison(6 pairs × 2 measures, level=0.95, method='t', tests=t)"
+    assert "<table>" in many._repr_html_()
+    assert "not shown" in many._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"baseline": "x"}, UnknownNameError, "unknown run 'x'"),
+        ({"test": "T"}, UnknownNameError, "unknown test 'T'"),
+        ({"test": []}, InvalidValueError, "expected one or more"),
+        ({"test": ["t", "t"]}, InvalidValueError, "each once"),
+        ({"correction": "hulm"}, UnknownNameError, "did you mean holm"),
+        ({"method": "logit-t"}, UnsupportedMethodError, "methods that fit: t, percentile"),
+        ({"method": "bva"}, UnknownNameError, "did you mean bca"),
+        ({"test": "tukey-hsd", "baseline": "a"}, InvalidValueError, "leave the baseline out"),
+        ({"margin": 0.0}, InvalidValueError, "margin is 0.0; expected a number above 0"),
+        ({"margin": float("nan")}, InvalidValueError, "margin is nan"),
+        ({"level": 95}, InvalidValueError, "level is 95"),
+        ({"replicates": 0}, InvalidValueError, "replicates is 0"),
+    ],
+)
+def test_wrong_options_are_named(scores, options, error, message):
+    with pytest.raises(error, match=message):
+        compare_runs(scores, **options)
+
+
+def test_what_cannot_be_compared_is_named(scores):
+    with pytest.raises(InvalidValueError, match="there is one run"):
+        compare_runs(scores.select(runs=["a"]))
+    with pytest.raises(InvalidValueError, match="there is one topic"):
+        compare_runs(table(scores.values[:1]))
+    with pytest.raises(FormatError, match="a score is infinite"):
+        compare_runs(table(np.where(scores.values > 0.5, np.inf, scores.values)))
+    apart = np.array([[0.1, np.nan], [0.2, np.nan], [np.nan, 0.3], [np.nan, 0.4]])
+    with pytest.raises(TopicMismatchError, match="no two runs have 2 topics in common"):
+        compare_runs(table(apart))
+    with pytest.raises(InvalidValueError, match="without a baseline"):
+        compare_runs(scores, baseline="a").group_runs()
+
+
+def test_topics_left_out_by_tukey_are_told():
+    values = np.random.default_rng(8).random((12, 3))
+    values[0, 0] = np.nan
+    with pytest.warns(TopicWarning) as told:
+        compare_runs(table(values), test="tukey-hsd", replicates=99, rng=1)
+    assert any("tukey-hsd looks at the 11 topics" in str(entry.message) for entry in told)
+
+
+def test_scores_are_left_as_they_are(scores):
+    before = Scores(scores.topics, scores.runs, scores.measures, scores.values.copy())
+    compare_runs(scores, test=["t", "randomisation", "tukey-hsd"], method="bca", replicates=199)
+    assert np.array_equal(before.values, scores.values)

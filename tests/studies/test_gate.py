@@ -1,0 +1,132 @@
+"""The gate opens and closes by the intervals, for any candidate."""
+
+import numpy as np
+import pytest
+
+from confir import compare_runs
+from confir.errors import InvalidValueError, UnknownNameError
+from confir.studies.gate import judge_gate
+from studies.score_tables import table
+
+
+def candidates(*differences, spread=0.05):
+    """A baseline, and a run for each mean difference with a 95 % interval of ± spread around it."""
+    topics = 40
+    noise = np.random.default_rng(0).normal(size=topics)
+    noise = (noise - noise.mean()) / noise.std(ddof=1)
+    margin = 2.0226909  # t quantile for 39 degrees of freedom
+    base = np.random.default_rng(1).random(topics)
+    columns = [base] + [base + d + noise * spread / margin * np.sqrt(topics) for d in differences]
+    return compare_runs(table(np.stack(columns, axis=1)), baseline="run0")
+
+
+@pytest.mark.parametrize(
+    ("difference", "require", "margin", "closed"),
+    [
+        (-0.06, "not-worse", 0.0, True),  # [-0.11, -0.01]
+        (-0.04, "not-worse", 0.0, False),  # [-0.09, 0.01]
+        (-0.06, "not-worse", 0.02, False),
+        (-0.08, "not-worse", 0.02, True),  # [-0.13, -0.03]
+        (0.2, "not-worse", 0.0, False),
+        (0.04, "non-inferior", 0.0, True),  # [-0.01, 0.09]
+        (0.04, "non-inferior", 0.02, False),
+        (0.06, "non-inferior", 0.0, False),  # [0.01, 0.11]
+        (-0.06, "non-inferior", 0.2, False),
+        (0.06, "superior", 0.0, False),
+        (0.04, "superior", 0.0, True),
+        (0.04, "superior", 0.5, True),  # the margin does not help
+    ],
+)
+def test_requirements(difference, require, margin, closed):
+    gate = judge_gate(candidates(difference), "m0", require=require, margin=margin)
+    assert gate.closed is closed
+    assert gate.sentence().startswith("gate closed:" if closed else "gate open:")
+
+
+def test_one_bad_candidate_closes_the_gate():
+    gate = judge_gate(candidates(0.1, -0.2, 0.0), "m0")
+    assert gate.closed
+    assert [candidate.passes for candidate in gate.candidates] == [True, False, True]
+    assert gate.sentence() == (
+        "gate closed: by m0 against run0, run2: difference -0.2000, 95 % interval "
+        "[-0.2500, -0.1500] lies below 0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("require", "margin", "sentence"),
+    [
+        ("not-worse", 0.0, "no candidate is shown to be worse than run0"),
+        ("not-worse", 0.01, "no candidate is shown to be more than 0.01 worse than run0"),
+        ("non-inferior", 0.0, "every candidate is shown to be no worse than run0"),
+        ("non-inferior", 0.01, "every candidate is shown to be at most 0.01 worse than run0"),
+        ("superior", 0.0, "every candidate is shown to be better than run0"),
+    ],
+)
+def test_an_open_gate_says_no_more_than_it_knows(require, margin, sentence):
+    gate = judge_gate(candidates(0.3), "m0", require=require, margin=margin)
+    assert gate.sentence() == f"gate open: by m0, {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("require", "reason"),
+    [
+        ("not-worse", "lies below -0.01"),
+        ("non-inferior", "reaches below -0.01"),
+        ("superior", "does not lie above 0"),
+    ],
+)
+def test_a_closed_gate_says_why(require, reason):
+    gate = judge_gate(candidates(-0.3), "m0", require=require, margin=0.01)
+    assert gate.sentence().endswith(reason)
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")
+@pytest.mark.parametrize(
+    ("difference", "require", "closed"),
+    [
+        (0.0, "not-worse", False),
+        (0.0, "non-inferior", False),
+        (0.0, "superior", True),
+        (-0.25, "not-worse", True),
+        (0.25, "superior", False),
+    ],
+)
+def test_equal_differences_decide_without_an_interval(difference, require, closed):
+    base = np.arange(8) / 16
+    comparison = compare_runs(table(np.stack([base, base + difference], axis=1)), baseline="run0")
+    gate = judge_gate(comparison, "m0", require=require)
+    assert gate.closed is closed
+    if closed:
+        assert "the same on every topic" in gate.sentence()
+
+
+def test_a_gate_without_an_interval_cannot_decide():
+    values = np.random.default_rng(0).random((6, 3))
+    values[1:, 1] = np.nan
+    with pytest.warns(UserWarning, match="do not both have"):
+        comparison = compare_runs(table(values), baseline="run0")
+    with pytest.raises(InvalidValueError, match="run 'run1' has no interval by m0"):
+        judge_gate(comparison, "m0")
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")
+def test_wrong_options_are_named():
+    comparison = candidates(0.1, 0.2)
+    with pytest.raises(UnknownNameError, match="unknown measure 'AP'"):
+        judge_gate(comparison, "AP")
+    with pytest.raises(UnknownNameError, match="did you mean superior"):
+        judge_gate(comparison, "m0", require="superiour")
+    with pytest.raises(InvalidValueError, match=r"margin is -0.1; expected a number of 0 or more"):
+        judge_gate(comparison, "m0", margin=-0.1)
+    with pytest.raises(InvalidValueError, match="needs a baseline"):
+        judge_gate(compare_runs(comparison.scores), "m0")
+
+
+def test_a_gate_wrongly_closes_in_few_cases():
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=(30, 2, 3000))
+    comparison = compare_runs(table(values), baseline="run0")
+    closed = np.mean([judge_gate(comparison, name).closed for name in comparison.measures])
+    # one tail of a 95 % interval
+    assert closed == pytest.approx(0.025, abs=4 * np.sqrt(0.025 * 0.975 / 3000))
