@@ -55,11 +55,14 @@ SPLITS = range(8)
 SPLIT_REPLICATES = 500
 
 
+VERDICTS = {True: "agrees", False: "differs", None: "no case"}
+
+
 class Claim(NamedTuple):
-    """A claim of the paper, whether it holds here, and the numbers that say so."""
+    """A claim of the paper, whether it holds here (None: no case), and the numbers that say so."""
 
     text: str
-    holds: bool
+    holds: bool | None
     because: str
 
 
@@ -185,7 +188,7 @@ def claims(result: SplitHalf, splits: list[SplitHalf]) -> list[Claim]:
         ),
         Claim(
             "the correction closes the gap to the prediction",
-            abs(logit[1] - predicted) < abs(plain[1] - predicted),
+            None if logit == plain else abs(logit[1] - predicted) < abs(plain[1] - predicted),
             f"{plain[1]:.1f} % without, {logit[1]:.1f} % with it",
         ),
         Claim(
@@ -258,7 +261,7 @@ def reproduce(data: Path, folder: str, output: Path | None) -> str:
     tried = claims(result, splits)
     verdicts = table(
         ("claim", "here", "numbers"),
-        [(c.text, "agrees" if c.holds else "differs", c.because) for c in tried],
+        [(claim.text, VERDICTS[claim.holds], claim.because) for claim in tried],
         names=3,
     )
     print(f"\n{name}. Claims\n")

@@ -99,6 +99,14 @@ def test_intervals_hold_the_score_and_widen_with_the_level(method):
     assert wide[0] < narrow[0] < sample.estimate[0] < narrow[1] < wide[1]
 
 
+def test_logit_interval_holds_a_score_of_0_that_may_be_more():
+    qrels, runs = collection()
+    sample = bootstrap_documents(qrels, runs, "P@1", statistic="score", replicates=500, rng=1)
+    assert sample.estimate[0] == 0.0 < np.nanmax(sample.require("replicates"))
+    low, high = limits(sample, "logit")
+    assert low == 0.0 < high
+
+
 def test_methods_that_do_not_fit_are_refused_with_those_that_do():
     qrels, runs = collection()
     mean = bootstrap_documents(qrels, runs, statistic="mean", replicates=20, rng=1)

@@ -100,7 +100,7 @@ def test_groups_are_drawn_from_first_to_last_run(scores):
     ],
 )
 def test_a_plan_is_a_curve_with_its_answer(scores, options, title):
-    plan = plan_topics(scores, rng=1, **options)
+    plan = plan_topics(scores, **options)
     drawing = chart(plan)
     records = datasets(drawing)
     assert drawing.to_dict()["title"] == title
@@ -116,5 +116,5 @@ def test_what_is_not_known_is_left_blank(scores):
     records = datasets(chart(compare_runs(scores, baseline="a")))
     assert next(r for r in records if r["run"] == "b")["low"] is None
     chart(compare_runs(scores)).to_json()
-    goals = [r for r in datasets(chart(plan_topics(scores, baseline="a", rng=1))) if r["goal"]]
+    goals = [r for r in datasets(chart(plan_topics(scores, baseline="a"))) if r["goal"]]
     assert {record["run"] for record in goals} == {"c", "d"}

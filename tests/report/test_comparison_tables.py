@@ -104,14 +104,14 @@ def test_effects_topics_and_groups(scores):
 
 
 def test_plans(scores):
-    shown = plan_table(plan_topics(scores, baseline="a", rng=1))
+    shown = plan_table(plan_topics(scores, baseline="a"))
     assert shown.columns[2] == "detectable difference"
     assert len(shown.rows) == 6
-    needed = plan_table(plan_topics(scores, half_width=0.01, rng=1), seed=1)
+    needed = plan_table(plan_topics(scores, half_width=0.01))
     assert needed.columns[2] == "topics needed"
     assert int(needed.rows[0][2].text) > 30
     assert " to " in needed.rows[0][3].text
-    never = plan_table(plan_topics(scores, half_width=1e-9, rng=1))
+    never = plan_table(plan_topics(scores, half_width=1e-9))
     assert never.rows[0][2].text == "–"
 
 
@@ -120,5 +120,5 @@ def test_what_is_not_known_is_a_dash(scores):
     scores.values[:, 1] = scores.values[:, 0]
     row = comparison_table(compare_runs(scores, baseline="a", margin=0.1)).rows[-1]
     assert [cell.text for cell in row[3:]] == ["0.0000", "–", "–", "–", "–", "0/30/0"]
-    plan = plan_table(plan_topics(scores, baseline="a", rng=1))
+    plan = plan_table(plan_topics(scores, baseline="a"))
     assert [cell.text for cell in plan.rows[0][2:5]] == ["–", "–", "–"]

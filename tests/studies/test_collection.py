@@ -274,10 +274,22 @@ def test_topic_differences_are_paired_or_add_variances(sample):
     np.testing.assert_allclose(found.sd[0, 0], paired, atol=1e-10)
     sd = summarise_topics(sample).logit_sd[0]
     np.testing.assert_allclose(found.sd[3, 0], np.hypot(sd[[0, 2]], sd[1]), atol=1e-12)
-    nothing = found.sd == 0
-    assert np.isnan(found.low[nothing]).all()
-    assert (found.verdict[nothing] == "not shown").all()
     assert len(found.to_records()) == 4 * 2 * 2 * 12
+
+
+def test_a_topic_on_which_nothing_varies_has_no_interval_of_the_difference():
+    qrels = build_qrels(["1"], ["0"], ["x"], np.ones(1, np.int64))
+    best, none = (
+        build_run(name, ["1"], [d], np.ones(1)) for name, d in (("best", "x"), ("none", "a"))
+    )
+    found = compare_topics_on_collection(
+        resample_documents(qrels, [best, none], replicates=50, rng=1), "none"
+    )
+    assert found.difference[0, 0, 0, 0] == 1.0
+    assert np.isnan(found.low[0, 0, 0, 0])
+    assert np.isnan(found.high[0, 0, 0, 0])
+    assert found.verdict[0, 0, 0, 0] == "not shown"
+    assert np.isfinite(found.low[3, 0, 0, 0])
 
 
 def test_a_topic_that_one_of_two_runs_lacks_is_left_out_of_the_difference(collection):

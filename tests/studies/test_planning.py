@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-import confir.parallel
 from confir import confidence_interval, plan_topics
 from confir.data.score_files import read_scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
@@ -29,7 +28,7 @@ def rejections(differences, level=0.95):
 @pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
 @pytest.mark.parametrize("difference", [0.03, 0.1])
 def test_planned_power_is_had_in_simulation(pilot, power, difference):
-    plan = plan_topics(pilot, baseline="run0", difference=difference, power=power, rng=1)
+    plan = plan_topics(pilot, baseline="run0", difference=difference, power=power)
     rng = np.random.default_rng(2)
     for sd, topics in zip(plan.sd[:, 0], plan.topics[:, 0].astype(int), strict=True):
         samples = rng.normal(difference, sd, (topics, 4000))
@@ -43,7 +42,7 @@ def test_planned_power_is_had_in_simulation(pilot, power, difference):
 def test_planned_power_is_had_on_real_scores(real_data):
     scores = read_scores(real_data / "robust2004_ap.csv")
     runs = [scores.runs[k] for k in (0, 20, 60, 100)]
-    plan = plan_topics(scores.select(runs=runs), baseline=runs[0], difference=0.03, rng=1)
+    plan = plan_topics(scores.select(runs=runs), baseline=runs[0], difference=0.03)
     rng = np.random.default_rng(3)
     for r, run in enumerate(plan.runs):
         pair = scores.select(runs=[runs[0], run]).values[:, :, 0]
@@ -55,7 +54,7 @@ def test_planned_power_is_had_on_real_scores(real_data):
 
 
 def test_the_detectable_difference_is_detected(pilot):
-    plan = plan_topics(pilot, baseline="run1", topics=25, power=0.9, rng=1)
+    plan = plan_topics(pilot, baseline="run1", topics=25, power=0.9)
     assert (plan.topics == 25).all()
     rng = np.random.default_rng(4)
     for sd, difference in zip(plan.sd.flat, plan.difference.flat, strict=True):
@@ -64,18 +63,16 @@ def test_the_detectable_difference_is_detected(pilot):
 
 
 def test_goals_are_each_others_inverse(pilot):
-    at_hand = plan_topics(pilot, baseline="run0", rng=1)
+    at_hand = plan_topics(pilot, baseline="run0")
     assert (at_hand.topics == 40).all()
     for r, m in np.ndindex(at_hand.difference.shape):
-        back = plan_topics(
-            pilot, baseline="run0", difference=at_hand.difference[r, m] * (1 + 1e-9), rng=1
-        )
+        back = plan_topics(pilot, baseline="run0", difference=at_hand.difference[r, m] * (1 + 1e-9))
         assert back.topics[r, m] == 40
 
 
 @pytest.mark.parametrize("baseline", [None, "run0"])
 def test_planned_width_is_the_smallest_that_does(pilot, baseline):
-    plan = plan_topics(pilot, baseline=baseline, half_width=0.015, rng=1)
+    plan = plan_topics(pilot, baseline=baseline, half_width=0.015)
     topics = plan.topics.astype(int)
     assert (half_width_at(plan.sd, topics, 0.95) <= 0.015).all()
     assert (half_width_at(plan.sd, topics - 1, 0.95) > 0.015).all()
@@ -85,43 +82,78 @@ def test_the_width_at_hand_needs_the_topics_at_hand(pilot):
     interval = confidence_interval(pilot, method="t")
     width = (interval.high - interval.low) / 2
     for r, m in np.ndindex(width.shape):
-        assert plan_topics(pilot, half_width=width[r, m] * (1 + 1e-9), rng=1).topics[r, m] == 40
+        assert plan_topics(pilot, half_width=width[r, m] * (1 + 1e-9)).topics[r, m] == 40
 
 
 def test_easy_goals_need_two_topics(pilot):
-    assert (plan_topics(pilot, half_width=1e6, rng=1).topics == 2).all()
-    assert (plan_topics(pilot, baseline="run0", difference=1e6, rng=1).topics == 2).all()
+    assert (plan_topics(pilot, half_width=1e6).topics == 2).all()
+    assert (plan_topics(pilot, baseline="run0", difference=1e6).topics == 2).all()
 
 
 def test_hard_goals_need_many_topics(pilot):
-    plan = plan_topics(pilot, baseline="run0", difference=1e-4, rng=1)
+    plan = plan_topics(pilot, baseline="run0", difference=1e-4)
     normal = ((1.959964 + 0.841621) * plan.sd / 1e-4) ** 2
     assert plan.topics == pytest.approx(normal, rel=1e-4)
-    impossible = plan_topics(pilot, baseline="run0", difference=1e-9, rng=1)
+    impossible = plan_topics(pilot, baseline="run0", difference=1e-9)
     assert np.isnan(impossible.topics).all()
     assert "more topics than can be judged" in impossible.sentences()[0]
 
 
-def test_the_range_holds_the_answer_and_covers_the_truth():
+@pytest.mark.parametrize(("topics", "least", "most"), [(10, 0.93, 0.98), (50, 0.92, 0.97)])
+def test_the_range_covers_the_truth(topics, least, most):
     rng = np.random.default_rng(5)
-    values = np.zeros((50, 2, 400))
-    values[:, 1] = rng.normal(0.0, 0.2, (50, 400))
-    plan = plan_topics(table(values), baseline="run0", difference=0.05, replicates=999, rng=1)
+    values = np.zeros((topics, 2, 1000))
+    values[:, 1] = rng.normal(0.0, 0.2, (topics, 1000))
+    plan = plan_topics(table(values), baseline="run0", difference=0.05)
     assert (plan.low <= plan.topics).all()
     assert (plan.topics <= plan.high).all()
-    truth = plan_topics(
-        table(np.stack([np.zeros(2), [0.2 / np.sqrt(2), -0.2 / np.sqrt(2)]], axis=1)),
-        baseline="run0",
-        difference=0.05,
-        rng=1,
-    ).topics[0, 0]
-    share = np.mean((plan.low <= truth) & (truth <= plan.high))
-    assert 0.88 <= share <= 0.98
+    side = 0.2 / math.sqrt(2)
+    exact = table(np.array([[0.0, side], [0.0, -side]]))  # its standard deviation is 0.2
+    truth = plan_topics(exact, baseline="run0", difference=0.05).topics[0, 0]
+    assert least <= np.mean((plan.low <= truth) & (truth <= plan.high)) <= most
+
+
+def test_the_range_covers_the_truth_of_real_scores(real_data):
+    scores = read_scores(real_data / "robust2004_ap.csv")
+    values = scores.values[:, :, 0]
+    rng = np.random.default_rng(6)
+    shares = []
+    for first, second in ((0, 10), (3, 50), (20, 70), (90, 33), (5, 6), (100, 60)):
+        differences = values[:, second] - values[:, first]
+        drawn = differences[rng.integers(0, 249, (50, 400))]
+        pilots = table(np.stack([np.zeros_like(drawn), drawn], axis=1))
+        plan = plan_topics(pilots, baseline="run0", topics=50)
+        truth = detectable_at(np.array([differences.std()]), np.array([50]), 0.8, 0.95)
+        shares.append(np.mean((plan.low <= truth) & (truth <= plan.high)))
+    assert 0.88 <= np.mean(shares) <= 0.97
+
+
+def test_the_range_against_bonett():
+    # worked out step by step from the formula, for ten numbers
+    values = np.array([15.8, 13.6, 15.6, 15.7, 16.1, 12.9, 15.8, 13.2, 14.5, 15.3])
+    n, s2 = 10, values.var(ddof=1)
+    centre = np.sort(values)[2:-2].mean()  # 10 / (2 √6) = 2.04 are trimmed on either side
+    kurtosis = n * ((values - centre) ** 4).sum() / ((values - values.mean()) ** 2).sum() ** 2
+    c = n / (n - 1.959964)
+    se = c * np.sqrt((kurtosis - (n - 3) / n) / (n - 1))
+    limits = np.sqrt(np.exp(np.log(c * s2) + np.array([-1, 1]) * 1.959964 * se))
+    pilot = table(np.stack([np.zeros(10), values], axis=1))
+    plan = plan_topics(pilot, baseline="run0", topics=40)
+    found = np.array([plan.low[0, 0], plan.high[0, 0]]) / plan.difference[0, 0]
+    assert found == pytest.approx(limits / np.sqrt(s2), rel=1e-6)
+
+
+def test_a_tiny_pilot_has_no_range(pilot):
+    plan = plan_topics(table(pilot.values[:4]), baseline="run0", difference=0.05)
+    assert np.isnan(plan.low).all()
+    assert not np.isnan(plan.topics).any()
+    assert "allows" not in plan.sentences()[0]
+    assert not np.isnan(plan_topics(table(pilot.values[:5]), half_width=0.1).low).any()
 
 
 def test_missing_scores_are_left_out(pilot):
     pilot.values[:8, 1, 0] = np.nan
-    plan = plan_topics(pilot, baseline="run0", half_width=0.02, rng=1)
+    plan = plan_topics(pilot, baseline="run0", half_width=0.02)
     both = pilot.values[8:, 1, 0] - pilot.values[8:, 0, 0]
     assert plan.sd[0, 0] == pytest.approx(both.std(ddof=1))
     assert plan.pilot[0].tolist() == [32, 40]
@@ -129,7 +161,7 @@ def test_missing_scores_are_left_out(pilot):
 
 def test_the_curve_passes_through_the_answer(pilot):
     for options in ({"difference": 0.05}, {"half_width": 0.03}, {"topics": 60}):
-        plan = plan_topics(pilot, baseline="run0", rng=1, **options)
+        plan = plan_topics(pilot, baseline="run0", **options)
         rising = "difference" in options
         steps = np.diff(plan.curve, axis=0)
         assert (steps >= 0 if rising else steps < 0).all()
@@ -142,7 +174,7 @@ def test_the_curve_passes_through_the_answer(pilot):
 
 
 def test_records_have_the_promised_fields(pilot):
-    power = plan_topics(pilot, baseline="run0", difference=0.05, rng=1).to_records()
+    power = plan_topics(pilot, baseline="run0", difference=0.05).to_records()
     fields = ["measure", "run", "baseline", "goal", "topics", "power", "difference", "low", "high"]
     assert [list(record) for record in power] == [fields] * 4
     assert power[0] | {"topics": 0, "low": 0, "high": 0} == {
@@ -157,7 +189,7 @@ def test_records_have_the_promised_fields(pilot):
         "high": 0,
     }
     assert type(power[0]["topics"]) is int
-    width = plan_topics(pilot, half_width=0.05, rng=1)
+    width = plan_topics(pilot, half_width=0.05)
     assert width.to_dict()["goal"] == ["half width"] * 6
     assert all(math.isnan(value) for value in width.to_dict()["power"])
     assert len(width.to_frame("pandas")) == 6
@@ -165,15 +197,15 @@ def test_records_have_the_promised_fields(pilot):
 
 def test_sentences_say_what_was_planned(pilot):
     one = pilot.select(runs=["run0", "run1"], measures=["m0"])
-    width = plan_topics(one, half_width=0.05, rng=1).sentences()[0]
+    width = plan_topics(one, half_width=0.05).sentences()[0]
     assert width.startswith("run0 by m0: ")
     assert width.endswith(" for a 95 % interval of ±0.05")
-    power = plan_topics(one, baseline="run0", difference=0.05, power=0.9, rng=1)
+    power = plan_topics(one, baseline="run0", difference=0.05, power=0.9)
     assert power.sentences()[0].startswith(f"run1 against run0 by m0: {power.topics[0, 0]:.0f} top")
     assert power.sentences()[0].endswith(" to show a true difference of 0.05 with probability 0.9")
     assert "(the pilot allows " in power.sentences()[0]
     assert repr(power) == f"Plan({power.sentences()[0]})"
-    shown = plan_topics(one, baseline="run0", rng=1)
+    shown = plan_topics(one, baseline="run0")
     assert "with 40 topics, a true difference of 0." in shown.sentences()[0]
     assert repr(plan_topics(pilot, half_width=0.05)) == (
         "Plan(3 runs × 2 measures, goal='half width')"
@@ -184,20 +216,10 @@ def test_sentences_say_what_was_planned(pilot):
 def test_a_constant_pilot_plans_nothing(pilot):
     pilot.values[:, 1] = pilot.values[:, 0]
     with pytest.warns(DegenerateSampleWarning, match="nothing can be planned for run1 m0"):
-        plan = plan_topics(pilot, baseline="run0", difference=0.05, rng=1)
+        plan = plan_topics(pilot, baseline="run0", difference=0.05)
     assert np.isnan(plan.topics[0]).all()
     assert not np.isnan(plan.topics[1]).any()
     assert plan.sentences()[0].endswith("nothing can be planned")
-
-
-def test_threads_and_seeds(pilot, monkeypatch):
-    plans = []
-    for cores, seed in ((1, 1), (4, 1), (1, 2)):
-        monkeypatch.setattr(confir.parallel, "usable_cores", lambda cores=cores: cores)
-        plans.append(plan_topics(pilot, half_width=0.01, replicates=499, rng=seed))
-    assert np.array_equal(plans[0].low, plans[1].low)
-    assert not np.array_equal(plans[0].low, plans[2].low)
-    assert np.array_equal(plans[0].topics, plans[2].topics)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +234,6 @@ def test_threads_and_seeds(pilot, monkeypatch):
         ({"baseline": "run0", "power": 1.0}, InvalidValueError, "power is 1.0"),
         ({"baseline": "x"}, UnknownNameError, "unknown run 'x'"),
         ({"half_width": 0.1, "level": 1.0}, InvalidValueError, "level is 1.0"),
-        ({"half_width": 0.1, "replicates": 0}, InvalidValueError, "replicates is 0"),
     ],
 )
 def test_wrong_options_are_named(pilot, options, error, message):

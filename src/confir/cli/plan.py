@@ -55,8 +55,6 @@ def plan_command(
     name_by: options.NameByOption = "file",
     tie_precision: options.TiePrecisionOption = "double",
     level: options.LevelOption = 0.95,
-    replicates: options.ReplicatesOption = 9_999,
-    seed: options.SeedOption = options.DEFAULT_SEED,
     output: options.OutputOption = None,
     kind: options.FormatOption = "table",
     quiet: options.QuietOption = False,
@@ -94,7 +92,5 @@ def plan_command(
         topics=topics,
         power=power,
         level=level,
-        replicates=replicates,
-        rng=seed,
     )
-    deliver(Answer(plan.to_records(), plan_table(plan, seed), plan), output=output, kind=kind)
+    deliver(Answer(plan.to_records(), plan_table(plan), plan), output=output, kind=kind)

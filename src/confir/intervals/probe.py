@@ -83,17 +83,17 @@ class Standing:
 
         The second array tells where there are a target and a quantile.
         """
-        chances = np.broadcast_to(probability, below.shape)
-        known = ~np.isnan(chances + target) & (self.count > 0)
-        place = np.where(known, chances * (self.count - 1), 0.0)
-        first = np.floor(place).astype(np.int64)
-        exceeds = below > first + 1
-        between = np.flatnonzero(known & (below == first + 1))
+        place = probability * np.maximum(self.count - 1, 0)
+        first = np.floor(place)
+        exceeds = below > first + 1.0
+        known = ~np.isnan(place + target) & (self.count > 0)
+        between = np.flatnonzero(below == first + 1.0)
         if len(between):
             ordered = np.sort(self._values[:, between], axis=0)
-            quantile = quantile_of_sorted(ordered, chances[between], self.count[between])
+            chances = np.broadcast_to(probability, below.shape)[between]
+            quantile = quantile_of_sorted(ordered, chances, self.count[between])
             exceeds[between] = exceed(target[between], quantile)
-            known[between] = ~np.isnan(quantile)  # from -∞ to ∞ nothing is between
+            known[between] &= ~np.isnan(quantile)  # from -∞ to ∞ nothing is between
         return exceeds, known
 
 

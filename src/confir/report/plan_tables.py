@@ -8,7 +8,7 @@ from confir.report.tables import Cell, Table, number_text
 from confir.studies.planning import DETECTABLE, HALF_WIDTH, Plan
 
 
-def plan_table(plan: Plan, seed: int | None = None) -> Table:
+def plan_table(plan: Plan) -> Table:
     """Return a table of the plan's answers: a row a measure and run."""
     rows = tuple(
         (
@@ -24,10 +24,10 @@ def plan_table(plan: Plan, seed: int | None = None) -> Table:
     )
     answer = "detectable difference" if plan.goal == DETECTABLE else "topics needed"
     columns = ("measure", "run", answer, "range", "sd in the pilot", "topics in the pilot")
-    return Table(columns, rows, _note(plan, seed), names=2)
+    return Table(columns, rows, _note(plan), names=2)
 
 
-def _note(plan: Plan, seed: int | None) -> str:
+def _note(plan: Plan) -> str:
     """Return one line that says what the plan is for, and how far it can be trusted."""
     level = f"{100 * plan.level:g} %"
     what = "the mean" if plan.baseline is None else f"the difference from {plan.baseline}"
@@ -44,8 +44,7 @@ def _note(plan: Plan, seed: int | None) -> str:
             f"for a paired t test at level {plan.level:g} to show a true difference of "
             f"{plan.difference.flat[0]:g} from {plan.baseline} with probability {plan.power:g}"
         )
-    drawn = "" if seed is None else f" (seed {seed})"
-    note = f"{goal}; the range is what the pilot allows, as its sd may be off by sampling{drawn}"
+    note = f"{goal}; the range is what the pilot allows, as its sd may be off by sampling"
     several = "; correcting for several runs or measures takes more topics"
     return note if plan.goal == HALF_WIDTH else note + several
 

@@ -17,16 +17,7 @@ from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_
 from confir.intervals.catalogue import DEFAULT_LEVEL
 from confir.intervals.interval import check_level, tail_probabilities
 from confir.intervals.standard import t_quantile
-from confir.parallel import run_in_threads
-from confir.resampling.distribution import quantile_of_sorted
-from confir.resampling.topics import (
-    DEFAULT_REPLICATES,
-    Rng,
-    TopicSample,
-    check_replicates,
-    topic_sample,
-    topic_weights,
-)
+from confir.resampling.topics import TopicSample, topic_sample
 
 HALF_WIDTH, POWER, DETECTABLE = "half width", "power", "detectable difference"
 
@@ -38,8 +29,8 @@ _MOST_TOPICS = 2**30
 # Halvings in the search for a difference: finer than doubles can tell.
 _HALVINGS = 60
 
-# Columns resampled together, fixed so that the number of threads changes nothing.
-_BLOCK = 64
+# The range of a standard deviation needs more topics than these.
+_TOO_FEW_FOR_RANGE = 4
 
 # Numbers of topics at which the curve is drawn.
 _CURVE_POINTS = 60
@@ -61,7 +52,8 @@ class Plan:
     difference
         Half width or difference: given for the first two goals, the answer to the third.
     low, high
-        Range of the answer, as the pilot's standard deviation may be off by its sampling error.
+        Range of the answer, as the pilot's standard deviation may be off by its sampling error;
+        NaN for fewer than 5 topics.
     sd, pilot
         The pilot's standard deviation over topics, and its number of topics.
     power, level
@@ -150,22 +142,23 @@ class Plan:
         what = f"{record['run']}{against} by {record['measure']}"
         if math.isnan(sd):
             return f"{what}: nothing can be planned"
+        form = ".4f" if self.goal == DETECTABLE else ".0f"
+        allowed = f" (the pilot allows {record['low']:{form}} to {record['high']:{form}})"
+        span = "" if math.isnan(record["low"]) else allowed
         topics = f"{record['topics']:.0f} topics"
         if self.goal == DETECTABLE:
             return (
-                f"{what}: with {topics}, a true difference of {record['difference']:.4f} (the "
-                f"pilot allows {record['low']:.4f} to {record['high']:.4f}) is shown with "
-                f"probability {self.power:g}"
+                f"{what}: with {topics}, a true difference of {record['difference']:.4f}{span} is "
+                f"shown with probability {self.power:g}"
             )
-        span = f"{topics} (the pilot allows {record['low']:.0f} to {record['high']:.0f})"
+        needed = f"{topics}{span}"
         if math.isnan(record["topics"]):
-            span = "more topics than can be judged"
+            needed = "more topics than can be judged"
         if self.goal == HALF_WIDTH:
-            return (
-                f"{what}: {span} for a {100 * self.level:g} % interval of ±{record['difference']:g}"
-            )
+            interval = f"{100 * self.level:g} % interval of ±{record['difference']:g}"
+            return f"{what}: {needed} for a {interval}"
         return (
-            f"{what}: {span} to show a true difference of {record['difference']:g} with "
+            f"{what}: {needed} to show a true difference of {record['difference']:g} with "
             f"probability {self.power:g}"
         )
 
@@ -179,8 +172,6 @@ def plan_topics(
     topics: int | None = None,
     power: float = DEFAULT_POWER,
     level: float = DEFAULT_LEVEL,
-    replicates: int = DEFAULT_REPLICATES,
-    rng: Rng = None,
 ) -> Plan:
     """Return the topics that a goal needs, or the difference that a number of topics can show.
 
@@ -198,13 +189,10 @@ def plan_topics(
         Goal: the smallest difference that so many topics show with the given power; by default
         the topics of the pilot.
     power, level
-        Probability that the test shows the difference; confidence level.
-    replicates, rng
-        For the range of the answer, from resampled pilots.
+        Probability that the test shows the difference; confidence level, of the range too.
     """
     goal = _choose_goal(baseline, half_width, difference, topics)
     check_level(level)
-    check_replicates(replicates)
     if not 0.0 < power < 1.0:
         raise InvalidValueError(f"power is {power}; expected a number between 0 and 1, such as 0.8")
     sample = topic_sample(
@@ -212,7 +200,7 @@ def plan_topics(
     )
     if sample.topics < 2:
         raise InvalidValueError("there is one topic; a pilot needs at least 2")
-    pilot = _resample_pilot(sample, level, replicates, np.random.default_rng(rng))
+    pilot = _measure_pilot(sample, level)
     at_hand = pilot.topics if topics is None else np.full_like(pilot.topics, topics)
     value, solve = _rule(goal, half_width, difference, at_hand, power, level)
     answer, low, high = (solve(sd) for sd in (pilot.sd, pilot.sd_low, pilot.sd_high))
@@ -366,28 +354,15 @@ def _rule(
     )
 
 
-def _resample_pilot(
-    sample: TopicSample, level: float, replicates: int, rng: np.random.Generator
-) -> _Pilot:
-    """Return standard deviations over topics, and percentile limits from resampled topics."""
-    weights = topic_weights(sample.topics, replicates, rng)
-
-    def task(columns: slice) -> _Pilot:
-        block = sample.distribution(columns, weights, ("replicates", "replicate_se"))
-        root = np.sqrt(block.count)
-        resampled = np.sort(block.require("replicate_se"), axis=0)
-        count = replicates - np.isnan(resampled).sum(axis=0)
-        low, high = (
-            quantile_of_sorted(resampled, tail, count) for tail in tail_probabilities(level)
-        )
-        errors = (block.require("se"), low, high)
-        sd, sd_low, sd_high = (np.where(block.degenerate, np.nan, se * root) for se in errors)
-        return _Pilot(sd, sd_low, sd_high, block.count)
-
-    starts = range(0, sample.columns, _BLOCK)
-    parts = run_in_threads(task, [slice(start, start + _BLOCK) for start in starts])
-    pilot = _Pilot(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-    still = [" ".join(sample.labels[i]) for i in np.flatnonzero(np.isnan(pilot.sd))]
+def _measure_pilot(sample: TopicSample, level: float) -> _Pilot:
+    """Return the standard deviations over topics with their limits; warn where there are none."""
+    distribution = sample.distribution(slice(None), None, ("se",))
+    root = np.sqrt(distribution.count)
+    sd = np.where(distribution.degenerate, np.nan, distribution.require("se") * root)
+    columns = zip(distribution.require("sample").T, sd.tolist(), strict=True)
+    limits = [_spread_limits(column[~np.isnan(column)], one, level) for column, one in columns]
+    low, high = np.array(limits).T
+    still = [" ".join(sample.labels[i]) for i in np.flatnonzero(np.isnan(sd))]
     if still:
         warnings.warn(
             f"nothing can be planned for {enumerate_names(still, 5)}: the pilot's scores are all "
@@ -395,7 +370,27 @@ def _resample_pilot(
             DegenerateSampleWarning,
             stacklevel=3,
         )
-    return pilot
+    return _Pilot(sd, low, high, distribution.count)
+
+
+def _spread_limits(values: Floats, sd: float, level: float) -> tuple[float, float]:
+    """Return the limits of a standard deviation, for scores that are not normal (Bonett 2006).
+
+    ``ln(c s²) ± z c √((γ - (n-3)/n) / (n-1))`` with the kurtosis γ around a trimmed mean and
+    ``c = n/(n-z)``; NaN for fewer than 5 topics.
+    """
+    from scipy.special import ndtri
+
+    topics = len(values)
+    z = float(ndtri(tail_probabilities(level)[1]))
+    if topics <= max(_TOO_FEW_FOR_RANGE, z) or math.isnan(sd):
+        return math.nan, math.nan
+    trimmed = int(topics / (2.0 * math.sqrt(topics - 4.0)))
+    centre = np.sort(values)[trimmed : topics - trimmed].mean()
+    kurtosis = float(((values - centre) ** 4).sum()) / (topics * (sd**2 * (1 - 1 / topics)) ** 2)
+    c = topics / (topics - z)
+    reach = z * c * math.sqrt((kurtosis - (topics - 3.0) / topics) / (topics - 1.0))
+    return sd * math.sqrt(c) * math.exp(-reach / 2.0), sd * math.sqrt(c) * math.exp(reach / 2.0)
 
 
 def _curve_topics(needed: Floats, pilot: Integers) -> Integers:

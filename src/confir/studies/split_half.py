@@ -398,8 +398,7 @@ def _validate(
                 topics = summarise_topics(
                     sample, level=level, method=method, small_r=small_r, margin=margin
                 )
-                low[m, c, half] = np.where(empty, np.nan, topics.low[0])
-                high[m, c, half] = np.where(empty, np.nan, topics.high[0])
+                low[m, c, half], high[m, c, half] = topics.low[0], topics.high[0]
     first, second = (
         summarise_means(sample, level=level, small_r=corrections[-1], margin=margin)
         for sample in samples
