@@ -110,7 +110,13 @@ def main() -> None:
         (options.output / "default-method-tables.md").write_text(text)
 
 
-def study(title, half, populations, methods, options) -> list[str]:  # noqa: ANN001
+def study(
+    title: str,
+    half: str,
+    populations: list[np.ndarray],
+    methods: tuple[str, ...],
+    options: argparse.Namespace,
+) -> list[str]:
     """Return the table of one half of the collections as Markdown."""
     results: dict[int, dict[str, list[np.ndarray]]] = {}
     for size in options.sizes:

@@ -16,6 +16,8 @@ Verbs, from files to answers::
     rank_runs                           Scores -> Ranking
     compare_runs                        Scores -> Comparison
     plan_topics                         pilot Scores -> Plan
+    estimate_coverage                   Scores -> Coverage of their intervals
+    estimate_type_one_error             Scores -> TypeOneError of intervals from few topics
     pool_effects                        effects of topics or collections -> PooledEffect
     expected_random_ap                  N documents, R relevant -> expected AP of chance
     compare_with_chance                 Qrels and Scores -> Chance
@@ -62,11 +64,13 @@ if TYPE_CHECKING:
         decompose_variance,
     )
     from confir.studies.comparison import Comparison, compare_runs
+    from confir.studies.coverage import Coverage, estimate_coverage
     from confir.studies.meta_analysis import PooledEffect, pool_effects
     from confir.studies.planning import Plan, plan_topics
     from confir.studies.random_baseline import Chance, compare_with_chance, describe_chance
     from confir.studies.ranking import Ranking, rank_runs
     from confir.studies.split_half import SplitHalf, validate_split_half
+    from confir.studies.type_one_error import TypeOneError, estimate_type_one_error
 
 # Where each public name lives. Modules are imported when a name is first used: ``confir --help``
 # should not wait for numpy.
@@ -80,6 +84,7 @@ _HOMES = {
     "CollectionTopics": "studies.collection",
     "CollectionVariance": "studies.collection_differences",
     "Comparison": "studies.comparison",
+    "Coverage": "studies.coverage",
     "DocumentReplicates": "resampling.documents",
     "Interval": "intervals.interval",
     "Measure": "measures.measure",
@@ -92,6 +97,7 @@ _HOMES = {
     "ScorePopulation": "data.score_simulation",
     "Scores": "data.scores",
     "SplitHalf": "studies.split_half",
+    "TypeOneError": "studies.type_one_error",
     "bootstrap_documents": "resampling.documents",
     "bootstrap_topics": "resampling.topics",
     "compare_on_collection": "studies.collection_differences",
@@ -101,6 +107,8 @@ _HOMES = {
     "decompose_error": "studies.bias_variance",
     "decompose_variance": "studies.collection_differences",
     "describe_chance": "studies.random_baseline",
+    "estimate_coverage": "studies.coverage",
+    "estimate_type_one_error": "studies.type_one_error",
     "evaluate": "measures.evaluation",
     "expected_random_ap": "measures.chance",
     "expected_random_score": "measures.chance",
@@ -132,6 +140,7 @@ __all__ = [
     "CollectionTopics",
     "CollectionVariance",
     "Comparison",
+    "Coverage",
     "DocumentReplicates",
     "Interval",
     "Measure",
@@ -144,6 +153,7 @@ __all__ = [
     "ScorePopulation",
     "Scores",
     "SplitHalf",
+    "TypeOneError",
     "bootstrap_documents",
     "bootstrap_topics",
     "compare_on_collection",
@@ -153,6 +163,8 @@ __all__ = [
     "decompose_error",
     "decompose_variance",
     "describe_chance",
+    "estimate_coverage",
+    "estimate_type_one_error",
     "evaluate",
     "expected_random_ap",
     "expected_random_score",

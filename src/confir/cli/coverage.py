@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from confir.cli import options
 from confir.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from confir.data.scores import Scores
 
 _STATISTICS = "Statistics"
 
@@ -16,6 +20,15 @@ SamplesOption = Annotated[
 ]
 InnerReplicatesOption = Annotated[
     int, typer.Option(help="Bootstrap replicates of each sample.", rich_help_panel=_STATISTICS)
+]
+StudiedMethodsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="Interval method (repeatable; default all that fit; confir methods lists them).",
+        rich_help_panel=_STATISTICS,
+    ),
 ]
 
 
@@ -28,7 +41,7 @@ def coverage_command(
     depth: options.DepthOption = None,
     missing: options.MissingOption = "zero",
     level: options.LevelOption = 0.95,
-    method: options.MethodsOption = None,
+    method: StudiedMethodsOption = None,
     per_tail: Annotated[
         str,
         typer.Option(
@@ -60,6 +73,7 @@ def coverage_command(
 
     check_output(output, kind)
     check_choice("--per-tail", per_tail, ("half", "published"))
+    _check_early(method, [level])
     if quiet:
         be_quiet()
     table = load_scores(
@@ -89,9 +103,10 @@ def coverage_command(
             resume=resume,
         )
     note = (
-        f"share of {100 * level:g} % intervals that hold the mean, over {len(table.runs)} runs and "
-        f"{len(table.measures)} measures, {len(table.topics)} topics; {samples} samples, "
-        f"{replicates} replicates, seed {seed}"
+        f"share of {100 * level:g} % intervals that hold the mean of all topics, ± Monte-Carlo "
+        f"standard error; {_size(table)}; {samples} samples, {replicates} replicates, seed {seed}\n"
+        "truth below, above: so often the mean lies below or above the whole interval; "
+        f"{(1 - level) / 2:.4g} of each was promised"
     )
     answer = Answer(coverage.to_records(), coverage_table(coverage, note), coverage)
     deliver(answer, output=output, kind=kind)
@@ -101,7 +116,16 @@ def type_one_command(
     qrels: options.QrelsArgument = None,
     runs: options.RunsArgument = None,
     scores: options.ScoresOption = None,
-    measure: options.MeasuresOption = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--measure",
+            metavar="NAME",
+            help="The measure, such as nDCG@10. By default AP; for a score table, the one in it.",
+            rich_help_panel="Input",
+        ),
+    ] = None,
     rel: options.RelOption = 1,
     depth: options.DepthOption = None,
     missing: options.MissingOption = "zero",
@@ -123,7 +147,7 @@ def type_one_command(
             rich_help_panel=_STATISTICS,
         ),
     ] = None,
-    method: options.MethodsOption = None,
+    method: StudiedMethodsOption = None,
     sampling: Annotated[
         str,
         typer.Option(
@@ -132,6 +156,10 @@ def type_one_command(
             rich_help_panel=_STATISTICS,
         ),
     ] = "without",
+    per_run: Annotated[
+        bool,
+        typer.Option("--per-run", help="Print each run's skewness, bias and errors, not the mean."),
+    ] = False,
     samples: SamplesOption = 1_000,
     replicates: InnerReplicatesOption = 1_000,
     seed: options.SeedOption = options.DEFAULT_SEED,
@@ -147,36 +175,39 @@ def type_one_command(
     """
     from confir.cli.input import check_choice, load_scores
     from confir.cli.terminal import Answer, Progress, be_quiet, check_output, deliver
-    from confir.report.coverage_tables import type_one_table
+    from confir.report.coverage_tables import type_one_run_table, type_one_table
     from confir.studies.misses import number_of_tasks
     from confir.studies.type_one_error import PARK_LEVELS, PARK_TOPICS, estimate_type_one_error
 
     check_output(output, kind)
     check_choice("--sampling", sampling, ("without", "with"))
+    levels = tuple(level or PARK_LEVELS)
+    _check_early(method, levels)
     if quiet:
         be_quiet()
     table = load_scores(
         qrels,
         runs or [],
         score_files=scores or [],
-        measures=measure or [],
+        measures=measure or ([] if scores else ["AP"]),
         rel=rel,
         depth=depth,
         missing=missing,
         quiet=quiet,
     )
-    sizes = tuple(topics or PARK_TOPICS)
     if len(table.measures) > 1:
         raise InvalidValueError(
-            f"the scores are by {len(table.measures)} measures; name one of them with -m"
+            f"the scores are by {len(table.measures)} measures ({', '.join(table.measures)}); name "
+            "one of them with -m"
         )
+    sizes = tuple(dict.fromkeys(topics or PARK_TOPICS))
     total = number_of_tasks(samples) * len(sizes)
     with Progress("drawing samples", total=total, quiet=quiet) as progress:
         error = estimate_type_one_error(
             table,
             methods=list(method) if method else None,
             topics=sizes,
-            levels=tuple(level or PARK_LEVELS),
+            levels=levels,
             sampling="without" if sampling == "without" else "with",
             samples=samples,
             replicates=replicates,
@@ -185,11 +216,38 @@ def type_one_command(
             progress=progress,
             resume=resume,
         )
-    note = (
-        f"share of intervals that miss the mean over all {len(table.topics)} topics, averaged over "
-        f"{len(table.runs)} runs; samples {sampling} replacement, {samples} of each size, "
-        f"{replicates} replicates, seed {seed}"
+    drawn = (
+        f"samples {sampling} replacement, {samples} of each size, {replicates} replicates, "
+        f"seed {seed}"
     )
-    deliver(
-        Answer(error.to_records(), type_one_table(error, note), error), output=output, kind=kind
-    )
+    if per_run:
+        note = (
+            f"share of {100 * levels[0]:g} % intervals that miss the mean over all; {_size(table)}, "
+            f"most skewed first; bias: mean of the samples' means less the mean over all; {drawn}"
+        )
+        answer = Answer(error.by_run(), type_one_run_table(error, note), error)
+    else:
+        note = (
+            "share of intervals that miss the mean over all, beside the share claimed; "
+            f"{_size(table)}; Monte-Carlo standard error at most "
+            f"{error.mean_error_se.max():.4f}; {drawn}"
+        )
+        answer = Answer(error.to_records(), type_one_table(error, note), error)
+    deliver(answer, output=output, kind=kind)
+
+
+def _check_early(methods: Sequence[str] | None, levels: Sequence[float]) -> None:
+    """Raise for misspelt methods and levels before runs are read."""
+    from confir.intervals.interval import check_level
+    from confir.studies.studied_methods import as_method
+
+    for name in methods or ():
+        as_method(name)
+    for level in levels:
+        check_level(level)
+
+
+def _size(scores: Scores) -> str:
+    """Return how many runs, measures and topics there are, in words."""
+    counts = (("run", scores.runs), ("measure", scores.measures), ("topic", scores.topics))
+    return ", ".join(f"{len(of)} {name}{'' if len(of) == 1 else 's'}" for name, of in counts)

@@ -2,55 +2,100 @@
 
 from __future__ import annotations
 
-from confir.report.tables import Cell, Table
+import math
+
+import numpy as np
+
+from confir.errors import enumerate_names
+from confir.report.tables import Cell, Table, number_text
 from confir.studies.coverage import Coverage
 from confir.studies.type_one_error import TypeOneError
 
 _OUTLIERS_SHOWN = 10
+_METHODS_SHOWN = 4
 
 
 def coverage_table(coverage: Coverage, note: str = "") -> Table:
     """Return a table by method: mean coverage, its range, and the misses of each side."""
-    columns = ("method", "coverage", "least", "greatest", "truth below", "truth above", "undefined")
+    columns = (
+        "method",
+        "mean coverage",
+        "lowest",
+        "highest",
+        "truth below",
+        "truth above",
+        "no interval",
+    )
     rows = tuple(
         (
             Cell(record["method"]),
+            Cell(_with_error(record["coverage"], record["se"])),
             *(
-                Cell(f"{record[key]:.4f}")
-                for key in ("coverage", "least", "greatest", "below", "above", "undefined")
+                Cell(number_text(record[key]))
+                for key in ("least", "greatest", "below", "above", "undefined")
             ),
         )
         for record in coverage.summary()
     )
-    return Table(columns, rows, "\n".join([note, *_outlier_lines(coverage)]))
+    return Table(columns, rows, "\n".join([note, *_outlier_lines(coverage)]).strip())
 
 
 def type_one_table(error: TypeOneError, note: str = "") -> Table:
-    """Return a table as in [Park2011]: a row a level and method, a column a sample size."""
-    mean = error.error.mean(axis=3)
+    """Return a table as in [Park2011]: a row a method and level, a column a sample size."""
+    mean = error.mean_error
     rows = tuple(
         (
             Cell(method),
             Cell(f"{1.0 - level:.2f}"),
-            *(Cell(f"{mean[k, t, v]:.4f}") for t in range(len(error.topics))),
+            *(Cell(number_text(mean[k, t, v])) for t in range(len(error.topics))),
         )
         for k, method in enumerate(error.methods)
         for v, level in enumerate(error.levels)
     )
     sizes = tuple(f"n = {size}" for size in error.topics)
-    return Table(("method", "claimed error", *sizes), rows, note, names=2)
+    return Table(("method", "claimed", *sizes), rows, note, names=2)
+
+
+def type_one_run_table(error: TypeOneError, note: str = "") -> Table:
+    """Return a table by run: skewness, bias of the mean, and the error of each method and size.
+
+    The errors are those at the first level.
+    """
+    several = len({measure for _, measure in error.columns}) > 1
+    rows = []
+    for c in np.argsort(-np.nan_to_num(error.skewness), kind="stable").tolist():
+        run, measure = error.columns[c]
+        numbers = [error.skewness[c], *error.bias[:, c], *error.error[:, :, 0, c].reshape(-1)]
+        name = f"{run} {measure}" if several else run
+        rows.append((Cell(name), *(Cell(number_text(float(number))) for number in numbers)))
+    headings = (
+        "run",
+        "skewness",
+        *(f"bias, n = {size}" for size in error.topics),
+        *(f"{method}, n = {size}" for method in error.methods for size in error.topics),
+    )
+    return Table(headings, tuple(rows), note)
+
+
+def _with_error(mean: float, error: float) -> str:
+    return number_text(mean) if math.isnan(error) else f"{mean:.4f} ± {error:.4f}"
 
 
 def _outlier_lines(coverage: Coverage) -> list[str]:
-    """Return the intervals whose coverage is far below the level, with the reason in words."""
-    outliers = coverage.outliers()
-    if not outliers:
-        return ["no run's coverage is far below the level"]
+    """Return the runs that stand out by low coverage, with the reason in words."""
+    by_run: dict[tuple[str, str, str], list[str]] = {}
+    for record in coverage.outliers():
+        key = (record["run"], record["measure"], record["reason"])
+        by_run.setdefault(key, []).append(f"{record['method']} {record['coverage']:.3f}")
+    if not by_run:
+        return ["no run stands out by low coverage"]
     lines = [
-        f"{record['run']}, {record['measure']}, {record['method']}: {record['coverage']:.3f} "
-        f"({record['reason']})"
-        for record in outliers[:_OUTLIERS_SHOWN]
+        f"  {run} {measure} ({reason}): {enumerate_names(methods, _METHODS_SHOWN)}"
+        for (run, measure, reason), methods in list(by_run.items())[:_OUTLIERS_SHOWN]
     ]
-    more = len(outliers) - len(lines)
-    heading = "coverage far below the level:" + ("" if not more else f" ({more} more)")
-    return [heading, *(f"  {line}" for line in lines)]
+    more = len(by_run) - len(lines)
+    return [
+        "runs that stand out by low coverage:",
+        *lines,
+        *([f"  and {more} more"] if more else []),
+    ]

@@ -16,6 +16,7 @@ import numpy as np
 from confir.arrays import Floats
 from confir.data.neighbours import frame_from_records
 from confir.data.scores import Record, Scores
+from confir.intervals.interval import tail_probabilities
 from confir.parallel import Progress
 from confir.resampling.topics import Rng
 from confir.studies.misses import count_misses
@@ -23,7 +24,7 @@ from confir.studies.studied_methods import MethodLike
 
 COVERAGE_COLUMNS = ("run", "measure", "method", "level", "coverage", "low", "high")
 
-# An outlier's coverage is below the level by more than this many of its standard errors.
+# An outlier's coverage is too low by more than this many of its standard errors.
 _OUTLYING = 4.0
 
 
@@ -45,6 +46,9 @@ class Coverage:
         Share of intervals that the truth lies below, and above.
     undefined
         Share of samples that had no interval; they count as misses.
+    mean_se
+        Standard error of each method's mean coverage over runs and measures, which share the
+        samples (methods).
     reasons
         What is unusual about the scores of each run and measure, in words: runs × measures.
     samples, replicates
@@ -61,9 +65,23 @@ class Coverage:
     below: Floats
     above: Floats
     undefined: Floats
+    mean_se: Floats
     reasons: tuple[tuple[str, ...], ...]
     samples: int
     replicates: int
+
+    def __repr__(self) -> str:
+        return (
+            f"Coverage({len(self.runs)} runs × {len(self.measures)} measures × "
+            f"{len(self.methods)} methods, level={self.level:g})"
+        )
+
+    def _repr_html_(self) -> str:
+        from confir.report.coverage_tables import coverage_table
+        from confir.report.tables import to_html
+
+        note = f"share of {100 * self.level:g} % intervals that hold the mean"
+        return to_html(coverage_table(self, note))
 
     def to_records(self) -> list[Record]:
         """Return a record (run, measure, method, level, coverage, low, high) per interval."""
@@ -98,25 +116,31 @@ class Coverage:
         return frame_from_records(self.to_records(), backend)
 
     def summary(self) -> list[Record]:
-        """Return a record per method: mean, least and greatest coverage, and both tails."""
+        """Return a record per method: mean, least and greatest coverage, and misses on each side."""
+        scored = ~np.isnan(self.coverage[0])
         return [
             {
                 "method": method,
                 "level": self.level,
-                "coverage": float(self.coverage[k].mean()),
-                "least": float(self.coverage[k].min()),
-                "greatest": float(self.coverage[k].max()),
-                "below": float(self.below[k].mean()),
-                "above": float(self.above[k].mean()),
-                "undefined": float(self.undefined[k].mean()),
+                "coverage": float(self.coverage[k][scored].mean()),
+                "se": float(self.mean_se[k]),
+                "least": float(self.coverage[k][scored].min()),
+                "greatest": float(self.coverage[k][scored].max()),
+                "below": float(self.below[k][scored].mean()),
+                "above": float(self.above[k][scored].mean()),
+                "undefined": float(self.undefined[k][scored].mean()),
             }
             for k, method in enumerate(self.methods)
         ]
 
     def outliers(self) -> list[Record]:
-        """Return the intervals whose coverage is far below the level, the lowest first, and why."""
+        """Return what is covered far less than the level and the method's median, and why.
+
+        The lowest coverage comes first.
+        """
         error = np.sqrt(self.level * (1.0 - self.level) / self.samples)
-        far = np.argwhere(self.coverage < self.level - _OUTLYING * error)
+        median = np.nanmedian(self.coverage, axis=(1, 2), keepdims=True)
+        far = np.argwhere(self.coverage < np.minimum(median, self.level) - _OUTLYING * error)
         records = [
             {
                 "run": self.runs[r],
@@ -191,6 +215,7 @@ def estimate_coverage(
         below=below,
         above=above,
         undefined=undefined,
+        mean_se=misses.mean_error_se[:, 0],
         reasons=_reasons(scores),
         samples=samples,
         replicates=replicates,
@@ -201,13 +226,10 @@ def wilson_interval(share: Floats, count: int, level: float = 0.95) -> tuple[Flo
     """Return Wilson's interval of a binomial share (Wilson 1927)."""
     from scipy.special import ndtri
 
-    z = float(ndtri((1.0 + level) / 2.0))
-    centre = (share + z**2 / (2.0 * count)) / (1.0 + z**2 / count)
-    reach = (
-        z
-        * np.sqrt(np.maximum(share * (1.0 - share), 0.0) / count + (z / (2.0 * count)) ** 2)
-        / (1.0 + z**2 / count)
-    )
+    z = float(ndtri(tail_probabilities(level)[1]))
+    shrink = 1.0 + z**2 / count
+    centre = (share + z**2 / (2.0 * count)) / shrink
+    reach = z / shrink * np.sqrt(share * (1.0 - share) / count + (z / (2.0 * count)) ** 2)
     return np.maximum(centre - reach, 0.0), np.minimum(centre + reach, 1.0)
 
 
@@ -221,13 +243,12 @@ def _reasons(scores: Scores) -> tuple[tuple[str, ...], ...]:
 
 def _reason(values: Floats) -> str:
     present = values[~np.isnan(values)]
-    common, count = np.unique(present, return_counts=True)
-    if len(common) == 0:
+    if len(present) == 0:
         return "no scores"
+    common, count = np.unique(present, return_counts=True)
     most = int(count.argmax())
-    deviation = present - present.mean()
-    variance = float(np.mean(deviation**2))
     if count[most] > len(present) / 3:
         return f"{count[most]} of {len(present)} topics score {common[most]:g}"
-    skewness = 0.0 if variance == 0 else float(np.mean(deviation**3)) / variance**1.5
-    return f"the scores have skewness {skewness:.1f}"
+    deviation = present - present.mean()
+    skewness = float(np.mean(deviation**3) / np.mean(deviation**2) ** 1.5)
+    return f"skewness {skewness:.1f} over {len(present)} topics"

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -34,10 +33,10 @@ from confir.studies.studied_methods import MethodLike, chosen_methods, method_id
 
 Sampling = Literal["with", "without"]
 
-# Samples in a task, and columns resampled together at most: fixed, so that neither the number of
-# workers nor the machine changes a number.
+# Samples in a task, and replicates of all columns resampled together: fixed, so that neither the
+# number of workers nor the machine changes a number.
 _SAMPLES_PER_TASK = 20
-_BLOCK = 66
+_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +58,9 @@ class Misses:
         interval is a miss, on the side of the truth; above where the estimate equals the truth.
     undefined
         Samples without an interval among them: methods × levels × C.
+    mean_error_se
+        Standard error of the error averaged over the columns, which share the samples: methods ×
+        levels; NaN for a single sample.
     bias
         Mean of the samples' estimates less the truth (C).
     width
@@ -73,6 +75,7 @@ class Misses:
     below: Integers
     above: Integers
     undefined: Integers
+    mean_error_se: Floats
     bias: Floats
     width: Floats | None
 
@@ -90,7 +93,7 @@ def count_misses(
     scores: ScoresLike,
     *,
     methods: MethodLike | Iterable[MethodLike] | None = None,
-    levels: Sequence[float] = (0.95,),
+    levels: float | Sequence[float] = (0.95,),
     topics: int | None = None,
     samples: int = 1_000,
     replicates: int = 1_000,
@@ -129,8 +132,9 @@ def count_misses(
     """
     population = topic_sample(scores, statistic=statistic, baseline=baseline)
     size = population.topics if topics is None else topics
-    _check(population, size, samples, replicates, sampling, levels)
-    chosen = chosen_methods(methods, population, levels)
+    claimed = tuple(float(level) for level in np.atleast_1d(levels))
+    _check(population, size, samples, replicates, sampling, claimed)
+    chosen = chosen_methods(methods, population, claimed)
     if resume is not None and rng is None:
         raise InvalidValueError("a study that may be resumed needs a seed; give rng a number")
     counts = [
@@ -138,31 +142,33 @@ def count_misses(
     ]
     seeds = task_seeds(np.random.default_rng(rng), 2 * len(counts))
     truth = population.distribution(slice(None), None, ()).estimate
-    experiment = _Experiment(
-        population, truth, chosen, tuple(levels), size, replicates, sampling, widths
-    )
+    if np.isnan(truth).all():
+        raise InvalidValueError("there are no scores; expected at least two topics with one")
+    experiment = _Experiment(population, truth, chosen, claimed, size, replicates, sampling, widths)
+    options = {"statistic": statistic, "baseline": baseline, "seed": str(seeds[0].entropy)}
     parts = run_tasks(
         experiment.run,
         list(zip(counts, seeds[::2], seeds[1::2], strict=True)),
         jobs=jobs,
         progress=progress,
         resume=resume,
-        study={
-            "confir": version("confir"),
-            "scores": digest(*population.values),
-            "statistic": [statistic, baseline],
-            "methods": [method_identity(method) for method in chosen],
-            "levels": list(levels),
-            "topics": size,
-            "samples": samples,
-            "replicates": replicates,
-            "sampling": sampling,
-            "widths": widths,
-            "seed": str(seeds[0].entropy),
-        },
+        study=None if resume is None else experiment.describe() | options | {"samples": samples},
     )
-    names = tuple(method.name for method in chosen)
-    return _join(population, names, tuple(levels), samples, truth, parts, widths)
+    total = {name: np.sum([part[name] for part in parts], axis=0) for name in parts[0]}
+    return Misses(
+        labels=population.labels,
+        methods=tuple(method.name for method in chosen),
+        levels=claimed,
+        samples=samples,
+        truth=truth,
+        below=total["below"],
+        above=total["above"],
+        undefined=total["undefined"],
+        mean_error_se=_standard_error(total["missed"], total["missed_squared"], samples)
+        / (~np.isnan(truth)).sum(),
+        bias=_mean(total["deviation"], total["estimates"]),
+        width=_mean(total["width"], samples - total["undefined"]) if widths else None,
+    )
 
 
 def number_of_tasks(samples: int) -> int:
@@ -176,7 +182,7 @@ def _check(
     samples: int,
     replicates: int,
     sampling: Sampling,
-    levels: Sequence[float],
+    levels: tuple[float, ...],
 ) -> None:
     if not levels:
         raise InvalidValueError("no level is named; expected at least one")
@@ -210,6 +216,21 @@ class _Experiment:
     sampling: Sampling
     widths: bool
 
+    def describe(self) -> dict[str, Any]:
+        """Return what tells this experiment from others, for a folder that keeps its results."""
+        from importlib.metadata import version
+
+        return {
+            "confir": version("confir"),
+            "scores": digest(*self.population.values),
+            "methods": [method_identity(method) for method in self.methods],
+            "levels": self.levels,
+            "topics": self.size,
+            "replicates": self.replicates,
+            "sampling": self.sampling,
+            "widths": self.widths,
+        }
+
     def run(self, task: tuple[int, np.random.SeedSequence, np.random.SeedSequence]) -> Arrays:
         """Return the misses of some samples, summed."""
         samples, of_samples, of_replicates = task
@@ -221,22 +242,28 @@ class _Experiment:
             "above": np.zeros(shape, np.int64),
             "undefined": np.zeros(shape, np.int64),
             "width": np.zeros(shape),
+            "missed": np.zeros(shape[:2], np.int64),
+            "missed_squared": np.zeros(shape[:2], np.int64),
             "deviation": np.zeros(columns),
             "estimates": np.zeros(columns, np.int64),
         }
         needs = {need for method in self.methods for need in method.needs}
         resamples = "replicates" in needs
+        blocks = _blocks(columns, max(1, _BLOCK // self.replicates))
         for _ in range(samples):
             sample = self.population.drawn(self._draw(outer))
             own_seed = int(inner.integers(2**63))
             weights = topic_weights(self.size, self.replicates, inner) if resamples else None
-            for block in _blocks(columns):
+            missed = np.zeros(shape[:2], np.int64)
+            for block in blocks:
                 distribution = replace(
                     sample.distribution(block, weights, needs),
                     seed=own_seed,
                     draws=self.replicates,
                 )
-                self._count(distribution, block, result)
+                missed += self._count(distribution, block, result)
+            result["missed"] += missed
+            result["missed_squared"] += missed**2
         return result
 
     def _draw(self, rng: np.random.Generator) -> Integers:
@@ -244,14 +271,17 @@ class _Experiment:
             return rng.integers(0, self.population.topics, self.size)
         return rng.permutation(self.population.topics)[: self.size]
 
-    def _count(self, distribution: SamplingDistribution, columns: slice, result: Arrays) -> None:
-        """Add the misses of one sample's intervals to the result."""
+    def _count(
+        self, distribution: SamplingDistribution, columns: slice, result: Arrays
+    ) -> Integers:
+        """Add one sample's misses to the result; return how many columns: methods × levels."""
         truth, estimate = self.truth[columns], distribution.estimate
         probe = Probe(distribution, truth)
-        known = ~np.isnan(estimate)
+        scored, known = ~np.isnan(truth), ~np.isnan(estimate)
         result["deviation"][columns] += np.where(known, estimate - truth, 0.0)
         result["estimates"][columns] += known
         nearer = np.where(truth < estimate - near(truth), BELOW, ABOVE)
+        missed = np.zeros((len(self.methods), len(self.levels)), np.int64)
         for m, method in enumerate(self.methods):
             for v, level in enumerate(self.levels):
                 with np.errstate(divide="ignore", invalid="ignore"):
@@ -263,14 +293,16 @@ class _Experiment:
                 result["undefined"][m, v, columns] += undefined
                 result["below"][m, v, columns] += side == BELOW
                 result["above"][m, v, columns] += side == ABOVE
+                missed[m, v] = np.count_nonzero(side[scored])
                 if self.widths:
                     width = _width(method, distribution, level, undefined)
                     result["width"][m, v, columns] += width
+        return missed
 
 
-def _blocks(columns: int) -> list[slice]:
+def _blocks(columns: int, largest: int) -> list[slice]:
     """Return parts of nearly equal size that columns fall into."""
-    number = -(-columns // _BLOCK)
+    number = -(-columns // largest)
     edges = [part * columns // number for part in range(number + 1)]
     return [slice(*ends) for ends in pairwise(edges)]
 
@@ -284,32 +316,15 @@ def _width(
         return np.where(undefined, 0.0, high - low)
 
 
-def _join(
-    population: TopicSample,
-    methods: tuple[str, ...],
-    levels: tuple[float, ...],
-    samples: int,
-    truth: Floats,
-    parts: Sequence[Arrays],
-    widths: bool,
-) -> Misses:
-    total = {name: np.sum([part[name] for part in parts], axis=0) for name in parts[0]}
-    width = _mean(total["width"], samples - total["undefined"]) if widths else None
-    return Misses(
-        labels=population.labels,
-        methods=methods,
-        levels=levels,
-        samples=samples,
-        truth=truth,
-        below=total["below"],
-        above=total["above"],
-        undefined=total["undefined"],
-        bias=_mean(total["deviation"], total["estimates"]),
-        width=width,
-    )
-
-
 def _mean(total: Floats, count: Integers) -> Floats:
     """Return totals over counts, NaN where nothing was counted."""
     mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
     return mean
+
+
+def _standard_error(total: Integers, squares: Integers, count: int) -> Floats:
+    """Return the standard error of a mean of integers, given their sum and that of squares."""
+    if count < 2:
+        return np.full(total.shape, np.nan)
+    variance = (squares - total * (total / count)) / (count - 1)
+    return np.sqrt(np.maximum(variance, 0.0) / count)

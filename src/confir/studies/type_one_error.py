@@ -6,8 +6,10 @@ intervals that miss the population's mean are counted, averaged over the runs.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,9 +43,11 @@ class TypeOneError:
     error
         Share of intervals that miss: methods × topics × levels × columns.
     below, above
-        The same for the misses of each side.
+        The same for the intervals that the truth lies below, and above.
     undefined
         Share of samples without an interval, which count as misses.
+    mean_error_se
+        Standard error of the error averaged over the columns: methods × topics × levels.
     skewness
         Skewness of each population (columns).
     bias
@@ -62,15 +66,36 @@ class TypeOneError:
     below: Floats
     above: Floats
     undefined: Floats
+    mean_error_se: Floats
     skewness: Floats
     bias: Floats
     sampling: Sampling
     samples: int
     replicates: int
 
+    def __repr__(self) -> str:
+        sizes = ", ".join(str(size) for size in self.topics)
+        return (
+            f"TypeOneError({len(self.columns)} populations, {len(self.methods)} methods, "
+            f"samples of {sizes} topics)"
+        )
+
+    def _repr_html_(self) -> str:
+        from confir.report.coverage_tables import type_one_table
+        from confir.report.tables import to_html
+
+        return to_html(type_one_table(self, "share of intervals that miss the mean over all"))
+
+    @property
+    def mean_error(self) -> Floats:
+        """The error averaged over the columns: methods × topics × levels."""
+        scored = ~np.isnan(self.skewness)
+        mean: Floats = self.error[..., scored].mean(axis=3)
+        return mean
+
     def to_records(self) -> list[Record]:
-        """Return a record (method, topics, level, error, sampling), averaged over the runs."""
-        mean = self.error.mean(axis=3)
+        """Return a record (method, topics, level, error, sampling), averaged over the columns."""
+        mean = self.mean_error
         return [
             dict(
                 zip(
@@ -79,6 +104,26 @@ class TypeOneError:
                     strict=True,
                 )
             )
+            for k, method in enumerate(self.methods)
+            for t, size in enumerate(self.topics)
+            for v, level in enumerate(self.levels)
+        ]
+
+    def by_run(self) -> list[Record]:
+        """Return a record (run, measure, skewness, bias, then as in `to_records`) per column."""
+        return [
+            {
+                "run": run,
+                "measure": measure,
+                "skewness": float(self.skewness[c]),
+                "bias": float(self.bias[t, c]),
+                "method": method,
+                "topics": size,
+                "level": level,
+                "error": float(self.error[k, t, v, c]),
+                "sampling": self.sampling,
+            }
+            for c, (run, measure) in enumerate(self.columns)
             for k, method in enumerate(self.methods)
             for t, size in enumerate(self.topics)
             for v, level in enumerate(self.levels)
@@ -98,15 +143,15 @@ def estimate_type_one_error(
     scores: Scores,
     *,
     methods: MethodLike | Iterable[MethodLike] | None = None,
-    topics: Sequence[int] = PARK_TOPICS,
-    levels: Sequence[float] = PARK_LEVELS,
+    topics: int | Sequence[int] = PARK_TOPICS,
+    levels: float | Sequence[float] = PARK_LEVELS,
     sampling: Sampling = "without",
     samples: int = 1_000,
     replicates: int = 1_000,
     rng: Rng = None,
     jobs: int | None = None,
     progress: Progress | None = None,
-    resume: str | None = None,
+    resume: str | os.PathLike[str] | None = None,
 ) -> TypeOneError:
     """Return how often intervals from samples of few topics miss the mean over all topics.
 
@@ -125,8 +170,11 @@ def estimate_type_one_error(
     rng, jobs, progress, resume
         Seed or generator; threads; called after each part; a folder that keeps parts.
     """
-    if not topics:
+    sizes = tuple(dict.fromkeys(int(size) for size in np.atleast_1d(topics)))
+    if not sizes:
         raise InvalidValueError("no sample size is named; expected at least one")
+    if resume is not None and rng is None:
+        raise InvalidValueError("a study that may be resumed needs a seed; give rng a number")
     generator = np.random.default_rng(rng)
     parts = [
         count_misses(
@@ -140,23 +188,24 @@ def estimate_type_one_error(
             rng=generator,
             jobs=jobs,
             progress=progress,
-            resume=None if resume is None else f"{resume}/topics-{size}",
+            resume=None if resume is None else Path(resume) / f"topics-{size}",
         )
-        for size in topics
+        for size in sizes
     ]
     below, above, undefined = (
-        np.stack([getattr(part, name) for part in parts], axis=1) / samples
+        np.stack([part.share(getattr(part, name)) for part in parts], axis=1)
         for name in ("below", "above", "undefined")
     )
     return TypeOneError(
         columns=parts[0].labels,
         methods=parts[0].methods,
-        topics=tuple(topics),
-        levels=tuple(levels),
-        error=below + above,
+        topics=sizes,
+        levels=parts[0].levels,
+        error=np.stack([part.error for part in parts], axis=1),
         below=below,
         above=above,
         undefined=undefined,
+        mean_error_se=np.stack([part.mean_error_se for part in parts], axis=1),
         skewness=_skewness(scores),
         bias=np.stack([part.bias for part in parts]),
         sampling=sampling,
@@ -166,13 +215,12 @@ def estimate_type_one_error(
 
 
 def _skewness(scores: Scores) -> Floats:
-    """Return the population skewness of each run and measure."""
+    """Return the population skewness of each run and measure; NaN without a score."""
     values = scores.values.reshape(len(scores.topics), -1)
-    present = ~np.isnan(values)
-    count = present.sum(axis=0)
-    mean = np.where(present, values, 0.0).sum(axis=0) / count
-    deviation = np.where(present, values - mean, 0.0)
-    variance = (deviation**2).sum(axis=0) / count
-    third = (deviation**3).sum(axis=0) / count
-    skewness: Floats = np.divide(third, variance**1.5, out=np.zeros_like(third), where=variance > 0)
-    return skewness
+    count = (~np.isnan(values)).sum(axis=0)
+    deviation = np.nan_to_num(values - scores.mean().reshape(-1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        second, third = ((deviation**power).sum(axis=0) / count for power in (2, 3))
+        skewness = third / second**1.5
+    varies = np.fmax.reduce(values) > np.fmin.reduce(values)
+    return np.where(varies, skewness, np.where(count > 0, 0.0, np.nan))

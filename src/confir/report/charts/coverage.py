@@ -2,38 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from confir.data.scores import Record, Scores
 from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.inline_records import inline_records
 from confir.studies.coverage import Coverage
 from confir.studies.type_one_error import TypeOneError
+
+# A box sums up at least so many runs; fewer are drawn one by one.
+_FEWEST_IN_BOX = 8
+
+_GREY = "#888"
+_HOLDS = "share of intervals that hold the mean"
 
 
 @chart.register
 def coverage_chart(coverage: Coverage) -> Any:
-    """Return box plots of coverage by method, a panel a measure; a line at the level."""
+    """Return coverage by method, a panel a measure: box plots over runs, or few runs by name."""
     alt = import_altair()
-    data = alt.InlineData(values=coverage.to_records())
-    boxes = (
-        alt.Chart(data)
-        .mark_boxplot(color=COLOURS[0], median={"color": "white"}, outliers={"size": 12})
-        .encode(
-            y=alt.Y("method:N", sort=list(coverage.methods), title=None),
-            x=alt.X("coverage:Q", scale=alt.Scale(zero=False), title="share that hold the mean"),
-        )
-    )
-    claimed = (
-        alt.Chart(data)
-        .mark_rule(color=COLOURS[1], strokeDash=[4, 3])
-        .encode(x=alt.X("mean(level):Q", title="share that hold the mean"))
-    )
+    records = [record for record in coverage.to_records() if not np.isnan(record["coverage"])]
+    many = len(coverage.runs) >= _FEWEST_IN_BOX
+    drawn = _boxes(coverage) if many else _named_runs(coverage)
+    claimed = alt.Chart().mark_rule(color="black", strokeDash=[5, 3]).encode(x="level:Q")
     panels = (
-        alt.layer(boxes, claimed)
-        .properties(width=260, height=alt.Step(22))
+        alt.layer(claimed, *drawn, data=inline_records(records))
+        .properties(width=280, height=alt.Step(22) if many else {"step": 12, "for": "offset"})
         .facet(facet=alt.Facet("measure:N", title=None, sort=list(coverage.measures)), columns=2)
     )
-    runs = len(coverage.runs)
-    return styled(panels, f"Coverage of {100 * coverage.level:g} % intervals, {runs} runs")
+    how = f"box plots over {len(coverage.runs)} runs" if many else "each with its Monte-Carlo error"
+    title = f"Coverage of {100 * coverage.level:g} % intervals (dashed: what they claim), {how}"
+    return styled(panels, title)
+
+
+def _boxes(coverage: Coverage) -> list[Any]:
+    alt = import_altair()
+    boxes = alt.Chart().mark_boxplot(
+        color=COLOURS[5],
+        size=13,
+        box={"stroke": COLOURS[0]},
+        median={"color": "black", "thickness": 2},
+        rule={"stroke": COLOURS[0]},
+        outliers={"size": 14, "color": COLOURS[0], "filled": False},
+    )
+    return [
+        boxes.encode(
+            y=alt.Y("method:N", sort=list(coverage.methods), title=None),
+            x=_share_axis("coverage:Q"),
+            tooltip=["run:N", "measure:N", "method:N", "coverage:Q"],
+        )
+    ]
+
+
+def _named_runs(coverage: Coverage) -> list[Any]:
+    alt = import_altair()
+    base = alt.Chart().encode(
+        y=alt.Y("method:N", sort=list(coverage.methods), title=None),
+        yOffset=alt.YOffset("run:N", sort=list(coverage.runs)),
+        color=_colours("run:N", coverage.runs),
+        tooltip=["run:N", "measure:N", "method:N", "coverage:Q", "low:Q", "high:Q"],
+    )
+    limits = base.mark_rule(strokeWidth=2).encode(x=_share_axis("low:Q"), x2="high:Q")
+    shares = base.mark_point(filled=True, size=40, opacity=1).encode(x="coverage:Q")
+    return [limits, shares]
+
+
+def _share_axis(field: str) -> Any:
+    alt = import_altair()
+    return alt.X(field, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6), title=_HOLDS)
 
 
 @chart.register
@@ -41,31 +80,113 @@ def type_one_chart(error: TypeOneError) -> Any:
     """Return the error made against the error claimed, a line a method, a panel a sample size."""
     alt = import_altair()
     records = [
-        {**record, "claimed": round(1.0 - record["level"], 10)} for record in error.to_records()
+        {**record, "claimed": round(1.0 - record["level"], 10), "n": f"n = {record['topics']}"}
+        for record in error.to_records()
     ]
-    data = alt.InlineData(values=records)
+    highest = max(max(record["claimed"], record["error"]) for record in records)
+    whole = alt.Scale(domain=[0.0, min(1.0, 1.05 * highest)], nice=False)
+    methods = list(error.methods)
     made = (
-        alt.Chart(data)
-        .mark_line(point=True)
+        alt.Chart()
+        .mark_line(point={"size": 22})
         .encode(
-            x=alt.X("claimed:Q", title="error claimed"),
-            y=alt.Y("error:Q", title="error made"),
-            color=alt.Color(
+            x=alt.X("claimed:Q", title="error claimed", scale=whole),
+            y=alt.Y("error:Q", title="error made", scale=whole),
+            color=_colours("method:N", methods),
+            strokeDash=alt.StrokeDash(
                 "method:N",
-                sort=list(error.methods),
-                scale=alt.Scale(range=list(COLOURS)),
+                sort=methods,
                 title=None,
+                scale=alt.Scale(domain=methods, range=_dashes(len(methods))),
             ),
+            tooltip=["method:N", "topics:Q", "level:Q", "error:Q"],
         )
     )
     exact = (
-        alt.Chart(data)
-        .mark_line(color="#888", strokeDash=[4, 3])
+        alt.Chart()
+        .mark_line(color=_GREY, strokeDash=[2, 3])
         .encode(x="claimed:Q", y=alt.Y("claimed:Q", title="error made"))
     )
+    sizes = [f"n = {size}" for size in error.topics]
     panels = (
-        alt.layer(exact, made)
-        .properties(width=240, height=240)
-        .facet(facet=alt.Facet("topics:N", title="topics in a sample"), columns=3)
+        alt.layer(exact, made, data=inline_records(records))
+        .properties(width=250, height=250)
+        .facet(facet=alt.Facet("n:N", title=None, sort=sizes), columns=3)
     )
-    return styled(panels, "Type I error of intervals, averaged over runs")
+    drawn = f"samples {error.sampling} replacement, mean over {len(error.columns)} populations"
+    return styled(panels, f"Type I error of intervals (dotted: as claimed), {drawn}")
+
+
+def bias_chart(error: TypeOneError) -> Any:
+    """Return histograms of the bias of the sample mean over runs, a panel a sample size.
+
+    For samples of 5 topics this is Figure 1 of [Park2011].
+    """
+    records = [
+        {"group": f"n = {size}", "value": float(error.bias[t, c])}
+        for t, size in enumerate(error.topics)
+        for c in range(len(error.columns))
+    ]
+    sizes = [f"n = {size}" for size in error.topics]
+    panels = _histograms(records, sizes, "mean of the sample means less the truth", "runs")
+    return styled(panels, f"Bias of the mean of n topics, from {error.samples} samples of each run")
+
+
+def skewness_chart(error: TypeOneError) -> Any:
+    """Return a histogram of the skewness of the runs' scores: Figure 2 of [Park2011]."""
+    records = [{"group": "", "value": float(value)} for value in error.skewness]
+    panels = _histograms(records, [""], "skewness of a run's scores over topics", "runs")
+    return styled(panels, f"Skewness of the scores of {len(error.columns)} runs")
+
+
+def population_chart(error: TypeOneError, scores: Scores) -> Any:
+    """Return histograms of the scores of the least, the median and the most skewed run.
+
+    Figure 3 of [Park2011]. The scores are those that the error was measured on.
+    """
+    columns = scores.values.reshape(len(scores.topics), -1)
+    order = [c for c in np.argsort(error.skewness).tolist() if not np.isnan(error.skewness[c])]
+    chosen = {"least": order[0], "median": order[(len(order) - 1) // 2], "greatest": order[-1]}
+    groups = {
+        c: f"{error.columns[c][0]}: {name} skewness, {error.skewness[c]:.2f}"
+        for name, c in chosen.items()
+    }
+    records = [
+        {"group": group, "value": float(value)}
+        for c, group in groups.items()
+        for value in columns[:, c]
+    ]
+    panels = _histograms(records, list(groups.values()), error.columns[order[0]][1], "topics")
+    return styled(panels, "Scores of the runs with least, median and greatest skewness")
+
+
+def _histograms(records: Sequence[Record], groups: list[str], title: str, counted: str) -> Any:
+    """Return a histogram of the values of each group, side by side on the same scale."""
+    alt = import_altair()
+    present = [record for record in records if not np.isnan(record["value"])]
+    bars = (
+        alt.Chart(inline_records(present))
+        .mark_bar(color=COLOURS[0], binSpacing=1)
+        .encode(
+            x=alt.X("value:Q", bin=alt.Bin(maxbins=24), title=title),
+            y=alt.Y("count():Q", title=counted),
+            tooltip=[alt.Tooltip("value:Q", bin=alt.Bin(maxbins=24), title=title), "count():Q"],
+        )
+        .properties(width=250 if len(groups) > 1 else 420, height=200)
+    )
+    if len(groups) == 1:
+        return bars
+    return bars.facet(facet=alt.Facet("group:N", title=None, sort=groups), columns=3)
+
+
+def _colours(field: str, names: Sequence[str]) -> Any:
+    alt = import_altair()
+    colours = [COLOURS[place % len(COLOURS)] for place in range(len(names))]
+    scale = alt.Scale(domain=list(names), range=colours)
+    return alt.Color(field, sort=list(names), scale=scale, title=None)
+
+
+def _dashes(number: int) -> list[list[int]]:
+    """Return strokes that tell lines of the same colour apart."""
+    strokes = ([1, 0], [6, 3], [2, 2])
+    return [strokes[place // len(COLOURS) % len(strokes)] for place in range(number)]
