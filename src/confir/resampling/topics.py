@@ -385,6 +385,7 @@ class _Moments:
         product: Floats = values.T @ self.weights.T
         return product if self.share is None else product / self.share
 
+    @cached_property
     def _replicate_means(self) -> list[Floats]:
         return [
             _exact_at_ends(m, d, m[:, None] + f)
@@ -394,7 +395,7 @@ class _Moments:
     def values(self) -> Floats | None:
         if self.weights is None:
             return None
-        return np.asarray(self.statistic.value(*self._replicate_means()), np.float64).T
+        return np.asarray(self.statistic.value(*self._replicate_means), np.float64).T
 
     def se(self) -> Floats | None:
         """Return the standard error of the statistic on each replicate, by influence values."""
@@ -402,9 +403,9 @@ class _Moments:
             return None
         if len(self.deviations) == 1:
             variance = self.central_second.copy()
-            slopes = self.statistic.slopes(*self._replicate_means())
-            if slopes[0] is not UNIT:
-                variance *= np.square(slopes[0])
+            (slope,) = self.statistic.slopes(*self._replicate_means)
+            if slope is not UNIT:
+                variance *= np.square(slope)
         else:
             variance = self._influence_variance()
         if self.share is None:
@@ -426,7 +427,7 @@ class _Moments:
 
     def _influence_variance(self) -> Floats:
         """Return the variance of the influence values of each replicate."""
-        slopes = self.statistic.slopes(*self._replicate_means())
+        slopes = self.statistic.slopes(*self._replicate_means)
         variance: Floats = np.zeros_like(self.first[0])
         total: Floats = np.zeros_like(variance)
         for i, (slope, d, mean) in enumerate(zip(slopes, self.deviations, self.first, strict=True)):

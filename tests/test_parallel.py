@@ -1,0 +1,233 @@
+"""Work is spread so that who does it changes nothing, and what was done is not done again."""
+
+import json
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from confir.errors import InvalidValueError, UnreadableError
+from confir.parallel import (
+    digest,
+    reuse_memory,
+    run_in_threads,
+    run_tasks,
+    task_seeds,
+    usable_cores,
+)
+
+STUDY = {"seed": "7", "samples": 40}
+
+
+def squares(number):
+    return {"square": np.array([number**2]), "cube": np.array([number**3 / 7])}
+
+
+class Work:
+    """The squares of numbers, and a record of which were asked for."""
+
+    def __init__(self):
+        self.done = []
+        self._lock = threading.Lock()
+
+    def __call__(self, number):
+        with self._lock:
+            self.done.append(number)
+        return squares(number)
+
+
+def assert_squares(results, numbers):
+    assert [set(result) for result in results] == [{"square", "cube"}] * len(numbers)
+    assert [result["square"].item() for result in results] == [number**2 for number in numbers]
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("jobs", [None, 1, 2, 4])
+def test_results_come_in_the_order_of_the_tasks(jobs):
+    assert_squares(run_tasks(squares, range(9), jobs=jobs), range(9))
+
+
+def test_without_tasks_there_are_no_results():
+    assert run_tasks(squares, []) == []
+
+
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_fewer_than_one_job_is_refused(jobs):
+    with pytest.raises(InvalidValueError, match=f"jobs is {jobs}; expected 1 or more"):
+        run_tasks(squares, [1], jobs=jobs)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_progress_is_told_after_each_task(jobs):
+    steps = []
+    run_tasks(squares, range(5), jobs=jobs, progress=steps.append)
+    assert steps == [1] * 5
+
+
+def test_errors_of_a_task_reach_the_caller():
+    def fail(number):
+        raise InvalidValueError(f"task {number}")
+
+    with pytest.raises(InvalidValueError, match="task 3"):
+        run_tasks(fail, [3], jobs=2)
+
+
+def test_kept_results_are_not_computed_again(tmp_path):
+    folder = tmp_path / "new" / "folder"
+    first, second = Work(), Work()
+    run_tasks(first, range(4), resume=folder, study=STUDY)
+    steps = []
+    results = run_tasks(second, range(4), resume=folder, study=STUDY, progress=steps.append)
+    assert sorted(first.done) == [0, 1, 2, 3]
+    assert second.done == []
+    assert steps == [1] * 4
+    assert_squares(results, range(4))
+    assert results[3]["cube"].tobytes() == squares(3)["cube"].tobytes()
+    assert names(folder) == ["study.json", *(f"task-00000{i}.npz" for i in range(4))]
+
+
+def test_interrupted_work_goes_on_where_it_stopped(tmp_path):
+    def interrupted(number):
+        if number == 2:
+            raise KeyboardInterrupt
+        return squares(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_tasks(interrupted, range(5), jobs=1, resume=tmp_path, study=STUDY)
+    work = Work()
+    assert_squares(run_tasks(work, range(5), jobs=1, resume=tmp_path, study=STUDY), range(5))
+    assert work.done == [2, 3, 4]
+
+
+def whole(path):
+    return path.read_bytes()
+
+
+DAMAGES = {
+    "empty": lambda content: b"",
+    "cut short": lambda content: content[: len(content) // 2],
+    "its last byte lost": lambda content: content[:-1],
+    "a byte changed": lambda content: content.replace(
+        squares(1)["cube"].tobytes(), squares(2)["cube"].tobytes()
+    ),
+    "something else": lambda content: b"square\n1\n",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_result_is_not_trusted(tmp_path, damage):
+    run_tasks(squares, range(3), resume=tmp_path, study=STUDY)
+    path = tmp_path / "task-000001.npz"
+    content = whole(path)
+    path.write_bytes(DAMAGES[damage](content))
+    assert whole(path) != content
+    work = Work()
+    results = run_tasks(work, range(3), resume=tmp_path, study=STUDY)
+    assert work.done == [1]
+    assert_squares(results, range(3))
+    with np.load(path) as mended:
+        assert mended["cube"].tobytes() == squares(1)["cube"].tobytes()
+
+
+def test_a_half_written_file_beside_the_results_is_ignored(tmp_path):
+    run_tasks(squares, range(2), resume=tmp_path, study=STUDY)
+    (tmp_path / "task-000001.npz").rename(tmp_path / "tmpx1.part")
+    work = Work()
+    assert_squares(run_tasks(work, range(2), resume=tmp_path, study=STUDY), range(2))
+    assert work.done == [1]
+
+
+def test_the_result_of_another_study_is_not_trusted(tmp_path):
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    run_tasks(squares, range(2), resume=ours, study=STUDY)
+    run_tasks(lambda n: squares(10 * n), range(2), resume=theirs, study={**STUDY, "seed": "8"})
+    (ours / "task-000001.npz").write_bytes(whole(theirs / "task-000001.npz"))
+    work = Work()
+    assert_squares(run_tasks(work, range(2), resume=ours, study=STUDY), range(2))
+    assert work.done == [1]
+
+
+def test_the_folder_of_another_study_is_refused_and_left_alone(tmp_path):
+    run_tasks(squares, range(2), resume=tmp_path, study=STUDY)
+    before = {path.name: whole(path) for path in tmp_path.iterdir()}
+    message = "keeps the results of another study, with other seed; name another folder"
+    with pytest.raises(InvalidValueError, match=message):
+        run_tasks(squares, range(2), resume=tmp_path, study={**STUDY, "seed": "8"})
+    with pytest.raises(InvalidValueError, match="with other samples, tasks;"):
+        run_tasks(squares, range(3), resume=tmp_path, study={**STUDY, "samples": 60})
+    assert {path.name: whole(path) for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("content", ["", '{"seed": "7"', "\xff"])
+def test_a_damaged_description_is_an_error(tmp_path, content):
+    (tmp_path / "study.json").write_bytes(content.encode("latin-1"))
+    with pytest.raises(UnreadableError, match=r"study\.json is damaged; name another folder"):
+        run_tasks(squares, [1], resume=tmp_path, study=STUDY)
+
+
+def test_a_description_of_something_else_is_refused(tmp_path):
+    (tmp_path / "study.json").write_text("[1, 2]")
+    with pytest.raises(InvalidValueError, match="another study, with other seed, samples, tasks"):
+        run_tasks(squares, [1], resume=tmp_path, study=STUDY)
+
+
+def test_a_file_where_the_folder_should_be_is_an_error(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("mine")
+    with pytest.raises(UnreadableError, match=r"file: cannot keep results there \(File exists\)"):
+        run_tasks(squares, [1], resume=path, study=STUDY)
+    assert path.read_text() == "mine"
+
+
+def test_a_result_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(UnreadableError, match=r"cannot keep results there \(No space left"):
+        run_tasks(squares, [1], resume=tmp_path, study=STUDY)
+    assert names(tmp_path) == ["study.json"]
+
+
+def test_the_description_can_be_read(tmp_path):
+    run_tasks(squares, [1], resume=tmp_path, study=STUDY)
+    assert json.loads((tmp_path / "study.json").read_text()) == {**STUDY, "tasks": 1}
+
+
+def test_seeds_of_tasks_come_from_the_generator_alone():
+    one, other = (task_seeds(np.random.default_rng(3), 4) for _ in range(2))
+    drawn = [
+        [np.random.default_rng(seed).integers(2**60) for seed in part] for part in (one, other)
+    ]
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn[0])) == 4
+    more = task_seeds(np.random.default_rng(3), 5)
+    assert [np.random.default_rng(seed).integers(2**60) for seed in more[:4]] == drawn[0]
+
+
+def test_a_digest_tells_content_shape_and_type_apart():
+    x = np.arange(6.0)
+    different = [x, x + 1, x.reshape(2, 3), x.reshape(3, 2), x.astype(np.float32), x[:5]]
+    assert len({digest(array) for array in different}) == len(different)
+    assert digest(x, x) != digest(x)
+    assert digest(x.reshape(2, 3)) == digest(np.asfortranarray(x.reshape(2, 3)))
+
+
+def test_short_work_runs_in_threads_in_order(monkeypatch):
+    for cores in (1, 2):
+        monkeypatch.setattr("confir.parallel.usable_cores", lambda cores=cores: cores)
+        assert run_in_threads(lambda n: n + 1, [3, 1, 2]) == [4, 2, 3]
+
+
+def test_cores_are_those_that_the_process_may_use():
+    assert usable_cores() == len(os.sched_getaffinity(0))
+
+
+def test_memory_is_prepared_once_and_not_held():
+    reuse_memory()
+    assert reuse_memory.cache_info().currsize == 1
+    assert reuse_memory() is None
