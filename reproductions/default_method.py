@@ -5,7 +5,7 @@ replacement. A method is judged by the distance between the error that it makes 
 it claims, two-sided and in each tail, over all runs, measures, collections and levels. The choice
 is made on one half of the collections and confirmed on the other.
 
-    python reproductions/default_method.py --data ../shared/data --output docs
+    python reproductions/default_method.py --data ../shared/data --output docs/reproductions
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def main() -> None:
     text = "\n".join(lines) + "\n"
     print(text)
     if options.output is not None:
-        (options.output / "default-method-tables.md").write_text(text)
+        (options.output / "default-method.md").write_text(text)
 
 
 def study(

@@ -178,7 +178,10 @@ class _Store:
     def load(self, number: int) -> Arrays | None:
         """Return the arrays of a task; None where they are not there, damaged, or another study's."""
         try:
-            with np.load(self._path(number), allow_pickle=False) as kept:
+            with (
+                open(self._path(number), "rb") as stream,  # np.load leaves damaged files open
+                np.load(stream, allow_pickle=False) as kept,
+            ):
                 arrays = {name: kept[name] for name in kept.files}
         except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error):
             return None
