@@ -58,14 +58,20 @@ def run_in_threads(function: Callable[[Task], Result], tasks: Sequence[Task]) ->
     For short work by functions that leave the interpreter's lock, as numpy does. Matrix products
     are kept to a thread each meanwhile: nested threads would get in each other's way.
     """
-    from threadpoolctl import threadpool_limits
-
     reuse_memory()
-    with threadpool_limits(limits=1):  # the last bits of a product depend on its threads
+    with _matrix_libraries().limit(limits=1):  # the last bits of a product depend on its threads
         if len(tasks) < 2 or usable_cores() < 2:
             return [function(task) for task in tasks]
         with ThreadPoolExecutor(usable_cores()) as pool:
             return list(pool.map(function, tasks))
+
+
+@cache
+def _matrix_libraries() -> Any:
+    """Return a handle on the libraries that compute matrix products; finding them takes a while."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def task_seeds(rng: np.random.Generator, tasks: int) -> list[np.random.SeedSequence]:
@@ -103,7 +109,6 @@ def run_tasks(
     if jobs is not None and jobs < 1:
         raise InvalidValueError(f"jobs is {jobs}; expected 1 or more")
     from joblib import Parallel, delayed
-    from threadpoolctl import threadpool_limits
 
     store = None if resume is None else _Store(Path(resume), {**(study or {}), "tasks": len(tasks)})
     parallel = Parallel(
@@ -112,7 +117,7 @@ def run_tasks(
     calls = (delayed(_run)(function, task, number, store) for number, task in enumerate(tasks))
     results = []
     reuse_memory()
-    with threadpool_limits(limits=1):
+    with _matrix_libraries().limit(limits=1):
         for result in parallel(calls):
             results.append(result)
             if progress is not None:

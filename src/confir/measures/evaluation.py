@@ -28,6 +28,7 @@ from confir.errors import (
 from confir.measures.catalogue import DEFAULT_MEASURES, parse_measure
 from confir.measures.foreign import ForeignMeasure, foreign_measure
 from confir.measures.measure import ListMeasure, Measure
+from confir.parallel import run_in_threads
 
 Missing = Literal["zero", "drop", "error"]
 AnyMeasure = Measure | ListMeasure | ForeignMeasure
@@ -89,12 +90,13 @@ def evaluate(
     parts = [part for part, _ in ranked]
     batches = [stack_rankings(batch) for batch in _batches(parts)]
     relevant = [batch.at_least(1) for batch in batches]
-    values = np.stack(
-        [
-            _measure(measure, judged, sources, batches if _judged(measure) else relevant, depth)
-            for measure in wanted
-        ]
-    )
+
+    def scored(measure: AnyMeasure) -> Floats:
+        seen = batches if _judged(measure) else relevant
+        return _measure(measure, judged, sources, seen, depth)
+
+    foreign = any(isinstance(measure, ForeignMeasure) for measure in wanted)
+    values = np.stack(list(map(scored, wanted)) if foreign else run_in_threads(scored, wanted))
     present = np.concatenate([part.present for part in parts])
     if missing == "drop":
         values[:, ~present] = np.nan
