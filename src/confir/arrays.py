@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-Integers: TypeAlias = npt.NDArray[np.int64]
-Booleans: TypeAlias = npt.NDArray[np.bool_]
-Bytes: TypeAlias = npt.NDArray[np.uint8]
+# As numpy.typing.NDArray spells them; importing that takes longer than all of this package.
+Floats: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.float64]]
+Integers: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
+Booleans: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.bool_]]
+Bytes: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.uint8]]

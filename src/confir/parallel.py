@@ -20,13 +20,12 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from confir.errors import InvalidValueError, UnreadableError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Arrays = dict[str, npt.NDArray[Any]]
+Arrays = dict[str, np.ndarray[Any, Any]]
 Progress = Callable[[int], None]
 
 # Just below 32 MiB, the most that glibc learns from.
@@ -125,7 +124,7 @@ def run_tasks(
     return results
 
 
-def digest(*arrays: npt.NDArray[Any]) -> str:
+def digest(*arrays: np.ndarray[Any, Any]) -> str:
     """Return a text that tells arrays from others by shape, type and content."""
     mixed = hashlib.sha256()
     for array in arrays:

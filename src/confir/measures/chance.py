@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from confir.arrays import Floats
 from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
@@ -21,7 +20,7 @@ from confir.measures.chance_moments import RankedCollection
 from confir.measures.long_sums import harmonic
 from confir.measures.measure import Measure
 
-Counts = int | Sequence[int] | npt.NDArray[Any]
+Counts = int | Sequence[int] | np.ndarray[Any, Any]
 CountsByGain = Counts | Mapping[int, Counts]
 
 # Whole numbers up to here are exact in double precision.

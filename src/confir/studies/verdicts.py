@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from confir.arrays import Floats
 from confir.studies.pairs import TIE
 
 BETTER, WORSE, EQUIVALENT, NOT_SHOWN = "better", "worse", "equivalent", "not shown"
 
-Words = npt.NDArray[np.str_]
+Words = np.ndarray[tuple[Any, ...], np.dtype[np.str_]]
 
 
 def judge_differences(
