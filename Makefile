@@ -1,4 +1,4 @@
-# make demo   install confir into .venv and evaluate the built-in sample collection
+# make demo   install confir into .venv, evaluate the built-in sample, write demo-report.html
 # make test   run all tests
 # make check  format, lint, types
 # make bench  speed beside the peers
@@ -30,7 +30,7 @@ $(VENV)/installed-peers: $(VENV)/installed-test
 	touch $@
 
 demo: $(VENV)/installed
-	$(BIN)/confir demo
+	$(BIN)/confir demo --report demo-report.html
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest -n auto $(ARGS)

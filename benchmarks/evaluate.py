@@ -1,15 +1,18 @@
 """Files on disk to per-topic AP, Rprec, RR, P@10, P@30, P@1000, nDCG@10 and nDCG.
 
 Case a is one run of 50 topics × 1000 documents, b a hundred of them, c one run of 6,980 topics.
+Then the run of case a from the command line: whole processes, from the shell to the answer.
 
-    python benchmarks/evaluate.py [--only "b confir" --only "b pytrec_eval"]
+    python benchmarks/evaluate.py [commands | --only "b confir" --only "b pytrec_eval"]
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,6 +27,7 @@ RANX_NAMES = (
 )  # fmt: skip
 SEED = 2006
 DEPTH = 1000
+COMMAND_ROUNDS = 15
 
 
 def make_data() -> None:
@@ -180,6 +184,36 @@ def _prepared(contestant: Callable[[str], side_by_side.Job], case: str) -> side_
     return lambda: contestant(case)
 
 
+def compare_commands() -> None:
+    """Print what one small run takes from the command line: minima of rounds, side by side."""
+    qrels, runs = files("a")
+    inputs = [str(qrels), *map(str, runs)]
+    commands = {
+        "confir": ["confir", "evaluate", *inputs, "-m", "AP", "-m", "nDCG@10"],
+        "ir_measures": ["ir_measures", *inputs, "AP", "nDCG@10"],
+    }
+    best = dict.fromkeys(commands, float("inf"))
+    for _ in range(COMMAND_ROUNDS):
+        for name, command in commands.items():
+            best[name] = min(best[name], _process_seconds(command))
+    print("\nW1: one small run from the command line, means of AP and nDCG@10")
+    print(f"{'':34s}{'seconds':>10s}{'ratio':>8s}")
+    for name, seconds in best.items():
+        print(f"{name:34s}{seconds:10.3f}{seconds / best['confir']:8.2f}")
+
+
+def _process_seconds(command: list[str]) -> float:
+    """Return what a command of this environment takes; Python may keep what it has compiled."""
+    program = Path(sys.executable).with_name(command[0])
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    started = time.perf_counter()
+    subprocess.run([program, *command[1:]], stdout=subprocess.DEVNULL, env=environment, check=True)
+    return time.perf_counter() - started
+
+
 if __name__ == "__main__":
     make_data()
-    side_by_side.run("W1: evaluate, by case", dict(contestants()))
+    if sys.argv[1:] != ["commands"]:
+        side_by_side.run("W1: evaluate, by case", dict(contestants()))
+    if sys.argv[1:] in ([], ["commands"]):
+        compare_commands()

@@ -1,8 +1,6 @@
 """The layers hold their direction, and heavy packages wait until they are needed."""
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -90,16 +88,6 @@ def test_heavy_packages_are_imported_where_they_are_needed(path):
 
 def test_every_layer_of_the_design_exists():
     assert {_layer(path) for path in MODULES} >= set(LAYERS)
-
-
-def test_help_needs_no_numpy():
-    code = (
-        "import sys; import confir.cli; print([m for m in ('numpy', 'scipy') if m in sys.modules])"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == "[]"
 
 
 def test_public_names_are_listed_once_and_exist():

@@ -3,6 +3,7 @@
 Verbs, from files to answers::
 
     read_run, read_qrels, read_scores   what was retrieved, judged, scored
+    inspect_data                        runs and qrels -> DataQuality
     evaluate                            runs and qrels -> Scores
     simulate_scores                     Scores -> Scores on new topics, true means known
     bootstrap_topics                    Scores -> SamplingDistribution
@@ -11,6 +12,7 @@ Verbs, from files to answers::
     summarise_means, summarise_topics   DocumentReplicates -> intervals over collections
     compare_on_collection               DocumentReplicates -> CollectionDifferences
     decompose_variance                  DocumentReplicates -> CollectionVariance
+    collection_effects                  DocumentReplicates -> effects of topics, to be pooled
     validate_split_half                 runs and qrels -> SplitHalf
     confidence_interval                 Scores -> Interval
     rank_runs                           Scores -> Ranking
@@ -22,6 +24,8 @@ Verbs, from files to answers::
     expected_random_ap                  N documents, R relevant -> expected AP of chance
     compare_with_chance                 Qrels and Scores -> Chance
     decompose_error                     Scores -> BiasVariance
+    describe_topics                     Scores -> TopicDifficulty
+    write_report                        Scores, with or without runs and qrels -> one HTML page
 
 Nouns are frozen: Run, Qrels, Scores, Measure, SamplingDistribution, Interval, Ranking. Errors are
 in `confir.errors`; MEASURES and METHODS list what there is to choose from.
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     from confir.measures.chance import expected_random_ap, expected_random_score
     from confir.measures.evaluation import evaluate
     from confir.measures.measure import Measure
+    from confir.report.page import write_report
     from confir.resampling.distribution import SamplingDistribution
     from confir.resampling.documents import (
         DocumentReplicates,
@@ -65,11 +70,14 @@ if TYPE_CHECKING:
     )
     from confir.studies.comparison import Comparison, compare_runs
     from confir.studies.coverage import Coverage, estimate_coverage
+    from confir.studies.data_quality import DataQuality, inspect_data
     from confir.studies.meta_analysis import PooledEffect, pool_effects
     from confir.studies.planning import Plan, plan_topics
     from confir.studies.random_baseline import Chance, compare_with_chance, describe_chance
     from confir.studies.ranking import Ranking, rank_runs
     from confir.studies.split_half import SplitHalf, validate_split_half
+    from confir.studies.topic_difficulty import TopicDifficulty, describe_topics
+    from confir.studies.topic_effects import collection_effects
     from confir.studies.type_one_error import TypeOneError, estimate_type_one_error
 
 # Where each public name lives. Modules are imported when a name is first used: ``confir --help``
@@ -85,6 +93,7 @@ _HOMES = {
     "CollectionVariance": "studies.collection_differences",
     "Comparison": "studies.comparison",
     "Coverage": "studies.coverage",
+    "DataQuality": "studies.data_quality",
     "DocumentReplicates": "resampling.documents",
     "Interval": "intervals.interval",
     "Measure": "measures.measure",
@@ -97,9 +106,11 @@ _HOMES = {
     "ScorePopulation": "data.score_simulation",
     "Scores": "data.scores",
     "SplitHalf": "studies.split_half",
+    "TopicDifficulty": "studies.topic_difficulty",
     "TypeOneError": "studies.type_one_error",
     "bootstrap_documents": "resampling.documents",
     "bootstrap_topics": "resampling.topics",
+    "collection_effects": "studies.topic_effects",
     "compare_on_collection": "studies.collection_differences",
     "compare_runs": "studies.comparison",
     "compare_with_chance": "studies.random_baseline",
@@ -107,12 +118,14 @@ _HOMES = {
     "decompose_error": "studies.bias_variance",
     "decompose_variance": "studies.collection_differences",
     "describe_chance": "studies.random_baseline",
+    "describe_topics": "studies.topic_difficulty",
     "estimate_coverage": "studies.coverage",
     "estimate_type_one_error": "studies.type_one_error",
     "evaluate": "measures.evaluation",
     "expected_random_ap": "measures.chance",
     "expected_random_score": "measures.chance",
     "fit_population": "data.score_simulation",
+    "inspect_data": "studies.data_quality",
     "parse_measure": "measures.catalogue",
     "plan_topics": "studies.planning",
     "pool_effects": "studies.meta_analysis",
@@ -126,6 +139,7 @@ _HOMES = {
     "summarise_topics": "studies.collection",
     "validate_split_half": "studies.split_half",
     "write_qrels": "data.trec_files",
+    "write_report": "report.page",
     "write_run": "data.trec_files",
     "write_scores": "data.score_files",
 }
@@ -141,6 +155,7 @@ __all__ = [
     "CollectionVariance",
     "Comparison",
     "Coverage",
+    "DataQuality",
     "DocumentReplicates",
     "Interval",
     "Measure",
@@ -153,9 +168,11 @@ __all__ = [
     "ScorePopulation",
     "Scores",
     "SplitHalf",
+    "TopicDifficulty",
     "TypeOneError",
     "bootstrap_documents",
     "bootstrap_topics",
+    "collection_effects",
     "compare_on_collection",
     "compare_runs",
     "compare_with_chance",
@@ -163,12 +180,14 @@ __all__ = [
     "decompose_error",
     "decompose_variance",
     "describe_chance",
+    "describe_topics",
     "estimate_coverage",
     "estimate_type_one_error",
     "evaluate",
     "expected_random_ap",
     "expected_random_score",
     "fit_population",
+    "inspect_data",
     "parse_measure",
     "plan_topics",
     "pool_effects",
@@ -182,6 +201,7 @@ __all__ = [
     "summarise_topics",
     "validate_split_half",
     "write_qrels",
+    "write_report",
     "write_run",
     "write_scores",
 ]

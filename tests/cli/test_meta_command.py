@@ -220,3 +220,91 @@ def test_a_baseline_that_is_no_run_is_an_error(confir_command, tmp_path):
     (tmp_path / "e.csv").write_text("topic,run,score,low,high\n1,bm25,0.5,0.4,0.6\n")
     arguments = ["--effect", "difference", "--baseline", "bm52"]
     assert "did you mean bm25?" in confir_command("meta", tmp_path / "e.csv", *arguments).err
+
+
+def on_sample(folder, *arguments):
+    runs = [folder / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
+    return ["meta", folder / "qrels.txt", *runs, "-m", "AP", "--replicates", 200, *arguments]
+
+
+def test_topics_of_runs_are_pooled_directly(confir_command, sample_files):
+    outcome = confir_command(*on_sample(sample_files, "--baseline", "bm25", "--model", "reml"))
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[1].split()[:5] == ["logit", "AP", "dense", "bm25", "reml"]
+    assert lines[2].split()[:5] == ["logit", "AP", "tfidf", "bm25", "reml"]
+    assert "over 50 studies" in lines[4]
+    assert lines[4].endswith("studies are topics; 200 replicates of the collection, seed 2006")
+
+
+def test_direct_effects_are_those_of_the_library(confir_command, sample_files):
+    options = ["--seed", 3, "--effect", "difference", "--baseline", sample_files / "runs/bm25.txt"]
+    found = records(
+        confir_command(*on_sample(sample_files, *options, "--model", "fixed", "--format", "json"))
+    )
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
+    sample = confir.resample_documents(
+        sample_files / "qrels.txt", runs, "AP", replicates=200, rng=3
+    )
+    effects = confir.collection_effects(sample, effect="difference", baseline="bm25")
+    expected = confir.pool_effects(**effects._asdict(), model="fixed").to_records()
+    for field in ("measure", "run", "baseline", "effect", "low", "high", "p", "q", "studies"):
+        assert [record[field] for record in found] == [record[field] for record in expected]
+
+
+def test_direct_effects_agree_with_those_from_the_table_of_topics(
+    confir_command, sample_files, tmp_path
+):
+    topics = tmp_path / "topics.csv"
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
+    arguments = ["--replicates", 200, "--per-topic", "-o", topics]
+    assert confir_command("collection", sample_files / "qrels.txt", *runs, *arguments).code == 0
+    compare = ["--effect", "logit-difference", "--baseline", "bm25", "--model", "reml"]
+    by_table = records(confir_command("meta", topics, *compare, "--format", "json"))
+    direct = on_sample(sample_files, *compare, "--pairing", "independent", "--format", "json")
+    for one, other in zip(by_table, records(confir_command(*direct)), strict=True):
+        assert one["run"] == other["run"]
+        assert other["effect"] == pytest.approx(one["effect"], rel=1e-6)
+        assert other["low"] == pytest.approx(one["low"], rel=1e-4)
+
+
+def test_a_single_topic_has_no_random_effects(confir_command, tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 1\n2 0 c 0\n")
+    (tmp_path / "x.run").write_text("1 0 a 1 2 x\n1 0 d 2 1 x\n2 0 c 1 1 x\n")
+    outcome = confir_command("meta", tmp_path / "qrels", tmp_path / "x.run", "-m", "AP")
+    assert outcome.code == 0
+    assert "no relevant document for 1 of 2 topics (2), which are left out" in outcome.err
+    assert "random effects need 2 studies" in outcome.err
+    assert "no interval, over 1 study" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--baseline", "bm52"], "unknown run 'bm52'; did you mean bm25?"),
+        (["--effect", "logit", "--baseline", "bm25"], "the effect 'logit' takes no baseline"),
+        (["--effect", "difference"], "the effect 'difference' needs a baseline"),
+        (["--pairing", "both"], "unknown value of --pairing 'both'"),
+        (["-m", "NumRet"], "measures in [0, 1], which NumRet is not"),
+        (["--missing", "no"], "unknown value of --missing 'no'"),
+    ],
+)
+def test_what_cannot_be_pooled_over_topics_is_an_error(
+    confir_command, sample_files, arguments, message
+):
+    outcome = confir_command(*on_sample(sample_files, *arguments))
+    assert outcome.code == 2
+    assert message in outcome.err
+
+
+def test_runs_without_a_measure_are_told_to_name_one(confir_command, sample_files):
+    files = [sample_files / "qrels.txt", sample_files / "runs" / "bm25.txt"]
+    assert "name a measure with -m" in confir_command("meta", *files).err
+    assert "expected QRELS and at least one RUN" in confir_command("meta", files[0], "-m", "AP").err
+
+
+def test_options_of_documents_are_refused_for_tables(confir_command, tmp_path):
+    (tmp_path / "e.csv").write_text(CSV)
+    outcome = confir_command("meta", tmp_path / "e.csv", "--seed", 3)
+    assert outcome.code == 2
+    assert "--seed is for QRELS RUN..., whose measure -m names" in outcome.err

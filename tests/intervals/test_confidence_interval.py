@@ -23,8 +23,8 @@ from confir.intervals.catalogue import (
 from confir.intervals.interval import INTERVAL_COLUMNS, tail_probabilities
 from confir.resampling.topics import STATISTICS, bootstrap_topics, topic_weights
 
-ANSWER_FOR_ANY_SAMPLE = ("betting", "gaffke")
-OTHERS = [name for name in METHODS if name not in ANSWER_FOR_ANY_SAMPLE]
+OTHERS = [name for name in METHODS if name not in ("betting", "gaffke")]
+WITHOUT_LIMITS_FOR_EQUAL_SCORES = [name for name in OTHERS if name != "beta-logit"]
 BOUNDED = [name for name, method in METHODS.items() if method.bounded]
 UNBOUNDED = [name for name in METHODS if name not in BOUNDED]
 
@@ -50,6 +50,7 @@ def test_the_catalogue_has_the_methods_of_the_specification():
         "symmetric-t",
         "studentised-logit",
         "logit-t",
+        "beta-logit",
         "bootstrap-t-logit",
         "symmetric-t-logit",
         "hall-logit",
@@ -127,8 +128,17 @@ def test_a_method_that_does_not_resample_has_no_replicates(scores):
 
 def test_the_default_suits_the_statistic(scores):
     assert confidence_interval(scores, rng=1).method == default_method(scores)
+    assert default_method(scores) == "beta-logit"
     counts = confidence_interval(10 * scores.values[:, :, 0], rng=1)
-    assert not METHODS[counts.method].bounded
+    assert counts.method == "t"
+
+
+@pytest.mark.parametrize("statistic", [name for name in STATISTICS if name != "mean"])
+def test_what_is_no_mean_of_scores_has_the_interval_of_student(scores, statistic):
+    baseline = {"baseline": "c"} if STATISTICS[statistic].compares else {}
+    assert confidence_interval(scores, statistic=statistic, **baseline).method == "t"
+    resampled = bootstrap_topics(scores, statistic=statistic, replicates=9, rng=1, **baseline)
+    assert confidence_interval(resampled).method == "t"
 
 
 @pytest.mark.parametrize("statistic", [name for name in STATISTICS if name != "mean"])
@@ -261,7 +271,7 @@ def test_a_baseline_alone_is_refused():
         confidence_interval(scores_of([0.1, 0.2]), statistic="difference", baseline="a")
 
 
-@pytest.mark.parametrize("method", OTHERS)
+@pytest.mark.parametrize("method", WITHOUT_LIMITS_FOR_EQUAL_SCORES)
 @pytest.mark.parametrize("constant", [0.0, 1.0, 0.1, 1 / 3])
 def test_equal_scores_have_no_interval_and_a_warning_names_run_and_measure(method, constant):
     values = np.random.default_rng(2).random((7, 3))

@@ -231,6 +231,33 @@ def test_a_target_known_in_part_equals_what_lies_in_its_range():
         assert side_of_quantiles(standing, 0.5, 0.5).item() == expected
 
 
+def test_an_infinite_target_equals_an_infinite_quantile():
+    values = np.array([0.0, 1.0, np.inf, np.inf])[:, None]
+    beyond = np.array([np.inf])
+    assert side_of_quantiles(Standing(values, beyond, beyond), 1.0, 1.0).item() == INSIDE
+    assert side_of_quantiles(Standing(values, beyond, beyond), 0.0, 0.0).item() == ABOVE
+    assert side_of_quantiles(Standing(values, -beyond, -beyond), 0.0, 1.0).item() == BELOW
+
+
+def test_one_quantile_that_is_none_leaves_no_side():
+    below = Standing(np.arange(5.0)[:, None], np.array([-1.0]), np.array([-1.0]))
+    assert side_of_quantiles(below, 0.5, 0.6).item() == BELOW
+    assert side_of_quantiles(below, 0.5, np.array([np.nan])).item() == UNDEFINED
+    assert side_of_quantiles(below, np.array([np.nan]), 0.6).item() == UNDEFINED
+
+
+def test_a_standing_of_a_methods_own_is_found_once():
+    found = []
+
+    def find(probe):
+        found.append(probe)
+        return probe.among_replicates
+
+    probe = Probe(distribution_of([0.1, 0.2, 0.3]), np.array([0.2]))
+    assert probe.standing(find) is probe.standing(find) is probe.among_replicates
+    assert found == [probe]
+
+
 def test_mirrored_sides():
     sides = np.array([BELOW, INSIDE, ABOVE, UNDEFINED])
     assert mirrored(sides).tolist() == [ABOVE, INSIDE, BELOW, UNDEFINED]

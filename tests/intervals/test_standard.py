@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from confir.intervals.catalogue import confidence_interval
-from confir.intervals.standard import t_quantile
 
 SAMPLE = [0.1, 0.2, 0.3, 0.4]
 
@@ -58,14 +57,3 @@ def test_degrees_of_freedom_follow_the_scores_that_are_there():
         assert interval.low[column] == pytest.approx(low, abs=1e-12)
         assert interval.high[column] == pytest.approx(high, abs=1e-12)
     assert interval.topics.tolist() == [3, 5]
-
-
-@pytest.mark.parametrize("level", [0.2, 0.95, 0.9999])
-def test_t_quantiles_against_scipy(level):
-    df = np.array([1.0, 2.0, 49.0, 1e6, np.inf])
-    expected = [*stats.t.ppf((1 + level) / 2, df[:4]), stats.norm.ppf((1 + level) / 2)]
-    np.testing.assert_allclose(t_quantile(df, level), expected, rtol=1e-9)
-
-
-def test_there_is_no_t_quantile_without_degrees_of_freedom():
-    assert np.isnan(t_quantile(np.array([0.0, -1.0]), 0.95)).all()

@@ -2,11 +2,13 @@
 
 from math import log2
 
+import numpy as np
 import pytest
 
 from confir.errors import InvalidValueError
 from confir.measures.catalogue import parse_measure
 from confir.measures.graded import parse_gains
+from reference.plain_measures import plain_score
 from strategies import Collection
 
 # Gains by rank: 2, -, 0, 1, -1, 1; a document of gain 3 is not retrieved.
@@ -65,6 +67,42 @@ def test_perfect_lists_of_fractional_gains_score_exactly_1(sizes):
         for cutoff in ("", "@1", "@4", "@9", "@100"):
             text = f"{name}(gains='1:0.1,2:0.2,3:0.3'){cutoff}"
             assert score(text, list(judged), judged) == 1.0, text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Q",
+        "Q@5",
+        "Q@30",
+        "Q(beta=0)",
+        "Q(beta=0.3)",
+        "Q(beta=0.3)@30",
+        "Q(gains='1:0.1,2:0.7,3:1.9')",
+        "Q(gains='1:1,2:1000000,3:2000000')",
+        "Q(gains='2:1e100')",
+        "Q(gains='1:0,2:0,3:0')",
+    ],
+)
+def test_q_of_repeated_documents_within_and_below_the_ideal_list(name):
+    rng = np.random.default_rng(8)
+    documents = [f"doc{number}" for number in range(120)]
+    judgements = {
+        topic: {documents[i]: {"0": int(rng.integers(-1, 4))} for i in rng.permutation(120)[:size]}
+        for topic, size in (("few", 12), ("many", 90))
+    }
+    ranked = {topic: [documents[i] for i in rng.permutation(120)[:100]] for topic in judgements}
+    lists = (ranked, {"many": ranked["few"]}, {"few": ranked["many"], "many": ["unjudged"]})
+    counts = dict(zip([*documents, "unjudged"], rng.poisson(1.0, (121, 5)), strict=True))
+    collection, measure = Collection(judgements, lists, {}), parse_measure(name)
+    rankings = collection.resampled(counts)
+    expected = [
+        plain_score(measure, collection.plain_list(run, topic, counts, replicate))
+        for run in range(3)
+        for topic in rankings.qrels
+        for replicate in range(5)
+    ]
+    assert measure(rankings).ravel() == pytest.approx(expected, rel=0, abs=1e-12)
 
 
 def test_a_certain_stop_ends_the_list():

@@ -60,7 +60,7 @@ def test_runs_of_a_sweep_are_joined_in_the_order_of_the_parameter(swept):
 
 def test_without_sweeps_nothing_is_joined():
     marks = [layer["mark"]["type"] for layer in layers(total_chart(decompose(3)))]
-    assert marks == ["point", "text"]
+    assert marks == ["point", "text", "text"]  # names to the right and to the left
 
 
 def test_lines_of_equal_total_error_are_just_that(swept):

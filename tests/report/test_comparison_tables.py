@@ -14,7 +14,7 @@ from confir.report.comparison_tables import (
     p_text,
 )
 from confir.report.plan_tables import plan_table
-from confir.report.tables import to_html, to_latex, to_text
+from confir.report.tables import Cell, to_html, to_latex, to_text
 from studies.score_tables import table
 
 
@@ -42,7 +42,7 @@ def test_runs_stand_best_first_within_a_measure(scores):
     differences = [float(row[3].text.split()[0]) for row in rows]
     assert differences[:3] == sorted(differences[:3], reverse=True)
     assert rows[0][1].text == "d"
-    assert rows[0][2] == ("better", True)
+    assert rows[0][2] == Cell("better", strong=True)
     assert rows[1][2].strong is False
 
 

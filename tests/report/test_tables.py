@@ -1,12 +1,15 @@
 """Tables for readers: every format, and text that is nothing but text."""
 
 import re
+from html import escape
 
 import numpy as np
 import pytest
 
 import confir
 from confir.data.scores import Scores
+from confir.report import text_layout
+from confir.report.comparison_tables import marked_table, verdicts_by_run
 from confir.report.records import format_result, write_result
 from confir.report.tables import (
     Cell,
@@ -86,6 +89,173 @@ def test_latex_has_booktabs_and_bold_for_the_best(scores):
     for part in (r"\toprule", r"\midrule", r"\bottomrule", r"\begin{tabular}{lrr}"):
         assert part in latex
     assert r"\textbf{0.6000}" in latex
+
+
+def test_latex_shows_the_note_below_the_table_in_lines_no_wider_than_it():
+    note = "mean with 95 % interval by t, over 50 topics of a_b & c; " * 4
+    latex = to_latex(Table(("run", "AP"), ((Cell("x"), Cell("0.5")),), note))
+    body, below = latex.split("\\bottomrule\n")
+    assert "interval" not in body
+    lines = [line for line in below.splitlines() if line.startswith(r"\multicolumn{2}{l}")]
+    assert len(lines) == 4
+    assert lines[0].startswith(r"\multicolumn{2}{l}{\footnotesize mean with 95 \% interval")
+    assert r"a\_b \& c" in below
+    assert all(line.endswith(r"} \\") for line in lines)
+
+
+@pytest.mark.parametrize(("mark", "packages"), [("", "booktabs"), ("▲", "booktabs amssymb")])
+def test_latex_names_the_packages_that_it_needs(mark, packages):
+    first = to_latex(Table(("run", "AP"), ((Cell("x"), Cell("0.5", mark=mark)),))).splitlines()[0]
+    assert first.startswith("% needs ")
+    assert re.findall(r"usepackage\{(\w+)\}", first) == packages.split()
+
+
+@pytest.mark.parametrize("name", ["[2pt]", "*"])
+def test_latex_does_not_take_a_name_for_an_option_of_the_line_before(name):
+    latex = to_latex(Table((name, "AP"), ((Cell(name), Cell("0.5")),)))
+    rows = [line for line in latex.splitlines() if "&" in line]
+    assert len(rows) == 2
+    assert all(row.startswith("{}" + name) for row in rows)
+
+
+MARKED = Table(
+    ("run", "AP"),
+    (
+        (Cell("good"), Cell("0.5", strong=True, mark="▲")),
+        (Cell("base"), Cell("0.4")),
+        (Cell("bad"), Cell("0.3", mark="▼")),
+    ),
+)
+
+
+def test_marks_stand_beside_numbers_which_stay_aligned():
+    assert to_text(MARKED).splitlines() == [
+        "run      AP",
+        "good  0.5 ▲",
+        "base  0.4",
+        "bad   0.3 ▼",
+    ]
+    assert "| **0.5** ▲ |" in to_markdown(MARKED)
+    latex = to_latex(MARKED)
+    assert r"good & \textbf{0.5}\rlap{$^{\blacktriangle}$} \\" in latex
+    assert r"bad & 0.3\rlap{$^{\blacktriangledown}$} \\" in latex
+    assert r"base & 0.4 \\" in latex
+
+
+def test_marks_are_words_to_those_who_hear_a_page():
+    html = to_html(MARKED)
+    assert '<strong>0.5</strong><sup role="img" aria-label="better than the baseline"' in html
+    assert '0.3<sup role="img" aria-label="worse than the baseline"' in html
+    assert html.count("<sup") == 2
+
+
+@pytest.fixture
+def compared():
+    """Runs against a baseline: clearly better, clearly worse by AP alone, and the same but noise."""
+    rng = np.random.default_rng(1)
+    base = rng.random((40, 2)) / 4 + 0.3
+    noise = rng.normal(0.0, 0.01, (40, 2))
+    worse = base + rng.normal([-0.1, 0.0], 0.01, (40, 2))
+    values = np.stack([base, base + 0.1 + noise, worse, base + noise - noise.mean(axis=0)], axis=1)
+    names = ("base", "good", "bad", "same")
+    scores = Scores(tuple(f"{t:02}" for t in range(40)), names, ("AP", "RR"), values)
+    return scores, confir.compare_runs(scores, baseline="base")
+
+
+def test_runs_shown_better_or_worse_than_the_baseline_are_marked(compared):
+    scores, comparison = compared
+    intervals = confir.confidence_interval(scores, method=["t", "percentile"], rng=1)
+    for table in (mean_table(scores), interval_table(intervals)):
+        marks = {
+            row[0].text: [c.mark for c in row[-2:]] for row in marked_table(table, comparison).rows
+        }
+        assert marks == {"good": ["▲", "▲"], "bad": ["▼", ""], "same": ["", ""], "base": ["", ""]}
+
+
+def test_the_note_says_what_the_marks_mean(compared):
+    scores, comparison = compared
+    note = marked_table(mean_table(scores), comparison).note
+    assert note == (
+        "means over 40 topics; ▲ ▼ better, worse than base: t test, holm, 95 % interval by t"
+    )
+    pair = scores.select(runs=["base", "good"])
+    alone = marked_table(mean_table(pair), confir.compare_runs(pair, baseline="base", level=0.9))
+    assert alone.note.endswith("worse than base: t test, 90 % interval by t")
+
+
+def test_marks_need_a_baseline(compared):
+    scores, _ = compared
+    with pytest.raises(confir.errors.InvalidValueError, match="need a baseline"):
+        verdicts_by_run(confir.compare_runs(scores.select(runs=["base", "good"])))
+
+
+def test_a_mark_in_the_note_is_a_sign_in_latex_too():
+    latex = to_latex(Table(("run",), ((Cell("x"),),), "▲ ▼ better, worse"))
+    assert r"$\blacktriangle$ $\blacktriangledown$ better, worse" in latex
+
+
+HOSTILE_NAMES = ["<script>alert(1)</script>", "a_b&c%", "&lt;b&gt;", "$x$"]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_hostile_names_are_shown_and_not_obeyed(name):
+    table = Table(("run", "AP"), ((Cell(name), Cell("0.5", mark="▲")),), f"worse than {name}")
+    html = to_html(table)
+    assert "<script>" not in html
+    assert re.findall(r'row">(.*?)</th>', html) == [escape(name)]
+    markdown = to_markdown(table).splitlines()[2].split(" | ")[0].removeprefix("| ")
+    assert re.sub(r"\\(.)", r"\1", markdown) == name
+    assert not re.search(r"(?<!\\)([<>$_]|&\w+;)", markdown)
+    latex = next(line for line in to_latex(table).splitlines() if "0.5" in line)
+    cell = latex.split(" & 0.5")[0]
+    assert not re.search(r"(?<!\\)[&%$_<>]", cell)
+
+
+def test_signs_that_turn_the_direction_of_writing_are_replaced_and_letters_are_kept():
+    name = "\u202eevil\u2066"
+    table = Table(("run", "AP"), ((Cell(name), Cell("0.5")), (Cell("שלום"), Cell("0.4"))), name)
+    for text in (to_text(table), to_markdown(table), to_latex(table), to_html(table)):
+        assert "\u202e" not in text
+        assert text.count("\N{REPLACEMENT CHARACTER}evil\N{REPLACEMENT CHARACTER}") == 2
+        assert "שלום" in text
+
+
+def test_terminals_are_not_sent_control_characters_by_notes():
+    assert "\x1b" not in to_text(Table(("run",), ((Cell("x"),),), "worse than \x1b[2J"))
+
+
+SCRIPTS = Table(
+    ("name", "wide 日本", "n"),
+    (
+        (Cell("日本語"), Cell("0.5", strong=True), Cell("–")),
+        (Cell("e\u0301a"), Cell("12.25"), Cell("")),
+        (Cell(""), Cell("0.1"), Cell("▲ ▼", strong=True)),
+    ),
+    names=1,
+)
+
+
+@pytest.mark.parametrize("table", [SCRIPTS, Table((), ()), Table(("run", "AP"), ())])
+def test_lines_padded_by_hand_are_those_of_rich(table, monkeypatch):
+    padded = to_text(table)
+    monkeypatch.setattr(text_layout, "_aligned_lines", lambda texts, strong, names, _: (
+        text_layout._folded_lines(texts, strong, names, 1000)
+    ))  # fmt: skip
+    assert padded == to_text(table)
+
+
+def test_on_a_terminal_headings_and_the_best_are_bold():
+    assert to_text(MARKED, colour=True, width=80).splitlines()[:3] == [
+        "\x1b[1mrun\x1b[0m      \x1b[1mAP\x1b[0m",
+        "good  \x1b[1m0.5 ▲\x1b[0m",
+        "base  0.4",
+    ]
+    assert "\x1b[1m" in to_text(MARKED, colour=True, width=8)
+
+
+def test_a_table_is_folded_only_where_it_does_not_fit():
+    assert to_text(MARKED, width=11) == to_text(MARKED)
+    assert len(to_text(MARKED, width=10).splitlines()) > 4
 
 
 def test_a_wide_table_is_not_folded_where_there_is_no_terminal():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from confir.data.effect_files import Group
 from confir.errors import (
     DegenerateSampleWarning,
     InputWarning,
@@ -16,14 +17,7 @@ from confir.errors import (
 from confir.report.charts import chart
 from confir.report.meta_tables import MOST_IN_FULL, pooled_sentences, pooled_table
 from confir.report.tables import to_text
-from confir.studies.meta_analysis import (
-    MODELS,
-    Group,
-    pool_effects,
-    pool_models,
-    sigmas_from_limits,
-    topic_effects,
-)
+from confir.studies.meta_analysis import MODELS, pool_effects, pool_models
 
 RANDOM = [name for name, model in MODELS.items() if model.kind == "random"]
 
@@ -207,48 +201,6 @@ def test_intervals_of_heterogeneous_studies_cover():
     for name in RANDOM[1::2]:
         assert coverage(pooled[name]) == pytest.approx(0.95, abs=error)
     assert coverage(pooled["fixed"]) < 0.8
-
-
-def test_effects_of_topics_are_those_of_the_paper():
-    ap, sds = np.array([[0.5, 0.2], [0.9, 0.0]]), np.array([[0.4, 0.3], [0.2, 0.1]])
-    logits = np.log([[1.0, 0.25], [9.0, 1e-6 / (1 - 1e-6)]])
-    found = topic_effects(ap, sds, effect="score")
-    assert found.effects.tolist() == ap.tolist()
-    assert found.sigmas == pytest.approx(np.array([[0.1, 0.048], [0.018, 0.0]]))
-    found = topic_effects(ap, sds, effect="logit")
-    assert found.effects == pytest.approx(logits)
-    assert found.sigmas.tolist() == sds.tolist()
-    found = topic_effects(ap, sds, effect="difference", baseline=1)
-    assert found.effects[:, 0].tolist() == pytest.approx([0.3, 0.9])
-    assert found.sigmas[0, 0] == pytest.approx(math.hypot(0.1, 0.048))
-    found = topic_effects(ap, sds, effect="logit-difference", baseline=1)
-    assert found.effects[:, 0] == pytest.approx(logits[:, 0] - logits[:, 1])
-    assert found.sigmas[0, 0] == pytest.approx(0.5)
-    found = topic_effects(ap, sds, effect="adjusted", baseline=1)
-    assert found.effects[:, 0] == pytest.approx(logits[:, 0] - logits[:, 1])
-    assert found.sigmas.tolist() == sds.tolist()
-    found = topic_effects(ap, sds, effect="adjusted")
-    assert found.effects == pytest.approx(logits - logits.mean(axis=1, keepdims=True))
-
-
-def test_effects_of_topics_need_scores_and_a_baseline():
-    with pytest.raises(InvalidValueError, match="outside"):
-        topic_effects([[1.2]], [[0.1]])
-    with pytest.raises(InvalidValueError, match="needs a baseline"):
-        topic_effects([[0.2]], [[0.1]], effect="difference")
-    with pytest.raises(InvalidValueError, match="column from 0 to 0"):
-        topic_effects([[0.2]], [[0.1]], effect="difference", baseline=1)
-    with pytest.raises(InvalidValueError, match="shape"):
-        topic_effects([0.2], [0.1])
-    with pytest.raises(UnknownNameError):
-        topic_effects([[0.2]], [[0.1]], effect="odds")
-
-
-def test_limits_give_back_the_standard_errors_they_came_from():
-    t = stats.t.ppf(0.95, 9)
-    low, high = [-1.959964 * 0.2, -t * 0.3, np.nan], [1.959964 * 0.2, t * 0.3, 1.0]
-    found = sigmas_from_limits(low, high, [0.95, 0.9, 0.95], [np.inf, 9, np.inf])
-    assert found.tolist() == pytest.approx([0.2, 0.3, np.nan], nan_ok=True)
 
 
 def test_sentences_tell_effect_interval_and_heterogeneity():

@@ -1,6 +1,9 @@
 """The experiment counts what a plain loop counts, whoever does the work."""
 
+import subprocess
+import sys
 from dataclasses import replace
+from functools import cache
 
 import joblib
 import numpy as np
@@ -10,6 +13,7 @@ from scipy import stats
 import confir.studies.misses
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.intervals.catalogue import METHODS, Method
+from confir.intervals.count_kernels import compile_kernels
 from confir.intervals.interval import Limits
 from confir.resampling.topics import topic_sample, topic_weights
 from confir.studies.misses import count_misses, number_of_tasks
@@ -192,6 +196,110 @@ def test_the_numbers_do_not_depend_on_the_block_of_columns(monkeypatch, columns)
     assert_same(whole, run())
 
 
+COUNTED = ("t", "logit-t", "percentile", "bca", "bootstrap-t", "bootstrap-t-published")
+
+
+def forbidden(*_):
+    raise AssertionError("another way was taken")
+
+
+def run_by_counting(monkeypatch, x, **options):
+    """The experiment with compiled counts, whatever its size."""
+    with monkeypatch.context() as patch:
+        patch.setattr(confir.studies.misses, "_WORTH_COMPILING", 0)
+        patch.setattr(confir.studies.misses._Experiment, "_by_arrays", forbidden)
+        return count_misses(x, **options)
+
+
+def run_by_arrays(monkeypatch, x, **options):
+    with monkeypatch.context() as patch:
+        patch.setattr(confir.studies.misses, "_COUNTING", frozenset())
+        patch.setattr(confir.studies.misses._Experiment, "_by_counting", forbidden)
+        return count_misses(x, **options)
+
+
+@pytest.mark.parametrize("size", [2, 3, 8, 30])
+@pytest.mark.parametrize("kind", ["continuous", "tenths", "mostly 0"])
+def test_misses_are_the_same_by_counting_and_by_arrays(monkeypatch, kind, size):
+    settings = {"levels": (0.6, 0.9, 0.99), "topics": size, "samples": 45, "replicates": 99}
+    for sampling in ("with", "without"):
+        options = {"methods": COUNTED, "sampling": sampling, "rng": 6} | settings
+        counted = run_by_counting(monkeypatch, population(kind), **options)
+        assert_same(counted, run_by_arrays(monkeypatch, population(kind), **options))
+        assert counted.below.sum() > 0
+
+
+@pytest.mark.parametrize("methods", [("percentile",), ("bca", "t"), ("bootstrap-t",)])
+def test_each_method_is_counted_without_the_others(monkeypatch, methods):
+    options = {"methods": methods, "samples": 30, "replicates": 99, "rng": 6}
+    counted = run_by_counting(monkeypatch, population(), **options)
+    assert_same(counted, run_by_arrays(monkeypatch, population(), **options))
+
+
+@pytest.mark.parametrize("setting", ["_COUNTED_BLOCK", "_SIDE_BY_SIDE"])
+def test_counts_do_not_depend_on_what_is_done_at_once(monkeypatch, setting):
+    options = {"methods": COUNTED, "samples": 30, "replicates": 80, "rng": 2}
+    whole = run_by_counting(monkeypatch, population("tenths"), **options)
+    monkeypatch.setattr(confir.studies.misses, setting, 2 * 30 * 5)  # two columns or samples
+    assert_same(whole, run_by_counting(monkeypatch, population("tenths"), **options))
+
+
+def test_differences_are_counted_as_their_arrays_are(monkeypatch):
+    scores = table(population("tenths"), runs=list("abcde"))
+    options = {"statistic": "difference", "baseline": "b", "methods": ("bca", "bootstrap-t")}
+    options |= {"samples": 30, "replicates": 99, "rng": 4}
+    counted = run_by_counting(monkeypatch, scores, **options)
+    assert_same(counted, run_by_arrays(monkeypatch, scores, **options))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("with gaps", {}),
+        ("continuous", {"widths": True}),
+        ("continuous", {"methods": ("bca", "gaffke")}),
+        ("continuous", {"methods": ("bca", "symmetric-t")}),
+        ("continuous", {"statistic": "geometric-mean"}),
+    ],
+)
+def test_what_counts_do_not_tell_is_found_by_arrays(monkeypatch, kind, options):
+    monkeypatch.setattr(confir.studies.misses, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(confir.studies.misses._Experiment, "_by_counting", forbidden)
+    settings = {"methods": ("bca", "t"), "samples": 3, "replicates": 40, "rng": 1} | options
+    assert count_misses(population(kind), **settings).samples == 3
+
+
+def test_without_numba_the_misses_are_the_same(monkeypatch):
+    options = {"methods": COUNTED, "samples": 30, "replicates": 99, "rng": 6}
+    counted = run_by_counting(monkeypatch, population(), **options)
+    absent = cache(compile_kernels.__wrapped__)
+    monkeypatch.setattr(confir.studies.misses, "compile_kernels", absent)
+    monkeypatch.setattr(confir.studies.misses, "_WORTH_COMPILING", 0)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert_same(counted, count_misses(population(), **options))
+    assert absent() is None
+
+
+def test_small_studies_never_load_numba():
+    code = (
+        "import sys, numpy as np\n"
+        "from confir.studies.misses import count_misses\n"
+        "x = np.random.default_rng(1).random((20, 3))\n"
+        "count_misses(x, methods=['t', 'bca'], samples=40, replicates=99, rng=1)\n"
+        "print('numba' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_methods_that_do_not_resample_draw_no_replicates(monkeypatch):
+    monkeypatch.setattr(confir.studies.misses, "topic_weights", forbidden)
+    monkeypatch.setattr(confir.studies.misses, "topic_draws", forbidden)
+    methods = [name for name, method in METHODS.items() if not method.resamples]
+    assert "t" in methods
+    assert run(methods=methods, samples=3, replicates=9).methods == tuple(methods)
+
+
 def test_the_numbers_do_not_depend_on_other_columns():
     x = population()
     all_columns = count_misses(x, samples=40, replicates=50, rng=2)
@@ -345,11 +453,12 @@ def test_samples_of_equal_scores_are_undefined_but_for_methods_that_answer():
 
 
 def test_a_constant_population_has_no_interval_and_no_bias():
-    x = np.full((12, 1), 0.1)
+    x = np.full((23, 2), 0.7)  # means of 7 and of 23 of these differ by rounding
+    assert x[:7].sum(axis=0)[0] / 7 > x.sum(axis=0)[0] / 23
     found = count_misses(x, methods=["t", "bca", "gaffke"], topics=7, samples=20, rng=1)
     assert found.undefined[:, 0, 0].tolist() == [20, 20, 0]
     assert found.above[:, 0, 0].tolist() == [20, 20, 0]  # above where there is no nearer side
-    assert found.bias[0] == pytest.approx(0, abs=1e-15)
+    assert found.bias[0] == pytest.approx(0, abs=1e-14)
 
 
 def test_two_topics_give_no_bootstrap_t():

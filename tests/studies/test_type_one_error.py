@@ -34,7 +34,7 @@ def error(scores):
 
 
 def test_each_size_is_an_experiment_of_its_own(scores, error):
-    generator = np.random.default_rng(3)
+    start = np.random.default_rng(3).integers(2**63)
     for t, size in enumerate((4, 9)):
         misses = count_misses(
             scores,
@@ -44,7 +44,7 @@ def test_each_size_is_an_experiment_of_its_own(scores, error):
             samples=50,
             replicates=60,
             sampling="without",
-            rng=generator,
+            rng=np.random.default_rng([start, size]),
         )
         np.testing.assert_array_equal(error.error[:, t], misses.error)
         np.testing.assert_array_equal(error.below[:, t], misses.below / 50)
@@ -140,6 +140,24 @@ def test_sampling_with_replacement_is_another_experiment(scores):
     assert without.error.max() == 0  # 55 of 60 topics are nearly all
     assert independent.error.mean() > 0.05
     assert independent.to_records()[0]["sampling"] == "with"
+
+
+def test_the_numbers_do_not_depend_on_other_sizes(scores, error):
+    alone = estimate_type_one_error(
+        scores, methods=METHODS, topics=9, levels=(0.9, 0.6), samples=50, replicates=60, rng=3
+    )
+    np.testing.assert_array_equal(alone.error[:, 0], error.error[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [(1, "a sample of 1 topic has no interval"), (61, "61 topics cannot be drawn without")],
+)
+def test_sizes_are_checked_before_any_work(scores, size, message):
+    steps = []
+    with pytest.raises(InvalidValueError, match=message):
+        estimate_type_one_error(scores, topics=(5, size), rng=1, progress=steps.append)
+    assert steps == []
 
 
 def test_no_size_is_refused(scores):

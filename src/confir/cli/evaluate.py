@@ -12,8 +12,10 @@ from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
-    from confir.data.scores import Scores
+    from confir.data.scores import Record, Scores
     from confir.intervals.interval import Interval
+    from confir.report.tables import Table
+    from confir.studies.comparison import Comparison
 
 
 def evaluate_command(
@@ -30,6 +32,14 @@ def evaluate_command(
             "--ranks", help="Print each run's rank, its interval, and how likely it is best."
         ),
     ] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="Mark the runs that are shown to be better (▲) or worse (▼) than this one: its "
+            "name or its file.",
+        ),
+    ] = None,
     rel: options.RelOption = 1,
     depth: options.DepthOption = None,
     missing: options.MissingOption = "zero",
@@ -48,17 +58,23 @@ def evaluate_command(
 
     Example: `confir evaluate qrels.txt bm25.run dense.run.gz -m AP -m nDCG@10`
     """
+    from confir.cli.compare import add_baseline, find_baseline
     from confir.cli.input import load_scores
     from confir.cli.terminal import be_quiet, check_output, deliver
 
     check_output(output, kind)
     if per_topic and ranks:
         raise InvalidValueError("--per-topic and --ranks cannot be had at once")
+    if baseline is not None and (per_topic or ranks):
+        raise InvalidValueError(
+            "--baseline marks means: leave it out, or --per-topic and --ranks; confir compare "
+            "--per-topic shows differences from a baseline"
+        )
     if quiet:
         be_quiet()
     table = load_scores(
         qrels,
-        runs or [],
+        add_baseline(runs or [], baseline),
         score_files=scores or [],
         measures=measure or [],
         rel=rel,
@@ -74,7 +90,14 @@ def evaluate_command(
     elif ranks:
         answer = _ranks(table, level, replicates, seed)
     else:
-        answer = mean_answer(table, level=level, methods=method, replicates=replicates, seed=seed)
+        answer = mean_answer(
+            table,
+            level=level,
+            methods=method,
+            replicates=replicates,
+            seed=seed,
+            baseline=find_baseline(baseline, table, runs or []),
+        )
     deliver(answer, output=output, kind=kind)
 
 
@@ -105,6 +128,7 @@ def mean_answer(
     methods: Sequence[str] | None = None,
     replicates: int = 9_999,
     seed: int,
+    baseline: str | None = None,
 ) -> Answer:
     """Return means with intervals as records and as a table; one topic gives means alone."""
     from confir.cli.terminal import Answer
@@ -120,7 +144,32 @@ def mean_answer(
         )
     records = [record for interval in intervals for record in interval.to_records()]
     table = interval_table(intervals, _note(intervals, len(scores.topics), seed))
+    if baseline is not None:
+        from confir.studies.comparison import compare_runs
+
+        comparison = compare_runs(
+            scores, baseline=baseline, level=level, replicates=replicates, rng=seed
+        )
+        records, table = _with_verdicts(records, table, comparison)
     return Answer(records, table, intervals[0])
+
+
+def _with_verdicts(
+    records: Sequence[Record], table: Table, comparison: Comparison
+) -> tuple[list[Record], Table]:
+    """Return records and table with the verdict on each run; the baseline itself has none."""
+    from confir.report.comparison_tables import marked_table, verdicts_by_run
+
+    verdicts = verdicts_by_run(comparison)
+    judged = [
+        {
+            **record,
+            "baseline": comparison.baseline,
+            "verdict": verdicts.get((record["run"], record["measure"])),
+        }
+        for record in records
+    ]
+    return judged, marked_table(table, comparison)
 
 
 def _note(intervals: Sequence[Interval], topics: int, seed: int) -> str:

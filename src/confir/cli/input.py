@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Literal, cast
 
 from confir.cli.terminal import Progress
-from confir.data.score_files import read_scores
 from confir.data.scores import Scores
 from confir.data.trec_files import find_runs
 from confir.errors import InvalidValueError, UnknownNameError
@@ -32,6 +31,8 @@ def load_scores(
     if score_files:
         if qrels is not None:
             raise InvalidValueError("--scores stands in for QRELS RUN...; give one or the other")
+        from confir.data.score_files import read_scores
+
         return select_measures(read_scores(list(score_files)), measures)
     if qrels is None or not runs:
         raise InvalidValueError(

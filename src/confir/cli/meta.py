@@ -2,61 +2,67 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import math
-import re
 import shutil
 import sys
-import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from confir.cli import options
-from confir.errors import FormatError, InputWarning, InvalidValueError, UnknownNameError
+from confir.cli.collection import MarginOption, SmallROption
+from confir.errors import FormatError, InvalidValueError
 
 if TYPE_CHECKING:
-    from confir.arrays import Floats
-    from confir.studies.meta_analysis import Group, PooledModels
+    from confir.studies.meta_analysis import PooledModels
+    from confir.studies.topic_effects import StudyEffects
 
 _POOLING = "Pooling"
 
-# what columns may be called, the preferred name first
-_STUDY = ("study", "topic", "topic_id", "query_id", "qid", "collection")
-_EFFECT = ("effect", "difference", "mean", "score")
-_SIGMA = ("se", "sigma")
-_GROUP = ("measure", "run", "baseline", "collection")
-_COUNTS = ("wins", "ties", "losses")
-
-_EXPECTED = (
-    "expected columns study (or topic, or collection), effect (or difference, mean, score), and se "
-    "(or sigma, or low and high)"
+# Options that say how documents are resampled.
+_OF_DOCUMENTS = (
+    ("pairing", "--pairing"),
+    ("rel", "--rel"),
+    ("depth", "--depth"),
+    ("missing", "--missing"),
+    ("intents", "--intents"),
+    ("name_by", "--name-by"),
+    ("small_r", "--small-r"),
+    ("margin", "--margin"),
+    ("replicates", "--replicates"),
+    ("seed", "--seed"),
 )
-# blank lines and comments at the beginning
-_LEAD = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\r?\n)*")
-_MISSING = ("", "na", "nan", "-nan", "–")
 
 
 def meta_command(
+    context: typer.Context,
     files: Annotated[
         list[str],
         typer.Argument(
             metavar="FILE...",
             help="Tables of effects: CSV, TSV, JSON, JSONL or Parquet. Of several files, each is a "
-            "collection, named by its file or as NAME=FILE.",
+            "collection, named by its file or as NAME=FILE. With -m: QRELS RUN..., whose topics "
+            "are pooled.",
         ),
     ],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--measure",
+            metavar="NAME",
+            help="Pool this measure over the topics of QRELS RUN..., with errors from resampled "
+            "documents (repeatable; a measure in [0, 1], such as AP).",
+            rich_help_panel="Input",
+        ),
+    ] = None,
     effect: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Make effects of a table of scores with limits: score, logit, difference, "
-            "logit-difference, or adjusted (logit less the baseline's, or the mean of all runs).",
+            help="Make effects of scores: score, logit, difference, logit-difference, or adjusted "
+            "(logit less the baseline's, or the mean of all runs). With -m by default logit, or "
+            "logit-difference from a baseline; a table needs limits.",
             rich_help_panel=_POOLING,
         ),
     ] = None,
@@ -75,37 +81,118 @@ def meta_command(
             rich_help_panel=_POOLING,
         ),
     ] = None,
+    pairing: Annotated[
+        str,
+        typer.Option(
+            metavar="paired|independent",
+            help="Errors of differences: both runs on the same resampled collections, or each on "
+            "its own.",
+            rich_help_panel="Statistics",
+        ),
+    ] = "paired",
+    rel: options.RelOption = 1,
+    depth: options.DepthOption = None,
+    missing: options.MissingOption = "zero",
+    intents: options.IntentsOption = None,
+    name_by: options.NameByOption = "file",
     level: options.LevelOption = 0.95,
+    small_r: SmallROption = True,
+    margin: MarginOption = 1e-6,
+    replicates: options.ReplicatesOption = 2_000,
+    seed: options.SeedOption = options.DEFAULT_SEED,
     output: options.OutputOption = None,
     kind: options.FormatOption = "table",
     quiet: options.QuietOption = False,
 ) -> None:
     """Pool the effects of several topics or collections, and say how far these differ.
 
-    Example: `confir meta trec7.json trec8.json -o forest.svg`, files that `confir compare` wrote
+    Examples: `confir meta trec7.json trec8.json -o forest.svg`, files that `confir compare` wrote;
+    `confir meta qrels.txt bm25.run dense.run -m AP --baseline bm25`, over topics
     """
+    from confir.cli.collection import check_settings, resample
+    from confir.cli.compare import add_baseline, find_baseline
+    from confir.cli.input import check_choice
     from confir.cli.terminal import be_quiet, check_output
     from confir.intervals.interval import check_level
     from confir.studies.meta_analysis import MODELS, pool_models
+    from confir.studies.topic_effects import EFFECTS, check_effect, collection_effects
 
     check_output(output, kind)
     check_level(level)
-    if baseline is not None and effect is None:
-        raise InvalidValueError("--baseline needs --effect, which says what to make of it")
+    check_choice("--pairing", pairing, ("paired", "independent"))
+    if effect is not None:
+        check_choice("--effect", effect, EFFECTS)
+        check_effect(effect, has_baseline=baseline is not None)
+    for name in model or ():
+        check_choice("--model", name, tuple(MODELS))
     if quiet:
         be_quiet()
-    table = _read_table(files, level)
-    effects, sigmas, groups = table.pooled_columns(effect, baseline)
-    models = pool_models(
-        effects,
-        sigmas,
-        models=model or list(MODELS),
-        level=level,
-        studies=table.studies,
-        groups=groups,
-    )
-    note = "" if table.unit == "study" else f"studies are {table.unit}s"
+    if measure is None:
+        _refuse_document_options(context)
+        found, note = _of_tables(files, effect, baseline, level)
+    else:
+        check_settings(level, margin, measure, rel)
+        qrels, runs = files[0], files[1:]
+        sample = resample(
+            qrels,
+            add_baseline(runs, baseline),
+            measure,
+            rel=rel,
+            depth=depth,
+            missing=missing,
+            intents=intents,
+            name_by=name_by,
+            replicates=replicates,
+            seed=seed,
+            jackknife=False,
+            quiet=quiet,
+        )
+        found = collection_effects(
+            sample,
+            effect=effect,
+            baseline=find_baseline(baseline, sample.scores, runs),
+            pairing="paired" if pairing == "paired" else "independent",
+            small_r=small_r,
+            level=level,
+            margin=margin,
+        )
+        note = f"studies are topics; {replicates} replicates of the collection, seed {seed}"
+    models = pool_models(**found._asdict(), models=model or list(MODELS), level=level)
     _show(models, note, output=output, kind=kind)
+
+
+def _refuse_document_options(context: typer.Context) -> None:
+    """Raise where an option is given that only says how documents are resampled."""
+    for parameter, option in _OF_DOCUMENTS:
+        source = context.get_parameter_source(parameter)
+        if source is not None and source.name == "COMMANDLINE":
+            raise InvalidValueError(
+                f"{option} is for QRELS RUN..., whose measure -m names; tables of effects do not "
+                "need it"
+            )
+
+
+def _of_tables(
+    files: list[str], effect: str | None, baseline: str | None, level: float
+) -> tuple[StudyEffects, str]:
+    """Return the effects in tables, and what their studies are."""
+    from confir.data.effect_files import read_effects
+    from confir.studies.topic_effects import table_effects
+
+    if baseline is not None and effect is None:
+        raise InvalidValueError(
+            "--baseline needs --effect, which says what to make of a table's scores, or -m for "
+            "QRELS RUN..."
+        )
+    try:
+        table = read_effects(files, level=level)
+    except FormatError as error:
+        if not error.problem.startswith("no column"):
+            raise
+        problem = f"{error.problem}; to pool the topics of QRELS RUN..., name a measure with -m"
+        raise FormatError(problem, path=error.path, line=error.line) from None
+    note = "" if table.unit == "study" else f"studies are {table.unit}s"
+    return table_effects(table, effect=effect, baseline=baseline), note
 
 
 def _show(models: PooledModels, note: str, *, output: str | None, kind: str) -> None:
@@ -127,311 +214,3 @@ def _show(models: PooledModels, note: str, *, output: str | None, kind: str) -> 
     else:
         answer = Answer(models.to_records(), pooled_table(models, note), models)
         deliver(answer, output=output, kind=kind)
-
-
-class _Row(NamedTuple):
-    """A row of a table: its cells by column, and where it stands."""
-
-    path: str
-    line: int
-    unit: str
-    cells: dict[str, Any]
-
-    @property
-    def place(self) -> str:
-        return (
-            f"{self.path}:{self.line}" if self.unit == "line" else f"{self.path}: row {self.line}"
-        )
-
-    def error(self, problem: str) -> FormatError:
-        if self.unit == "line":
-            return FormatError(problem, path=self.path, line=self.line)
-        return FormatError(f"row {self.line}: {problem}", path=self.path)
-
-    def find(self, names: Sequence[str]) -> str | None:
-        """Return the first of the names that is a column."""
-        return next((name for name in names if name in self.cells), None)
-
-    def number(self, name: str) -> float:
-        """Return the number in a column, NaN where it is missing or there is no such column."""
-        cell = self.cells.get(name)
-        if cell is None or (isinstance(cell, str) and cell.strip().casefold() in _MISSING):
-            return math.nan
-        try:
-            # Python alone reads 1_000, and True as a number
-            value = math.inf if isinstance(cell, bool) or "_" in str(cell) else float(cell)
-        except (TypeError, ValueError, OverflowError):
-            value = math.inf
-        if math.isinf(value):
-            raise self.error(f"{cell!r} under {name!r} is not a finite number")
-        return value
-
-    def name(self, column: str) -> str | None:
-        """Return the id in a column as text, None where there is none."""
-        cell = self.cells.get(column)
-        if cell is None or cell == "":
-            return None
-        if isinstance(cell, bool) or not isinstance(cell, str | int):
-            raise self.error(f"{column} {cell!r} is not an id; expected text")
-        return str(cell)
-
-
-class _Entry(NamedTuple):
-    """One effect: whose it is, and what is known of its error."""
-
-    row: _Row
-    study: str
-    group: Group
-    effect: float
-    sigma: float
-    low: float
-    high: float
-    level: float
-    df: float
-
-
-@dataclass(frozen=True, slots=True)
-class _EffectTable:
-    """Effects and limits, studies × groups; NaN where a group lacks a study."""
-
-    unit: str
-    studies: list[str]
-    groups: list[Group]
-    effects: Floats
-    sigmas: Floats
-    low: Floats
-    high: Floats
-    level: Floats
-
-    def pooled_columns(
-        self, effect: str | None, baseline: str | None
-    ) -> tuple[Floats, Floats, list[Group]]:
-        """Return effects, sigmas and groups to pool: as they are, or made of scores."""
-        import numpy as np
-
-        if effect is None:
-            return self.effects, self.sigmas, self.groups
-        if any(group.run is None or group.baseline is not None for group in self.groups):
-            raise InvalidValueError(
-                "--effect makes effects of the scores of runs; expected a table with a column run "
-                "and none of baselines"
-            )
-        blocks = dict.fromkeys((group.measure, group.collection) for group in self.groups)
-        parts = [self._block_effects(block, effect, baseline) for block in blocks]
-        return (
-            np.concatenate([part[0] for part in parts], axis=1),
-            np.concatenate([part[1] for part in parts], axis=1),
-            [group for part in parts for group in part[2]],
-        )
-
-    def _block_effects(
-        self, block: tuple[str | None, str | None], effect: str, baseline: str | None
-    ) -> tuple[Floats, Floats, list[Group]]:
-        """Return the effects of the runs by one measure on one collection."""
-        from confir.measures.summary import clipped_logit
-        from confir.studies.meta_analysis import sigmas_from_limits, topic_effects
-
-        columns = [c for c, g in enumerate(self.groups) if (g.measure, g.collection) == block]
-        runs = [str(self.groups[column].run) for column in columns]
-        if baseline is not None and baseline not in runs:
-            raise UnknownNameError("run", baseline, runs)
-        place = None if baseline is None else runs.index(baseline)
-        sds = sigmas_from_limits(
-            clipped_logit(self.low[:, columns]),
-            clipped_logit(self.high[:, columns]),
-            self.level[:, columns],
-        )
-        made = topic_effects(self.effects[:, columns], sds, effect=effect, baseline=place)
-        against = baseline or ("mean of runs" if effect == "adjusted" else None)
-        on_logits = effect not in ("score", "difference")
-        kept = [c for c in range(len(runs)) if c != place]
-        groups = [
-            self.groups[columns[c]]._replace(
-                measure=f"logit {block[0] or 'score'}" if on_logits else block[0],
-                baseline=against,
-            )
-            for c in kept
-        ]
-        return made.effects[:, kept], made.sigmas[:, kept], groups
-
-
-def _read_table(files: Sequence[str], level: float) -> _EffectTable:
-    """Return the effects in files, each file a collection where there are several."""
-    from confir.data.trec_files import find_runs
-
-    sources = [source for file in files for source in find_runs([file])]
-    rows = []
-    for source in sources:
-        own = list(_read_rows(source.path))
-        if len(sources) > 1 and "collection" not in own[0].cells:
-            own = [row._replace(cells={**row.cells, "collection": source.label()}) for row in own]
-        rows += own
-    unit = rows[0].find(_STUDY)
-    if unit is None:
-        raise FormatError(
-            f"no column of studies; {_EXPECTED}; or several files, each a collection",
-            path=rows[0].path,
-        )
-    return _arrange([_entry(row, unit, level) for row in rows], unit)
-
-
-def _entry(row: _Row, unit: str, level: float) -> _Entry:
-    """Return the effect in a row; its error is worked out later, for all rows at once."""
-    from confir.studies.meta_analysis import Group
-
-    study = row.name(unit)
-    effect, sigma = row.find(_EFFECT), row.find(_SIGMA)
-    if study is None:
-        raise row.error(f"no {unit}; expected its name")
-    if effect is None:
-        raise row.error(f"no column of effects; {_EXPECTED}")
-    if sigma is None and not {"low", "high"} <= set(row.cells):
-        raise row.error(f"no column of standard errors, nor of limits; {_EXPECTED}")
-    if sigma is not None and row.number(sigma) < 0:
-        raise row.error(f"{sigma} {row.number(sigma):g}; expected a number above 0")
-    low, high = row.number("low"), row.number("high")
-    if low > high:
-        raise row.error(f"low {low:g} is above high {high:g}")
-    own_level = row.number("level")
-    if not math.isnan(own_level) and not 0 < own_level < 1:
-        raise row.error(f"level {own_level:g}; expected a number between 0 and 1, such as 0.95")
-    return _Entry(
-        row,
-        study,
-        Group(**{name: row.name(name) for name in _GROUP if name != unit}),
-        row.number(effect),
-        math.nan if sigma is None else row.number(sigma),
-        low,
-        high,
-        level if math.isnan(own_level) else own_level,
-        _degrees(row),
-    )
-
-
-def _degrees(row: _Row) -> float:
-    """Return the degrees of freedom of limits by t, from the topics that confir counts."""
-    topics = row.number("topics")
-    if math.isnan(topics):
-        topics = sum(row.number(name) for name in _COUNTS)
-    by_t = row.cells.get("method") == "t" and topics >= 2
-    return topics - 1 if by_t else math.inf
-
-
-def _arrange(entries: Sequence[_Entry], unit: str) -> _EffectTable:
-    """Return the effects as studies × groups, errors from limits where none are given."""
-    import numpy as np
-
-    from confir.studies.meta_analysis import sigmas_from_limits
-
-    _warn_of_level(entries)
-    studies = {study: s for s, study in enumerate(dict.fromkeys(e.study for e in entries))}
-    groups = {group: g for g, group in enumerate(dict.fromkeys(e.group for e in entries))}
-    places: dict[tuple[int, int], _Entry] = {}
-    for entry in entries:
-        place = studies[entry.study], groups[entry.group]
-        if place in places:
-            about = f" ({entry.group})" if str(entry.group) else ""
-            raise entry.row.error(
-                f"a second effect of {unit} {entry.study!r}{about}; expected one (the first: "
-                f"{places[place].row.place})"
-            )
-        places[place] = entry
-    arrays = {}
-    for name in ("effect", "sigma", "low", "high", "level", "df"):
-        arrays[name] = np.full((len(studies), len(groups)), np.nan)
-        for place, entry in places.items():
-            arrays[name][place] = getattr(entry, name)
-    from_limits = sigmas_from_limits(*(arrays[name] for name in ("low", "high", "level", "df")))
-    return _EffectTable(
-        unit if unit in ("study", "collection") else "topic",
-        list(studies),
-        list(groups),
-        arrays["effect"],
-        np.where(np.isnan(arrays["sigma"]), from_limits, arrays["sigma"]),
-        arrays["low"],
-        arrays["high"],
-        arrays["level"],
-    )
-
-
-def _warn_of_level(entries: Sequence[_Entry]) -> None:
-    unknown = [e for e in entries if math.isnan(e.sigma) and math.isnan(e.row.number("level"))]
-    for entry in unknown[:1]:
-        warnings.warn(
-            f"{entry.row.path}: no column level; its limits are taken for those of level "
-            f"{entry.level:g}",
-            InputWarning,
-            stacklevel=2,
-        )
-
-
-def _read_rows(path: str) -> Iterator[_Row]:
-    """Yield the rows of a table, of which there is one at least; columns in small letters."""
-    from confir.data.files import read_bytes
-    from confir.data.trec_files import text_bytes
-
-    content = read_bytes(path)
-    if content.startswith(b"PAR1"):
-        records = _parquet_records(content, path)
-    else:
-        text = text_bytes(content, path).decode()
-        start = _LEAD.sub("", text)
-        if not start.strip():
-            raise FormatError(f"the file is empty; {_EXPECTED}", path=path)
-        if start.lstrip()[0] not in "[{":
-            yield from _separated_rows(start, path, text.count("\n", 0, len(text) - len(start)))
-            return
-        records = _json_records(start.lstrip(), path)
-    if not records:
-        raise FormatError(f"no records; {_EXPECTED}", path=path)
-    for number, record in enumerate(records, start=1):
-        if not isinstance(record, dict):
-            raise FormatError(f"row {number}: not a record; {_EXPECTED}", path=path)
-        yield _Row(path, number, "row", {str(k).strip().casefold(): v for k, v in record.items()})
-
-
-def _separated_rows(text: str, path: str, skipped: int) -> Iterator[_Row]:
-    """Yield the rows below a header, separated by tabs where it has one, else by commas."""
-    separator = "\t" if "\t" in text.split("\n", maxsplit=1)[0] else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    try:
-        table = [(skipped + reader.line_num, cells) for cells in reader if cells]
-    except csv.Error as error:
-        raise FormatError(f"the columns cannot be told apart ({error})", path=path) from None
-    header = [name.strip().casefold() for name in table[0][1]]
-    if len(set(header)) < len(header):
-        raise FormatError("two columns have the same name", path=path, line=table[0][0])
-    if len(table) == 1:
-        raise FormatError(f"no rows below the header; {_EXPECTED}", path=path)
-    for line, cells in table[1:]:
-        if len(cells) != len(header):
-            problem = f"{len(cells)} columns; expected {len(header)} as in the header"
-            raise FormatError(problem, path=path, line=line)
-        yield _Row(path, line, "line", dict(zip(header, cells, strict=True)))
-
-
-def _json_records(text: str, path: str) -> list[Any]:
-    """Return the records in a list, or one a line."""
-    try:
-        if text.startswith("["):
-            found: list[Any] = json.loads(text)
-            return found
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"not JSON ({error}); expected a list of records", path=path) from None
-
-
-def _parquet_records(content: bytes, path: str) -> list[Any]:
-    from confir.errors import MissingDependencyError
-
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingDependencyError("pyarrow", f"{path}: reading Parquet", "parquet") from None
-    try:
-        records: list[Any] = pq.read_table(io.BytesIO(content)).to_pylist()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        problem = str(error).split("\n", maxsplit=1)[0]
-        raise FormatError(f"cannot be read as Parquet ({problem})", path=path) from None
-    return records

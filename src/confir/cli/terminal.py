@@ -18,6 +18,8 @@ from confir.report.tables import Table, to_text
 
 # Work that is over sooner needs no progress bar.
 _PATIENCE = 1.0
+# The time left is told by the pace of so many seconds, in which even slow work makes some steps.
+_MEMORY = 600.0
 
 
 class Answer(NamedTuple):
@@ -75,7 +77,10 @@ def be_quiet() -> None:
 
 
 class Progress:
-    """A progress bar on stderr for work that takes more than a second; none without a terminal."""
+    """A progress bar on stderr for work that takes more than a second; none without a terminal.
+
+    It tells the time left, or the time taken where the number of steps is not known.
+    """
 
     def __init__(self, label: str, *, total: int | None, quiet: bool) -> None:
         self._label = label
@@ -108,9 +113,19 @@ class Progress:
         self._bar.update(self._task, completed=self._done)
 
     def _start(self) -> None:
+        from rich import progress
         from rich.console import Console
-        from rich.progress import Progress as Bar
 
-        self._bar = Bar(console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._label, total=self._total)
+        clock: tuple[progress.ProgressColumn | str, ...] = (progress.TimeElapsedColumn(),)
+        if self._total is not None:
+            clock = (progress.TaskProgressColumn(), progress.TimeRemainingColumn(), "left")
+        self._bar = progress.Progress(
+            "{task.description}",
+            progress.BarColumn(),
+            *clock,
+            console=Console(stderr=True),
+            transient=True,
+            speed_estimate_period=_MEMORY,
+        )
+        self._task = self._bar.add_task(self._label, total=self._total, completed=self._done)
         self._bar.start()

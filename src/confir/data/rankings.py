@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, repeat
-from typing import Literal
+from typing import Literal, TypeVar, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from confir.data.qrels import Qrels
 from confir.data.run import Run, break_ties
 
 TiePrecision = Literal["double", "single"]
+Values = TypeVar("Values", Floats, Integers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,9 +118,40 @@ class Rankings:
             return self.copies
         return np.clip(cutoff - self.before, 0, self.copies)
 
-    def above(self, copies: Integers) -> Integers:
-        """Return the sum of ``copies`` over the documents recorded above each one in its list."""
-        running = np.zeros((len(copies) + 1, copies.shape[1]), np.int64)
+    def copies_above(
+        self, counted: Booleans | None = None, seen: Booleans | None = None
+    ) -> Integers:
+        """Return how many copies of recorded documents stand above each one in its list.
+
+        Parameters
+        ----------
+        counted
+            Which documents count where they stand above; by default all.
+        seen
+            The documents to return a row for; by default all.
+        """
+        copies = self.copies
+        if copies.shape[1] == 1:
+            above = self._column_above(copies if counted is None else copies * counted[:, None])
+            return above if seen is None else above[seen]
+        adds = [True] * len(copies) if counted is None else counted.tolist()
+        shows = [True] * len(copies) if seen is None else seen.tolist()
+        above = np.empty((sum(shows), copies.shape[1]), np.int64)
+        shown = iter(above)
+        running = np.zeros(copies.shape[1], np.int64)
+        for start, stop in pairwise(self.offsets.tolist()):
+            running[:] = 0
+            for add, show, row in zip(
+                adds[start:stop], shows[start:stop], copies[start:stop], strict=True
+            ):
+                if show:
+                    next(shown)[:] = running
+                if add:
+                    running += row
+        return above
+
+    def _column_above(self, copies: Integers) -> Integers:
+        running = np.zeros((len(copies) + 1, 1), np.int64)
         np.cumsum(copies, axis=0, out=running[1:])
         start = np.repeat(running[self.offsets[:-1]], np.diff(self.offsets), axis=0)
         return running[:-1] - start
@@ -127,18 +159,32 @@ class Rankings:
     def total(self, values: Floats | Integers) -> Floats:
         """Return the sum of ``values`` over each list: runs × topics × replicates.
 
-        Plain evaluation adds one by one from the top, as trec_eval does: equal lists have equal
-        sums, and a perfect list has that of the ideal.
+        They are added one by one from the top, as in trec_eval: equal lists have equal sums, and a
+        perfect list has that of the ideal.
         """
         size = len(self.offsets) - 1
-        shape = (len(self.runs), len(self.qrels.topics), values.shape[1])
         if values.shape[1] == 1:
-            return sum_by_index(self.lists, values, size).reshape(shape)
+            return self.by_list(sum_by_index(self.lists, values, size))
         sums = np.zeros((size, values.shape[1]))
+        for place, (start, stop) in enumerate(pairwise(self.offsets.tolist())):
+            values[start:stop].sum(axis=0, out=sums[place])
+        return self.by_list(sums)
+
+    def least(self, values: Integers, empty: int) -> Integers:
+        """Return the least value of each list, ``empty`` of none: runs × topics × replicates."""
+        least = np.full((len(self.offsets) - 1, values.shape[1]), empty)
         filled = np.flatnonzero(np.diff(self.offsets))
-        if len(filled):
-            sums[filled] = np.add.reduceat(values, self.offsets[filled], axis=0)
-        return sums.reshape(shape)
+        if values.shape[1] == 1 and len(filled):
+            least[filled] = np.minimum.reduceat(values, self.offsets[filled], axis=0)
+        else:
+            for place in filled.tolist():
+                start, stop = self.offsets[place : place + 2]
+                values[start:stop].min(axis=0, out=least[place])
+        return self.by_list(least)
+
+    def by_list(self, values: Values) -> Values:
+        """Return what was found for each list, lists × replicates, by run and topic."""
+        return cast(Values, values.reshape(len(self.runs), len(self.qrels.topics), -1))
 
     def ideal(self, rel: int = 1) -> Rankings:
         """Return the best list of each topic: its documents of gain ``rel`` or more, best first.

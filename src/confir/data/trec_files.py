@@ -286,12 +286,13 @@ def _read_regular_qrels(content: bytes, source: str, intents: Intents | None) ->
     subtopics: list[str] = []
     documents: list[str] = []
     gains: list[Integers] = []
-    text = _DecodedFields()
+    text, parsed = _DecodedFields(), _ParsedGains()
     for columns in _regular_blocks(content, 4):
         topics += map(text.__getitem__, columns[0])
         subtopics += map(text.__getitem__, columns[1])
         documents += _decode(columns[2])
-        gains.append(_parse_gains(columns[3]))
+        found = map(parsed.__getitem__, columns[3])
+        gains.append(np.fromiter(found, np.int64, len(columns[3])))
     return build_qrels(
         topics, subtopics, documents, np.concatenate(gains), path=source, intents=intents
     )
@@ -333,6 +334,20 @@ class _DecodedFields(dict[bytes, str]):
         return text
 
 
+class _ParsedGains(dict[bytes, int]):
+    """The gain in each field that was looked up, a plain whole number: few distinct ones repeat."""
+
+    def __missing__(self, field: bytes) -> int:
+        try:
+            gain = int(field)
+        except ValueError:
+            raise _IrregularError from None
+        if b"_" in field or abs(gain) > HIGHEST_GAIN:
+            raise _IrregularError
+        self[field] = gain
+        return gain
+
+
 def _parse_scores(column: Sequence[bytes]) -> Floats:
     """Return the scores of a column of finite numbers."""
     if b"_" in b" ".join(column):
@@ -344,19 +359,6 @@ def _parse_scores(column: Sequence[bytes]) -> Floats:
     if not np.isfinite(scores).all():
         raise _IrregularError
     return scores
-
-
-def _parse_gains(column: Sequence[bytes]) -> Integers:
-    """Return the gains of a column of plain whole numbers."""
-    if b"_" in b" ".join(column):
-        raise _IrregularError
-    try:
-        gains = np.fromiter(map(int, column), np.int64, len(column))
-    except (ValueError, OverflowError):
-        raise _IrregularError from None
-    if gains.min() < -HIGHEST_GAIN or gains.max() > HIGHEST_GAIN:
-        raise _IrregularError
-    return gains
 
 
 def _parse_number(field: bytes) -> float | None:

@@ -83,11 +83,15 @@ def hall_logit_interval(distribution: SamplingDistribution, level: float) -> Lim
 
 def hall_logit_side(probe: Probe, level: float) -> Integers:
     """Return the side of values beside the hall-logit interval, by counting."""
-    distribution = probe.distribution
-    a, b = _hall_sample_constants(distribution)
-    lower, upper = (_skewness_removed(t, a, b) for t in probe.logit_t)
-    among_u = Standing(_hall_replicates(distribution), lower, upper)
+    among_u = probe.standing(_among_hall_replicates)
     return mirrored(side_of_quantiles(among_u, *tail_probabilities(level)))
+
+
+def _among_hall_replicates(probe: Probe) -> Standing:
+    """Return where U of the value stands among that of the replicates."""
+    a, b = _hall_sample_constants(probe.distribution)
+    lower, upper = (_skewness_removed(t, a, b) for t in probe.logit_t)
+    return Standing(_hall_replicates(probe.distribution), lower, upper)
 
 
 def _se_of_three(distribution: SamplingDistribution) -> Floats:

@@ -22,6 +22,7 @@ from confir.errors import (
     enumerate_names,
 )
 from confir.intervals.bca import bca_interval, bca_side
+from confir.intervals.beta_logit import beta_logit_interval
 from confir.intervals.bootstrap_t import (
     bootstrap_t_interval,
     bootstrap_t_logit_interval,
@@ -188,6 +189,16 @@ _ALL = (
         bounded=True,
     ),
     Method(
+        "beta-logit",
+        beta_logit_interval,
+        needs=("sample", "se"),
+        assumes="as logit-t, corrected for a skewness near that of a beta distribution",
+        source="confir, after Hall 1992",
+        fails="scores that are 0 but for a rare topic: too many misses on one side",
+        bounded=True,
+        any_sample=True,
+    ),
+    Method(
         "bootstrap-t-logit",
         bootstrap_t_logit_interval,
         count_side=bootstrap_t_logit_side,
@@ -242,8 +253,8 @@ _ALL = (
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
 
 DEFAULT_LEVEL = 0.95
-DEFAULT_METHOD = "t"  # for differences, counts and all that is not in [0, 1]
-DEFAULT_BOUNDED_METHOD = "t"  # for scores in [0, 1]
+DEFAULT_METHOD = "t"  # for differences, counts and all that is no mean of scores in [0, 1]
+DEFAULT_BOUNDED_METHOD = "beta-logit"  # for means of scores in [0, 1]
 
 
 @overload
@@ -387,7 +398,9 @@ class _Columns:
         return None if done is None else len(done)
 
     def default_method(self) -> str:
-        return DEFAULT_BOUNDED_METHOD if self.support.all() else DEFAULT_METHOD
+        needs = METHODS[DEFAULT_BOUNDED_METHOD].needs
+        fits = self.support.all() and all(self._provides(need) for need in needs)
+        return DEFAULT_BOUNDED_METHOD if fits else DEFAULT_METHOD
 
     def check(self, method: Method) -> None:
         """Raise where a method does not fit the columns, naming those that do."""
@@ -453,7 +466,8 @@ class _Columns:
     def _warn(self, method: str, degenerate: Booleans) -> None:
         names = [" ".join(self.labels[i]) for i in np.flatnonzero(degenerate)]
         answered = self.support[degenerate].all() and self._provides("sample")
-        hint = "; betting and gaffke give one" if answered else ""
+        others = ", ".join(other.name for other in METHODS.values() if other.any_sample)
+        hint = f"; {others} give one" if answered else ""
         warnings.warn(
             f"no {method} interval for {enumerate_names(names, 5)}: the scores are all equal "
             f"or too few{hint}",

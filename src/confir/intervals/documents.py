@@ -16,7 +16,7 @@ from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethod
 from confir.intervals.bca import bca_interval
 from confir.intervals.interval import Interval, Limits, check_level
 from confir.intervals.percentile import percentile_interval
-from confir.intervals.standard import t_quantile
+from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import LOGIT_MARGIN, clipped_logit, inverse_logit
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.documents import spread

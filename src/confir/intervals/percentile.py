@@ -7,7 +7,7 @@ import numpy as np
 from confir.arrays import Integers
 from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.probe import Probe, side_of_quantiles
-from confir.intervals.standard import t_quantile
+from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import inverse_logit
 from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
 

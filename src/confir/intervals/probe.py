@@ -1,23 +1,25 @@
 """Where does a value stand beside an interval? Found by counting, without the interval's limits.
 
 Studies of coverage ask of millions of intervals only whether they hold the truth. A quantile lies
-above a value just when few enough replicates lie below the value, so that counting replaces sorting;
-the rare columns in which the value falls between the two replicates that a quantile interpolates
-are sorted after all, so that the answer is that of the limits themselves.
+above a value just when few enough replicates lie below the value, so that counting replaces sorting.
+Where the value falls between the two replicates that a quantile interpolates, these are looked at,
+so that the answer is that of the limits themselves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.errors import InvalidValueError
+from confir.intervals.count_kernels import Kernels, Tally
 from confir.intervals.interval import Limits
 from confir.measures.summary import logit
-from confir.resampling.distribution import TIE, SamplingDistribution, quantile_of_sorted
+from confir.resampling.distribution import TIE, SamplingDistribution, interpolate
+from confir.resampling.topics import ROUNDING
 
 # Sides of an interval; UNDEFINED where there is none, and where the value is not known.
 BELOW, INSIDE, ABOVE, UNDEFINED = -1, 0, 1, 2
@@ -66,44 +68,80 @@ class Standing:
 
     def under(self, probability: float | Floats) -> Integers:
         """Return BELOW where the target lies below a quantile of the column, else INSIDE."""
-        reaches, known = self._reaches(
-            probability, self._below_upper, self._upper, np.greater_equal
-        )
+        reaches, known = self._reaches(probability, at_upper=True)
         return np.where(known, np.where(reaches, INSIDE, BELOW), UNDEFINED)
 
     def over(self, probability: float | Floats) -> Integers:
         """Return ABOVE where the target lies above a quantile of the column, else INSIDE."""
-        reaches, known = self._reaches(probability, self._below_lower, self._lower, np.greater)
+        reaches, known = self._reaches(probability, at_upper=False)
         return np.where(known, np.where(reaches, ABOVE, INSIDE), UNDEFINED)
 
-    def _reaches(
-        self, probability: float | Floats, below: Integers, target: Floats, exceed: Any
-    ) -> tuple[Booleans, Booleans]:
-        """Whether a target exceeds the quantile, given how many values lie below the target.
+    def _reaches(self, probability: float | Floats, *, at_upper: bool) -> tuple[Booleans, Booleans]:
+        """Whether the target's upper end reaches a quantile, or its lower end lies beyond it.
 
         The second array tells where there are a target and a quantile.
         """
+        target = self._upper if at_upper else self._lower
+        below = self._below_upper if at_upper else self._below_lower
         place = probability * np.maximum(self.count - 1, 0)
         first = np.floor(place)
-        exceeds = below > first + 1.0
+        reaches = below > first + 1.0
         known = ~np.isnan(place + target) & (self.count > 0)
         between = np.flatnonzero(below == first + 1.0)
         if len(between):
-            ordered = np.sort(self._values[:, between], axis=0)
-            chances = np.broadcast_to(probability, below.shape)[between]
-            quantile = quantile_of_sorted(ordered, chances, self.count[between])
-            exceeds[between] = exceed(target[between], quantile)
+            low, high = self._around(between, at_upper=at_upper)
+            quantile = interpolate(low, high, (place - first)[between])
+            compare = np.greater_equal if at_upper else np.greater
+            reaches[between] = compare(target[between], quantile)
             known[between] &= ~np.isnan(quantile)  # from -∞ to ∞ nothing is between
-        return exceeds, known
+        return reaches, known
+
+    def _around(self, columns: Integers, *, at_upper: bool) -> tuple[Floats, Floats]:
+        """Return the last value below the target and the first that is not, in some columns."""
+        values = self._values[:, columns]
+        is_below = values <= self._upper[columns] if at_upper else values < self._lower[columns]
+        last = np.where(is_below, values, -np.inf).max(axis=0)
+        return last, np.where(is_below | np.isnan(values), np.inf, values).min(axis=0)
 
 
 class Ranks(Standing):
     """The standing of a target that equals a value less than ``tie`` away."""
 
     def __init__(self, values: Floats, target: Floats, tie: Floats) -> None:
-        with np.errstate(invalid="ignore"):
-            lower, upper = target - tie, target + tie
-        super().__init__(values, lower, upper)
+        super().__init__(values, *_surrounding(target, tie))
+
+
+class Counted(Standing):
+    """A standing of which only counts are known, and the values next to the target.
+
+    Parameters
+    ----------
+    count
+        Values of each column.
+    lower, upper
+        As in `Standing`.
+    below, last_below, first_from
+        Values below the lower end, and from there to the upper end; the last of them, and the first
+        beyond: two of each for every column.
+    """
+
+    def __init__(
+        self,
+        count: Integers,
+        lower: Floats,
+        upper: Floats,
+        below: Integers,
+        last_below: Floats,
+        first_from: Floats,
+    ) -> None:
+        self.count = count
+        self._lower, self._upper = lower, upper
+        self._below_lower, self._below_upper = below
+        self._last_below, self._first_from = last_below, first_from
+
+    def _around(self, columns: Integers, *, at_upper: bool) -> tuple[Floats, Floats]:
+        row = int(at_upper)
+        return self._last_below[row, columns], self._first_from[row, columns]
 
 
 class Probe:
@@ -112,20 +150,27 @@ class Probe:
     def __init__(self, distribution: SamplingDistribution, value: Floats) -> None:
         self.distribution = distribution
         self.value = value
+        self._standings: dict[Callable[[Probe], Standing], Standing] = {}
+
+    def standing(self, find: Callable[[Probe], Standing]) -> Standing:
+        """Return what a function finds of this probe, which it is asked for once."""
+        if find not in self._standings:
+            self._standings[find] = find(self)
+        return self._standings[find]
 
     @cached_property
-    def among_replicates(self) -> Ranks:
+    def among_replicates(self) -> Standing:
         """The value among the replicates."""
         return Ranks(self.distribution.require("replicates"), self.value, near(self.value))
 
     @cached_property
-    def estimate_among_replicates(self) -> Ranks:
+    def estimate_among_replicates(self) -> Standing:
         """The estimate among the replicates."""
         estimate = self.distribution.estimate
         return Ranks(self.distribution.require("replicates"), estimate, near(estimate))
 
     @cached_property
-    def among_t(self) -> Ranks:
+    def among_t(self) -> Standing:
         """``(m - value)/se`` among the studentised replicates; unknown below three topics."""
         t, tie = self._studentised
         return Ranks(self.distribution.t, t, tie)
@@ -166,6 +211,91 @@ class Probe:
             return (self.distribution.estimate - self.value) / se, near(self.value) / se
 
 
+class CountedProbe(Probe):
+    """A probe whose replicates are counted as they come, and not kept.
+
+    Parameters
+    ----------
+    distribution
+        Means of complete columns, without replicates; several samples may stand side by side.
+    value
+        As in `Probe`.
+    replicates
+        How many there will be.
+    studentised
+        Whether there will be a place among the studentised replicates too.
+    """
+
+    def __init__(
+        self,
+        distribution: SamplingDistribution,
+        value: Floats,
+        *,
+        replicates: int,
+        studentised: bool,
+    ) -> None:
+        super().__init__(distribution, value)
+        self._replicates = np.full(len(value), replicates)
+        targets = [(value, near(value)), (distribution.estimate, near(distribution.estimate))]
+        if studentised:
+            targets.append(self._studentised)
+        self._targets = [_surrounding(*target) for target in targets]
+        bounds = self._targets[:2]
+        bounds += [(self._square(lower), self._square(upper)) for lower, upper in self._targets[2:]]
+        # What is not above an upper end is below the next number.
+        self._bounds = np.concatenate(
+            [(lower, np.nextafter(upper, np.inf)) for lower, upper in bounds]
+        )
+        self._tally = Tally.empty(*self._bounds.shape)
+
+    def count(self, kernels: Kernels, columns: slice, moments: Floats) -> None:
+        """Count the replicates of some columns.
+
+        Parameters
+        ----------
+        kernels
+            The compiled code.
+        columns
+            Which columns.
+        moments
+            Means of their deviations on each replicate, then of the squares if T is asked for:
+            columns × replicates.
+        """
+        estimate, bounds = self.distribution.estimate[columns], self._bounds[:, columns]
+        kernels.count_below(moments, estimate, bounds, ROUNDING, *self._tally.of(columns))
+
+    @cached_property
+    def among_replicates(self) -> Standing:
+        """The value among the replicates."""
+        return self._standing(0, self._replicates, np.positive)
+
+    @cached_property
+    def estimate_among_replicates(self) -> Standing:
+        """The estimate among the replicates."""
+        return self._standing(1, self._replicates, np.positive)
+
+    @cached_property
+    def among_t(self) -> Standing:
+        """``(m - value)/se`` among the studentised replicates."""
+        return self._standing(2, self._tally.varying, self._square_root)
+
+    def _standing(
+        self, number: int, count: Integers, original: Callable[[Floats], Floats]
+    ) -> Standing:
+        pair = slice(2 * number, 2 * number + 2)
+        last, first = self._tally.nearest_below[pair], self._tally.nearest_from[pair]
+        below = self._tally.below[pair]
+        return Counted(count, *self._targets[number], below, original(last), original(first))
+
+    def _square(self, t: Floats) -> Floats:
+        """Return ``T|T|/(n-1)``, which takes no root to compute, and has the order of T."""
+        return t * np.abs(t) / self.distribution.df
+
+    def _square_root(self, squares: Floats) -> Floats:
+        """Return the T of such squares."""
+        return np.copysign(np.sqrt(np.abs(squares) * self.distribution.df), squares)
+
+
 def near(value: Floats) -> Floats:
     """Return how far from a value another may be and count as equal: rounding, no more."""
     distance: Floats = TIE * np.maximum(1.0, np.abs(value))
@@ -197,6 +327,12 @@ def side_of_quantiles(ranks: Standing, lower: float | Floats, upper: float | Flo
 def mirrored(side: Integers) -> Integers:
     """Return the sides as seen from the other end, as for a value that is subtracted."""
     return np.where(side == UNDEFINED, UNDEFINED, -side)
+
+
+def _surrounding(target: Floats, tie: Floats) -> tuple[Floats, Floats]:
+    """Return from where to where a value is equal to a target."""
+    with np.errstate(invalid="ignore"):
+        return target - tie, target + tie
 
 
 def _count_true(flags: Booleans) -> Integers:

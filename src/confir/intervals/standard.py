@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from confir.arrays import Floats
-from confir.intervals.interval import Limits, tail_probabilities
+from confir.intervals.interval import Limits
+from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import inverse_logit, logit
 from confir.resampling.distribution import SamplingDistribution
 
@@ -22,13 +22,3 @@ def logit_t_interval(distribution: SamplingDistribution, level: float) -> Limits
     with np.errstate(divide="ignore", invalid="ignore"):
         margin = t_quantile(distribution.df, level) * distribution.require("se") / (m * (1.0 - m))
         return Limits(inverse_logit(logit(m) - margin), inverse_logit(logit(m) + margin))
-
-
-def t_quantile(df: Floats, level: float) -> Floats:
-    """Return the upper quantile of Student's t for a two-sided interval."""
-    from scipy.special import ndtri, stdtrit
-
-    _, upper = tail_probabilities(level)
-    finite = np.where(np.isinf(df) | (df < 1), 1.0, df)
-    quantile: Floats = np.where(np.isinf(df), ndtri(upper), stdtrit(finite, upper))
-    return np.where(df < 1, np.nan, quantile)

@@ -11,12 +11,15 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.rankings import Rankings
 
+# A rank that no document has.
+_NEVER = np.iinfo(np.int64).max
+
 
 def average_precision(rankings: Rankings, *, cutoff: int | None = None, rel: int = 1) -> Floats:
     """Mean over relevant documents of the precision at their rank; unretrieved ones count 0."""
     relevant = relevant_within(rankings, cutoff, rel)
     kept = relevant.copies_within(cutoff)
-    precisions = _precisions(relevant.before, relevant.above(relevant.copies), kept)
+    precisions = _precisions(relevant.before, relevant.copies_above(), kept)
     return share(relevant.total(precisions), rankings.count_at_least(rel))
 
 
@@ -34,14 +37,15 @@ def r_precision(rankings: Rankings, *, rel: int = 1) -> Floats:
     """Precision after as many documents as there are relevant ones."""
     total = rankings.count_at_least(rel)
     relevant = relevant_within(rankings, int(total.max(initial=0)), rel)
-    return share(relevant.total(relevant.copies_within(total[relevant.topic])), total)
+    return share(relevant.total(relevant.copies_within(_by_document(relevant, total))), total)
 
 
 def reciprocal_rank(rankings: Rankings, *, cutoff: int | None = None, rel: int = 1) -> Floats:
     """One over the rank of the first relevant document."""
     relevant = relevant_within(rankings, cutoff, rel)
-    first = (relevant.above(relevant.copies) == 0) & (relevant.copies_within(cutoff) > 0)
-    return relevant.total(first / (relevant.before + 1.0))
+    found = np.where(relevant.copies > 0, relevant.before, _NEVER)
+    first = relevant.least(found, _NEVER)
+    return (first < (_NEVER if cutoff is None else cutoff)) / (first + 1.0)
 
 
 def success(rankings: Rankings, *, cutoff: int, rel: int = 1) -> Floats:
@@ -57,10 +61,10 @@ def binary_preference(rankings: Rankings, *, rel: int = 1) -> Floats:
     """
     liked = rankings.gain >= rel
     disliked = (rankings.gain >= 0) & ~liked
-    above = rankings.above(rankings.copies * disliked[:, None])[liked]
+    above = rankings.copies_above(disliked, liked)
     relevant = rankings.only(liked)
     total = rankings.count_at_least(rel)
-    bound = np.minimum(total, rankings.count_at_least(0) - total)[relevant.topic]
+    bound = _by_document(relevant, np.minimum(total, rankings.count_at_least(0) - total))
     preference = 1.0 - np.minimum(above, bound) / np.maximum(bound, 1)
     return share(relevant.total(preference * relevant.copies), total)
 
@@ -107,6 +111,14 @@ def share(part: Floats, whole: Floats | Integers) -> Floats:
 def _retrieved(rankings: Rankings, cutoff: int | None, rel: int) -> Floats:
     relevant = relevant_within(rankings, cutoff, rel)
     return relevant.total(relevant.copies_within(cutoff))
+
+
+def _by_document(rankings: Rankings, values: Integers) -> Integers:
+    """Return values by topic (topics × replicates) for each recorded document.
+
+    Those of a single topic serve every document as they are.
+    """
+    return values if len(values) == 1 else values[rankings.topic]
 
 
 def _precisions(before: Integers, above: Integers, copies: Integers) -> Floats:

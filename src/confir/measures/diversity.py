@@ -259,4 +259,4 @@ def _ideal_by_gain(rankings: Rankings, gain: Floats) -> Rankings:
         gain=qrels.gains[documents],
         copies=rankings.judged_copies[documents],
     )
-    return replace(lists, before=lists.above(lists.copies))
+    return replace(lists, before=lists.copies_above())

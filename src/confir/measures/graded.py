@@ -7,8 +7,9 @@ documents are relevant stays with the levels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -24,6 +25,9 @@ Dcg = Literal["log2", "exp-log2"]
 # Sums of gains, and of 2^gain, stay finite below these.
 _HIGHEST_GAIN = 1e100
 _HIGHEST_EXPONENT = 1000
+
+# Sums that a table may be made of.
+_LARGEST_TABLE = 500_000
 
 
 def ndcg(
@@ -97,21 +101,16 @@ def q_measure(
         raise InvalidValueError(f"Q's beta is {beta}; expected a number of 0 or more")
     ordered = _by_mapped_gain(rankings, gains)
     relevant = relevant_within(ordered, cutoff)
-    topic, seen = relevant.topic, list(_seen_by_level(relevant))
     kept = relevant.copies_within(cutoff)
-    blended = np.zeros(kept.shape)
-    for copy, cells in over_copies(kept):
-        row = cells // kept.shape[1]
-        rank = relevant.before.ravel()[cells] + copy
-        own = {level: above.ravel()[cells] + copy * here[row] for level, here, above in seen}
-        # Flat position in topics × replicates.
-        place = cells + (topic[row] - row) * kept.shape[1]
-        gained = _cumulated(ordered, own, gains)
-        best = _cumulated(ordered, _ideal_counts(ordered, place, rank), gains)
-        blended.ravel()[cells] += (beta * gained + sum(own.values())) / (beta * best + rank)
+    if kept.max(initial=0) <= 1:
+        blended = relevant.total(kept * _single_ratios(ordered, relevant, beta, gains))
+    else:
+        before = relevant.before if cutoff is None else np.minimum(relevant.before, cutoff)
+        counted = replace(relevant, before=before, copies=kept)
+        ideal = beta * _ideal_gains(ordered, gains, deepest=cutoff)
+        blended = _sums_of_ratios(counted, beta * mapped_gain(counted.gain, gains) + 1.0, ideal)
     total = rankings.count_at_least(1)
-    bound = total if cutoff is None else np.minimum(total, cutoff)
-    return share_of_best(relevant.total(blended), bound)
+    return share_of_best(blended, total if cutoff is None else np.minimum(total, cutoff))
 
 
 def mapped_gain(gain: Integers, gains: str | None) -> Floats:
@@ -153,8 +152,8 @@ def discounted(rankings: Rankings, gain: Floats, cutoff: int | None) -> Floats:
     if kept.max(initial=0) <= 1:
         # One division by document, as in trec_eval: equal to it to the last bit.
         return rankings.total(kept * gain[:, None] / logarithms[before])
-    sums = np.concatenate(([0.0], np.cumsum(1.0 / logarithms)))
-    return rankings.total(gain[:, None] * (sums[last] - sums[before]))
+    discounts = np.concatenate(([0.0], np.cumsum(1.0 / logarithms)))
+    return rankings.total(gain[:, None] * (discounts[last] - discounts[before]))
 
 
 def over_copies(kept: Integers) -> Iterator[tuple[int, Integers]]:
@@ -199,7 +198,7 @@ def _seen_by_level(rankings: Rankings) -> Iterator[tuple[int, Booleans, Integers
     for level in rankings.levels.tolist():
         here = rankings.gain == level
         if here.any():
-            yield level, here, rankings.above(rankings.copies * here[:, None])
+            yield level, here, rankings.copies_above(here)
 
 
 def _stopping(rankings: Rankings, cutoff: int | None, gmax: int, gains: str | None) -> Floats:
@@ -217,12 +216,44 @@ def _stopping(rankings: Rankings, cutoff: int | None, gmax: int, gains: str | No
         stop[here] = probability
         reached *= np.power(1.0 - probability, np.arange(above.max() + 1))[above]
     kept = rankings.copies_within(cutoff)
-    value = np.zeros(kept.shape)
-    for copy, cells in over_copies(kept):
-        chance = stop[cells // kept.shape[1]]
-        satisfied = reached.ravel()[cells] * (1.0 - chance) ** (copy - 1) * chance
-        value.ravel()[cells] += satisfied / (rankings.before.ravel()[cells] + copy)
-    return rankings.total(value)
+    return rankings.total(reached * _satisfied(rankings.before, kept, stop))
+
+
+def _satisfied(before: Integers, copies: Integers, stop: Floats) -> Floats:
+    """Return ``Σ_{j=1..k} stop (1 - stop)^(j-1) / (r + j)`` for k copies under r documents.
+
+    Where few different sums come often, each is computed once.
+    """
+    stops, kind = np.unique(stop, return_inverse=True)
+    ranks, most = int(before.max(initial=0)) + 1, int(copies.max(initial=0)) + 1
+    if len(stops) * most * ranks >= copies.size:
+        return _satisfied_by_copy(before, copies, stop)
+    rank = np.arange(ranks)
+    table = np.stack(
+        [
+            _sums_over_copies(
+                lambda copy, s=one: s * (1.0 - s) ** (copy - 1) / (rank + copy),  # type: ignore[misc]
+                most,
+                ranks,
+            )
+            for one in stops.tolist()
+        ]
+    )
+    place = copies + most * kind[:, None]
+    place *= ranks
+    place += before
+    value: Floats = table.take(place)
+    return value
+
+
+def _satisfied_by_copy(before: Integers, copies: Integers, stop: Floats) -> Floats:
+    value = np.zeros(copies.shape)
+    for copy, cells in over_copies(copies):
+        chance = stop[cells // copies.shape[1]]
+        value.ravel()[cells] += (
+            chance * (1.0 - chance) ** (copy - 1) / (before.ravel()[cells] + copy)
+        )
+    return value
 
 
 def _stop_probability(gain: Floats, gmax: int) -> Floats:
@@ -231,24 +262,200 @@ def _stop_probability(gain: Floats, gmax: int) -> Floats:
     return stop
 
 
-def _ideal_counts(rankings: Rankings, place: Integers, rank: Integers) -> dict[int, Integers]:
-    """Return how many documents of each level the ideal lists have down to the ranks.
+def _single_ratios(
+    rankings: Rankings, relevant: Rankings, beta: float, gains: str | None
+) -> Floats:
+    """Return Q's blended ratio at the rank of each relevant document's first copy.
 
-    Places are flat positions in topics × replicates.
+    Gains are added as in the ideal list: a perfect list scores exactly 1.
     """
+    rank = relevant.before + 1
+    counts = {level: above + here[:, None] for level, here, above in _seen_by_level(relevant)}
+    gained = beta * _cumulated(rankings, counts, gains, rank.shape)
+    ideal = beta * _ideal_gains(rankings, gains, deepest=int(rank.max(initial=0)))
+    place = np.minimum(rank, ideal.shape[1] - 1)
+    best = ideal[relevant.topic[:, None], place, np.arange(rank.shape[1])]
+    ratios: Floats = (gained + sum(counts.values())) / (best + rank)
+    return ratios
+
+
+def _sums_of_ratios(relevant: Rankings, weight: Floats, ideal: Floats) -> Floats:
+    """Return the sum of Q's blended ratios over each list: runs × topics × replicates.
+
+    The copies of a document at ranks r + 1 to r + k add ``Σ_i (A + (i - r) a) / (best + i)``: a is
+    the document's weight, A that of the copies above, and ``best`` the ideal list's gain so far.
+
+    Parameters
+    ----------
+    relevant
+        Relevant documents and the copies of them that count.
+    weight
+        β gain + 1 of each document.
+    ideal
+        β times the gain of the ideal lists' first 0, 1, … documents: topics × ranks × replicates.
+    """
+    spans = list(pairwise(relevant.offsets.tolist()))
+    sums = np.zeros((len(spans), ideal.shape[2]))
+    for topic, best in enumerate(ideal):
+        lists = range(topic, len(spans), len(ideal))
+        inverses = _InverseSums(best, relevant, [spans[place] for place in lists])
+        for place, middle in zip(lists, inverses.middles, strict=True):
+            start, stop = spans[place]
+            above = _weight_above(relevant.copies[start:stop], weight[start:stop])
+            if start < middle:
+                rows = slice(start, middle)
+                # Σ_i (A + (i - r) a) / (best + i) = (A - r a) Σ_i 1/(best + i) + a Σ_i i/(best + i)
+                base = relevant.before[rows].astype(np.float64)
+                base *= weight[rows, None]
+                np.subtract(above[: middle - start], base, out=base)
+                sums[place] += _blend(base, weight[rows], inverses.within(rows))
+            if middle < stop:
+                rows = slice(middle, stop)
+                sums[place] += _blend(above[middle - start :], weight[rows], inverses.below(rows))
+    return relevant.by_list(sums)
+
+
+def _weight_above(copies: Integers, weight: Floats) -> Floats:
+    """Return the weight of the copies above each document of a list, added from the top."""
+    running = np.empty((len(copies) + 1, copies.shape[1]))
+    running[0] = 0.0
+    running[1:] = copies
+    running[1:] *= weight[:, None]
+    for higher, lower in pairwise(running[:-1]):
+        np.add(higher, lower, out=lower)
+    return running[:-1]
+
+
+def _blend(base: Floats, weight: Floats, inverses: Floats) -> Floats:
+    """Return the sums over documents of ``base Σ_i 1/(best + i) + weight Σ_i i/(best + i)``."""
+    blended: Floats = np.einsum("ij,ij->j", base, inverses[..., 0])
+    blended += np.einsum("i,ij->j", weight, inverses[..., 1])
+    return blended
+
+
+class _InverseSums:
+    """Sums of ``1/(best + i)`` and ``i/(best + i)`` over the ranks i of a document's copies.
+
+    For the lists of one topic. The two stand side by side, to be looked up together.
+
+    Parameters
+    ----------
+    best
+        The ideal list's gain after 0, 1, … documents: ranks × replicates.
+    relevant
+        Relevant documents and the copies of them that count.
+    spans
+        The topic's lists: their first document, and the one after their last.
+
+    Attributes
+    ----------
+    middles
+        The first document of each list that stands below the ideal list's end in all replicates;
+        the one after the last if there is none, or if ``below`` would need too large a table.
+    """
+
+    def __init__(self, best: Floats, relevant: Rankings, spans: Sequence[tuple[int, int]]) -> None:
+        self.before, self.copies = relevant.before, relevant.copies
+        self.replicate = np.arange(best.shape[1])
+        most, deepest = int(self.copies.max()), int(self.before.max())
+        highest = self.before.min(axis=1)
+        end = len(best) - 1
+        if highest.max() >= end and not self._tabulate(best[-1], deepest, most):
+            end = deepest + 1
+        # A list's documents keep their order in every replicate.
+        self.middles = [
+            start + int(np.searchsorted(highest[start:stop], end)) for start, stop in spans
+        ]
+        last = [m - 1 for (start, _), m in zip(spans, self.middles, strict=True) if start < m]
+        self.from_top = _inverses_from_top(best, int(self.before[last].max(initial=0)) + most + 1)
+
+    def within(self, rows: slice) -> Floats:
+        """Return the two sums for documents before ``middles``: documents × replicates × 2."""
+        first = self.before[rows] * len(self.replicate)
+        first += self.replicate
+        last = self.copies[rows] * len(self.replicate)
+        last += first
+        sums: Floats = self.from_top.take(last, axis=0)
+        sums -= self.from_top.take(first, axis=0)
+        return sums
+
+    def below(self, rows: slice) -> Floats:
+        """Return the two sums for the other documents, with i - r for i in the second numerator."""
+        place = self.copies[rows] * self.ranks
+        place += self.before[rows]
+        place += self.shift
+        sums: Floats = self.table.take(place, axis=0)
+        return sums
+
+    def _tabulate(self, best: Floats, deepest: int, most: int) -> bool:
+        """Make the table for ``below``, or return False where it would be too large.
+
+        The ideal list's gain stays the same there, so that few different sums come often.
+        """
+        gain = np.floor(best)
+        fractions, kind = np.unique(best - gain, return_inverse=True)
+        ranks = gain.max() + deepest + 1
+        if ranks * len(fractions) * (most + 1) > _LARGEST_TABLE:
+            return False
+        rank = (np.arange(ranks) + fractions[:, None]).ravel()
+        table = np.zeros((most + 1, len(rank), 2))
+        for copy in range(1, most + 1):
+            inverse = 1.0 / (rank + copy)
+            np.add(table[copy - 1, :, 0], inverse, out=table[copy, :, 0])
+            np.add(table[copy - 1, :, 1], copy * inverse, out=table[copy, :, 1])
+        self.table = table.reshape(-1, 2)
+        self.ranks = len(rank)
+        self.shift = gain.astype(np.int64) + kind * int(ranks)
+        return True
+
+
+def _inverses_from_top(best: Floats, ranks: int) -> Floats:
+    """Return both sums over the ranks up to 0, 1, …: a row for each rank and replicate."""
+    rank = np.arange(ranks)
+    scale = best.take(np.minimum(rank, len(best) - 1), axis=0)
+    scale += rank[:, None]
+    scale[0] = np.inf
+    sums = np.empty((*scale.shape, 2))
+    np.divide(1.0, scale, out=sums[..., 0])
+    np.multiply(sums[..., 0], rank.astype(np.float64)[:, None], out=sums[..., 1])
+    for higher, lower in pairwise(sums):
+        np.add(higher, lower, out=lower)
+    return sums.reshape(-1, 2)
+
+
+def _sums_over_copies(term: Callable[[int], Floats], most: int, ranks: int) -> Floats:
+    """Return the sums of the terms of the first 0, 1, … copies: copies × ranks."""
+    table = np.zeros((most, ranks))
+    for copy in range(1, most):
+        table[copy] = table[copy - 1] + term(copy)
+    return table
+
+
+def _ideal_gains(rankings: Rankings, gains: str | None, deepest: int | None = None) -> Floats:
+    """Return the gain of the ideal lists' first 0, 1, … documents, up to the last relevant one.
+
+    Topics × ranks × replicates, the rankings' levels in ascending order of gain; no deeper than
+    asked for.
+    """
+    topics, _, replicates = rankings.counts.shape
+    end = int(rankings.count_at_least(1).max(initial=0))
+    ranks = 1 + (end if deepest is None else min(end, deepest))
+    rank = np.arange(ranks)[:, None]
     held: dict[int, Integers] = {}
-    better = np.zeros(len(rank), np.int64)
+    better = np.zeros((topics, 1, replicates), np.int64)
     for number in np.flatnonzero(rankings.levels >= 1)[::-1]:
-        count = rankings.counts[:, number].ravel()[place]
+        count = rankings.counts[:, [number]]
         held[int(rankings.levels[number])] = np.clip(rank - better, 0, count)
         better += count
-    return held
+    return _cumulated(rankings, held, gains, (topics, ranks, replicates))
 
 
-def _cumulated(rankings: Rankings, counts: dict[int, Integers], gains: str | None) -> Floats:
+def _cumulated(
+    rankings: Rankings, counts: dict[int, Integers], gains: str | None, shape: tuple[int, ...]
+) -> Floats:
     """Return the gain of so many documents of each level, added in the order of the levels."""
-    cumulated = np.zeros(1)
+    cumulated = np.zeros(shape)
     for level in rankings.levels.tolist():
         if level in counts:
-            cumulated = cumulated + counts[level] * mapped_gain(np.array([level]), gains)
+            cumulated += counts[level] * mapped_gain(np.array([level]), gains)
     return cumulated

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from confir.errors import InvalidValueError
 from confir.intervals.catalogue import find_method
-from confir.report.tables import Cell, Table, number_text, to_markdown, to_text
+from confir.report.tables import Cell, Mark, Table, number_text, to_markdown, to_text
 from confir.studies.comparison import Comparison, Place
 from confir.studies.gate import Gate
 from confir.studies.paired_tests import find_test
 from confir.studies.run_groups import RunGroups
 from confir.studies.topic_differences import TopicDifference, TopicDifferences
-from confir.studies.verdicts import BETTER, WORSE, signed
+from confir.studies.verdicts import BETTER, NOT_SHOWN, WORSE, signed
 
 # [Soboroff2014] §2: what the eye may read off intervals of independent means.
 BY_EYE = (
@@ -22,6 +24,8 @@ BY_EYE = (
     "their difference decides."
 )
 
+
+_MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
 # Of more pairs than this nobody reads a list; of more differences, no sentences.
 MOST_LISTED = 200
@@ -79,6 +83,48 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
             f"{comparison.replicates} replicates" + ("" if seed is None else f", seed {seed}")
         )
     return "; ".join(parts)
+
+
+def marked_table(table: Table, comparison: Comparison) -> Table:
+    """Return a table of means with a mark on every run shown better or worse than the baseline.
+
+    Parameters
+    ----------
+    table
+        A row a run, a column a measure, as `interval_table` and `mean_table` make it.
+    comparison
+        Of the same runs and measures with a baseline; its first test counts.
+    """
+    verdicts = verdicts_by_run(comparison)
+    rows = tuple(
+        tuple(
+            cell._replace(mark=_MARKS.get(verdicts.get((row[0].text, column), NOT_SHOWN), ""))
+            for column, cell in zip(table.columns, row, strict=True)
+        )
+        for row in table.rows
+    )
+    note = "; ".join(part for part in (table.note, _mark_note(comparison)) if part)
+    return replace(table, rows=rows, note=note)
+
+
+def verdicts_by_run(comparison: Comparison) -> dict[tuple[str, str], str]:
+    """Return the verdict on each run and measure, against the baseline by the first test."""
+    if comparison.baseline is None:
+        raise InvalidValueError("verdicts on single runs need a baseline: compare with one")
+    return {
+        (comparison.names(pair)[1], measure): str(comparison.verdict[0, pair, m])
+        for pair in range(len(comparison.first))
+        for m, measure in enumerate(comparison.measures)
+    }
+
+
+def _mark_note(comparison: Comparison) -> str:
+    """Return what the marks mean, and by which test."""
+    parts = [f"{comparison.tests[0]} test"]
+    if _is_adjusted(comparison):
+        parts.append(comparison.correction)
+    parts.append(f"{100 * comparison.level:g} % interval by {comparison.method}")
+    return f"▲ ▼ better, worse than {comparison.baseline}: {', '.join(parts)}"
 
 
 def words_table(comparison: Comparison) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from confir.data.effect_files import Group
 from confir.data.scores import Record
 from confir.report.comparison_tables import Section, p_text
 from confir.report.tables import Cell, Table
@@ -11,7 +12,6 @@ from confir.studies.meta_analysis import (
     FIXED,
     HARTUNG_KNAPP,
     STOUFFER,
-    Group,
     PooledEffect,
     PooledModels,
 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import html
-import io
 import math
 import re
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+
+from confir.report.text_layout import lay_out
 
 if TYPE_CHECKING:  # what is shown need not be loaded to show something else
     from confir.data.scores import Scores
@@ -18,11 +20,20 @@ if TYPE_CHECKING:  # what is shown need not be loaded to show something else
     from confir.studies.ranking import Ranking
 
 
+# Signs beside a number: shown better or worse than the baseline.
+Mark = Literal["", "▲", "▼"]
+_MARKS_IN_WORDS = {"▲": "better than the baseline", "▼": "worse than the baseline"}
+
+# LaTeX notes are broken at the width of the table, but not into shorter lines than these.
+_SHORTEST_NOTE_LINE = 60
+
+
 class Cell(NamedTuple):
-    """The text of one cell, and whether it stands out."""
+    """The text of one cell, whether it stands out, and a sign beside it."""
 
     text: str
     strong: bool = False
+    mark: Mark = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +47,7 @@ class Table:
     rows
         Cells of each row.
     note
-        One line below the table that says what the numbers are.
+        What the numbers are, to stand below the table; a line or several.
     names
         Number of leading columns that name the row.
     """
@@ -137,88 +148,109 @@ def interval_text(mean: float, low: float, high: float) -> str:
 
 def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> str:
     """Return a table for the terminal; without a width, lines are as long as they must be."""
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
+    texts = [[_plain(name) for name in table.columns], *_marked_texts(table)]
+    strong = [[True] * len(table.columns), *([cell.strong for cell in row] for row in table.rows)]
+    lines = lay_out(texts, strong if colour else None, names=table.names, width=width)
+    note = ["", *map(_plain, table.note.split("\n"))] if table.note else []
+    return "\n".join([*lines, *note]) + "\n"
 
-    rich_table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for place, name in enumerate(table.columns):
-        justify: Literal["left", "right"] = "left" if place < table.names else "right"
-        rich_table.add_column(Text(_plain(name), "bold"), justify=justify, overflow="fold")
-    for row in table.rows:
-        rich_table.add_row(*(Text(_plain(c.text), "bold" if c.strong else "") for c in row))
-    stream = io.StringIO()
-    console = Console(
-        file=stream,
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-        width=width or 100_000,
-        no_color=not colour,
-        legacy_windows=False,
-    )
-    console.print(rich_table)
-    lines = [line.rstrip() for line in stream.getvalue().splitlines()]
-    return "\n".join([*lines, *(["", table.note] if table.note else [])]) + "\n"
+
+def _marked_texts(table: Table) -> list[list[str]]:
+    """Return the texts of the cells; in columns with marks, room for one stands after each."""
+    marked = {place for row in table.rows for place, cell in enumerate(row) if cell.mark}
+    return [
+        [
+            _plain(cell.text) + (f" {cell.mark or ' '}" if place in marked else "")
+            for place, cell in enumerate(row)
+        ]
+        for row in table.rows
+    ]
 
 
 def to_markdown(table: Table) -> str:
     """Return a table in Markdown, the best of each column in bold."""
     header = "| " + " | ".join(_markdown(name) for name in table.columns) + " |"
-    marks = ["---" if i < table.names else "---:" for i in range(len(table.columns))]
-    rows = [
-        "| "
-        + " | ".join(f"**{_markdown(c.text)}**" if c.strong else _markdown(c.text) for c in row)
-        + " |"
-        for row in table.rows
-    ]
-    note = ["", _markdown(table.note)] if table.note else []
-    return "\n".join([header, "|" + "|".join(marks) + "|", *rows, *note]) + "\n"
+    rules = ["---" if i < table.names else "---:" for i in range(len(table.columns))]
+    rows = ["| " + " | ".join(map(_markdown_cell, row)) + " |" for row in table.rows]
+    note = ["", *map(_markdown, table.note.split("\n"))] if table.note else []
+    return "\n".join([header, "|" + "|".join(rules) + "|", *rows, *note]) + "\n"
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = f"**{_markdown(cell.text)}**" if cell.strong else _markdown(cell.text)
+    return f"{text} {cell.mark}" if cell.mark else text
 
 
 def to_latex(table: Table) -> str:
-    """Return a table in LaTeX with booktabs, the best of each column in bold."""
+    """Return a table in LaTeX with booktabs, the best of each column in bold, the note below."""
     layout = "l" * table.names + "r" * (len(table.columns) - table.names)
-    rows = [
-        " & ".join(f"\\textbf{{{_latex(c.text)}}}" if c.strong else _latex(c.text) for c in row)
-        + r" \\"
-        for row in table.rows
+    lines = [
+        f"\\begin{{tabular}}{{{layout}}}",
+        r"\toprule",
+        _latex_row(map(_latex, table.columns)),
+        r"\midrule",
+        *(_latex_row(map(_latex_cell, row)) for row in table.rows),
+        r"\bottomrule",
+        *_latex_note(table),
+        r"\end{tabular}",
     ]
-    header = " & ".join(_latex(name) for name in table.columns) + r" \\"
-    note = [f"% {_plain(table.note)}"] if table.note else []
-    return (
-        "\n".join(
-            [
-                *note,
-                f"\\begin{{tabular}}{{{layout}}}",
-                r"\toprule",
-                header,
-                r"\midrule",
-                *rows,
-                r"\bottomrule",
-                r"\end{tabular}",
-            ]
-        )
-        + "\n"
-    )
+    packages = ["booktabs"]
+    if any(r"\blacktriangle" in line for line in lines):
+        packages.append("amssymb")
+    needed = ", ".join(f"\\usepackage{{{package}}}" for package in packages)
+    return "\n".join([f"% needs {needed}", *lines]) + "\n"
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    """Return a row; one that begins with a bracket would be an option of the row before."""
+    row = " & ".join(cells) + r" \\"
+    return f"{{}}{row}" if row.startswith(("[", "*")) else row
+
+
+def _latex_cell(cell: Cell) -> str:
+    """Return a cell; its mark takes no room, so that numbers stay one below the other."""
+    text = f"\\textbf{{{_latex(cell.text)}}}" if cell.strong else _latex(cell.text)
+    return f"{text}\\rlap{{$^{{{_LATEX_MARKS[cell.mark]}}}$}}" if cell.mark else text
+
+
+def _latex_note(table: Table) -> list[str]:
+    """Return the note as rows below the table, broken by hand: a longer line would widen it."""
+    if not table.note:
+        return []
+    rows = [table.columns, *([cell.text for cell in row] for row in table.rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    width = max(sum(widths) + 2 * len(widths), _SHORTEST_NOTE_LINE)
+    span = f"\\multicolumn{{{len(table.columns)}}}{{l}}"
+    lines = textwrap.wrap(table.note, width, break_long_words=False, break_on_hyphens=False)
+    return [
+        r"\addlinespace[2pt]",
+        *(f"{span}{{\\footnotesize {_latex(line)}}} \\\\" for line in lines),
+    ]
 
 
 def to_html(table: Table) -> str:
     """Return a table as a fragment of HTML; all text is escaped."""
-    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in table.columns)
+    head = "".join(f'<th scope="col">{_html(name)}</th>' for name in table.columns)
     rows = []
     for row in table.rows:
-        cells = []
-        for place, cell in enumerate(row):
-            text = html.escape(cell.text)
-            text = f"<strong>{text}</strong>" if cell.strong else text
-            cells.append(
-                f'<th scope="row">{text}</th>'
-                if place < table.names
-                else f'<td style="text-align:right">{text}</td>'
-            )
+        cells = [
+            f'<th scope="row">{_html_cell(cell)}</th>'
+            if place < table.names
+            else f'<td style="text-align:right">{_html_cell(cell)}</td>'
+            for place, cell in enumerate(row)
+        ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    caption = f"<caption>{html.escape(table.note)}</caption>" if table.note else ""
+    note = "<br>".join(map(_html, table.note.split("\n")))
+    caption = f"<caption>{note}</caption>" if note else ""
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>\n"
+
+
+def _html_cell(cell: Cell) -> str:
+    text = f"<strong>{_html(cell.text)}</strong>" if cell.strong else _html(cell.text)
+    if not cell.mark:
+        return text
+    words = _MARKS_IN_WORDS[cell.mark]
+    return f'{text}<sup role="img" aria-label="{words}" title="{words}">{cell.mark}</sup>'
 
 
 def _axes(labels: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
@@ -227,26 +259,30 @@ def _axes(labels: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
     return runs, list(dict.fromkeys(measure for _, measure in labels))
 
 
-# What a terminal would obey rather than show: control characters, but not the blank.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# What would be obeyed rather than shown: control characters, line separators, and signs that turn
+# the direction of writing, which could make a name look like another or run into its neighbours.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def _plain(text: str) -> str:
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+def _html(text: str) -> str:
+    return html.escape(_plain(text))
+
+
+# What Markdown would interpret: its own signs, the mathematics of some dialects, HTML's entities.
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]<>()#+!|~$-]|&(?=#?\w+;)")
+_RISKY = re.compile(rf"[\\`*_{{}}<>#!|~$]|\]\(|\]\[|&#?\w+;|{_CONTROL.pattern}")
+
+
 def _markdown(text: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]<>()#+!|~-])", r"\\\1", _plain(text)) if _risky(text) else text
+    """Return text as Markdown shows it; numbers and intervals need no escapes."""
+    return _MARKDOWN.sub(r"\\\g<0>", _plain(text)) if _RISKY.search(text) else text
 
 
-def _risky(text: str) -> bool:
-    """Whether a text holds signs that Markdown would interpret; numbers and intervals do not."""
-    return (
-        re.search(r"[\\`*_{}<>#!|~]|\]\(|\]\[", text) is not None
-        or _CONTROL.search(text) is not None
-    )
-
-
+_LATEX_MARKS = {"▲": r"\blacktriangle", "▼": r"\blacktriangledown"}
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -254,10 +290,11 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"\char34{}",  # in every font encoding, unlike its name
     "–": "--",
     "%": r"\%",
     **{sign: f"\\{sign}" for sign in "&$#_{}"},
+    **{sign: f"${name}$" for sign, name in _LATEX_MARKS.items()},
 }
 
 

@@ -167,13 +167,15 @@ def quantile_of_sorted(ordered: Floats, probability: float | Floats, count: Inte
     place = np.clip(probability, 0.0, 1.0) * np.maximum(count - 1, 0)
     lower = np.floor(np.nan_to_num(place)).astype(np.int64)
     upper = np.minimum(lower + 1, np.maximum(count - 1, 0))
-    part = place - lower
-    low, high = ordered[lower, columns], ordered[upper, columns]
+    quantile = interpolate(ordered[lower, columns], ordered[upper, columns], place - lower)
+    return np.where(count > 0, quantile, np.nan)
+
+
+def interpolate(low: Floats, high: Floats, part: Floats) -> Floats:
+    """Return what lies at a part of the way from one value to another; either may be infinite."""
     with np.errstate(invalid="ignore"):
         between = (1.0 - part) * low + part * high
-    exact = (part == 0) | (low == high)
-    result: Floats = np.where(count > 0, np.where(exact, low, between), np.nan)
-    return result
+    return np.where((part == 0) | (low == high), low, between)
 
 
 def count_below(ordered: Floats, value: Floats) -> Integers:

@@ -24,7 +24,7 @@ from confir.resampling.distribution import SamplingDistribution
 DEFAULT_REPLICATES = 9_999
 
 # Var* below this share of the second moment is rounding, not variance.
-_ROUNDING = 1e-13
+ROUNDING = 1e-13
 
 Rng = int | np.random.Generator | None
 WeightedStatistic = Callable[[Floats, Floats], Floats]
@@ -33,11 +33,16 @@ ScoresLike = Scores | Floats | Sequence[Any]
 
 def topic_weights(topics: int, replicates: int, rng: np.random.Generator) -> Floats:
     """Return replicate weights, the share of draws that fell on each topic: B × topics."""
-    drawn = rng.integers(0, topics, (replicates, topics), dtype=np.int64)
+    drawn = topic_draws(topics, replicates, rng)
     drawn += np.arange(replicates)[:, None] * topics
     counts = np.bincount(drawn.reshape(-1), minlength=replicates * topics)
     weights: Floats = counts.reshape(replicates, topics) / topics
     return weights
+
+
+def topic_draws(topics: int, replicates: int, rng: np.random.Generator) -> Integers:
+    """Return the topics that the replicates draw: B × topics."""
+    return rng.integers(0, topics, (replicates, topics), dtype=np.int64)
 
 
 def bootstrap_topics(
@@ -197,9 +202,29 @@ class TopicSample:
         """Number of columns."""
         return len(self.labels)
 
+    @property
+    def averages(self) -> bool:
+        """Whether the statistic is the mean of one variable, of which no value is missing."""
+        linear = isinstance(self.statistic, Statistic) and self.statistic.linear
+        return linear and not bool(np.isnan(self.values[0]).any())
+
+    def selected(self, columns: slice) -> TopicSample:
+        """Return some columns, as one row of them."""
+        values = tuple(np.ascontiguousarray(value[:, columns]) for value in self.values)
+        labels = self.labels[columns]
+        return TopicSample(labels, (len(labels),), values, self.statistic, self.support[columns])
+
     def drawn(self, topics: Integers) -> TopicSample:
         """Return the sample made of some topics, which may be drawn more than once."""
         return replace(self, values=tuple(value[topics] for value in self.values))
+
+    def drawn_often(self, topics: Integers) -> TopicSample:
+        """Return several samples side by side, a row of topics each, as columns of one."""
+        samples, size = topics.shape
+        values = tuple(value[topics.T].reshape(size, -1) for value in self.values)
+        shape = (samples, *self.shape)
+        support = np.tile(self.support, samples)
+        return TopicSample(self.labels * samples, shape, values, self.statistic, support)
 
     def provides(self, need: str) -> bool:
         """Whether the distribution of this statistic has a field."""
@@ -306,24 +331,26 @@ def _smooth_distribution(
 ) -> SamplingDistribution:
     """Return the distribution of a smooth function of means, se by influence values."""
     present = ~np.isnan(values[0])
+    complete = bool(present.all())
     count = present.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        means = [np.where(present, value, 0.0).sum(axis=0) / count for value in values]
-        deviations = [
-            np.where(present, value - mean, 0.0) for value, mean in zip(values, means, strict=True)
-        ]
+        filled = [value if complete else np.where(present, value, 0.0) for value in values]
+        means = [value.sum(axis=0) / count for value in filled]
+        deviations = [value - mean for value, mean in zip(values, means, strict=True)]
+        if not complete:
+            deviations = [np.where(present, d, 0.0) for d in deviations]
         slopes = statistic.slopes(*means)
-        influence = np.zeros_like(deviations[0])
-        for slope, d in zip(slopes, deviations, strict=True):
-            influence += slope * d
-        squares = np.square(influence).sum(axis=0)
+        influence = _influence(slopes, deviations)
+        powers = np.square(influence)
+        squares = powers.sum(axis=0)
+        powers *= influence
         estimate = np.asarray(statistic.value(*means), np.float64)
         constant = np.array([_constant(value) for value in values]).all(axis=0)
         se = np.sqrt(squares / (count * (count - 1.0)))
         # Differences and ratios that are all equal vary by rounding still.
         size = sum(np.abs(slope * mean) for slope, mean in zip(slopes, means, strict=True))
-        se = np.where(constant | (se <= _ROUNDING * size), 0.0, se)
-        acceleration = (influence**3).sum(axis=0) / (6.0 * squares**1.5)
+        se = np.where(constant | (se <= ROUNDING * size), 0.0, se)
+        acceleration = powers.sum(axis=0) / (6.0 * squares**1.5)
         resampled = _Moments(statistic, means, deviations, present, weights, needs)
         replicates = resampled.values()
         undefined = None if replicates is None else np.isnan(replicates)
@@ -344,12 +371,20 @@ def _smooth_distribution(
         )
 
 
+def _influence(slopes: Sequence[Floats], deviations: list[Floats]) -> Floats:
+    """Return each topic's influence on the statistic: topics × columns."""
+    if slopes[0] is UNIT:
+        return deviations[0]
+    influence: Floats = np.zeros_like(deviations[0])
+    for slope, d in zip(slopes, deviations, strict=True):
+        influence += slope * d
+    return influence
+
+
 def _constant(value: Floats) -> Booleans:
     """Whether all scores of a column are equal; missing ones do not count."""
-    with np.errstate(all="ignore"):
-        low = np.where(np.isnan(value), np.inf, value).min(axis=0)
-        high = np.where(np.isnan(value), -np.inf, value).max(axis=0)
-    return np.asarray(low >= high)
+    varies: Booleans = np.fmin.reduce(value, axis=0) < np.fmax.reduce(value, axis=0)
+    return ~varies
 
 
 class _Moments:
@@ -421,7 +456,7 @@ class _Moments:
         variance = self._resample(np.square(self.deviations[0]))
         square = np.square(mean)
         variance -= square
-        square *= _ROUNDING
+        square *= ROUNDING
         variance[variance <= square] = 0.0
         return variance
 
@@ -436,7 +471,7 @@ class _Moments:
                 second = factor * self._resample(d * self.deviations[j])
                 variance += second - factor * mean * self.first[j]
                 total += np.abs(second)
-        variance[variance <= _ROUNDING * total] = 0.0
+        variance[variance <= ROUNDING * total] = 0.0
         return variance
 
     def skewness(self) -> Floats | None:
@@ -450,7 +485,7 @@ class _Moments:
         third = np.square(mean)
         third += 3.0 * variance
         third *= mean
-        np.subtract(self._resample(d**3), third, out=third)
+        np.subtract(self._resample(np.square(d) * d), third, out=third)
         scale = np.sqrt(variance)
         scale *= variance
         return np.divide(third, scale, out=np.zeros_like(third), where=scale > 0).T
@@ -462,17 +497,18 @@ def _exact_at_ends(mean: Floats, deviations: Floats, replicates: Floats) -> Floa
     Rounding would leave 1e-18 where a replicate is 0, whose logit is finite. Any other replicate
     is further from the end than half of the next score's share in a mean.
     """
-    for side in (1.0, -1.0):
-        ordered = side * deviations
-        lowest = ordered.min(axis=0)
-        following = np.where(ordered > lowest, ordered, np.inf).min(axis=0)
-        end = mean + side * lowest
-        end = np.where(np.abs(end - 1.0) <= _ROUNDING, 1.0, end)
-        reach = end + side * (following - lowest) / (2.0 * len(deviations))
-        reach = np.where((end == 0.0) | (end == 1.0), reach, -side * np.inf)
-        near = replicates < reach[:, None] if side > 0 else replicates > reach[:, None]
-        if near.any():
-            replicates[near] = np.broadcast_to(end[:, None], replicates.shape)[near]
+    for nearest, none, beyond in ((np.min, np.inf, np.less), (np.max, -np.inf, np.greater)):
+        extreme = nearest(deviations, axis=0)
+        end = mean + extreme
+        end = np.where(np.abs(end - 1.0) <= ROUNDING, 1.0, end)
+        ending = np.flatnonzero((end == 0.0) | (end == 1.0))
+        if not len(ending):
+            continue
+        end, extreme, others = end[ending], extreme[ending], deviations[:, ending]
+        following = nearest(np.where(others == extreme, none, others), axis=0)
+        reach = end + (following - extreme) / (2.0 * len(deviations))
+        some = replicates[ending]
+        replicates[ending] = np.where(beyond(some, reach[:, None]), end[:, None], some)
     return replicates
 
 
@@ -493,7 +529,7 @@ def _function_distribution(
     squares = np.square(influence).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         se = np.sqrt(squares / (topics * (topics - 1.0)))
-        se = np.where(se <= _ROUNDING * np.abs(estimate), 0.0, se)
+        se = np.where(se <= ROUNDING * np.abs(estimate), 0.0, se)
         acceleration = (influence**3).sum(axis=0) / (6.0 * squares**1.5)
     replicates = None if weights is None else np.asfortranarray(_apply(function, weights, scores))
     return SamplingDistribution(

@@ -16,9 +16,14 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.errors import InvalidValueError, UnknownNameError
+from confir.intervals.bca import bca_side
+from confir.intervals.bootstrap_t import bootstrap_t_side
 from confir.intervals.catalogue import Method
+from confir.intervals.count_kernels import Kernels, compile_kernels
 from confir.intervals.interval import check_level
-from confir.intervals.probe import ABOVE, BELOW, UNDEFINED, Probe, near
+from confir.intervals.percentile import percentile_side
+from confir.intervals.probe import ABOVE, BELOW, INSIDE, UNDEFINED, CountedProbe, Probe, near
+from confir.intervals.standard import logit_t_interval, t_interval
 from confir.parallel import Arrays, Progress, digest, run_tasks, task_seeds
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.topics import (
@@ -26,10 +31,16 @@ from confir.resampling.topics import (
     ScoresLike,
     TopicSample,
     check_replicates,
+    topic_draws,
     topic_sample,
     topic_weights,
 )
-from confir.studies.studied_methods import MethodLike, chosen_methods, method_identity
+from confir.studies.studied_methods import (
+    PUBLISHED_BOOTSTRAP_T,
+    MethodLike,
+    chosen_methods,
+    method_identity,
+)
 
 Sampling = Literal["with", "without"]
 
@@ -37,6 +48,24 @@ Sampling = Literal["with", "without"]
 # number of workers nor the machine changes a number.
 _SAMPLES_PER_TASK = 20
 _BLOCK = 1 << 18
+
+# The same where replicates are counted and not kept, which stay in the processor's cache; and
+# scores of samples that are worked on side by side.
+_COUNTED_BLOCK = 1 << 17
+_SIDE_BY_SIDE = 1 << 22
+
+# Replicates of all columns and samples from which compiled code repays its loading.
+_WORTH_COMPILING = 50_000_000
+
+# What finds the side of a value from statistics of its column and counts of replicates alone.
+_COUNTING = {
+    t_interval,
+    logit_t_interval,
+    percentile_side,
+    bca_side,
+    bootstrap_t_side,
+    PUBLISHED_BOOTSTRAP_T.count_side,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +173,18 @@ def count_misses(
     truth = population.distribution(slice(None), None, ()).estimate
     if np.isnan(truth).all():
         raise InvalidValueError("there are no scores; expected at least two topics with one")
-    experiment = _Experiment(population, truth, chosen, claimed, size, replicates, sampling, widths)
+    cells = samples * replicates * population.columns
+    experiment = _Experiment(
+        population=population,
+        truth=truth,
+        methods=chosen,
+        levels=claimed,
+        size=size,
+        replicates=replicates,
+        sampling=sampling,
+        widths=widths,
+        counted=not widths and population.averages and _can_count(chosen, cells),
+    )
     options = {"statistic": statistic, "baseline": baseline, "seed": str(seeds[0].entropy)}
     parts = run_tasks(
         experiment.run,
@@ -176,6 +216,18 @@ def number_of_tasks(samples: int) -> int:
     return -(-samples // _SAMPLES_PER_TASK)
 
 
+def check_size(size: int, topics: int, sampling: Sampling) -> None:
+    """Raise where samples of a size cannot be drawn from so many topics, or have no interval."""
+    if sampling not in ("with", "without"):
+        raise UnknownNameError("way of sampling", sampling, ("with", "without"))
+    if size < 2:
+        raise InvalidValueError(
+            f"a sample of {size} topic{'' if size == 1 else 's'} has no interval; expected 2 or more"
+        )
+    if sampling == "without" and size > topics:
+        raise InvalidValueError(f"{size} topics cannot be drawn without replacement from {topics}")
+
+
 def _check(
     population: TopicSample,
     size: int,
@@ -189,18 +241,9 @@ def _check(
     for level in levels:
         check_level(level)
     check_replicates(replicates)
-    if sampling not in ("with", "without"):
-        raise UnknownNameError("way of sampling", sampling, ("with", "without"))
     if samples < 1:
         raise InvalidValueError(f"samples is {samples}; expected 1 or more")
-    if size < 2:
-        raise InvalidValueError(
-            f"a sample of {size} topic{'' if size == 1 else 's'} has no interval; expected 2 or more"
-        )
-    if sampling == "without" and size > population.topics:
-        raise InvalidValueError(
-            f"{size} topics cannot be drawn without replacement from {population.topics}"
-        )
+    check_size(size, population.topics, sampling)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -215,6 +258,7 @@ class _Experiment:
     replicates: int
     sampling: Sampling
     widths: bool
+    counted: bool
 
     def describe(self) -> dict[str, Any]:
         """Return what tells this experiment from others, for a folder that keeps its results."""
@@ -235,8 +279,7 @@ class _Experiment:
         """Return the misses of some samples, summed."""
         samples, of_samples, of_replicates = task
         outer, inner = np.random.default_rng(of_samples), np.random.default_rng(of_replicates)
-        columns = self.population.columns
-        shape = (len(self.methods), len(self.levels), columns)
+        shape = (len(self.methods), len(self.levels), self.population.columns)
         result: Arrays = {
             "below": np.zeros(shape, np.int64),
             "above": np.zeros(shape, np.int64),
@@ -244,44 +287,89 @@ class _Experiment:
             "width": np.zeros(shape),
             "missed": np.zeros(shape[:2], np.int64),
             "missed_squared": np.zeros(shape[:2], np.int64),
-            "deviation": np.zeros(columns),
-            "estimates": np.zeros(columns, np.int64),
+            "deviation": np.zeros(shape[2]),
+            "estimates": np.zeros(shape[2], np.int64),
         }
-        needs = {need for method in self.methods for need in method.needs}
-        resamples = "replicates" in needs
-        blocks = _blocks(columns, max(1, _BLOCK // self.replicates))
-        for _ in range(samples):
-            sample = self.population.drawn(self._draw(outer))
-            own_seed = int(inner.integers(2**63))
-            weights = topic_weights(self.size, self.replicates, inner) if resamples else None
-            missed = np.zeros(shape[:2], np.int64)
-            for block in blocks:
-                distribution = replace(
-                    sample.distribution(block, weights, needs),
-                    seed=own_seed,
-                    draws=self.replicates,
-                )
-                missed += self._count(distribution, block, result)
-            result["missed"] += missed
-            result["missed_squared"] += missed**2
+        kernels = compile_kernels() if self.counted else None
+        size = self.size * self.population.columns
+        together = 1 if kernels is None else max(1, _SIDE_BY_SIDE // size)
+        for start in range(0, samples, together):
+            if kernels is None:
+                missed = self._by_arrays(outer, inner, result)
+            else:
+                number = min(together, samples - start)
+                missed = self._by_counting(number, outer, inner, kernels, result)
+            result["missed"] += missed.sum(axis=-1)
+            result["missed_squared"] += np.square(missed).sum(axis=-1)
         return result
+
+    def _by_arrays(
+        self, outer: np.random.Generator, inner: np.random.Generator, result: Arrays
+    ) -> Integers:
+        """Add the misses of one sample; return how many columns: methods × levels × 1."""
+        needs = {need for method in self.methods for need in method.needs}
+        sample = self.population.drawn(self._draw(outer))
+        own_seed = int(inner.integers(2**63))
+        weights = None
+        if "replicates" in needs:
+            weights = topic_weights(self.size, self.replicates, inner)
+        missed = np.zeros((len(self.methods), len(self.levels), 1), np.int64)
+        for block in _blocks(self.population.columns, max(1, _BLOCK // self.replicates)):
+            distribution = replace(
+                sample.distribution(block, weights, needs), seed=own_seed, draws=self.replicates
+            )
+            probe = Probe(distribution, self.truth[block])
+            missed += self._count(probe, block, result)
+        return missed
+
+    def _by_counting(
+        self,
+        samples: int,
+        outer: np.random.Generator,
+        inner: np.random.Generator,
+        kernels: Kernels,
+        result: Arrays,
+    ) -> Integers:
+        """Add the misses of samples side by side; return the columns: methods × levels × samples."""
+        topics = np.array([self._draw(outer) for _ in range(samples)])
+        blocks = [
+            _CountedBlock.of(self, columns, topics)
+            for columns in _blocks(
+                self.population.columns, max(1, _COUNTED_BLOCK // self.replicates)
+            )
+        ]
+        for number, sample in enumerate(topics):
+            inner.integers(2**63)  # the seed of methods that draw, of which there is none
+            drawn = topic_draws(self.size, self.replicates, inner)
+            # A topic that stands in the sample more than once weighs more, and costs no more.
+            stands = np.bincount(sample, minlength=self.population.topics) > 0
+            weights = np.empty((self.replicates, np.count_nonzero(stands)))
+            kernels.share_draws(drawn, (np.cumsum(stands) - 1)[sample], weights)
+            for block in blocks:
+                block.count(kernels, number, np.flatnonzero(stands), weights)
+        missed = np.zeros((len(self.methods), len(self.levels), samples), np.int64)
+        for block in blocks:
+            missed += self._count(block.probe, block.columns, result)
+        return missed
 
     def _draw(self, rng: np.random.Generator) -> Integers:
         if self.sampling == "with":
             return rng.integers(0, self.population.topics, self.size)
         return rng.permutation(self.population.topics)[: self.size]
 
-    def _count(
-        self, distribution: SamplingDistribution, columns: slice, result: Arrays
-    ) -> Integers:
-        """Add one sample's misses to the result; return how many columns: methods × levels."""
-        truth, estimate = self.truth[columns], distribution.estimate
-        probe = Probe(distribution, truth)
+    def _count(self, probe: Probe, columns: slice, result: Arrays) -> Integers:
+        """Add misses to the result; return how many columns: methods × levels × samples.
+
+        The probe has these columns of one sample, or those of several side by side.
+        """
+        distribution, truth, estimate = probe.distribution, probe.value, probe.distribution.estimate
+        by_sample = (-1, columns.stop - columns.start)
         scored, known = ~np.isnan(truth), ~np.isnan(estimate)
-        result["deviation"][columns] += np.where(known, estimate - truth, 0.0)
-        result["estimates"][columns] += known
+        deviation = np.where(known, estimate - truth, 0.0)
+        result["deviation"][columns] += deviation.reshape(by_sample).sum(axis=0)
+        result["estimates"][columns] += known.reshape(by_sample).sum(axis=0)
         nearer = np.where(truth < estimate - near(truth), BELOW, ABOVE)
-        missed = np.zeros((len(self.methods), len(self.levels)), np.int64)
+        missed = []
         for m, method in enumerate(self.methods):
             for v, level in enumerate(self.levels):
                 with np.errstate(divide="ignore", invalid="ignore"):
@@ -290,14 +378,72 @@ class _Experiment:
                 if not method.any_sample:
                     undefined |= distribution.degenerate
                 side = np.where(undefined, nearer, side)
-                result["undefined"][m, v, columns] += undefined
-                result["below"][m, v, columns] += side == BELOW
-                result["above"][m, v, columns] += side == ABOVE
-                missed[m, v] = np.count_nonzero(side[scored])
+                for name, flags in (
+                    ("undefined", undefined),
+                    ("below", side == BELOW),
+                    ("above", side == ABOVE),
+                ):
+                    result[name][m, v, columns] += flags.reshape(by_sample).sum(axis=0)
+                missed.append((scored & (side != INSIDE)).reshape(by_sample).sum(axis=1))
                 if self.widths:
                     width = _width(method, distribution, level, undefined)
                     result["width"][m, v, columns] += width
-        return missed
+        return np.array(missed).reshape(len(self.methods), len(self.levels), -1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _CountedBlock:
+    """Some columns of samples side by side, whose replicates are counted.
+
+    Attributes
+    ----------
+    columns
+        Which columns.
+    values
+        What is averaged: topics of the population × columns.
+    probe
+        The truth in all samples.
+    studentised
+        Whether they are studentised too.
+    """
+
+    columns: slice
+    values: Floats
+    probe: CountedProbe
+    studentised: bool
+
+    @classmethod
+    def of(cls, experiment: _Experiment, columns: slice, topics: Integers) -> _CountedBlock:
+        """Return the columns of samples, each a row of topics."""
+        population = experiment.population.selected(columns)
+        distribution = population.drawn_often(topics).distribution(slice(None), None, ())
+        studentised = any("replicate_se" in method.needs for method in experiment.methods)
+        probe = CountedProbe(
+            distribution,
+            np.tile(experiment.truth[columns], len(topics)),
+            replicates=experiment.replicates,
+            studentised=studentised,
+        )
+        return cls(columns, population.values[0], probe, studentised)
+
+    def count(self, kernels: Kernels, sample: int, topics: Integers, weights: Floats) -> None:
+        """Count the replicates of one sample, given the weights of its topics."""
+        width = self.values.shape[1]
+        columns = slice(sample * width, (sample + 1) * width)
+        powers = self.values[topics] - self.probe.distribution.estimate[columns]
+        if self.studentised:
+            powers = np.concatenate([powers, np.square(powers)], axis=1)
+        self.probe.count(kernels, columns, powers.T @ weights.T)
+
+
+def _can_count(methods: Sequence[Method], cells: int) -> bool:
+    """Whether methods need counts alone, of so many replicates that compiled code is worth it."""
+    if not any(method.resamples for method in methods):
+        return False
+    if any((method.count_side or method.compute) not in _COUNTING for method in methods):
+        return False
+    loaded = compile_kernels.cache_info().currsize > 0
+    return (loaded or cells >= _WORTH_COMPILING) and compile_kernels() is not None
 
 
 def _blocks(columns: int, largest: int) -> list[slice]:

@@ -16,7 +16,7 @@ from confir.data.scores import Record, Scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_names
 from confir.intervals.catalogue import DEFAULT_LEVEL
 from confir.intervals.interval import check_level, tail_probabilities
-from confir.intervals.standard import t_quantile
+from confir.intervals.quantiles import t_quantile
 from confir.resampling.topics import TopicSample, topic_sample
 
 HALF_WIDTH, POWER, DETECTABLE = "half width", "power", "detectable difference"

@@ -20,7 +20,7 @@ from confir.data.scores import Record, Scores
 from confir.errors import InvalidValueError
 from confir.parallel import Progress
 from confir.resampling.topics import Rng
-from confir.studies.misses import Sampling, count_misses
+from confir.studies.misses import Sampling, check_size, count_misses
 from confir.studies.studied_methods import MethodLike
 
 # [Park2011] §2: the proposed errors, 0.05 to 0.50 in steps of 0.05, as levels.
@@ -175,7 +175,9 @@ def estimate_type_one_error(
         raise InvalidValueError("no sample size is named; expected at least one")
     if resume is not None and rng is None:
         raise InvalidValueError("a study that may be resumed needs a seed; give rng a number")
-    generator = np.random.default_rng(rng)
+    for size in sizes:
+        check_size(size, len(scores.topics), sampling)
+    start = int(np.random.default_rng(rng).integers(2**63))
     parts = [
         count_misses(
             scores,
@@ -185,7 +187,7 @@ def estimate_type_one_error(
             samples=samples,
             replicates=replicates,
             sampling=sampling,
-            rng=generator,
+            rng=np.random.default_rng([start, size]),  # whatever other sizes are studied
             jobs=jobs,
             progress=progress,
             resume=None if resume is None else Path(resume) / f"topics-{size}",

@@ -9,8 +9,10 @@ from confir.report.charts import (
     intervals,
     meta,
     plan,
+    quality,
     ranking,
     split_half,
+    topics,
 )
 from confir.report.charts.drawing import chart, save_chart
 
@@ -24,7 +26,9 @@ __all__ = [
     "intervals",
     "meta",
     "plan",
+    "quality",
     "ranking",
     "save_chart",
     "split_half",
+    "topics",
 ]

@@ -10,13 +10,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from confir.data.scores import Record
-from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.drawing import COLOURS, INK, chart, import_altair, styled, tooltips
 from confir.report.charts.inline_records import inline_records
 from confir.studies.bias_variance import BiasVariance
 
-# More names than this in a panel would cover one another.
+# More names than this in a panel are too many to read.
 _NAMES_SHOWN = 12
+# What a name takes, in pixels of a panel as narrow as a telephone shows it; longer ones are cut.
+_PANEL, _LETTER, _LINE, _LONGEST_NAME = (240.0, 220.0), 6.0, 13.0, 110
 _LINES_WANTED = 6
+# Beyond the outermost points, a share of the axis is left free, for their names.
+_MARGIN = 0.06
 # The group of runs that belong to no sweep.
 _OTHERS = "runs"
 
@@ -32,12 +36,12 @@ def bias_variance_chart(result: BiasVariance) -> Any:
     for measure in result.measures:
         records = _records_of(result, measure)
         equal = alt.Chart(inline_records(_equal_totals(records))).encode(
-            x="bias_squared:Q", y="variance:Q"
+            x=alt.X("bias_squared:Q"), y=alt.Y("variance:Q")
         )
         lines = equal.mark_line(color="#bbb", strokeDash=[3, 3], strokeWidth=1).encode(
-            detail="total:N"
+            detail=alt.Detail("total:N")
         )
-        totals = equal.mark_text(color="#888", fontSize=9, dy=8).encode(text="label:N")
+        totals = equal.mark_text(color=INK, fontSize=9, dy=8).encode(text=alt.Text("label:N"))
         layers = [lines, totals, *_point_layers(records, "variance")]
         panels.append(alt.layer(*layers).properties(width=380, height=300, title=measure))
     title = f"Bias and variance of the {_variable(result)}, target {result.target}"
@@ -67,26 +71,62 @@ def _records_of(result: BiasVariance, measure: str) -> list[Record]:
     A run of a sweep is labelled by its parameter's value.
     """
     records = [record for record in result.to_records() if record["measure"] == measure]
-    named = _worth_naming(records)
+    named = _without_overlap(records, _worth_naming(records))
     labelled = []
     for record in records:
         parameter = record.get("parameter")
         label = record["run"] if record["run"] in named else ""
         if parameter is not None:
             label = f"{record['parameter_value']:g}"
-        labelled.append({**record, "label": label, "group": parameter or _OTHERS})
+        side = "left" if _on_the_right(_corner(record, records)[0]) else "right"
+        labelled.append({**record, "label": label, "side": side, "group": parameter or _OTHERS})
     return labelled
 
 
-def _worth_naming(records: Sequence[Record]) -> set[str]:
-    """Return the runs to be named: all, or the least and the most erring ones."""
+def _worth_naming(records: Sequence[Record]) -> list[str]:
+    """Return the runs to be named, the most important first: the extreme ones, then all of few."""
     records = [record for record in records if record.get("parameter") is None]
-    if len(records) <= _NAMES_SHOWN:
-        return {record["run"] for record in records}
     known = [record for record in records if not math.isnan(record["total"])]
-    chosen = {min(known, key=lambda r: r[part])["run"] for part in ("bias_squared", "total")}
-    chosen |= {pick(known, key=lambda r: r["variance"])["run"] for pick in (min, max)}
-    return chosen | {max(known, key=lambda r: r["total"])["run"]}
+    if not known:
+        return []
+    extremes = [min(known, key=lambda r: r[part])["run"] for part in ("total", "bias_squared")]
+    extremes += [pick(known, key=lambda r: r["variance"])["run"] for pick in (min, max)]
+    extremes.append(max(known, key=lambda r: r["total"])["run"])
+    others = [record["run"] for record in known] if len(records) <= _NAMES_SHOWN else []
+    return list(dict.fromkeys([*extremes, *others]))
+
+
+def _without_overlap(records: Sequence[Record], wanted: Sequence[str]) -> set[str]:
+    """Return the names that can be written without covering one another; hovering shows the rest."""
+    corners = {record["run"]: _corner(record, records) for record in records}
+    taken: list[tuple[float, float, float]] = []
+    named = set()
+    for name in wanted:
+        x, y = corners[name]
+        width = min(_LETTER * len(name), _LONGEST_NAME)
+        left = x - width if _on_the_right(x) else x
+        if all(
+            abs(y - other_y) >= _LINE or left >= other_right or left + width <= other_left
+            for other_left, other_right, other_y in taken
+        ):
+            taken.append((left, left + width, y))
+            named.add(name)
+    return named
+
+
+def _corner(record: Record, records: Sequence[Record]) -> tuple[float, float]:
+    """Return where a run's point lies in a small panel."""
+    place = []
+    for field, size in zip(("bias_squared", "variance"), _PANEL, strict=True):
+        values = [entry[field] for entry in records if not math.isnan(entry[field])]
+        reach = (max(values) - min(values) if values else 0.0) or 1.0
+        place.append(size * (record[field] - min(values, default=0.0)) / reach)
+    return place[0], place[1]
+
+
+def _on_the_right(x: float) -> bool:
+    """Return whether a point lies so far on the right that its name goes to the left."""
+    return x > _PANEL[0] / 2
 
 
 def _point_layers(records: Sequence[Record], height: str) -> list[Any]:
@@ -99,23 +139,40 @@ def _point_layers(records: Sequence[Record], height: str) -> list[Any]:
         range=[COLOURS[0], *(COLOURS[1 + i % (len(COLOURS) - 1)] for i in range(len(swept)))],
     )
     legend = alt.Legend(title=None) if swept else None
-    scale = alt.Scale(zero=False)
+    across, up = (
+        alt.Scale(domain=_extent(records, field), nice=False, zero=False)
+        for field in ("bias_squared", height)
+    )
     titles = {"variance": "variance", "total": "bias² + variance"}
     base = alt.Chart(inline_records(records)).encode(
-        x=alt.X("bias_squared:Q", title="bias²", scale=scale, axis=alt.Axis(tickCount=6)),
-        y=alt.Y(f"{height}:Q", title=titles[height], scale=scale, axis=alt.Axis(tickCount=6)),
+        x=alt.X("bias_squared:Q", title="bias²", scale=across, axis=alt.Axis(tickCount=6)),
+        y=alt.Y(f"{height}:Q", title=titles[height], scale=up, axis=alt.Axis(tickCount=6)),
         color=alt.Color("group:N", scale=colours, legend=legend),
     )
-    tooltip = ["run:N", "mean:Q", "bias:Q", "variance:Q", "total:Q", "total_low:Q", "total_high:Q"]
+    tooltip = tooltips(
+        "run:N", "mean:Q", "bias:Q", "variance:Q", "total:Q", "total_low:Q", "total_high:Q"
+    )
     joined = base.transform_filter(f"datum.group != '{_OTHERS}'").mark_line(
         strokeWidth=1.5, opacity=0.7
     )
-    layers = [joined.encode(order="parameter_value:Q")] if swept else []
+    layers = [joined.encode(order=alt.Order("parameter_value:Q"))] if swept else []
     if swept:
-        tooltip += ["parameter:N", "parameter_value:Q"]
+        tooltip += tooltips("parameter:N", "parameter_value:Q")
     points = base.mark_point(filled=True, size=55, opacity=0.85).encode(tooltip=tooltip)
-    names = base.mark_text(align="left", dx=7, dy=-5, fontSize=10).encode(text="label:N")
-    return [*layers, points, names]
+    names = [
+        base.transform_filter(f"datum.side == '{side}'")
+        .mark_text(align=align, dx=shift, dy=-5, fontSize=10, limit=_LONGEST_NAME)
+        .encode(text=alt.Text("label:N"))
+        for side, align, shift in (("right", "left", 7), ("left", "right", -7))
+    ]
+    return [*layers, points, *names]
+
+
+def _extent(records: Sequence[Record], field: str) -> list[float]:
+    """Return the ends of an axis: a little room beyond the values, but none below 0."""
+    values = [record[field] for record in records if not math.isnan(record[field])] or [0.0]
+    room = _MARGIN * (max(values) - min(values)) or 1.0
+    return [max(0.0, min(values) - room), max(values) + room]
 
 
 def _equal_totals(records: Sequence[Record]) -> list[Record]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from confir.data.scores import Record
-from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.drawing import COLOURS, chart, import_altair, run_rows, styled, tooltips
 from confir.report.charts.inline_records import inline_records
 from confir.studies.random_baseline import Chance
 
@@ -25,15 +25,16 @@ def run_chart(chance: Chance) -> Any:
     records = chance.to_records()
     first = [record for record in records if record["measure"] == chance.measures[0]]
     order = [record["run"] for record in sorted(first, key=lambda record: -record["score"])]
+    axis, step = run_rows(alt, len(order))
     base = alt.Chart(inline_records(records))
     means = base.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(
         x=alt.X("score:Q", title="mean score; dashed: chance", scale=alt.Scale(zero=True)),
-        y=alt.Y("run:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
-        tooltip=["run:N", "measure:N", "score:Q", "expected:Q", "corrected:Q", "p:Q"],
+        y=alt.Y("run:N", sort=order, title=None, axis=axis),
+        tooltip=tooltips("run:N", "measure:N", "score:Q", "expected:Q", "corrected:Q", "p:Q"),
     )
     panels = (
         alt.layer(means, chance_line(base))
-        .properties(width=260, height=alt.Step(18))
+        .properties(width=260, height=step)
         .facet(
             facet=alt.Facet("measure:N", title=None, sort=list(chance.measures)),
             columns=2,
@@ -76,11 +77,13 @@ def topic_chart(chance: Chance, measure: str | None = None) -> Any:
         x=alt.X("expected:Q", title=f"{chosen} expected by chance", scale=scale, axis=axis)
     )
     equal = base.mark_line(color=_CHANCE_COLOUR, strokeDash=[5, 3]).encode(
-        y=alt.Y("expected:Q", scale=scale, axis=axis, title=chosen), order="expected:Q"
+        y=alt.Y("expected:Q", scale=scale, axis=axis, title=chosen), order=alt.Order("expected:Q")
     )
     points = base.mark_circle(color=COLOURS[0], size=28, opacity=0.6).encode(
-        y="score:Q",
-        tooltip=["topic:N", "run:N", "relevant:Q", "score:Q", "expected:Q", "corrected:Q", "p:Q"],
+        y=alt.Y("score:Q"),
+        tooltip=tooltips(
+            "topic:N", "run:N", "relevant:Q", "score:Q", "expected:Q", "corrected:Q", "p:Q"
+        ),
     )
     panels = (
         alt.layer(points, equal)
@@ -97,10 +100,10 @@ def baseline_chart(chance: Chance) -> Any:
     points = base.mark_circle(color=_CHANCE_COLOUR, size=40, opacity=0.7).encode(
         x=alt.X("relevant:Q", title="relevant documents"),
         y=alt.Y("expected:Q", title="expected score", axis=alt.Axis(format="~g")),
-        tooltip=["topic:N", "relevant:Q", "expected:Q", "sd:Q", "prevalence:Q"],
+        tooltip=tooltips("topic:N", "relevant:Q", "expected:Q", "sd:Q", "prevalence:Q"),
     )
     usual = base.mark_line(color="#888", strokeDash=[2, 2]).encode(
-        x="relevant:Q", y="prevalence:Q", order="relevant:Q"
+        x=alt.X("relevant:Q"), y=alt.Y("prevalence:Q"), order=alt.Order("relevant:Q")
     )
     panels = (
         alt.layer(usual, points)
@@ -136,13 +139,13 @@ def prevalence_gap_chart(records: Sequence[Record]) -> Any:
                 scale=alt.Scale(range=[*COLOURS[:6], COLOURS[7]]),
             ),
             strokeDash=alt.StrokeDash("prevalence:N", sort=shares, legend=None),
-            tooltip=["documents:Q", "prevalence:N", "difference:Q"],
+            tooltip=tooltips("documents:Q", "prevalence:N", "difference:Q"),
         )
     )
     bound = (
         alt.Chart(inline_records([{"difference": 0.01}]))
         .mark_rule(color="#888", strokeDash=[2, 2])
-        .encode(y="difference:Q")
+        .encode(y=alt.Y("difference:Q"))
     )
     return styled(
         alt.layer(lines, bound).properties(width=480, height=300),

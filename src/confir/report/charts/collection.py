@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from confir.data.scores import Record
 from confir.errors import UnknownNameError
-from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.drawing import (
+    COLOURS,
+    INK,
+    chart,
+    import_altair,
+    run_rows,
+    styled,
+    tooltips,
+)
+from confir.report.charts.inline_records import inline_records
 from confir.report.collection_tables import summary_name
 from confir.studies.collection import CollectionMeans, CollectionTopics
 from confir.studies.collection_differences import CollectionDifferences, CollectionVariance
 from confir.studies.verdicts import BETTER, NOT_SHOWN, WORSE
 
-_ROW = 18
+# Height of an interval where a run has several.
+_METHOD_ROW = 11
 _MOST_LABELLED_TOPICS = 120
 
 
@@ -34,33 +45,36 @@ def collection_chart(means: CollectionMeans) -> Any:
     first = {r["run"]: r["mean"] for r in records if r["panel"] == panels[0]}
     order = sorted(first, key=lambda run: -first[run])
     methods = list(means.methods)
-    base = alt.Chart(alt.InlineData(values=records)).encode(
-        y=alt.Y("run:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
-        yOffset=alt.YOffset("method:N", sort=methods),
+    several = len(methods) > 1
+    axis, step = run_rows(alt, len(order))
+    offset = {"yOffset": alt.YOffset("method:N", sort=methods)} if several else {}
+    base = alt.Chart(inline_records(records)).encode(
+        **offset,
+        y=alt.Y("run:N", sort=order, title=None, axis=axis),
         color=alt.Color(
             "method:N",
             scale=alt.Scale(domain=methods, range=list(COLOURS[: len(methods)])),
             title="interval by",
-            legend=alt.Legend(orient="bottom"),
+            legend=alt.Legend(orient="bottom") if several else None,
         ),
         tooltip=[
-            "run:N",
-            "measure:N",
-            "summary:N",
-            "method:N",
+            *tooltips("run:N", "measure:N", "summary:N", "method:N"),
             alt.Tooltip("mean:Q", format=".4f"),
             alt.Tooltip("low:Q", format=".4f"),
             alt.Tooltip("high:Q", format=".4f"),
         ],
     )
-    limits = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("low:Q", title=f"{100 * means.level:g} % interval", scale=alt.Scale(zero=False)),
-        x2="high:Q",
+    title = f"mean with {100 * means.level:g} % interval" + (
+        "" if several else f" over collections ({methods[0]})"
     )
-    dots = base.mark_point(filled=True, size=36, opacity=1).encode(x="mean:Q")
+    limits = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("low:Q", title=title, scale=alt.Scale(zero=False)),
+        x2=alt.X2("high:Q"),
+    )
+    dots = base.mark_point(filled=True, size=36, opacity=1).encode(x=alt.X("mean:Q"))
     drawing = (
         alt.layer(limits, dots)
-        .properties(width=260, height=alt.Step(_ROW / 2 + 2))
+        .properties(width=260, height=alt.Step(_METHOD_ROW) if several else step)
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=3)
         .resolve_scale(x="independent")
     )
@@ -107,7 +121,7 @@ def collection_topic_chart(
         key=lambda record: -record["score"],
     )
     labelled = len(records) <= _MOST_LABELLED_TOPICS
-    base = alt.Chart(alt.InlineData(values=records)).encode(
+    base = alt.Chart(inline_records(records)).encode(
         x=alt.X(
             "topic:N",
             sort=[record["topic"] for record in records],
@@ -123,18 +137,18 @@ def collection_topic_chart(
             legend=alt.Legend(orient="bottom"),
         ),
         tooltip=[
-            "topic:N",
+            alt.Tooltip("topic:N"),
             alt.Tooltip("score:Q", format=".4f"),
             alt.Tooltip("low:Q", format=".4f"),
             alt.Tooltip("high:Q", format=".4f"),
-            "relevant:Q",
-            "relevant_retrieved:Q",
+            alt.Tooltip("relevant:Q"),
+            alt.Tooltip("relevant_retrieved:Q"),
         ],
     )
     scale = alt.Scale(domain=[0, 1])
     limits = base.mark_rule(strokeWidth=2).encode(
         y=alt.Y("low:Q", title=f"{wanted[1]} with {100 * topics.level:g} % interval", scale=scale),
-        y2="high:Q",
+        y2=alt.Y2("high:Q"),
     )
     dots = base.mark_point(filled=True, size=32, opacity=1).encode(y=alt.Y("score:Q", scale=scale))
     width = alt.Step(11) if labelled else 900
@@ -161,37 +175,37 @@ def collection_difference_chart(differences: CollectionDifferences) -> Any:
     panels = list(dict.fromkeys(record["panel"] for record in records))
     first = {r["run"]: r["difference"] for r in records if r["panel"] == panels[0]}
     verdicts = [BETTER, WORSE, NOT_SHOWN]
-    plain = alt.Chart(alt.InlineData(values=records))
+    axis, step = run_rows(alt, len(first))
+    plain = alt.Chart(inline_records(records))
     base = plain.encode(
         y=alt.Y(
             "run:N",
             sort=sorted(first, key=lambda run: -first[run]),
             title=None,
-            axis=alt.Axis(labelLimit=240),
+            axis=axis,
         ),
         color=alt.Color(
             "verdict:N",
-            scale=alt.Scale(domain=verdicts, range=[COLOURS[0], COLOURS[1], "#888888"]),
+            scale=alt.Scale(domain=verdicts, range=[COLOURS[0], COLOURS[1], INK]),
             legend=alt.Legend(orient="bottom"),
         ),
         tooltip=[
-            "run:N",
-            "summary:N",
+            *tooltips("run:N", "summary:N"),
             alt.Tooltip("difference:Q", format="+.4f"),
             alt.Tooltip("low:Q", format="+.4f"),
             alt.Tooltip("high:Q", format="+.4f"),
             alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
-            "verdict:N",
+            alt.Tooltip("verdict:N"),
         ],
     )
     title = f"difference with {100 * differences.level:g} % interval"
     layers = alt.layer(
-        plain.mark_rule(color="#444", strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title)),
-        base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"),
-        base.mark_point(filled=True, size=40, opacity=1).encode(x="difference:Q"),
+        plain.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title)),
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
+        base.mark_point(filled=True, size=40, opacity=1).encode(x=alt.X("difference:Q")),
     )
     drawing = (
-        layers.properties(width=280, height=alt.Step(_ROW))
+        layers.properties(width=280, height=step)
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=2)
         .resolve_scale(x="independent")
     )
@@ -201,8 +215,18 @@ def collection_difference_chart(differences: CollectionDifferences) -> Any:
 
 
 @chart.register
-def collection_variance_chart(variance: CollectionVariance) -> Any:
-    """Return a chart of where variance comes from: a stacked bar a run, a panel a summary."""
+def collection_variance_chart(
+    variance: CollectionVariance, order: Sequence[str] | None = None
+) -> Any:
+    """Return a chart of where variance comes from: a stacked bar a run, a panel a summary.
+
+    Parameters
+    ----------
+    variance
+        What `decompose_variance` returns.
+    order
+        The runs from top to bottom; by default as they come.
+    """
     alt = import_altair()
     parts = ["topics", "documents", "interaction"]
     records = [
@@ -218,23 +242,28 @@ def collection_variance_chart(variance: CollectionVariance) -> Any:
         for place, part in enumerate(parts)
     ]
     panels = list(dict.fromkeys(record["panel"] for record in records))
+    axis, step = run_rows(alt, len(variance.runs))
     drawing = (
-        alt.Chart(alt.InlineData(values=records))
+        alt.Chart(inline_records(records))
         .mark_bar()
         .encode(
-            y=alt.Y("run:N", title=None, axis=alt.Axis(labelLimit=240)),
+            y=alt.Y("run:N", sort=list(order or variance.runs), title=None, axis=axis),
             x=alt.X("variance:Q", title="variance", stack="zero"),
             color=alt.Color(
                 "part:N",
                 sort=parts,
-                scale=alt.Scale(domain=parts, range=[COLOURS[0], COLOURS[1], COLOURS[5]]),
+                scale=alt.Scale(domain=parts, range=list(COLOURS[:3])),
                 title="from",
                 legend=alt.Legend(orient="bottom"),
             ),
             order=alt.Order("place:Q"),
-            tooltip=["run:N", "part:N", alt.Tooltip("variance:Q", format=".3g")],
+            tooltip=[
+                alt.Tooltip("run:N"),
+                alt.Tooltip("part:N"),
+                alt.Tooltip("variance:Q", format=".3g"),
+            ],
         )
-        .properties(width=280, height=alt.Step(_ROW))
+        .properties(width=280, height=step)
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=2)
         .resolve_scale(x="independent")
     )

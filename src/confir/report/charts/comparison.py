@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from confir.data.scores import Record
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.drawing import (
+    COLOURS,
+    INK,
+    chart,
+    import_altair,
+    run_rows,
+    styled,
+    tooltips,
+)
+from confir.report.charts.inline_records import inline_records
 from confir.studies.comparison import Comparison
 from confir.studies.run_groups import RunGroups
 from confir.studies.topic_differences import TopicDifferences
 from confir.studies.verdicts import BETTER, EQUIVALENT, NOT_SHOWN, WORSE
 
-# Long names and many topics or runs are still told apart at these sizes.
-_ROW, _CELL, _BAR = 18, 16, 9
+# Labels of topics do not touch at this width of a bar.
+_BAR = 12
+# Up to so many runs, a cell of the matrix is so large.
+_CELLS = ((12, 30), (24, 22), (math.inf, 16))
+_GROUP = 16
 _MOST_LABELLED_TOPICS = 120
 
 _VERDICTS = [BETTER, WORSE, EQUIVALENT, NOT_SHOWN]
-_VERDICT_COLOURS = [COLOURS[0], COLOURS[1], COLOURS[2], "#888888"]
+_VERDICT_COLOURS = [COLOURS[0], COLOURS[1], COLOURS[2], INK]
 
 BY_EYE = (
     "These runs share topics: the interval of the difference decides. Overlap of two runs' own",
@@ -40,32 +56,31 @@ def difference_chart(comparison: Comparison) -> Any:
     first = [record for record in records if record["measure"] == measures[0]]
     order = [record["name"] for record in sorted(first, key=lambda entry: -entry["difference"])]
     title = f"difference with {100 * comparison.level:g} % interval ({comparison.method})"
-    plain = alt.Chart(alt.InlineData(values=records))
+    plain = alt.Chart(inline_records(records))
+    axis, step = run_rows(alt, len(order))
     base = plain.encode(
-        y=alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
+        y=alt.Y("name:N", sort=order, title=None, axis=axis),
         color=_verdict_colour(alt),
         tooltip=[
-            "run:N",
-            "baseline:N",
-            "measure:N",
+            *tooltips("run:N", "baseline:N", "measure:N"),
             alt.Tooltip("difference:Q", format="+.4f"),
             alt.Tooltip("low:Q", format="+.4f"),
             alt.Tooltip("high:Q", format="+.4f"),
             alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
-            "verdict:N",
+            alt.Tooltip("verdict:N"),
         ],
     )
     layers = [
-        plain.mark_rule(color="#444", strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title)),
-        base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"),
-        base.mark_point(filled=True, size=50, opacity=1).encode(x="difference:Q"),
+        plain.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title)),
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
+        base.mark_point(filled=True, size=50, opacity=1).encode(x=alt.X("difference:Q")),
     ]
     if comparison.margin is not None:
         band = plain.mark_rect(color=COLOURS[2], opacity=0.15)
-        layers.insert(0, band.encode(x="min(below):Q", x2="max(above):Q"))
+        layers.insert(0, band.encode(x=alt.X("min(below):Q"), x2=alt.X2("max(above):Q")))
     panels = (
         alt.layer(*layers)
-        .properties(width=280, height=alt.Step(_ROW))
+        .properties(width=280, height=step)
         .facet(facet=alt.Facet("measure:N", title=None, sort=measures), columns=2)
         .resolve_scale(x="independent")
     )
@@ -73,24 +88,32 @@ def difference_chart(comparison: Comparison) -> Any:
     return styled(panels, _title(alt, f"Differences from {against}", comparison))
 
 
-def matrix_chart(comparison: Comparison) -> Any:
-    """Return a chart of all pairs: row minus column, marked where a difference is shown."""
+def matrix_chart(comparison: Comparison, most: int | None = None) -> Any:
+    """Return a chart of all pairs: row minus column, marked where a difference is shown.
+
+    Parameters
+    ----------
+    comparison
+        Of all pairs.
+    most
+        Show only so many runs, the best by each measure.
+    """
     if comparison.baseline is not None:
         raise InvalidValueError("the matrix shows all pairs: compare without a baseline")
     alt = import_altair()
-    records = _matrix_records(comparison)
     panels = []
     for grouped in comparison.group_runs().by_measure:
-        cells = [record for record in records if record["measure"] == grouped.measure]
-        panels.append(_matrix(alt, cells, list(grouped.runs)).properties(title=grouped.measure))
+        order = grouped.runs[:most]
+        cells = _matrix_records(_among(comparison, order), grouped.measure)
+        panels.append(_matrix(alt, cells, list(order)).properties(title=grouped.measure))
     drawing = alt.concat(*panels, columns=2).resolve_scale(color="independent")
     return styled(drawing, _title(alt, "All pairs, a dot where a difference is shown", comparison))
 
 
 def _matrix(alt: Any, cells: list[Record], order: list[str]) -> Any:
     """Return the matrix of one measure, its colours as strong as its largest difference."""
-    axis = alt.Axis(labelLimit=160, grid=False)
-    base = alt.Chart(alt.InlineData(values=cells)).encode(
+    axis = alt.Axis(grid=False)
+    base = alt.Chart(inline_records(cells)).encode(
         x=alt.X("column:N", sort=order, title=None, axis=axis),
         y=alt.Y("row:N", sort=order, title=None, axis=axis),
         tooltip=[
@@ -98,10 +121,11 @@ def _matrix(alt: Any, cells: list[Record], order: list[str]) -> Any:
             alt.Tooltip("column:N", title="against"),
             alt.Tooltip("difference:Q", format="+.4f"),
             alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
-            "verdict:N",
+            alt.Tooltip("verdict:N"),
         ],
     )
-    largest = max((abs(cell["difference"] or 0.0) for cell in cells), default=0.0) or 1.0
+    known = [abs(cell["difference"]) for cell in cells if not math.isnan(cell["difference"])]
+    largest = max(known, default=0.0) or 1.0
     colours = alt.Scale(
         domain=[-largest, 0, largest], range=[COLOURS[1], "#f7f7f7", COLOURS[0]], type="linear"
     )
@@ -110,7 +134,8 @@ def _matrix(alt: Any, cells: list[Record], order: list[str]) -> Any:
     )
     shown = base.transform_filter("datum.shown")
     marks = shown.mark_point(filled=True, color="black", size=14, opacity=1)
-    return alt.layer(tiles, marks).properties(width=alt.Step(_CELL), height=alt.Step(_CELL))
+    cell = alt.Step(next(size for most, size in _CELLS if len(order) <= most))
+    return alt.layer(tiles, marks).properties(width=cell, height=cell)
 
 
 @chart.register
@@ -149,14 +174,21 @@ def topic_chart(
     ]
     labelled = len(records) <= _MOST_LABELLED_TOPICS
     bars = (
-        alt.Chart(alt.InlineData(values=records))
+        alt.Chart(inline_records(records))
         .mark_bar()
         .encode(
             x=alt.X(
                 "topic:N",
-                sort=[record["topic"] for record in records],
-                title=f"topic ({len(records)})",
-                axis=alt.Axis(labels=labelled, ticks=labelled, labelAngle=-90, labelLimit=90),
+                sort=None,
+                title="topic",
+                axis=alt.Axis(
+                    labels=labelled,
+                    ticks=labelled,
+                    labelAngle=-90,
+                    labelLimit=90,
+                    labelFontSize=9,
+                    grid=False,
+                ),
             ),
             y=alt.Y("difference:Q", title=f"difference in {chosen['measure']}"),
             color=alt.Color(
@@ -166,7 +198,7 @@ def topic_chart(
                 ),
                 title=None,
             ),
-            tooltip=["topic:N", alt.Tooltip("difference:Q", format="+.4f")],
+            tooltip=[alt.Tooltip("topic:N"), alt.Tooltip("difference:Q", format="+.4f")],
         )
         .properties(width=alt.Step(_BAR) if labelled else 900, height=240)
     )
@@ -180,11 +212,11 @@ def group_chart(groups: RunGroups) -> Any:
     panels = []
     for grouped in groups.by_measure:
         order = list(grouped.runs)
-        axis = alt.Axis(labelLimit=240)
+        axis, step = run_rows(alt, len(order))
         means = (
             alt.Chart(
-                alt.InlineData(
-                    values=[
+                inline_records(
+                    [
                         {"run": run, "mean": mean}
                         for run, mean in zip(grouped.runs, grouped.means, strict=True)
                     ]
@@ -194,14 +226,14 @@ def group_chart(groups: RunGroups) -> Any:
             .encode(
                 x=alt.X("mean:Q", title="mean", scale=alt.Scale(zero=False, padding=8)),
                 y=alt.Y("run:N", sort=order, title=None, axis=axis),
-                tooltip=["run:N", alt.Tooltip("mean:Q", format=".4f")],
+                tooltip=[alt.Tooltip("run:N"), alt.Tooltip("mean:Q", format=".4f")],
             )
-            .properties(width=260, height=alt.Step(_ROW), title=grouped.measure)
+            .properties(width=260, height=step, title=grouped.measure)
         )
         bars = (
             alt.Chart(
-                alt.InlineData(
-                    values=[
+                inline_records(
+                    [
                         {"group": number, "first": order[start], "last": order[stop]}
                         for number, (start, stop) in enumerate(grouped.groups, start=1)
                     ]
@@ -213,10 +245,10 @@ def group_chart(groups: RunGroups) -> Any:
                 y=alt.Y(
                     "first:N", sort=order, title=None, axis=None, scale=alt.Scale(domain=order)
                 ),
-                y2="last:N",
-                tooltip=["group:O", "first:N", "last:N"],
+                y2=alt.Y2("last:N"),
+                tooltip=tooltips("group:O", "first:N", "last:N"),
             )
-            .properties(width=alt.Step(_CELL), height=alt.Step(_ROW))
+            .properties(width=alt.Step(_GROUP), height=step)
         )
         panels.append(alt.hconcat(means, bars, spacing=8))
     drawing = alt.concat(*panels, columns=1)
@@ -225,7 +257,6 @@ def group_chart(groups: RunGroups) -> Any:
     title = alt.TitleParams(
         "Runs joined by a bar are not shown to differ",
         subtitle=subtitle if unjoined else "",
-        subtitleColor="#555",
     )
     return styled(drawing, title)
 
@@ -251,19 +282,36 @@ def _records(comparison: Comparison) -> list[Record]:
     ]
 
 
-def _matrix_records(comparison: Comparison) -> list[Record]:
+def _among(comparison: Comparison, runs: Sequence[str]) -> Comparison:
+    """Return the pairs of a comparison that are among some runs."""
+    places = [comparison.runs.index(run) for run in runs]
+    kept = np.isin(comparison.first, places) & np.isin(comparison.second, places)
+    by_pair = ("first", "second", "difference", "se", "low", "high", "topics")
+    counts = ("wins", "ties", "losses")
+    by_test = ("p", "p_adjusted", "verdict")
+    return replace(
+        comparison,
+        **{name: getattr(comparison, name)[kept] for name in (*by_pair, *counts)},
+        **{name: getattr(comparison, name)[:, kept] for name in by_test},
+        p_equivalence=None if comparison.p_equivalence is None else comparison.p_equivalence[kept],
+    )
+
+
+def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
     """Return each pair twice: once as row and column, once the other way round."""
     records = []
     opposite = {BETTER: WORSE, WORSE: BETTER}
     for record in _records(comparison):
+        if record["measure"] != measure:
+            continue
         shown = record["verdict"] in opposite
-        common = {key: record[key] for key in ("measure", "p_adjusted")} | {"shown": shown}
+        common = {"measure": measure, "p_adjusted": record["p_adjusted"], "shown": shown}
         records.append(
             common
             | {
                 "row": record["run"],
                 "column": record["baseline"],
-                "difference": _number(record["difference"]),
+                "difference": record["difference"],
                 "verdict": record["verdict"],
             }
         )
@@ -272,7 +320,7 @@ def _matrix_records(comparison: Comparison) -> list[Record]:
             | {
                 "row": record["baseline"],
                 "column": record["run"],
-                "difference": _number(-record["difference"]),
+                "difference": -record["difference"],
                 "verdict": opposite.get(record["verdict"], record["verdict"]),
             }
         )
@@ -292,6 +340,4 @@ def _verdict_colour(alt: Any) -> Any:
 
 def _title(alt: Any, text: str, comparison: Comparison) -> Any:
     topics = int(comparison.topics.max())
-    return alt.TitleParams(
-        f"{text}, over {topics} topics", subtitle=list(BY_EYE), subtitleColor="#555"
-    )
+    return alt.TitleParams(f"{text}, over {topics} topics", subtitle=list(BY_EYE))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from confir.data.scores import Record, Scores
-from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.drawing import COLOURS, INK, chart, import_altair, styled, tooltips
 from confir.report.charts.inline_records import inline_records
 from confir.studies.coverage import Coverage
 from confir.studies.type_one_error import TypeOneError
@@ -27,7 +27,7 @@ def coverage_chart(coverage: Coverage) -> Any:
     records = [record for record in coverage.to_records() if not np.isnan(record["coverage"])]
     many = len(coverage.runs) >= _FEWEST_IN_BOX
     drawn = _boxes(coverage) if many else _named_runs(coverage)
-    claimed = alt.Chart().mark_rule(color="black", strokeDash=[5, 3]).encode(x="level:Q")
+    claimed = alt.Chart().mark_rule(color=INK, strokeDash=[5, 3]).encode(x=alt.X("level:Q"))
     panels = (
         alt.layer(claimed, *drawn, data=inline_records(records))
         .properties(width=280, height=alt.Step(22) if many else {"step": 12, "for": "offset"})
@@ -41,9 +41,8 @@ def coverage_chart(coverage: Coverage) -> Any:
 def _boxes(coverage: Coverage) -> list[Any]:
     alt = import_altair()
     boxes = alt.Chart().mark_boxplot(
-        color=COLOURS[5],
         size=13,
-        box={"stroke": COLOURS[0]},
+        box={"stroke": COLOURS[0], "fill": COLOURS[5]},
         median={"color": "black", "thickness": 2},
         rule={"stroke": COLOURS[0]},
         outliers={"size": 14, "color": COLOURS[0], "filled": False},
@@ -52,7 +51,7 @@ def _boxes(coverage: Coverage) -> list[Any]:
         boxes.encode(
             y=alt.Y("method:N", sort=list(coverage.methods), title=None),
             x=_share_axis("coverage:Q"),
-            tooltip=["run:N", "measure:N", "method:N", "coverage:Q"],
+            tooltip=tooltips("run:N", "measure:N", "method:N", "coverage:Q"),
         )
     ]
 
@@ -63,16 +62,18 @@ def _named_runs(coverage: Coverage) -> list[Any]:
         y=alt.Y("method:N", sort=list(coverage.methods), title=None),
         yOffset=alt.YOffset("run:N", sort=list(coverage.runs)),
         color=_colours("run:N", coverage.runs),
-        tooltip=["run:N", "measure:N", "method:N", "coverage:Q", "low:Q", "high:Q"],
+        tooltip=tooltips("run:N", "measure:N", "method:N", "coverage:Q", "low:Q", "high:Q"),
     )
-    limits = base.mark_rule(strokeWidth=2).encode(x=_share_axis("low:Q"), x2="high:Q")
-    shares = base.mark_point(filled=True, size=40, opacity=1).encode(x="coverage:Q")
+    limits = base.mark_rule(strokeWidth=2).encode(x=_share_axis("low:Q"), x2=alt.X2("high:Q"))
+    shares = base.mark_point(filled=True, size=40, opacity=1).encode(x=alt.X("coverage:Q"))
     return [limits, shares]
 
 
 def _share_axis(field: str) -> Any:
     alt = import_altair()
-    return alt.X(field, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6), title=_HOLDS)
+    return alt.X(
+        field, scale=alt.Scale(zero=False, padding=12), axis=alt.Axis(tickCount=6), title=_HOLDS
+    )
 
 
 @chart.register
@@ -99,13 +100,13 @@ def type_one_chart(error: TypeOneError) -> Any:
                 title=None,
                 scale=alt.Scale(domain=methods, range=_dashes(len(methods))),
             ),
-            tooltip=["method:N", "topics:Q", "level:Q", "error:Q"],
+            tooltip=tooltips("method:N", "topics:Q", "level:Q", "error:Q"),
         )
     )
     exact = (
         alt.Chart()
         .mark_line(color=_GREY, strokeDash=[2, 3])
-        .encode(x="claimed:Q", y=alt.Y("claimed:Q", title="error made"))
+        .encode(x=alt.X("claimed:Q"), y=alt.Y("claimed:Q", title="error made"))
     )
     sizes = [f"n = {size}" for size in error.topics]
     panels = (
@@ -170,7 +171,10 @@ def _histograms(records: Sequence[Record], groups: list[str], title: str, counte
         .encode(
             x=alt.X("value:Q", bin=alt.Bin(maxbins=24), title=title),
             y=alt.Y("count():Q", title=counted),
-            tooltip=[alt.Tooltip("value:Q", bin=alt.Bin(maxbins=24), title=title), "count():Q"],
+            tooltip=[
+                alt.Tooltip("value:Q", bin=alt.Bin(maxbins=24), title=title),
+                alt.Tooltip("count():Q"),
+            ],
         )
         .properties(width=250 if len(groups) > 1 else 420, height=200)
     )

@@ -7,6 +7,7 @@ nothing is computed here a second time.
 from __future__ import annotations
 
 import io
+import math
 from functools import singledispatch
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from confir.data.files import PathLike, write_whole
 from confir.errors import MissingDependencyError, UnknownNameError, UnsupportedMethodError
 from confir.report.records import CHART_ENDINGS
 
-# Okabe & Ito 2008: eight colours that colour-blind readers tell apart.
+# Okabe & Ito 2008, but grey for black: eight colours that colour-blind readers tell apart.
 COLOURS = (
     "#0072B2",
     "#D55E00",
@@ -24,8 +25,31 @@ COLOURS = (
     "#E69F00",
     "#56B4E9",
     "#F0E442",
-    "#000000",
+    "#767676",
 )
+
+# Lines and words of a chart itself: told from white paper and from a dark page alike.
+INK = "#767676"
+
+_LOOK = {
+    "font": "system-ui, -apple-system, 'Segoe UI', sans-serif",
+    "background": "white",
+    "axis": {
+        "grid": True,
+        "gridColor": "#e6e6e6",
+        "domainColor": "#888",
+        "tickColor": "#888",
+        "labelLimit": 240,
+    },
+    "view": {"stroke": None},
+    "title": {"anchor": "start", "fontSize": 14, "fontWeight": "bold", "subtitleColor": INK},
+    "header": {"labelFontWeight": "bold"},
+}
+
+# Up to so many runs, a row is so high, and its letters are so large.
+_ROWS = ((40, 18, 11), (80, 14, 10), (math.inf, 11, 9))
+
+_FIVE_DIGITS = ".5~g"
 
 _PIXELS_PER_POINT = 2.0  # PNG at twice the screen's resolution, sharp in print
 
@@ -51,16 +75,27 @@ def import_altair() -> Any:
     return alt
 
 
-def styled(drawing: Any, title: str) -> Any:
+def styled(drawing: Any, title: Any) -> Any:
     """Return a chart with the common look: a title that says what is shown, quiet axes."""
-    return (
-        drawing.properties(title=title)
-        .configure(font="system-ui, -apple-system, 'Segoe UI', sans-serif", background="white")
-        .configure_axis(grid=True, gridColor="#e6e6e6", domainColor="#888", tickColor="#888")
-        .configure_view(stroke=None)
-        .configure_title(anchor="start", fontSize=14, fontWeight="bold")
-        .configure_header(labelFontWeight="bold")
-    )
+    return drawing.properties(title=title, config=_LOOK)
+
+
+def tooltips(*fields: str) -> list[Any]:
+    """Return what shows on hovering: fields such as "run:N", numbers in five digits.
+
+    They are objects, since altair takes long to make them of text.
+    """
+    alt = import_altair()
+    return [
+        alt.Tooltip(field, format=_FIVE_DIGITS) if field.endswith(":Q") else alt.Tooltip(field)
+        for field in fields
+    ]
+
+
+def run_rows(alt: Any, runs: int) -> tuple[Any, Any]:
+    """Return axis and height for a row a run: many runs stand closer, in smaller letters."""
+    step, letters = next((step, size) for most, step, size in _ROWS if runs <= most)
+    return alt.Axis(labelFontSize=letters), alt.Step(step)
 
 
 def save_chart(drawing: Any, path: PathLike) -> None:

@@ -10,13 +10,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from confir.data.scores import Record
-from confir.report.charts.drawing import import_altair
 
 
-def inline_records(records: Iterable[Record]) -> Any:
-    """Return records as the data of a chart."""
-    values = [{key: _or_none(value) for key, value in record.items()} for record in records]
-    return import_altair().InlineData(values=values)
+def inline_records(records: Iterable[Record]) -> dict[str, tuple[Record, ...]]:
+    """Return records as the data of a chart: in a tuple, which altair does not copy time and again."""
+    return {"values": tuple({key: _or_none(value) for key, value in r.items()} for r in records)}
 
 
 def _or_none(value: Any) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from confir.intervals.interval import Interval
-from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.drawing import COLOURS, chart, import_altair, run_rows, styled, tooltips
+from confir.report.charts.inline_records import inline_records
 
 
 @chart.register
@@ -19,22 +21,34 @@ def interval_chart(interval: Interval) -> Any:
         key=lambda record: -record["mean"],
     )
     order = [record["run"] for record in ranked]
-    base = alt.Chart(alt.InlineData(values=records)).encode(
-        y=alt.Y("run:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
-        tooltip=["run:N", "measure:N", "mean:Q", "low:Q", "high:Q", "topics:Q"],
+    axis, step = run_rows(alt, len(order))
+    base = alt.Chart(inline_records(records)).encode(
+        y=alt.Y("run:N", sort=order, title=None, axis=axis),
+        tooltip=[
+            *tooltips("run:N", "measure:N"),
+            *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high")),
+            alt.Tooltip("topics:Q"),
+        ],
     )
+    title = "mean"
+    if any(not math.isnan(record["low"]) for record in records):
+        title = f"mean with {100 * interval.level:g} % interval ({interval.method})"
     limits = base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(
         x=alt.X(
-            "low:Q", title=f"mean with {100 * interval.level:g} % interval ({interval.method})"
+            "low:Q",
+            title=title,
+            scale=alt.Scale(zero=False),
         ),
-        x2="high:Q",
+        x2=alt.X2("high:Q"),
     )
-    means = base.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(x="mean:Q")
+    means = base.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(
+        x=alt.X("mean:Q")
+    )
     panels = (
         alt.layer(limits, means)
-        .properties(width=260, height=alt.Step(18))
+        .properties(width=260, height=step)
         .facet(facet=alt.Facet("measure:N", title=None, sort=measures), columns=2)
         .resolve_scale(x="independent")
     )
     topics = max(record["topics"] for record in records)
-    return styled(panels, f"Means over {topics} topics")
+    return styled(panels, f"Means over {topics} topic{'' if topics == 1 else 's'}")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from confir.data.effect_files import Group
 from confir.data.scores import Record
 from confir.errors import UnsupportedMethodError
 from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
 from confir.report.meta_tables import MOST_IN_FULL
-from confir.studies.meta_analysis import Group, PooledEffect, PooledModels
+from confir.studies.meta_analysis import PooledEffect, PooledModels
 
 # Rows of studies shrink where there are as many as topics.
 _ROW, _SMALL_ROW, _MANY_ROWS = 18, 11, 60

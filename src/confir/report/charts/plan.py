@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.inline_records import inline_records
 from confir.studies.planning import DETECTABLE, HALF_WIDTH, Plan
 
 _MOST_COLOURED_RUNS = len(COLOURS)
@@ -15,7 +16,7 @@ _MOST_COLOURED_RUNS = len(COLOURS)
 def plan_chart(plan: Plan) -> Any:
     """Return the curve of half width, power or detectable difference against topics."""
     alt = import_altair()
-    points = alt.Chart(alt.InlineData(values=[*_curve(plan), *_goals(plan)]))
+    points = alt.Chart(inline_records([*_curve(plan), *_goals(plan)]))
     measures = list(plan.measures)
     titles = {HALF_WIDTH: "half width of the interval", DETECTABLE: "detectable difference"}
     by_power = plan.goal not in titles

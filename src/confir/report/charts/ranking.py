@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.drawing import COLOURS, chart, import_altair, run_rows, styled, tooltips
+from confir.report.charts.inline_records import inline_records
 from confir.studies.ranking import Ranking
 
 
@@ -15,17 +16,29 @@ def ranking_chart(ranking: Ranking) -> Any:
     records = ranking.to_records()
     first = [record for record in records if record["measure"] == ranking.measures[0]]
     order = [record["run"] for record in sorted(first, key=lambda record: record["rank"])]
-    base = alt.Chart(alt.InlineData(values=records)).encode(
-        y=alt.Y("run:N", sort=order, title=None, axis=alt.Axis(labelLimit=240)),
-        tooltip=["run:N", "measure:N", "rank:Q", "low:Q", "high:Q", "p_best:Q"],
+    axis, step = run_rows(alt, len(order))
+    base = alt.Chart(inline_records(records)).encode(
+        y=alt.Y("run:N", sort=order, title=None, axis=axis),
+        tooltip=[
+            *tooltips("run:N", "measure:N", "rank:Q", "low:Q", "high:Q"),
+            alt.Tooltip("p_best:Q", format=".3f", title="probability of being best"),
+        ],
     )
     limits = base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(
-        x=alt.X("low:Q", title=f"rank with {100 * ranking.level:g} % interval"), x2="high:Q"
+        x=alt.X(
+            "low:Q",
+            title=f"rank with {100 * ranking.level:g} % interval",
+            scale=alt.Scale(domain=[0.5, len(order) + 0.5], nice=False),
+            axis=alt.Axis(tickMinStep=1, format="d"),
+        ),
+        x2=alt.X2("high:Q"),
     )
-    ranks = base.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(x="rank:Q")
+    ranks = base.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(
+        x=alt.X("rank:Q")
+    )
     panels = (
         alt.layer(limits, ranks)
-        .properties(width=260, height=alt.Step(18))
+        .properties(width=260, height=step)
         .facet(facet=alt.Facet("measure:N", title=None, sort=list(ranking.measures)), columns=2)
     )
     return styled(panels, "Ranks over resampled topics")

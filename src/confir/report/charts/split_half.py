@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.inline_records import inline_records
 from confir.report.collection_tables import summary_name
 from confir.studies.split_half import FEW_RELEVANT, SplitHalf
 
@@ -34,7 +35,7 @@ def split_half_chart(result: SplitHalf) -> Any:
     ]
     panels = list(dict.fromkeys(record["panel"] for record in records))
     names = list(dict.fromkeys(record["name"] for record in records))
-    plain = alt.Chart(alt.InlineData(values=records)).encode(
+    plain = alt.Chart(inline_records(records)).encode(
         color=alt.Color(
             "part:N",
             sort=parts,
@@ -96,7 +97,7 @@ def normalised_chart(
                 strict=True,
             )
         ]
-    base = alt.Chart(alt.InlineData(values=records))
+    base = alt.Chart(inline_records(records))
     bars = base.mark_rect(stroke="white", strokeWidth=0.5).encode(
         x=alt.X("from:Q", title="normalised difference (ends: that far or farther)"),
         x2="to:Q",
@@ -130,7 +131,7 @@ def half_means_chart(
     for summary, method in shown:
         records = sorted(result.mean_records(summary, method), key=lambda record: record["A"])
         order = [record["run"] for record in records]
-        base = alt.Chart(alt.InlineData(values=records)).encode(
+        base = alt.Chart(inline_records(records)).encode(
             x=alt.X("run:N", sort=order, title="run, worst first", axis=alt.Axis(labelLimit=100)),
             tooltip=["run:N", "A:Q", "B:Q", "low:Q", "high:Q"],
         )

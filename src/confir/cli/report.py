@@ -1,0 +1,241 @@
+"""``confir report``: one page about a collection and its runs."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+import typer
+
+from confir.cli import options
+from confir.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from confir.data.qrels import Qrels
+    from confir.data.run import Run
+    from confir.data.scores import Scores
+
+_PAGE = "Page"
+
+
+def report_command(
+    qrels: options.QrelsArgument = None,
+    runs: options.RunsArgument = None,
+    scores: options.ScoresOption = None,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The page to write.", rich_help_panel=_PAGE
+        ),
+    ] = "report.html",
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Heading of the page.", rich_help_panel=_PAGE)
+    ] = None,
+    figures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Also write every chart there, as SVG and PDF, for a paper.",
+            rich_help_panel=_PAGE,
+        ),
+    ] = None,
+    documents: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Number of documents in the collection, for the chance baseline; by default those "
+            "that qrels and runs mention.",
+            rich_help_panel=_PAGE,
+        ),
+    ] = None,
+    measure: options.MeasuresOption = None,
+    rel: options.RelOption = 1,
+    depth: options.DepthOption = None,
+    missing: options.MissingOption = "zero",
+    intents: options.IntentsOption = None,
+    name_by: options.NameByOption = "file",
+    tie_precision: options.TiePrecisionOption = "double",
+    level: options.LevelOption = 0.95,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="Interval method (confir methods lists them).",
+            rich_help_panel="Statistics",
+        ),
+    ] = None,
+    replicates: options.ReplicatesOption = 9_999,
+    seed: options.SeedOption = options.DEFAULT_SEED,
+    quiet: options.QuietOption = False,
+) -> None:
+    """Write one HTML page that says which runs are better, how sure that is, and why.
+
+    Example: `confir report qrels.txt runs/ -m AP -m nDCG@10 -o report.html`
+    """
+    from confir.cli.input import load_scores
+    from confir.cli.terminal import Progress, be_quiet
+    from confir.intervals.catalogue import find_method
+    from confir.intervals.interval import check_level
+    from confir.report.contents import number_of_steps
+    from confir.report.page import DEFAULT_TITLE, Origin, write_report
+
+    check_page(output)
+    check_level(level)
+    if method is not None:
+        find_method(method)
+    if quiet:
+        be_quiet()
+    with _listening() as heard:
+        judged, read = _read(qrels, runs or [], intents, name_by, tabular=bool(scores), quiet=quiet)
+        table = (
+            load_scores(
+                None,
+                [],
+                score_files=scores or [],
+                measures=measure or [],
+                rel=rel,
+                depth=depth,
+                missing=missing,
+                quiet=quiet,
+            )
+            if judged is None
+            else _evaluate(judged, read, measure or [], rel, depth, missing, tie_precision)
+        )
+    origin = Origin(tuple(_files(qrels, runs, scores)), words_to_repeat(seed), tuple(heard))
+    steps = number_of_steps(len(table.measures), figures=figures is not None)
+    with Progress("writing the report", total=steps, quiet=quiet) as progress:
+        write_report(
+            output,
+            table,
+            qrels=judged,
+            runs=read or None,
+            title=title or DEFAULT_TITLE,
+            level=level,
+            method=method,
+            replicates=replicates,
+            seed=seed,
+            documents=documents,
+            rel=rel,
+            depth=depth,
+            figures=figures,
+            origin=origin,
+            progress=progress,
+        )
+    if not quiet:
+        counts = [
+            f"{len(names)} {thing}{'' if len(names) == 1 else 's'}"
+            for thing, names in (("run", table.runs), ("topic", table.topics))
+        ]
+        typer.echo(f"{output}: {', '.join(counts)}, seed {seed}")
+
+
+def check_page(path: str) -> None:
+    """Raise before any work where a page could not be written after it."""
+    from confir.cli.terminal import check_output
+
+    if Path(path).suffix.lower() != ".html":
+        raise InvalidValueError(f"{path}: the page is HTML; expected a name such as report.html")
+    check_output(path)
+
+
+def _read(
+    qrels: str | None,
+    runs: Sequence[str],
+    intents: str | None,
+    name_by: str,
+    *,
+    tabular: bool,
+    quiet: bool,
+) -> tuple[Qrels | None, list[Run]]:
+    """Return qrels and runs, whole; nothing where a score table stands in for them."""
+    from confir.cli.input import check_choice
+    from confir.cli.terminal import Progress
+    from confir.data.neighbours import as_runs
+    from confir.data.run import Run
+    from confir.data.trec_files import read_qrels, read_run
+
+    if tabular and qrels is not None:
+        raise InvalidValueError("--scores stands in for QRELS RUN...; give one or the other")
+    if tabular:
+        return None, []
+    if qrels is None or not runs:
+        raise InvalidValueError(
+            "expected QRELS and at least one RUN, or --scores FILE; for example: "
+            "confir report qrels.txt bm25.run dense.run -o report.html"
+        )
+    check_choice("--name-by", name_by, ("file", "tag"))
+    judged = read_qrels(qrels, intents=intents)
+    sources = as_runs(list(runs))
+    read = []
+    with Progress("reading runs", total=len(sources), quiet=quiet) as progress:
+        for source in sources:
+            if not isinstance(source, Run):
+                named = cast("Literal['file', 'tag']", name_by)
+                source = read_run(source.path, name=source.name, name_by=named)  # noqa: PLW2901
+            read.append(source)
+            progress(1)
+    return judged, read
+
+
+def _evaluate(
+    qrels: Qrels,
+    runs: Sequence[Run],
+    measures: Sequence[str],
+    rel: int,
+    depth: int | None,
+    missing: str,
+    tie_precision: str,
+) -> Scores:
+    from confir.cli.input import check_choice
+    from confir.measures.catalogue import DEFAULT_MEASURES
+    from confir.measures.evaluation import evaluate
+
+    check_choice("--missing", missing, ("zero", "drop", "error"))
+    check_choice("--tie-precision", tie_precision, ("double", "single"))
+    return evaluate(
+        qrels,
+        list(runs),
+        list(measures) or DEFAULT_MEASURES,
+        rel=rel,
+        depth=depth,
+        missing=cast("Literal['zero', 'drop', 'error']", missing),
+        tie_precision=cast("Literal['double', 'single']", tie_precision),
+    )
+
+
+def _files(
+    qrels: str | None, runs: Sequence[str] | None, scores: Sequence[str] | None
+) -> Iterator[str]:
+    """Yield the files as they were named."""
+    if qrels is not None:
+        yield qrels
+    yield from runs or ()
+    yield from scores or ()
+
+
+def words_to_repeat(seed: int) -> str:
+    """Return the command that makes the page again, its seed spelt out."""
+    given = sys.argv[1:]
+    named = any(word == "--seed" or word.startswith("--seed=") for word in given)
+    return shlex.join(["confir", *given, *([] if named else ["--seed", str(seed)])])
+
+
+@contextmanager
+def _listening() -> Iterator[list[str]]:
+    """Collect the warnings that are shown meanwhile, for the page."""
+    heard: list[str] = []
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def listen(message: Warning | str, *rest: Any, **options: Any) -> None:
+            heard.append(str(message))
+            show(message, *rest, **options)
+
+        warnings.showwarning = listen
+        yield heard

@@ -1,0 +1,77 @@
+"""An interval from the mean, spread and skewness of scores in [0, 1] alone: `beta-logit`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confir.arrays import Floats
+from confir.intervals.interval import Limits, tail_probabilities
+from confir.intervals.quantiles import t_quantile
+from confir.measures.summary import inverse_logit, logit
+from confir.resampling.distribution import SamplingDistribution
+
+# Few topics tell little about skewness: the beta distribution's counts as that of so many topics.
+PRIOR_TOPICS = 100.0
+
+
+def beta_logit_interval(
+    distribution: SamplingDistribution, level: float, prior_topics: float = PRIOR_TOPICS
+) -> Limits:
+    """`logit-t` with a correction of skewness, which is shrunk to that of a beta distribution.
+
+    Solves ``T + aT² + a²T³/3 + b = ±t_{n-1}`` for ``T = (logit m - logit μ)·m(1-m)/se``, with a and
+    b as in `hall-logit` (Hall 1992). Their γ is the mean of the sample's skewness, with weight n,
+    and that of the beta distribution of the same mean and variance, with weight ``prior_topics``.
+    Equal scores have the limits of `equal_scores_limits`.
+    """
+    n, m, se = distribution.count, distribution.estimate, distribution.require("se")
+    quantile = t_quantile(distribution.df, level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = 1.0 / (m * (1.0 - m))
+        # (1-2m)s/(m(1-m)): the skewness of zeros and ones with this mean and variance
+        binary = (1.0 - 2.0 * m) * slope * se * np.sqrt(n)
+        beta = 2.0 * binary / (1.0 + n * np.square(se) * slope)
+        skewness = (n * _skewness(distribution) + prior_topics * beta) / (n + prior_topics)
+        if np.isinf(prior_topics):
+            skewness = beta
+        a, b = (skewness / 3.0 - binary / 2.0) / np.sqrt(n), skewness / (6.0 * np.sqrt(n))
+        low, high = (
+            inverse_logit(logit(m) - _solve(a, u - b) * slope * se) for u in (quantile, -quantile)
+        )
+    equal = equal_scores_limits(distribution, level)
+    return Limits(
+        np.where(distribution.degenerate, equal.low, low),
+        np.where(distribution.degenerate, equal.high, high),
+    )
+
+
+def equal_scores_limits(distribution: SamplingDistribution, level: float) -> Limits:
+    """Return ``c·r`` and ``1 - (1-c)·r`` with ``r = (α/2)^{1/n}``, for scores that all equal c.
+
+    Were the true mean higher or lower, more than a share 1-r of the topics would score otherwise,
+    and n that score c would be rarer than α/2: so each limit errs with that probability at most.
+    For zeros and ones these are the limits of Clopper and Pearson (1934).
+    """
+    tail, _ = tail_probabilities(level)
+    n = np.where(distribution.count > 1, distribution.count, np.nan)
+    rest = tail ** (1.0 / n)
+    return Limits(distribution.estimate * rest, 1.0 - (1.0 - distribution.estimate) * rest)
+
+
+def _skewness(distribution: SamplingDistribution) -> Floats:
+    """Return the skewness of each column's scores (ddof=0)."""
+    n = distribution.count
+    deviations = np.nan_to_num(distribution.require("sample") - distribution.estimate)
+    variance = np.square(distribution.require("se")) * (n - 1)
+    skewness: Floats = (np.square(deviations) * deviations).sum(axis=0) / n / variance**1.5
+    return skewness
+
+
+def _solve(a: Floats, value: Floats) -> Floats:
+    """Return the T with ``T + aT² + a²T³/3 = value``: ``(c-1)/a`` with ``c = ∛(1 + 3a·value)``.
+
+    ``c-1 = (c³-1)/(c²+c+1)`` gives it without a division by a, which may be 0.
+    """
+    root = np.cbrt(1.0 + 3.0 * a * value)
+    solution: Floats = 3.0 * value / (np.square(root) + root + 1.0)
+    return solution

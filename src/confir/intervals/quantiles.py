@@ -1,0 +1,99 @@
+"""How far from its centre does a share of Student's t lie? Two-sided quantiles.
+
+Computed without scipy, whose import takes longer than scoring a run does.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from confir.arrays import Floats
+from confir.intervals.interval import check_level
+
+# Newton's method doubles the right digits with each step: after one so small, all are right.
+_LAST_STEP = 1e-9
+# At t = 1, where the continued fraction converges slowest, so many terms give all digits.
+_DEPTH = 200
+# Gamma functions overflow soon beyond; from here on two terms of a series give their ratio.
+_LARGE_DF = 300.0
+
+
+def t_quantile(df: Floats, level: float) -> Floats:
+    """Return the q with ``P(|T| ≤ q) = level`` for Student's t; NaN below one degree of freedom.
+
+    Parameters
+    ----------
+    df
+        Degrees of freedom, whole or not; infinite for the normal distribution.
+    level
+        The level of a two-sided interval: 0.95 gives the quantile at 0.975.
+    """
+    check_level(level)
+    distinct, places = np.unique(df, return_inverse=True)
+    quantiles = np.array([_t_quantile(one, level) for one in distinct.tolist()], np.float64)
+    return quantiles[places].reshape(np.shape(df))
+
+
+@lru_cache(maxsize=4096)
+def _t_quantile(df: float, level: float) -> float:
+    """Solve for the quantile by Newton's method.
+
+    ``P(|T| ≤ t)`` is concave in t, and the normal quantile is the smallest of all: steps from there
+    lead up to the solution, and never beyond it.
+    """
+    if df < 1.0:
+        return math.nan
+    t = -NormalDist().inv_cdf((1.0 - level) / 2.0)
+    if math.isinf(df):
+        return t
+    step = math.inf
+    while abs(step) > _LAST_STEP * t:
+        step = _step(t, df, level)
+        t += step
+    return t
+
+
+def _step(t: float, df: float, level: float) -> float:
+    """Return ``(level - P(|T| ≤ t)) / 2f(t)``, with the density f of Student's t."""
+    density = _density_at_zero(df) * math.exp(-(df + 1.0) / 2.0 * math.log1p(t * t / df))
+    if t < 1.0:
+        return level / (2.0 * density) - _share_within(t, df)
+    return _share_beyond(t, df) - (1.0 - level) / (2.0 * density)
+
+
+def _share_within(t: float, df: float) -> float:
+    """Return ``P(|T| ≤ t) / 2f(t)`` by the power series of the incomplete beta function.
+
+    ``t (1 + a/3 x + a(a+2)/(3·5) x² + …)`` with a = df + 1 and x = t²/(df + t²).
+    """
+    x = t * t / (df + t * t)
+    total, term, k = 0.0, t, 1.0
+    while total + term > total:
+        total += term
+        term *= (df + k) / (k + 2.0) * x
+        k += 2.0
+    return total
+
+
+def _share_beyond(t: float, df: float) -> float:
+    """Return ``P(|T| > t) / 2f(t)`` by Gauss's continued fraction of the incomplete beta function.
+
+    ``(t/df + 1/t) / (1 + c₁/(1 + c₂/(1 + …)))`` with c_k = k(df+k-1) / ((df+2k-2)(df+2k)) · df/t².
+    """
+    z = df / (t * t)
+    fraction = 1.0
+    for k in range(_DEPTH, 0, -1):
+        fraction = 1.0 + k * (df + k - 1) / (df + 2 * k - 2) / (df + 2 * k) * z / fraction
+    return (t / df + 1.0 / t) / fraction
+
+
+def _density_at_zero(df: float) -> float:
+    """Return ``Γ((df+1)/2) / (√(π df) Γ(df/2))``."""
+    if df < _LARGE_DF:
+        return math.gamma((df + 1.0) / 2.0) / (math.sqrt(math.pi * df) * math.gamma(df / 2.0))
+    r = 1.0 / df
+    return math.exp(-r / 4.0 + r**3 / 24.0) / math.sqrt(2.0 * math.pi)

@@ -1,0 +1,239 @@
+"""Which run is best, how sure is that, and what limits the certainty? In sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from confir.errors import enumerate_names
+from confir.report.contents import Contents, MeasureContents
+from confir.report.tables import interval_text, number_text
+from confir.studies.comparison import Comparison
+from confir.studies.verdicts import BETTER, WORSE, signed
+
+_NAMES_SHOWN = 5
+
+# Shares of a variance that differ by less are about equal: replicates are few.
+_ABOUT_EQUAL = 0.1
+
+
+def answer_sentences(contents: Contents) -> list[str]:
+    """Return what the report finds by the first measure, most important first."""
+    first, level = contents.measures[0], contents.settings.level
+    return [
+        _best_sentence(first, level),
+        *_told_apart(first, level),
+        *_rank_sentence(first, level),
+        *_other_measures(contents),
+        *_shares_sentence(contents),
+        *_plan_sentence(contents),
+        *_coverage_sentence(first),
+    ]
+
+
+def isolated(name: str) -> str:
+    """Return a name that keeps its direction of writing to itself, and leaves text around it be."""
+    return name if name.isascii() else f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
+
+
+def verdicts_against(comparison: Comparison, run: int) -> dict[int, str]:
+    """Return the verdict on each other run against one, from that one's side.
+
+    ``better`` says that the one run is better than the other.
+    """
+    opposite = {BETTER: WORSE, WORSE: BETTER}
+    verdict: dict[int, str] = {}
+    pairs = zip(comparison.first.tolist(), comparison.second.tolist(), strict=True)
+    for (first, second), word in zip(pairs, comparison.verdict[0, :, 0].tolist(), strict=True):
+        if second == run:
+            verdict[first] = word
+        elif first == run:
+            verdict[second] = opposite.get(word, word)
+    return verdict
+
+
+def percent(share: float, digits: int = 10) -> str:
+    """Return a share such as a level as text: ``95 %``."""
+    return f"{100 * share:.{digits}g} %"
+
+
+def _names(runs: Iterable[str]) -> str:
+    return enumerate_names(map(isolated, runs), _NAMES_SHOWN)
+
+
+def _best_sentence(contents: MeasureContents, level: float) -> str:
+    scores = contents.scores
+    best = contents.order()[0]
+    interval = contents.intervals[level]
+    mean, low, high = (
+        float(a.reshape(-1)[best]) for a in (interval.estimate, interval.low, interval.high)
+    )
+    topics = f"{len(scores.topics)} topic{'s' if len(scores.topics) > 1 else ''}"
+    tied = [place for place in contents.order()[1:] if scores.mean()[place, 0] == mean]
+    which = "the run is"
+    if len(scores.runs) > 1:
+        which = f"the best of {len(scores.runs)} runs is"
+    said = f"mean {number_text(mean)}"
+    if not (math.isnan(low) or math.isnan(high)):
+        limits = interval_text(mean, low, high).partition(" ")[2]
+        said += f", {percent(level)} interval {limits}"
+    if tied:
+        said += f"; the same mean: {_names(scores.runs[place] for place in tied)}"
+    return f"By {contents.measure} over {topics}, {which} {isolated(scores.runs[best])}: {said}."
+
+
+def _told_apart(contents: MeasureContents, level: float) -> list[str]:
+    """Return whom the best run can and cannot be told from."""
+    if not contents.comparisons:
+        return [f"Runs are not compared: {contents.left_out['comparisons']}."]
+    comparison = contents.comparisons[level]
+    runs = contents.scores.runs
+    order = contents.order()
+    verdicts = verdicts_against(comparison, order[0])
+    told = [runs[place] for place in order[1:] if verdicts[place] == BETTER]
+    unclear = [runs[place] for place in order[1:] if verdicts[place] != BETTER]
+    how = _how_compared(comparison)
+    others = len(order) - 1
+    if not unclear:
+        every = "the other run" if others == 1 else f"every one of the other {others} runs"
+        return [f"It is shown to be better than {every} ({how})."]
+    names = _names(unclear)
+    if others == 1:
+        return [f"It is not shown to be better than the other run, {names} ({how})."]
+    if not told:
+        return [
+            (
+                f"It is not shown to be better than any of the other {others} runs ({how}); the next "
+                f"by the mean: {names}."
+            )
+        ]
+    return [
+        f"It is shown to be better than {len(told)} of the other {others} runs ({how}).",
+        f"It cannot be told from the other {len(unclear)}: {names}."
+        if len(unclear) > 1
+        else f"It cannot be told from {names}.",
+    ]
+
+
+def _how_compared(comparison: Comparison) -> str:
+    how = f"paired {comparison.tests[0]} test, error {1 - comparison.level:.4g}"
+    if len(comparison.first) > 1:
+        pairs = f"{len(comparison.first):,} pairs"
+        how += f", {comparison.correction.capitalize()}'s correction for {pairs}"
+    return how
+
+
+def _rank_sentence(contents: MeasureContents, level: float) -> list[str]:
+    """Return how often the run stays the best where topics are drawn anew.
+
+    The draws favour it as these topics did: the sentence says so, since readers take the share for
+    a probability.
+    """
+    if not contents.rankings or len(contents.scores.runs) < 2:
+        return []
+    ranking = contents.rankings[level]
+    best = contents.order()[0]
+    low, high = int(ranking.low[best, 0]), int(ranking.high[best, 0])
+    places = f"between {low} and {high}" if low < high else f"{low}"
+    share = float(ranking.p_best[best, 0])
+    often = "more than 99 %" if share > 0.99 else percent(share, 2)
+    return [
+        (
+            f"Of sets of topics drawn anew from these, it is the best in {often}, and its rank is "
+            f"{places} ({percent(level)} interval); such draws cannot undo luck with the topics at hand."
+        )
+    ]
+
+
+def _other_measures(contents: Contents) -> list[str]:
+    """Return whether the other measures name the same best run."""
+    if len(contents.measures) < 2 or len(contents.scores.runs) < 2:
+        return []
+    best = contents.measures[0].order()[0]
+    same = [part.measure for part in contents.measures[1:] if part.order()[0] == best]
+    others = [
+        f"{isolated(contents.scores.runs[part.order()[0]])} by {part.measure}"
+        for part in contents.measures[1:]
+        if part.order()[0] != best
+    ]
+    sentences = []
+    if same:
+        sentences.append(f"It has the best mean by {enumerate_names(same, _NAMES_SHOWN)}, too.")
+    if others:
+        sentences.append(
+            f"By other measures, other runs have the best mean: "
+            f"{enumerate_names(others, _NAMES_SHOWN)}."
+        )
+    return sentences
+
+
+def _shares_sentence(contents: Contents) -> list[str]:
+    """Return what limits the certainty of the best difference: topics or documents."""
+    collection = contents.collection
+    if collection is None or collection.difference_variance is None:
+        return []
+    variance = collection.difference_variance
+    best, runner_up = collection.order()[:2]
+    place = variance.runs.index(runner_up)
+    parts = [
+        float(part[0, 0, place])
+        for part in (variance.topics, variance.documents, variance.interaction)
+    ]
+    total = sum(parts)
+    if not total > 0.0:
+        return []
+    topics, documents, both = (part / total for part in parts)
+    limit = "topics and documents limit the certainty about equally"
+    if abs(topics - documents) >= _ABOUT_EQUAL:
+        limit = f"the {'topics' if topics > documents else 'documents'} limit the certainty most"
+    return [
+        (
+            f"Of the variance of the difference between {isolated(best)} and "
+            f"{isolated(runner_up)} by {variance.measures[0]}, {percent(topics, 2)} comes from the "
+            f"choice of topics, {percent(documents, 2)} from the documents of the collection and "
+            f"{percent(both, 2)} from both together: {limit}."
+        )
+    ]
+
+
+def _plan_sentence(contents: Contents) -> list[str]:
+    """Return how many topics the best difference needs, where it is not shown."""
+    plan, first = contents.plan, contents.measures[0]
+    if plan is None or not first.comparisons:
+        return []
+    best, runner_up = first.order()[:2]
+    comparison = first.comparisons[contents.settings.level]
+    record = plan.to_records()[0]
+    if verdicts_against(comparison, best)[runner_up] == BETTER or math.isnan(record["topics"]):
+        return []
+    return [
+        (
+            f"If its true difference from {isolated(record['baseline'])} is the one observed "
+            f"({signed(record['difference'])}), a test of this pair alone shows it with probability "
+            f"{record['power']:g} given about {record['topics']:,} topics; there are "
+            f"{len(contents.scores.topics)}."
+        )
+    ]
+
+
+def _coverage_sentence(contents: MeasureContents) -> list[str]:
+    """Return how often such intervals hold the mean, and where they do so least."""
+    coverage = contents.coverage
+    if coverage is None:
+        return []
+    record = coverage.summary()[0]
+    sentence = (
+        f"On scores like these, about {percent(record['coverage'], 3)} of such intervals hold the "
+        f"mean of all topics; {percent(record['level'])} is claimed."
+    )
+    outliers = coverage.outliers()
+    if not outliers:
+        return [sentence]
+    worst = outliers[0]
+    among = f"{len(outliers)} of {len(coverage.runs)} runs" if len(outliers) > 1 else "one run"
+    return [
+        (
+            f"{sentence} They hold it far less often for {among}, least for "
+            f"{isolated(worst['run'])}: {percent(worst['coverage'], 3)} ({worst['reason']})."
+        )
+    ]

@@ -1,0 +1,398 @@
+"""What does a report tell? The results of all studies of one experiment, gathered once.
+
+A part that the experiment does not allow (one topic, one run, no documents) is left out, and the
+report says why.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from confir.data.qrels import Qrels
+from confir.data.run import Run
+from confir.data.scores import Scores
+from confir.errors import ConfirError, ConfirWarning, InvalidValueError
+from confir.intervals.catalogue import confidence_interval, default_method, means_alone
+from confir.intervals.interval import Interval, check_level
+from confir.measures.catalogue import is_bounded
+from confir.resampling.documents import resample_documents
+from confir.resampling.topics import DEFAULT_REPLICATES
+from confir.studies.bias_variance import BiasVariance, decompose_error
+from confir.studies.collection import CollectionMeans, summarise_means
+from confir.studies.collection_differences import CollectionVariance, decompose_variance
+from confir.studies.comparison import Comparison, compare_runs
+from confir.studies.coverage import Coverage, estimate_coverage
+from confir.studies.data_quality import DataQuality, inspect_data
+from confir.studies.planning import Plan, plan_topics
+from confir.studies.random_baseline import Chance, compare_with_chance
+from confir.studies.ranking import Ranking, rank_runs
+
+# The reader may switch between these and the level asked for.
+LEVELS = (0.9, 0.95, 0.99)
+
+# Enough that a coverage is known to about a percent, and a share of variance to a few.
+COVERAGE_SAMPLES, COVERAGE_REPLICATES = 500, 500
+COLLECTION_REPLICATES = 400
+
+Progress = Callable[[int], None]
+Part = TypeVar("Part")
+
+# Steps of the progress: the results of a measure and its charts; and those of all measures.
+_STEPS_PER_MEASURE = 6 + 1
+_STEPS_OF_ALL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a report is made.
+
+    Attributes
+    ----------
+    level, method
+        Confidence level and method of the intervals; by default what suits the measure.
+    replicates, seed
+        Of the bootstrap.
+    documents
+        Number of documents in the collection; by default those that qrels and runs mention.
+    rel, depth
+        Lowest gain that counts as relevant, and the length at which lists were cut for the scores.
+    """
+
+    level: float = 0.95
+    method: str | None = None
+    replicates: int = DEFAULT_REPLICATES
+    seed: int = 2006
+    documents: int | None = None
+    rel: int = 1
+    depth: int | None = None
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The levels that the reader may choose from, the one asked for among them."""
+        return tuple(sorted({*LEVELS, self.level}))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasureContents:
+    """What is known of the runs by one measure.
+
+    Attributes
+    ----------
+    scores
+        The scores, by this measure alone.
+    intervals, rankings, comparisons
+        Results by level; of runs compared in all pairs.
+    coverage, bias_variance, chance
+        Of the interval used; against the best score of each topic; of random rankings.
+    left_out
+        Parts that are not there, and why.
+    """
+
+    scores: Scores
+    intervals: dict[float, Interval]
+    rankings: dict[float, Ranking]
+    comparisons: dict[float, Comparison]
+    coverage: Coverage | None
+    bias_variance: BiasVariance | None
+    chance: Chance | None
+    left_out: dict[str, str]
+
+    @property
+    def measure(self) -> str:
+        """Name of the measure."""
+        return self.scores.measures[0]
+
+    def order(self) -> list[int]:
+        """Return the places of the runs, best first; runs without a mean last."""
+        mean = self.scores.mean()[:, 0]
+        places: list[int] = np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable").tolist()
+        return places
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CollectionContents:
+    """How far documents matter: means over other collections, and where variance comes from.
+
+    Attributes
+    ----------
+    means
+        Means with intervals over collections, of one measure.
+    variance
+        Of the means.
+    difference_variance
+        Of the other runs' differences from the best; None for one run.
+    """
+
+    means: CollectionMeans
+    variance: CollectionVariance
+    difference_variance: CollectionVariance | None
+
+    def order(self) -> list[str]:
+        """Return the runs, best first; runs without a mean last."""
+        mean = self.means.mean[0, :, 0]
+        places = np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable")
+        return [self.means.runs[place] for place in places]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contents:
+    """All that a report tells.
+
+    Attributes
+    ----------
+    scores, settings
+        What was evaluated, and how.
+    measures
+        The results of each measure.
+    plan
+        Topics needed to tell the best run from the next, by the first measure.
+    collection, quality
+        What needs runs and qrels; None without them.
+    documents, documents_counted
+        Size of the collection, and whether it was counted in qrels and runs.
+    warnings
+        What confir warned of.
+    left_out
+        Parts that are not there, and why.
+    """
+
+    scores: Scores
+    settings: Settings
+    measures: tuple[MeasureContents, ...]
+    plan: Plan | None
+    collection: CollectionContents | None
+    quality: DataQuality | None
+    documents: int | None
+    documents_counted: bool
+    warnings: tuple[str, ...]
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def number_of_steps(measures: int, *, figures: bool = False) -> int:
+    """Return how many steps a report of so many measures takes, for a progress bar."""
+    return (_STEPS_PER_MEASURE + figures) * measures + _STEPS_OF_ALL
+
+
+def gather_contents(
+    scores: Scores,
+    *,
+    qrels: Qrels | None = None,
+    runs: Sequence[Run] = (),
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+) -> Contents:
+    """Return the results that a report tells.
+
+    Parameters
+    ----------
+    scores
+        Scores of the runs.
+    qrels, runs
+        What the scores were computed from; without them, parts about documents are left out.
+    settings
+        How the report is made.
+    progress
+        Called with 1 after each part.
+    """
+    chosen = settings or Settings()
+    check_level(chosen.level)
+    parts = _Parts(progress)
+    documents = chosen.documents or _count_documents(qrels, runs)
+    with _collected_warnings() as heard:
+        by_measure = tuple(
+            _of_measure(scores.select(measures=[measure]), qrels, documents, chosen, progress)
+            for measure in scores.measures
+        )
+        plan = parts.attempt("plan", lambda: _plan(by_measure[0], chosen))
+        collection = parts.attempt("collection", lambda: _collection(scores, qrels, runs, chosen))
+        quality = parts.attempt(
+            "quality", lambda: inspect_data(*_needed(qrels, runs), rel=chosen.rel)
+        )
+    return Contents(
+        scores=scores,
+        settings=chosen,
+        measures=by_measure,
+        plan=plan,
+        collection=collection,
+        quality=quality,
+        documents=documents,
+        documents_counted=chosen.documents is None,
+        warnings=tuple(dict.fromkeys(heard)),
+        left_out=parts.left_out,
+    )
+
+
+class _Parts:
+    """Makes the parts of a report, and keeps the reasons for those that cannot be made."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.left_out: dict[str, str] = {}
+        self._progress = progress
+
+    def attempt(self, name: str, make: Callable[[], Part]) -> Part | None:
+        """Return a part; None where the data do not allow it."""
+        try:
+            return make()
+        except ConfirError as error:
+            self.left_out[name] = str(error)
+            return None
+        finally:
+            if self._progress is not None:
+                self._progress(1)
+
+
+def _of_measure(
+    scores: Scores,
+    qrels: Qrels | None,
+    documents: int | None,
+    settings: Settings,
+    progress: Progress | None,
+) -> MeasureContents:
+    parts = _Parts(progress)
+    common: dict[str, Any] = {"replicates": settings.replicates, "rng": settings.seed}
+    intervals = _intervals(scores, settings, common)
+    if progress is not None:
+        progress(1)
+    rankings = parts.attempt(
+        "rankings",
+        lambda: {level: rank_runs(scores, level=level, **common) for level in settings.levels},
+    )
+    comparisons = parts.attempt(
+        "comparisons",
+        lambda: {level: compare_runs(scores, level=level, **common) for level in settings.levels},
+    )
+    coverage = parts.attempt(
+        "coverage",
+        lambda: estimate_coverage(
+            scores,
+            methods=[intervals[settings.level].method],
+            level=settings.level,
+            samples=COVERAGE_SAMPLES,
+            replicates=COVERAGE_REPLICATES,
+            rng=settings.seed,
+        ),
+    )
+    bias_variance = parts.attempt(
+        "bias_variance",
+        lambda: decompose_error(scores, target="best", level=settings.level, **common),
+    )
+    chance = parts.attempt("chance", lambda: _chance(scores, qrels, documents, settings))
+    return MeasureContents(
+        scores=scores,
+        intervals=intervals,
+        rankings=rankings or {},
+        comparisons=comparisons or {},
+        coverage=coverage,
+        bias_variance=bias_variance,
+        chance=chance,
+        left_out=parts.left_out,
+    )
+
+
+def _intervals(scores: Scores, settings: Settings, common: dict[str, Any]) -> dict[float, Interval]:
+    """Return the intervals of the means by level; a single topic gives means alone."""
+    levels = settings.levels
+    if len(scores.topics) < 2:
+        return {level: means_alone(scores, level) for level in levels}
+    made = confidence_interval(
+        scores, level=levels, method=settings.method or default_method(scores), **common
+    )
+    return dict(zip(levels, made, strict=True))
+
+
+def _chance(
+    scores: Scores, qrels: Qrels | None, documents: int | None, settings: Settings
+) -> Chance:
+    if qrels is None or documents is None:
+        raise InvalidValueError(
+            "chance needs the qrels, which tell how many documents are relevant"
+        )
+    return compare_with_chance(
+        qrels, scores, documents=documents, depth=settings.depth, draws=0, rng=settings.seed
+    )
+
+
+def _plan(contents: MeasureContents, settings: Settings) -> Plan:
+    """Return the topics needed to show the difference between the best two runs."""
+    scores = contents.scores
+    if len(scores.runs) < 2:
+        raise InvalidValueError("there is one run; a plan needs two to tell apart")
+    best, next_best = (scores.runs[place] for place in contents.order()[:2])
+    comparison = compare_runs(scores.select(runs=[next_best, best]), baseline=next_best)
+    difference = abs(float(comparison.difference[0, 0]))
+    if not difference > 0.0:
+        raise InvalidValueError(f"{best} and {next_best} have the same mean: nothing to plan for")
+    return plan_topics(
+        scores.select(runs=[next_best, best]),
+        baseline=next_best,
+        difference=difference,
+        level=settings.level,
+    )
+
+
+def _collection(
+    scores: Scores, qrels: Qrels | None, runs: Sequence[Run], settings: Settings
+) -> CollectionContents:
+    judged, ranked = _needed(qrels, runs)
+    bounded = [
+        measure
+        for m, measure in enumerate(scores.measures)
+        if is_bounded(measure, scores.values[:, :, m])
+    ]
+    if not bounded:
+        raise InvalidValueError("intervals over collections are for measures in [0, 1]")
+    sample = resample_documents(
+        judged,
+        ranked,
+        bounded[:1],
+        replicates=COLLECTION_REPLICATES,
+        rng=settings.seed,
+        depth=settings.depth,
+        missing="drop" if np.isnan(scores.values).any() else "zero",
+    )
+    means = summarise_means(
+        sample, level=settings.level, summaries=("mean",), methods=("bootstrap",)
+    )
+    variance = decompose_variance(sample, summaries=("mean",))
+    alone = CollectionContents(means, variance, None)
+    if len(sample.runs) < 2:
+        return alone
+    best = alone.order()[0]
+    return replace(
+        alone,
+        difference_variance=decompose_variance(sample, baseline=best, summaries=("mean",)),
+    )
+
+
+def _needed(qrels: Qrels | None, runs: Sequence[Run]) -> tuple[Qrels, Sequence[Run]]:
+    if qrels is None or not runs:
+        raise InvalidValueError("this part needs qrels and runs, not scores alone")
+    return qrels, runs
+
+
+def _count_documents(qrels: Qrels | None, runs: Sequence[Run]) -> int | None:
+    """Return how many documents qrels and runs mention: the collection has at least these."""
+    if qrels is None:
+        return None
+    seen = set(qrels.documents)
+    for run in runs:
+        seen.update(run.documents)
+    return len(seen)
+
+
+@contextmanager
+def _collected_warnings() -> Iterator[list[str]]:
+    """Collect confir's warnings, which the report shows, instead of raising them one by one."""
+    heard: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConfirWarning)
+        yield heard
+        heard += [
+            str(entry.message) for entry in caught if issubclass(entry.category, ConfirWarning)
+        ]

@@ -1,0 +1,582 @@
+"use strict";
+(async function () {
+  const byId = (id) => document.getElementById(id);
+
+  async function unpack(id) {
+    const letters = atob(byId(id).textContent);
+    const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).text();
+  }
+
+  // Text is only ever set as text: names of runs and topics are not trusted.
+  function element(name, text, className) {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    if (className) made.className = className;
+    return made;
+  }
+
+  const none = "–";
+  const tie = 1e-12;
+  function number(value) {
+    if (value === null) return none;
+    return Math.abs(value) < 10 ? value.toFixed(4) : value.toFixed(1);
+  }
+  function signed(value) {
+    if (value === null) return none;
+    if (Math.abs(value) < tie) return number(0);
+    const text = Math.abs(value) < 0.00005 ? value.toExponential(0) : number(value);
+    return value > 0 ? `+${text}` : text;
+  }
+  function interval(low, high, text) {
+    return low === null || high === null ? none : `[${text(low)}, ${text(high)}]`;
+  }
+  const probability = (p) => (p === null ? none : p === 0 ? "<0.0001" : number(p));
+  // A name that keeps its direction of writing to itself.
+  const isolated = (name) => (/^[\x00-\x7f]*$/.test(name) ? name : `\u2068${name}\u2069`);
+  const counted = (count, thing) => `${count} ${thing}${count === 1 ? "" : "s"}`;
+
+  const [data, tables, charts] = (
+    await Promise.all(["packed-data", "packed-tables", "packed-charts"].map(unpack))
+  ).map((text) => JSON.parse(text));
+  const state = { measure: 0, level: byId("level").value, filter: "", a: 0, b: 0 };
+  const measure = () => data.measures[state.measure];
+  const atLevel = () => measure().at[state.level];
+  const levelText = () => `${+(100 * Number(state.level)).toFixed(8)} %`;
+  const matches = (run) => run.toLowerCase().includes(state.filter);
+  const opposite = { better: "worse", worse: "better" };
+
+  // A table that can be sorted by every column that has a value.
+  function sortable(table, columns, rows) {
+    if (!table.order || table.order.column >= columns.length) table.order = { column: 0, up: true };
+    const order = table.order;
+    const head = table.tHead.rows[0];
+    const draw = () => {
+      const { value } = columns[order.column];
+      const sign = order.up ? 1 : -1;
+      const compare = (x, y) => {
+        const [p, q] = [value(x), value(y)];
+        if (p === null || q === null) return (p === null) - (q === null);
+        return sign * (typeof p === "string" ? p.localeCompare(q, "en", { numeric: true }) : p - q);
+      };
+      table.tBodies[0].replaceChildren(...rows.slice().sort(compare).map((row) => row.line()));
+      [...head.cells].forEach((cell, place) => {
+        if (!columns[place].value) return;
+        const here = place === order.column;
+        cell.setAttribute("aria-sort", here ? (order.up ? "ascending" : "descending") : "none");
+      });
+    };
+    head.replaceChildren(
+      ...columns.map((column, place) => {
+        const cell = element("th", undefined, column.number ? "number" : column.className || "");
+        cell.scope = "col";
+        if (!column.value) {
+          cell.append(...column.content);
+          return cell;
+        }
+        const button = element("button", column.title);
+        button.type = "button";
+        button.dir = "auto";
+        button.addEventListener("click", () => {
+          const down = column.number && !column.small;
+          order.up = order.column === place ? !order.up : !down;
+          order.column = place;
+          draw();
+        });
+        cell.append(button);
+        return cell;
+      }),
+    );
+    draw();
+  }
+  function nameCell(name) {
+    const cell = element("th", name, name.length > 24 ? "name" : "name short");
+    cell.scope = "row";
+    cell.dir = "auto";
+    return cell;
+  }
+
+  function leaderboard() {
+    const entry = measure();
+    const level = atLevel();
+    const ranked = entry.rank !== null && data.runs.length > 1;
+    const best = entry.order[0];
+    const compared = level.best_is !== undefined;
+    const limited = level.low.some((value) => value !== null);
+    const places = entry.order.filter((run) => matches(data.runs[run]));
+    const ends = [...level.low, ...level.high, ...entry.mean].filter((value) => value !== null);
+    const [least, most] = [Math.min(...ends), Math.max(...ends)];
+    const share = (value) => (most > least ? (100 * (value - least)) / (most - least) : 50);
+
+    const told = (run) => {
+      if (run === best) return "best";
+      const word = data.verdicts[level.best_is[run]];
+      return word === "not shown" ? "not told apart" : opposite[word] || word;
+    };
+    const bar = (run) => {
+      const cell = element("td", undefined, "bar");
+      const line = element("span");
+      if (level.low[run] !== null && level.high[run] !== null) {
+        const range = element("i");
+        range.style.left = `${share(level.low[run])}%`;
+        range.style.width = `${share(level.high[run]) - share(level.low[run])}%`;
+        line.append(range);
+      }
+      if (entry.mean[run] !== null) {
+        const dot = element("b");
+        dot.style.left = `${share(entry.mean[run])}%`;
+        line.append(dot);
+      }
+      cell.append(line);
+      return cell;
+    };
+    const line = (run, place) => {
+      const row = element("tr");
+      row.dataset.run = data.runs[run];
+      if (compared && !["best", "worse"].includes(told(run))) row.className = "unclear";
+      row.append(element("td", String(ranked ? entry.rank[run] : place + 1), "number"));
+      row.append(nameCell(data.runs[run]), element("td", number(entry.mean[run]), "number"));
+      if (limited) row.append(element("td", interval(level.low[run], level.high[run], number), "number"));
+      row.append(bar(run));
+      if (ranked) {
+        row.append(element("td", `${level.rank_low[run]} to ${level.rank_high[run]}`, "number"));
+        row.append(element("td", entry.p_best[run].toFixed(3), "number"));
+      }
+      if (compared) row.append(element("td", told(run), "told"));
+      return row;
+    };
+    const scale = element("span", undefined, "scale");
+    scale.append(element("span", number(least)), element("span", number(most)));
+    const columns = [
+      { title: "rank", number: true, small: true, value: (row) => (ranked ? entry.rank[row.run] : row.place) },
+      { title: "run", value: (row) => data.runs[row.run] },
+      { title: entry.name, number: true, value: (row) => entry.mean[row.run] },
+    ];
+    if (limited) {
+      columns.push({ title: `${levelText()} interval`, number: true, value: (row) => level.low[row.run] });
+    }
+    columns.push({ content: [scale], className: "bar" });
+    if (ranked) {
+      columns.push(
+        { title: "rank interval", number: true, small: true, value: (row) => level.rank_low[row.run] },
+        { title: "P(best)", number: true, value: (row) => entry.p_best[row.run] },
+      );
+    }
+    if (compared) columns.push({ title: "against the best", value: (row) => told(row.run) });
+    const rows = places.map((run, place) => ({ run, place, line: () => line(run, place) }));
+    sortable(byId("leaderboard-table"), columns, rows);
+    leaderboardNote(places.length, ranked, compared, limited);
+  }
+  function leaderboardNote(shown, ranked, compared, limited) {
+    const entry = measure();
+    const [fewest, most] = [Math.min(...entry.topics), Math.max(...entry.topics)];
+    const topics = fewest === most ? counted(most, "topic") : `${fewest} to ${most} topics`;
+    const said = [`${entry.name}: means over ${topics}`];
+    if (limited) said[0] += `, ${levelText()} intervals by the method ${entry.method}`;
+    if (ranked) said.push("P(best) is the share of resampled sets of topics in which the run is best");
+    if (compared) said.push("The last column says whether the run is shown to be worse than the best one");
+    if (shown < data.runs.length) said.unshift(`${shown} of ${data.runs.length} runs shown`);
+    byId("leaderboard-note").textContent = `${said.join(". ")}.`;
+  }
+
+  // What is known of a pair, from the side of its first run; null for a pair that is not there.
+  function findPair(a, b) {
+    const pairs = measure().pairs;
+    if (!pairs) return null;
+    for (let place = 0; place < pairs.first.length; place += 1) {
+      const turned = pairs.first[place] === a && pairs.second[place] === b;
+      if (turned || (pairs.second[place] === a && pairs.first[place] === b)) return pairAt(place, turned);
+    }
+    return null;
+  }
+  function pairAt(place, turned) {
+    const pairs = measure().pairs;
+    const at = pairs.at[state.level];
+    const turn = (value) => (value === null || !turned ? value : -value);
+    const word = data.verdicts[at.verdict[place]];
+    const [low, high] = [turn(at.low[place]), turn(at.high[place])];
+    return {
+      run: turned ? pairs.first[place] : pairs.second[place],
+      other: turned ? pairs.second[place] : pairs.first[place],
+      difference: turn(pairs.difference[place]),
+      low: turned ? high : low,
+      high: turned ? low : high,
+      p: pairs.p_adjusted[place],
+      wins: turned ? pairs.losses[place] : pairs.wins[place],
+      ties: pairs.ties[place],
+      losses: turned ? pairs.wins[place] : pairs.losses[place],
+      verdict: turned ? opposite[word] || word : word,
+    };
+  }
+  function verdict() {
+    const target = byId("verdict");
+    if (!target) return;
+    const [a, b] = [isolated(data.runs[state.a]), isolated(data.runs[state.b])];
+    if (state.a === state.b) {
+      target.textContent = "Choose two different runs.";
+      return;
+    }
+    if (!measure().pairs) {
+      target.textContent = "";
+      return;
+    }
+    const pair = findPair(state.a, state.b);
+    if (!pair) {
+      target.textContent =
+        `${a} and ${b} are not both among the best runs by ${measure().name}, whose pairs this page holds; ` +
+        "confir compare tells all pairs.";
+      return;
+    }
+    const said = {
+      better: `${a} is shown to be better than ${b}`,
+      worse: `${a} is shown to be worse than ${b}`,
+      equivalent: `${a} and ${b} are equivalent`,
+      "not shown": `no difference is shown between ${a} and ${b}`,
+    };
+    const limits = pair.low === null ? "no interval" : `${levelText()} interval ${interval(pair.low, pair.high, signed)}`;
+    target.textContent =
+      `By ${measure().name}, ${said[pair.verdict]}: difference ${signed(pair.difference)}, ${limits}, ` +
+      `adjusted p ${probability(pair.p)}; ${counted(pair.wins, "topic")} won, ${pair.ties} tied, ${pair.losses} lost.`;
+  }
+  function pairTable() {
+    const details = byId("pair-details");
+    if (!details) return;
+    const pairs = measure().pairs;
+    details.hidden = !pairs;
+    if (!details.open || !pairs) return;
+    const columns = [
+      { title: "run", value: (row) => data.runs[row.run] },
+      { title: "against", value: (row) => data.runs[row.other] },
+      { title: "difference", number: true, value: (row) => row.difference },
+      { title: `${levelText()} interval`, number: true, value: (row) => row.low },
+      { title: "adjusted p", number: true, small: true, value: (row) => row.p },
+      { title: "won/tied/lost", number: true, value: (row) => row.wins },
+      { title: "verdict", value: (row) => row.verdict },
+    ];
+    const line = (pair) => {
+      const row = element("tr");
+      row.append(nameCell(data.runs[pair.run]), nameCell(data.runs[pair.other]));
+      const texts = [
+        signed(pair.difference),
+        interval(pair.low, pair.high, signed),
+        probability(pair.p),
+        `${pair.wins}/${pair.ties}/${pair.losses}`,
+      ];
+      row.append(...texts.map((text) => element("td", text, "number")), element("td", pair.verdict));
+      return row;
+    };
+    const rows = pairs.first.map((_, place) => {
+      const pair = pairAt(place, pairs.difference[place] < 0);
+      return { ...pair, line: () => line(pair) };
+    });
+    sortable(byId("pair-table"), columns, rows);
+  }
+
+  // The records of the two charts of topics, in the fields that their specifications name.
+  function topicRecords() {
+    const { scores, difficulty } = measure();
+    const places = data.topics.map((_, place) => place).filter((t) => difficulty.median[t] !== null);
+    places.sort((x, y) => difficulty.median[x] - difficulty.median[y] || x - y);
+    return places.map((t) => {
+      const [score, other] = [scores[state.a][t], scores[state.b][t]];
+      return {
+        topic: data.topics[t],
+        score,
+        other,
+        difference: score === null || other === null ? null : score - other,
+        lowest: difficulty.lowest[t],
+        median: difficulty.median[t],
+        highest: difficulty.highest[t],
+      };
+    });
+  }
+  function differenceRecords() {
+    return topicRecords()
+      .filter((record) => record.difference !== null)
+      .map(({ topic, difference }) => ({ topic, difference, sign: difference > 0 ? "for the run" : "against it" }))
+      .sort((x, y) => y.difference - x.difference);
+  }
+  function topics() {
+    const records = topicRecords();
+    const pair = state.a !== state.b;
+    const [a, b] = [data.runs[state.a], data.runs[state.b]];
+    const hardest = records.slice(0, 5).map((record) => isolated(record.topic));
+    byId("topics-explain").textContent =
+      (records.length > 1 ? `Hardest by ${measure().name}, by the median of all runs: ${hardest.join(", ")}. ` : "") +
+      `Here is ${isolated(a)} beside all runs${pair ? `, and ${isolated(a)} minus ${isolated(b)}; choose others above` : ""}.`;
+    const columns = [
+      { title: "topic", value: (row) => row.topic },
+      { title: a, number: true, value: (row) => row.score },
+    ];
+    if (pair) {
+      columns.push(
+        { title: b, number: true, value: (row) => row.other },
+        { title: "difference", number: true, signed: true, value: (row) => row.difference },
+      );
+    }
+    for (const name of ["lowest", "median", "highest"]) {
+      columns.push({ title: name, number: true, value: (row) => row[name] });
+    }
+    const line = (record) => {
+      const row = element("tr");
+      row.dataset.topic = record.topic;
+      row.append(nameCell(record.topic));
+      for (const column of columns.slice(1)) {
+        const text = column.signed ? signed : number;
+        row.append(element("td", text(column.value(record)), "number"));
+      }
+      return row;
+    };
+    sortable(byId("topic-table"), columns, records.map((record) => ({ ...record, line: () => line(record) })));
+  }
+
+  // The tables behind charts: built when they are opened.
+  const fits = (entry) => entry.measure === null || entry.measure === measure().name;
+  function behind(details) {
+    const entry = tables.find((table) => table.part === details.dataset.table && fits(table));
+    details.hidden = !entry;
+    if (!details.open || !entry) return;
+    const table = details.querySelector("table");
+    const named = (place) => place < entry.names;
+    table.tHead.rows[0].replaceChildren(
+      ...entry.columns.map((title, place) => {
+        const cell = element("th", title, named(place) ? "" : "number");
+        cell.scope = "col";
+        return cell;
+      }),
+    );
+    const byRun = entry.columns[0] === "run";
+    const kept = entry.rows.map((_, place) => place).filter((place) => !byRun || matches(entry.rows[place][0]));
+    table.tBodies[0].replaceChildren(
+      ...kept.map((line) => {
+        const row = element("tr");
+        row.append(
+          ...entry.rows[line].map((text, place) => {
+            const cell = named(place) ? nameCell(text) : element("td", text, "number");
+            if (entry.strong[line][place]) cell.classList.add("strong");
+            return cell;
+          }),
+        );
+        return row;
+      }),
+    );
+    details.querySelector(".note").textContent = entry.note;
+  }
+  const behindAll = () => document.querySelectorAll("[data-table]").forEach(behind);
+
+  // Charts: one specification each, which names its fields; here they get their size and colours.
+  const filterable = ["means", "ranks", "collection", "variance", "chance", "quality"];
+  function chartOf(part) {
+    return charts.find(
+      (chart) => chart.part === part && fits(chart) && (chart.level === null || chart.level === state.level),
+    );
+  }
+  function refilled(chart, part) {
+    const [a, b] = [isolated(data.runs[state.a]), isolated(data.runs[state.b])];
+    if (part === "topics") {
+      const spec = { ...chart.spec, data: { values: topicRecords() } };
+      return { spec, caption: `${a} on each topic by ${measure().name}; grey: range and median of all runs` };
+    }
+    if (part === "differences") {
+      const spec = { ...chart.spec, data: { values: differenceRecords() } };
+      return { spec, caption: `${a} minus ${b} on each topic, by ${measure().name}` };
+    }
+    if (!state.filter || !filterable.includes(part)) return chart;
+    const values = chart.spec.data.values.filter((record) => matches(record.run));
+    return { spec: { ...chart.spec, data: { values } }, caption: `${chart.caption}; runs filtered` };
+  }
+  function themed(spec) {
+    const style = getComputedStyle(document.documentElement);
+    const [ink, quiet, line] = ["--ink", "--quiet", "--line"].map((name) => style.getPropertyValue(name).trim());
+    const config = { ...spec.config, background: "transparent" };
+    const words = { labelColor: ink, titleColor: ink };
+    config.axis = { ...config.axis, ...words, gridColor: line, domainColor: quiet, tickColor: quiet };
+    config.axisQuantitative = { tickCount: 8 };
+    config.legend = { ...config.legend, ...words, orient: "bottom" };
+    config.header = { ...config.header, ...words };
+    config.title = { ...config.title, color: ink, subtitleColor: quiet };
+    if (window.innerWidth < 640) {
+      config.axis.labelLimit = 130;
+      config.axisX = { titleAnchor: "end" };
+    }
+    if (!spec.height || !(spec.height.step * data.runs.length > 560)) return { ...spec, config };
+    // Of a chart so tall that it scrolls, axis and legend are above, where they are seen first.
+    config.axisX = { ...config.axisX, orient: "top" };
+    config.legend.orient = "top";
+    return { ...withLegendAbove(spec), config };
+  }
+  function withLegendAbove(part) {
+    const { encoding = {}, layer } = part;
+    const { color } = encoding;
+    const above = color && color.legend ? { ...color, legend: { ...color.legend, orient: "top" } } : color;
+    return {
+      ...part,
+      ...(color && { encoding: { ...encoding, color: above } }),
+      ...(layer && { layer: layer.map(withLegendAbove) }),
+    };
+  }
+  // The blue of charts is too dim on a dark page.
+  const darkScheme = matchMedia("(prefers-color-scheme: dark)");
+  const bright = (spec) =>
+    darkScheme.matches ? JSON.parse(JSON.stringify(spec).replaceAll("#0072B2", "#4AA5E0")) : spec;
+  // A chart of topics fills its place where every topic then has room for its label.
+  function fitted(spec, room) {
+    const step = spec.width && spec.width.step;
+    if (!step || spec.height.step || room < step * spec.data.values.length + 80) return spec;
+    return { ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } };
+  }
+  // A chart that fills the width of its place has a height in pixels, not in steps.
+  function measured(spec) {
+    if (spec.width !== "container" || !spec.height.step) return spec;
+    const encodings = [spec, ...(spec.layer || [])].map((part) => part.encoding || {});
+    const rows = ["y", "yOffset"].map((name) => {
+      const channel = encodings.map((encoding) => encoding[name]).find(Boolean);
+      return channel ? new Set(spec.data.values.map((record) => record[channel.field])).size : 1;
+    });
+    return { ...spec, height: spec.height.step * rows[0] * rows[1] };
+  }
+  // Points can be zoomed into; the wheel alone still scrolls the page.
+  function zoomable(spec) {
+    const zoom = {
+      name: "zoom",
+      bind: "scales",
+      select: { type: "interval", zoom: "wheel![event.shiftKey]", clear: "dblclick" },
+    };
+    const layer = spec.layer.slice();
+    layer[0] = { ...layer[0], params: [zoom] };
+    return { ...spec, layer };
+  }
+  async function draw(figure) {
+    const part = figure.dataset.part;
+    const plot = figure.querySelector(".plot");
+    const chart = chartOf(part);
+    const refill = chart && refilled(chart, part);
+    const empty = !chart || (refill.spec.data && refill.spec.data.values.length === 0);
+    figure.hidden = empty || (part === "differences" && state.a === state.b);
+    if (figure.hidden) return;
+    const { spec: filled, caption } = refill;
+    const spec = fitted(part === "bias-variance" ? zoomable(filled) : filled, figure.clientWidth);
+    plot.classList.toggle("wide", spec.width !== "container");
+    figure.querySelector("figcaption").textContent = caption;
+    plot.setAttribute("aria-label", `Chart: ${caption}. Its numbers are in the table of this part.`);
+    figure.querySelector(".frame").setAttribute("aria-label", caption);
+    const result = await window.vegaEmbed(plot.firstElementChild, bright(measured(themed(spec))), {
+      actions: false,
+      ast: true, // no code is made from text: the page forbids it
+      renderer: "svg",
+      mode: "vega-lite",
+      logLevel: 1, // errors alone
+    });
+    if (part === "pairs") {
+      result.view.addEventListener("click", (_, item) => {
+        if (!item || !item.datum || item.datum.row === undefined) return;
+        choose(data.runs.indexOf(item.datum.row), data.runs.indexOf(item.datum.column));
+      });
+    }
+  }
+  // One chart after the other, the nearest first, so that the page answers meanwhile.
+  const waiting = new Set();
+  let drawing = false;
+  const distance = (figure) => {
+    const { top, bottom } = figure.getBoundingClientRect();
+    return Math.max(0, top - window.innerHeight, -bottom);
+  };
+  async function redraw(parts) {
+    for (const figure of document.querySelectorAll("figure.chart")) {
+      if (!parts || parts.includes(figure.dataset.part)) waiting.add(figure);
+    }
+    document.documentElement.dataset.drawn = "no";
+    if (drawing) return;
+    drawing = true;
+    while (waiting.size) {
+      const next = [...waiting].reduce((x, y) => (distance(y) < distance(x) ? y : x));
+      waiting.delete(next);
+      await draw(next);
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    drawing = false;
+    document.documentElement.dataset.drawn = "yes";
+  }
+
+  function choose(a, b) {
+    state.a = a;
+    state.b = b;
+    for (const [id, run] of [["run-a", a], ["run-b", b]]) {
+      if (byId(id)) byId(id).value = String(run);
+    }
+    verdict();
+    topics();
+    redraw(["topics", "differences"]);
+  }
+  function offerRuns() {
+    for (const id of ["run-a", "run-b"]) {
+      const select = byId(id);
+      if (!select) continue;
+      select.replaceChildren(
+        ...data.measures[0].order.map((run) => {
+          const option = element("option", data.runs[run]);
+          option.value = String(run);
+          option.dir = "auto";
+          return option;
+        }),
+      );
+      select.addEventListener("change", () => choose(Number(byId("run-a").value), Number(byId("run-b").value)));
+    }
+  }
+  function showMeasure() {
+    for (const part of document.querySelectorAll("[data-measure]")) {
+      part.hidden = part.dataset.measure !== measure().name;
+    }
+    leaderboard();
+    pairTable();
+    verdict();
+    topics();
+    behindAll();
+    redraw();
+  }
+
+  byId("measure").addEventListener("change", (event) => {
+    state.measure = Number(event.target.value);
+    showMeasure();
+  });
+  byId("level").addEventListener("change", (event) => {
+    state.level = event.target.value;
+    leaderboard();
+    pairTable();
+    verdict();
+    redraw(["means", "ranks", "pairs"]);
+  });
+  let typing = 0;
+  byId("filter").addEventListener("input", (event) => {
+    state.filter = event.target.value.trim().toLowerCase();
+    leaderboard();
+    behindAll();
+    clearTimeout(typing);
+    typing = setTimeout(() => redraw(filterable), 250);
+  });
+  for (const details of document.querySelectorAll("[data-table]")) {
+    details.addEventListener("toggle", () => behind(details));
+  }
+  if (byId("pair-details")) byId("pair-details").addEventListener("toggle", pairTable);
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.addEventListener("click", async () => {
+      const text = byId(button.dataset.copy);
+      getSelection().selectAllChildren(text);
+      if (!navigator.clipboard) return;
+      await navigator.clipboard.writeText(text.textContent);
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = "Copy"), 1500);
+    });
+  }
+
+  offerRuns();
+  const order = data.measures[0].order;
+  const bundle = element("script");
+  bundle.textContent = await unpack("packed-bundle");
+  document.head.append(bundle);
+  choose(order[0], order[Math.min(1, order.length - 1)]);
+  showMeasure();
+  darkScheme.addEventListener("change", () => redraw());
+  document.documentElement.dataset.ready = "yes";
+})();

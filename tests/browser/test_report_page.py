@@ -1,0 +1,383 @@
+"""The report in a real browser: it opens alone, answers its reader, and shows the right numbers."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from browser.conftest import NASTY_RUNS, NASTY_TOPICS, drawn
+
+NAMES = ("bm25", "bm25-rm3", "dense", "dense-tuned", "hybrid", "rerank", "splade", "tfidf")
+
+
+def rows(page, table="leaderboard-table"):
+    """The texts of a table: a row a list."""
+    return page.eval_on_selector_all(
+        f"#{table} tbody tr", "rows => rows.map(row => [...row.cells].map(cell => cell.innerText))"
+    )
+
+
+def headings(page, table="leaderboard-table"):
+    return page.eval_on_selector_all(
+        f"#{table} thead th", "cells => cells.map(cell => cell.innerText.trim())"
+    )
+
+
+def column(page, title, table="leaderboard-table"):
+    """The texts of one column by its heading, and the names of the rows."""
+    place = headings(page, table).index(title)
+    return [row[place] for row in rows(page, table)]
+
+
+def leaderboard(page, level="95 %", measure="AP"):
+    """Mean and interval of every run as the page shows them."""
+    columns = (column(page, "run"), column(page, measure), column(page, f"{level} interval"))
+    return {run: (mean, limits) for run, mean, limits in zip(*columns, strict=True)}
+
+
+def expected(records, measure="AP"):
+    """Mean and interval of every run as the command's JSON has them."""
+    return {
+        r["run"]: (f"{r['mean']:.4f}", f"[{r['low']:.4f}, {r['high']:.4f}]")
+        for r in records
+        if r["measure"] == measure
+    }
+
+
+def chart_labels(page, part):
+    """The words that a chart writes beside its axes."""
+    return page.eval_on_selector_all(
+        f"figure[data-part={part}] .role-axis-label text", "texts => texts.map(t => t.textContent)"
+    )
+
+
+def test_the_page_opens_from_a_file_and_asks_for_nothing_else(show, sample):
+    opened = show(sample)
+    assert opened.requests == [sample.path.as_uri()]
+    assert opened.messages == []
+
+
+def test_every_chart_is_drawn_with_words_for_those_who_cannot_see_it(show, sample):
+    page = show(sample).page
+    parts = page.eval_on_selector_all(
+        "figure.chart:not([hidden])",
+        "figures => figures.map(f => [f.dataset.part, f.querySelectorAll('svg path').length,"
+        " f.querySelector('.plot').getAttribute('role'),"
+        " f.querySelector('.plot').getAttribute('aria-label'), f.querySelector('figcaption').innerText])",
+    )
+    assert [part[0] for part in parts] == [
+        "means",
+        "ranks",
+        "pairs",
+        "topics",
+        "differences",
+        "collection",
+        "variance",
+        "coverage",
+        "bias-variance",
+        "chance",
+        "quality",
+    ]
+    for _, marks, role, label, caption in parts:
+        assert marks > 2
+        assert role == "img"
+        assert caption
+        assert caption in label
+        assert "table" in label
+
+
+def test_the_leaderboard_shows_the_numbers_of_confir_evaluate(show, sample):
+    page = show(sample).page
+    assert set(column(page, "run")) == set(NAMES)
+    assert leaderboard(page) == expected(sample.ask("evaluate", "-m", "AP"))
+
+
+def test_ranks_are_those_of_confir_evaluate(show, sample):
+    page = show(sample).page
+    shown = list(
+        zip(
+            column(page, "run"),
+            column(page, "rank"),
+            column(page, "rank interval"),
+            column(page, "P(best)"),
+            strict=True,
+        )
+    )
+    records = {r["run"]: r for r in sample.ask("evaluate", "-m", "AP", "--ranks")}
+    assert len(shown) == len(records)
+    for run, rank, limits, best in shown:
+        record = records[run]
+        assert rank == str(record["rank"])
+        assert limits == f"{record['low']} to {record['high']}"
+        assert best == f"{record['p_best']:.3f}"
+
+
+def test_switching_measure_and_level_shows_the_numbers_of_that_measure_and_level(show, sample):
+    page = show(sample).page
+    page.select_option("#measure", label="nDCG@10")
+    page.select_option("#level", label="99 %")
+    drawn(page)
+    records = sample.ask("evaluate", "-m", "nDCG@10", "--level", "0.99")
+    assert leaderboard(page, "99 %", "nDCG@10") == expected(records, "nDCG@10")
+    assert "99 %" in page.inner_text("figure[data-part=means]")
+    ranks = {
+        r["run"]: r for r in sample.ask("evaluate", "-m", "nDCG@10", "--ranks", "--level", "0.99")
+    }
+    for run, limits in zip(column(page, "run"), column(page, "rank interval"), strict=True):
+        assert limits == f"{ranks[run]['low']} to {ranks[run]['high']}"
+
+
+def test_columns_sort_both_ways_by_mouse_and_keyboard(show, sample):
+    page = show(sample).page
+    assert column(page, "run")[0] == "rerank"
+    header = page.get_by_role("columnheader", name="run", exact=True)
+    header.get_by_role("button").click()
+    assert column(page, "run") == sorted(NAMES)
+    assert header.get_attribute("aria-sort") == "ascending"
+    header.get_by_role("button").press("Enter")
+    assert column(page, "run") == sorted(NAMES, reverse=True)
+    assert header.get_attribute("aria-sort") == "descending"
+    page.get_by_role("columnheader", name="AP", exact=True).get_by_role("button").click()
+    means = [float(text) for text in column(page, "AP")]
+    assert means == sorted(means, reverse=True)
+
+
+def test_filtering_keeps_the_runs_that_match_in_table_and_charts(show, sample):
+    page = show(sample).page
+    page.fill("#filter", "DENSE")
+    page.wait_for_function("document.querySelectorAll('#leaderboard-table tbody tr').length === 2")
+    assert set(column(page, "run")) == {"dense", "dense-tuned"}
+    assert "2 of 8 runs shown" in page.inner_text("#leaderboard-note")
+    page.wait_for_selector("html[data-drawn=no]")
+    drawn(page)
+    for part in ("means", "ranks", "chance", "quality"):
+        labels = {label for label in chart_labels(page, part) if label in NAMES}
+        assert labels == {"dense", "dense-tuned"}
+    page.fill("#filter", "no such run")
+    assert rows(page) == []
+    page.fill("#filter", "")
+    assert len(rows(page)) == 8
+
+
+def verdict_numbers(record):
+    """What the page says of a pair, as the command's JSON has it."""
+    p = record["p_adjusted"]
+    return (
+        f"difference {record['difference']:+.4f}, 95 % interval "
+        f"[{record['low']:+.4f}, {record['high']:+.4f}], "
+        f"adjusted p {'<0.0001' if p < 0.00005 else f'{p:.4f}'}; "
+        f"{record['wins']} topics won, {record['ties']} tied, {record['losses']} lost"
+    )
+
+
+PAIRS = {
+    ("hybrid", "bm25"): "hybrid is shown to be better than bm25",
+    ("bm25", "hybrid"): "bm25 is shown to be worse than hybrid",
+    ("tfidf", "dense"): "tfidf is shown to be worse than dense",
+    ("dense", "dense-tuned"): "no difference is shown between dense and dense-tuned",
+}
+
+
+def test_choosing_a_pair_shows_what_confir_compare_says(show, sample):
+    page = show(sample).page
+    records = sample.ask("compare", "-m", "AP")
+    for (run, other), said in PAIRS.items():
+        before = page.inner_text("#verdict")
+        page.select_option("#run-a", label=run)
+        page.select_option("#run-b", label=other)
+        shown = page.inner_text("#verdict")
+        assert shown != before
+        assert said in shown
+        (found,) = [r for r in records if {r["run"], r["baseline"]} == {run, other}]
+        assert verdict_numbers(found if found["run"] == run else turned(found)) in shown
+
+
+def turned(record):
+    """A record of a pair, its runs the other way round."""
+    return record | {
+        "difference": -record["difference"],
+        "low": -record["high"],
+        "high": -record["low"],
+        "wins": record["losses"],
+        "losses": record["wins"],
+    }
+
+
+def test_a_cell_of_the_matrix_chooses_its_pair(show, sample):
+    page = show(sample).page
+    labels = page.locator("figure[data-part=pairs] .role-axis-label text")
+    labels.first.scroll_into_view_if_needed()
+    across, down = (
+        labels.filter(has_text=name).nth(place).bounding_box()
+        for name, place in (("tfidf", 0), ("splade", 1))
+    )
+    page.mouse.click(across["x"] + across["width"] / 2, down["y"] + down["height"] / 2)
+    assert "splade is shown to be better than tfidf" in page.inner_text("#verdict")
+    drawn(page)
+    assert "splade minus tfidf" in page.inner_text("figure[data-part=differences]")
+
+
+def test_the_table_of_pairs_holds_what_confir_compare_says(show, sample):
+    page = show(sample).page
+    page.locator("#pair-details summary").click()
+    page.select_option("#level", label="90 %")
+    records = sample.ask("compare", "-m", "AP", "--level", "0.9")
+    shown = {
+        frozenset(row[:2]): (row[0], row[2], row[3], row[6]) for row in rows(page, "pair-table")
+    }
+    assert len(shown) == len(records) == 28
+    opposite = {"better": "worse", "worse": "better"}
+    for record in records:
+        run, difference, limits, verdict = shown[frozenset((record["run"], record["baseline"]))]
+        other_way = run != record["run"]
+        sign = -1 if other_way else 1
+        low, high = sorted((sign * record["low"], sign * record["high"]))
+        assert float(difference) == pytest.approx(sign * record["difference"], abs=5.1e-5)
+        assert limits == f"[{low:+.4f}, {high:+.4f}]"
+        word = record["verdict"]
+        assert verdict == (opposite.get(word, word) if other_way else word)
+
+
+def test_topic_by_topic_shows_scores_and_differences_of_the_chosen_runs(show, sample):
+    page = show(sample).page
+    page.select_option("#run-a", label="bm25")
+    page.select_option("#run-b", label="splade")
+    page.select_option("#measure", label="nDCG@10")
+    page.locator("#topics summary").click()
+    drawn(page)
+    scores = {
+        (r["run"], r["topic"]): r["score"]
+        for r in sample.ask("evaluate", "-m", "nDCG@10", "--per-topic")
+    }
+    table = rows(page, "topic-table")
+    assert len(table) == 50
+    assert headings(page, "topic-table")[:4] == ["topic", "bm25", "splade", "difference"]
+    for topic, a, b, difference, lowest, median, highest in table:
+        of_all = sorted(scores[run, topic] for run in NAMES)
+        assert (a, b) == (f"{scores['bm25', topic]:.4f}", f"{scores['splade', topic]:.4f}")
+        wanted = scores["bm25", topic] - scores["splade", topic]
+        assert float(difference) == pytest.approx(wanted, abs=5.1e-5)
+        assert (lowest, highest) == (f"{of_all[0]:.4f}", f"{of_all[-1]:.4f}")
+        assert float(median) == pytest.approx((of_all[3] + of_all[4]) / 2, abs=5.1e-5)
+    assert "bm25 on each topic by nDCG@10" in page.inner_text("figure[data-part=topics]")
+    assert "bm25 minus splade" in page.inner_text("figure[data-part=differences]")
+    medians = column(page, "median", "topic-table")
+    page.get_by_role("columnheader", name="median").get_by_role("button").click()
+    assert [float(x) for x in column(page, "median", "topic-table")] == sorted(
+        map(float, medians), reverse=True
+    )
+
+
+def test_the_tables_behind_charts_open_with_the_numbers_of_their_commands(show, sample):
+    page = show(sample).page
+    for part in ("collection", "coverage", "bias-variance", "chance", "quality"):
+        page.locator(f"[data-table={part}] summary").click()
+    errors = {r["run"]: r for r in sample.ask("bias-variance", "-m", "AP", "--target", "best")}
+    table = page.eval_on_selector_all(
+        "[data-table=bias-variance] tbody tr",
+        "rows => rows.map(r => [...r.cells].map(c => c.innerText))",
+    )
+    assert len(table) == 8
+    for run, mean, bias, *_ in table:
+        assert mean == f"{errors[run]['mean']:.4f}"
+        assert bias.startswith(f"{errors[run]['bias']:.4f} [")
+    for part in ("collection", "quality"):
+        assert page.locator(f"[data-table={part}] tbody tr").count() == 8
+    assert "rerank" in page.inner_text("[data-table=chance] tbody")
+    assert "beta-logit" in page.inner_text("[data-table=coverage] tbody")
+
+
+def test_names_are_shown_as_text_whatever_they_are(show, nasty):
+    opened = show(nasty)
+    page = opened.page
+    assert opened.messages == []
+    assert opened.requests == [nasty.path.as_uri()]
+    assert page.title() == "<i>&amp;"
+    assert page.inner_text("h1") == "<i>&amp;"
+    names = page.eval_on_selector_all(
+        "#leaderboard-table tbody th", "cells => cells.map(cell => cell.textContent)"
+    )
+    assert sorted(names) == sorted(NASTY_RUNS)
+    options = page.eval_on_selector_all("#run-a option", "all => all.map(o => o.textContent)")
+    assert sorted(options) == sorted(NASTY_RUNS)
+    page.locator("#topics summary").click()
+    topics = page.eval_on_selector_all(
+        "#topic-table tbody th", "cells => cells.map(cell => cell.textContent)"
+    )
+    assert sorted(topics) == sorted(NASTY_TOPICS)
+    assert set(chart_labels(page, "means")) >= {"<script>alert(1)</script>", "a&b"}
+    assert (
+        page.locator("main script, main img, main b:not(.bar b), main i:not(.bar i)").count() == 0
+    )
+    for run in NASTY_RUNS[:3]:
+        page.select_option("#run-a", label=run)
+        drawn(page)
+        assert run in page.inner_text("#topics-explain")
+        assert run in page.inner_text("figure[data-part=topics] figcaption")
+    assert opened.messages == []
+
+
+def test_a_name_written_from_right_to_left_leaves_the_numbers_beside_it_in_order(show, nasty):
+    page = show(nasty).page
+    page.select_option("#run-a", label=NASTY_RUNS[3])
+    page.select_option("#run-b", label="a&b")
+    assert f"\u2068{NASTY_RUNS[3]}\u2069" in page.inner_text("#verdict")
+    cell = page.locator("#leaderboard-table th.name", has_text=NASTY_RUNS[3])
+    assert cell.evaluate("cell => getComputedStyle(cell).direction") == "rtl"
+    assert cell.evaluate("cell => getComputedStyle(cell).unicodeBidi") == "isolate"
+
+
+def test_parts_that_need_runs_are_left_out_and_say_so(show, nasty):
+    page = show(nasty).page
+    for part in ("collection", "chance", "quality"):
+        assert "Left out: " in page.inner_text(f"#{part}")
+        assert page.locator(f"#{part} figure").count() == 0
+
+
+def test_nothing_runs_over_the_side(show, sample, nasty):
+    for made in (sample, nasty):
+        page = show(made, width=380).page
+        for width in (380, 1600):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def serious_faults(page):
+    faults = Axe().run(page).response["violations"]
+    return [fault["id"] for fault in faults if fault["impact"] in ("serious", "critical")]
+
+
+@pytest.mark.parametrize("name", ["sample", "nasty"])
+def test_axe_finds_no_serious_fault(show, request, name):
+    page = show(request.getfixturevalue(name), width=380).page
+    page.eval_on_selector_all("details", "all => all.forEach(d => { d.open = true; })")
+    page.wait_for_function("document.querySelectorAll('#pair-table tbody tr').length > 0")
+    assert serious_faults(page) == []
+    page.set_viewport_size({"width": 1200, "height": 900})
+    assert serious_faults(page) == []
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_selector("html[data-drawn=no]")
+    drawn(page)
+    assert serious_faults(page) == []
+    page.set_viewport_size({"width": 380, "height": 900})
+    assert serious_faults(page) == []
+
+
+def test_a_dark_page_is_printed_dark_on_white(show, sample):
+    page = show(sample, scheme="dark").page
+    colour = "text => getComputedStyle(text).fill"
+    label = page.locator("figure[data-part=means] .role-axis-label text").first
+    assert label.evaluate(colour) == "rgb(231, 234, 238)"
+    page.emulate_media(media="print", color_scheme="dark")
+    assert label.evaluate(colour) == "rgb(0, 0, 0)"
+    background = "getComputedStyle(document.documentElement).backgroundColor"
+    assert page.evaluate(background) == "rgb(255, 255, 255)"
+    assert not page.locator(".toolbar").is_visible()
+
+
+def test_charts_follow_a_change_to_the_dark(show, sample):
+    page = show(sample).page
+    label = page.locator("figure[data-part=means] .role-axis-label text").first
+    light = label.evaluate("text => text.getAttribute('fill')")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_selector("html[data-drawn=no]")
+    drawn(page)
+    assert label.evaluate("text => text.getAttribute('fill')") != light

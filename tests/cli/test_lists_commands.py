@@ -1,0 +1,26 @@
+"""The lists name all that there is to choose from."""
+
+import json
+
+import confir
+from confir.intervals.documents import DOCUMENT_METHODS
+
+
+def test_every_measure_is_listed(confir_command):
+    measures = json.loads(confir_command("measures", "--format", "json").out)
+    assert [record["measure"] for record in measures] == list(confir.MEASURES)
+    assert all(record["summary"] for record in measures)
+
+
+def test_every_method_is_listed_with_what_it_resamples(confir_command):
+    methods = json.loads(confir_command("methods", "--format", "json").out)
+    expected = [(name, "topics") for name in confir.METHODS]
+    expected += [(name, "documents") for name in DOCUMENT_METHODS]
+    assert [(record["method"], record["over"]) for record in methods] == expected
+    assert all(record["assumes"] and record["fails"] for record in methods)
+
+
+def test_the_table_of_methods_says_which_are_the_defaults(confir_command):
+    lines = confir_command("methods").out.splitlines()
+    assert lines[0].split()[:3] == ["method", "over", "for"]
+    assert lines[-1].endswith("over documents, in confir collection --per-topic: logit")

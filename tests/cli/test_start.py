@@ -1,0 +1,100 @@
+"""Does a command start with what it needs, and nothing else?
+
+What is not imported cannot be slow: these tests stand in for the clock.
+"""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from confir import cli
+
+HEAVY = {
+    *("scipy", "numba", "joblib", "dask", "pandas", "polars", "pyarrow", "narwhals"),
+    *("altair", "vl_convert", "jinja2", "zstandard", "ir_measures"),
+}
+TELL = """
+import json, sys
+from confir.cli import main
+try:
+    main()
+finally:
+    json.dump(sorted(sys.modules), sys.stderr)
+"""
+
+
+def modules_after(*arguments: object) -> set[str]:
+    """Return the modules in a fresh process that has run a command."""
+    command = [sys.executable, "-c", TELL, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def heavy(modules: set[str]) -> set[str]:
+    return {module.partition(".")[0] for module in modules} & HEAVY
+
+
+def test_help_needs_neither_numpy_nor_heavy_packages():
+    modules = modules_after("--help")
+    assert "numpy" not in modules
+    assert not heavy(modules)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [None, "t", "logit-t", "bootstrap-t", "bootstrap-t-logit", "symmetric-t-logit", "hall-logit"],
+)
+def test_a_small_evaluation_needs_no_heavy_package(sample_files, method):
+    chosen = [] if method is None else ["--method", method]
+    modules = modules_after("evaluate", sample_files / "qrels.txt", sample_files / "runs", *chosen)
+    assert "numpy" in modules  # or the process told nothing
+    assert not heavy(modules)
+
+
+def test_a_closed_form_needs_no_heavy_package():
+    assert not heavy(modules_after("chance", "--documents", 1000, "--relevant", 10))
+
+
+def test_a_command_leaves_the_others_alone():
+    modules = modules_after("chance", "--documents", 10, "--relevant", 1)
+    assert "confir.cli.chance" in modules
+    assert not {"confir.cli.evaluate", "confir.cli.meta", "confir.cli.coverage"} & modules
+
+
+def test_help_lists_every_command(confir_command):
+    outcome = confir_command("--help")
+    assert outcome.code == 0
+    listed = {line.split()[1] for line in outcome.out.splitlines() if line.startswith("│ ")}
+    assert set(cli.COMMANDS) <= listed
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_explains_itself(confir_command, name):
+    outcome = confir_command(name, "--help")
+    assert outcome.code == 0
+    assert f"confir {name} [OPTIONS]" in outcome.out
+
+
+def test_every_command_is_listed():
+    folder = Path(cli.__file__).parent
+    found = {
+        (path.stem, node.name)
+        for path in folder.glob("*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and re.fullmatch("[a-z].*_command", node.name)
+    }
+    listed = {
+        (module, f"{name.replace('-', '_')}_command") for name, (module, _) in cli.COMMANDS.items()
+    }
+    assert found == listed
+
+
+def test_a_command_that_is_none_is_told_from_all_that_are(confir_command):
+    outcome = confir_command("evaluat")
+    assert outcome.code == 2
+    assert "Did you mean 'evaluate'" in outcome.err

@@ -1,0 +1,185 @@
+"""The answer in sentences: only what the data allow."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from confir.data.scores import Scores
+from confir.data.simulation import sample_collection
+from confir.measures.evaluation import evaluate
+from confir.report.answer import answer_sentences, isolated, percent, verdicts_against
+from confir.report.contents import Settings, gather_contents
+from confir.studies.comparison import compare_runs
+
+TOPICS = 40
+FAST = Settings(replicates=499)
+
+
+def scores_of(*means, spread=0.02, names=None, measures=("AP",), seed=1):
+    """Scores whose runs have about these means, by every measure the same."""
+    rng = np.random.default_rng(seed)
+    values = np.clip(
+        np.array(means)[None, :, None] + rng.normal(0, spread, (TOPICS, len(means), len(measures))),
+        0.001,
+        0.999,
+    )
+    runs = names or tuple(f"run{r}" for r in range(len(means)))
+    return Scores(tuple(f"{t}" for t in range(TOPICS)), runs, measures, values)
+
+
+def answer(scores, **options):
+    return answer_sentences(gather_contents(scores, settings=FAST, **options))
+
+
+def test_a_clear_winner_is_shown_to_be_better_than_every_other():
+    sentences = answer(scores_of(0.3, 0.6, 0.4))
+    assert sentences[0].startswith("By AP over 40 topics, the best of 3 runs is run1: mean 0.59")
+    assert sentences[1] == (
+        "It is shown to be better than every one of the other 2 runs "
+        "(paired t test, error 0.05, Holm's correction for 3 pairs)."
+    )
+    assert "it is the best in more than 99 %, and its rank is 1 (95 % interval)" in sentences[2]
+    assert not any("a test of this pair alone" in sentence for sentence in sentences)
+
+
+def test_a_winner_by_chance_is_told_from_nobody():
+    sentences = answer(scores_of(0.5, 0.5, 0.5, spread=0.3))
+    assert sentences[1].startswith("It is not shown to be better than any of the other 2 runs")
+    assert "the next by the mean: run" in sentences[1]
+    assert not any("is shown to be better than" in s.replace("not shown", "") for s in sentences)
+    (plan,) = [s for s in sentences if "a test of this pair alone" in s]
+    assert plan.endswith("topics; there are 40.")
+
+
+def test_a_winner_may_be_told_from_some():
+    scores = scores_of(0.3, 0.601, 0.6, 0.2, spread=0.05)
+    sentences = answer(scores)
+    assert sentences[1].startswith("It is shown to be better than 2 of the other 3 runs")
+    assert sentences[2] in ("It cannot be told from run1.", "It cannot be told from run2.")
+
+
+def test_two_runs_are_called_the_other_run():
+    assert answer(scores_of(0.3, 0.6))[1] == (
+        "It is shown to be better than the other run (paired t test, error 0.05)."
+    )
+    unclear = answer(scores_of(0.5, 0.5, spread=0.3))[1]
+    assert unclear.startswith("It is not shown to be better than the other run, run")
+
+
+def test_one_run_is_not_compared():
+    sentences = answer(scores_of(0.5))
+    assert sentences[0].startswith("By AP over 40 topics, the run is run0: mean 0.")
+    assert sentences[1].startswith("Runs are not compared: ")
+    assert not any("rank" in sentence for sentence in sentences)
+
+
+def test_one_topic_gives_no_interval_and_no_comparison():
+    many = scores_of(0.3, 0.6)
+    sentences = answer(Scores(("0",), many.runs, many.measures, many.values[:1]))
+    assert sentences[0].startswith("By AP over 1 topic, the best of 2 runs is run1: mean 0.")
+    assert "interval" not in sentences[0]
+    assert sentences[1].startswith("Runs are not compared: ")
+    assert len(sentences) == 2
+
+
+def test_a_shared_first_place_is_said():
+    scores = scores_of(0.5, 0.5)
+    same = Scores(scores.topics, scores.runs, scores.measures, scores.values[:, [0, 0]])
+    assert answer(same)[0].endswith("; the same mean: run1.")
+
+
+def test_other_measures_agree_or_favour_others():
+    scores = scores_of(0.3, 0.6, measures=("AP", "RR", "P@10"))
+    values = scores.values.copy()
+    values[:, :, 2] = values[:, ::-1, 2]
+    sentences = answer(Scores(scores.topics, scores.runs, scores.measures, values))
+    assert "It has the best mean by RR, too." in sentences
+    assert "By other measures, other runs have the best mean: run0 by P@10." in sentences
+
+
+def test_another_level_is_named_everywhere():
+    contents = gather_contents(scores_of(0.3, 0.6), settings=Settings(0.8, replicates=499))
+    said = " ".join(answer_sentences(contents))
+    assert "80 % interval" in said
+    assert "error 0.2" in said
+    assert "80 % is claimed" in said
+    assert "95 %" not in said
+
+
+@pytest.fixture(scope="module")
+def with_documents():
+    sample = sample_collection()
+    runs = [run for run in sample.runs if run.name in ("bm25", "dense", "rerank")]
+    scores = evaluate(sample.qrels, runs, ["AP"])
+    return gather_contents(scores, qrels=sample.qrels, runs=runs, settings=FAST)
+
+
+def share_sentence(contents):
+    (said,) = [s for s in answer_sentences(contents) if s.startswith("Of the variance")]
+    return said
+
+
+def test_with_documents_it_says_what_limits_the_certainty(with_documents):
+    said = share_sentence(with_documents)
+    variance = with_documents.collection.difference_variance
+    place = variance.runs.index("dense")
+    parts = [p[0, 0, place] for p in (variance.topics, variance.documents, variance.interaction)]
+    for part in parts:
+        assert percent(part / sum(parts), 2) in said
+    assert "between rerank and dense by AP" in said
+    assert said.endswith("the topics limit the certainty most.")
+
+
+@pytest.mark.parametrize(
+    ("documents", "said"),
+    [
+        (3.0, "the documents limit the certainty most."),
+        (1.1, "topics and documents limit the certainty about equally."),
+        (0.5, "the topics limit the certainty most."),
+    ],
+)
+def test_what_limits_the_certainty_is_the_larger_share(with_documents, documents, said):
+    collection = with_documents.collection
+    variance = collection.difference_variance
+    other = replace(
+        variance, documents=documents * variance.topics, interaction=0.0 * variance.topics
+    )
+    changed = replace(collection, difference_variance=other)
+    assert share_sentence(replace(with_documents, collection=changed)).endswith(said)
+
+
+def test_a_difference_without_variance_is_not_shared_out(with_documents):
+    variance = with_documents.collection.difference_variance
+    none = replace(
+        variance,
+        **dict.fromkeys(("topics", "documents", "interaction"), 0.0 * variance.topics),
+    )
+    changed = replace(with_documents.collection, difference_variance=none)
+    sentences = answer_sentences(replace(with_documents, collection=changed))
+    assert not any(sentence.startswith("Of the variance") for sentence in sentences)
+
+
+def test_intervals_that_hold_far_less_often_for_a_run_are_told():
+    scores = scores_of(0.5, 0.6)
+    values = scores.values.copy()
+    values[:, 0, 0] = 0.0
+    values[0, 0, 0] = 1.0
+    rare = Scores(scores.topics, scores.runs, scores.measures, values)
+    contents = gather_contents(rare, settings=Settings(method="t", replicates=499))
+    said = answer_sentences(contents)[-1]
+    assert "far less often for one run, least for run0: " in said
+    assert "39 of 40 topics score 0" in said
+
+
+def test_verdicts_are_from_the_side_of_the_run_named():
+    comparison = compare_runs(scores_of(0.3, 0.6, 0.2))
+    assert verdicts_against(comparison, 1) == {0: "better", 2: "better"}
+    assert verdicts_against(comparison, 2) == {0: "worse", 1: "worse"}
+
+
+def test_names_in_other_scripts_keep_their_direction_to_themselves():
+    assert isolated("bm25") == "bm25"
+    assert isolated("\N{HEBREW LETTER ALEF}") == "\u2068\N{HEBREW LETTER ALEF}\u2069"
+    said = answer(scores_of(0.3, 0.6, names=("a", "\N{HEBREW LETTER ALEF}1")))[0]
+    assert "\u2068\N{HEBREW LETTER ALEF}1\u2069: mean" in said

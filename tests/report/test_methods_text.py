@@ -1,0 +1,112 @@
+"""The methods paragraph: what was done, and every work it names as BibTeX."""
+
+import re
+from importlib.metadata import version
+
+import numpy as np
+import pytest
+
+from confir.data.scores import Scores
+from confir.data.simulation import sample_collection
+from confir.intervals.catalogue import METHODS
+from confir.measures.evaluation import evaluate
+from confir.report.contents import Settings, gather_contents
+from confir.report.methods_text import REFERENCES, cited_keys, methods_text
+
+
+def table(runs=3, topics=20, measures=("AP",), scale=1.0):
+    values = scale * np.random.default_rng(5).random((topics, runs, len(measures)))
+    names = tuple(f"run{r}" for r in range(runs))
+    return Scores(tuple(map(str, range(topics))), names, measures, values)
+
+
+def text(scores, qrels=None, runs=(), **settings):
+    contents = gather_contents(
+        scores, qrels=qrels, runs=runs, settings=Settings(replicates=499, **settings)
+    )
+    return methods_text(contents)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_work_that_a_method_names_has_its_reference(method):
+    keys = cited_keys(METHODS[method].source)
+    assert len(keys) == len(re.findall(r"\d{4}", METHODS[method].source))
+    for key in keys:
+        assert REFERENCES[key].startswith("@")
+        assert f"{{{key}," in REFERENCES[key]
+
+
+def test_references_are_well_formed():
+    for key, entry in REFERENCES.items():
+        assert entry.count("{") == entry.count("}"), key
+        assert re.search(r"year\s+= \{\d{4}\}", entry), key
+
+
+def test_the_paragraph_says_what_was_scored_how_and_with_which_seed():
+    paragraph, bibtex = text(table(), seed=11)
+    assert paragraph.startswith(
+        f"3 runs were scored by AP over 20 topics (confir {version('confir')})."
+    )
+    assert "95 % confidence intervals over topics by the method beta-logit" in paragraph
+    assert "All 3 pairs of runs were compared with t intervals" in paragraph
+    assert "adjusted by Holm (1979)" in paragraph
+    assert "at most 0.05" in paragraph
+    assert paragraph.endswith("The seed of all random numbers was 11.")
+    keys = re.findall(r"@\w+\{([^,]+),", bibtex)
+    assert keys == ["confir", "Hall1992", "Efron1979", "Holm1979", "Soboroff2014", "Zhang2013"]
+    assert f"version = {{{version('confir')}}}" in bibtex
+
+
+def test_a_named_method_is_cited_with_its_replicates():
+    paragraph, bibtex = text(table(), method="percentile")
+    assert "method percentile (Efron 1979; Park 2011, Soboroff 2014, 499 replicates)" in paragraph
+    assert "Park2011" in bibtex
+    assert "Hall1992" not in bibtex
+
+
+def test_measures_with_different_methods_are_told_apart():
+    scores = table(measures=("AP", "NumRet"))
+    values = scores.values * np.array([1.0, 900.0])
+    paragraph, _ = text(Scores(scores.topics, scores.runs, scores.measures, values))
+    assert (
+        "Means by AP carry 95 % confidence intervals over topics by the method beta-logit"
+        in paragraph
+    )
+    assert (
+        "Means by NumRet carry 95 % confidence intervals over topics by the method t (" in paragraph
+    )
+
+
+def test_two_runs_are_not_called_all_pairs():
+    paragraph, bibtex = text(table(runs=2))
+    assert "The two runs were compared with t intervals" in paragraph
+    assert "Holm" not in paragraph + bibtex
+
+
+def test_one_run_on_one_topic_is_said_in_the_singular_and_cites_little():
+    paragraph, bibtex = text(table(runs=1, topics=1))
+    assert paragraph.startswith("1 run was scored by AP over 1 topic (")
+    assert "confidence interval" not in paragraph
+    assert "compared" not in paragraph
+    assert re.findall(r"@\w+\{([^,]+),", bibtex)[0] == "confir"
+
+
+def test_missing_scores_are_said_to_be_left_out():
+    scores = table()
+    values = scores.values.copy()
+    values[0, 0, 0] = np.nan
+    paragraph, _ = text(Scores(scores.topics, scores.runs, scores.measures, values))
+    assert "A topic without a score is left out of the run's mean." in paragraph
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
+def test_parts_about_documents_are_described_where_they_are_there():
+    sample = sample_collection()
+    runs = [run for run in sample.runs if run.name in ("bm25-rm3", "dense")]
+    scores = evaluate(sample.qrels, runs, ["AP"])
+    paragraph, bibtex = text(scores, sample.qrels, runs, documents=1_000_000)
+    assert "A topic that a run lacks scores 0." in paragraph
+    assert "bootstrap of its documents" in paragraph
+    assert "random rankings of 1,000,000 documents, after Bestgen (2015)" in paragraph
+    assert "Cormack2006" in bibtex
+    assert "Bestgen2015" in bibtex

@@ -1,0 +1,336 @@
+"""The page as a file: one piece, small, closed to foreign code, and honest about what it lacks."""
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import confir
+from confir.data.scores import Scores
+from confir.data.simulation import sample_collection
+from confir.errors import InvalidValueError, UnreadableError, UnsupportedMethodError
+from confir.report import contents as contents_module
+from confir.report import page as page_module
+from confir.report.contents import Settings, gather_contents, number_of_steps
+from confir.report.page import Origin, render_page, single_panel, unbroken, write_report
+from confir.report.page_data import level_key, page_data, shown, shown_differences
+
+FAST = Settings(replicates=499)
+NASTY = "</script><script>alert('a&b')</script>"
+
+
+def table(runs=3, topics=12, measures=("AP",), scale=1.0, names=None):
+    values = scale * np.random.default_rng(6).random((topics, runs, len(measures)))
+    return Scores(
+        tuple(f"t{t}" for t in range(topics)),
+        names or tuple(f"run{r}" for r in range(runs)),
+        measures,
+        values,
+    )
+
+
+def rendered(scores, settings=FAST, **options):
+    return render_page(gather_contents(scores, settings=settings), **options)
+
+
+def packed(page, name):
+    """What the page holds under a name: JSON, deflated."""
+    (text,) = re.findall(rf'id="packed-{name}">([^<]*)<', page)
+    return zlib.decompress(base64.b64decode(text)).decode()
+
+
+class Elements(HTMLParser):
+    """Collects start tags, the texts of scripts, and the text of the rest."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.scripts, self.text, self._within = [], [], [], None
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._within = tag
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, _):
+        self._within = None
+
+    def handle_data(self, data):
+        if self._within == "script":
+            self.scripts[-1] += data
+        elif self._within != "style":
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def nasty_page():
+    scores = table(names=(NASTY, "a&b", "plain"))
+    origin = Origin((NASTY,), f"confir report {NASTY}", (f"warned of {NASTY}",))
+    return rendered(scores, title=NASTY, origin=origin)
+
+
+def test_scripts_run_only_by_their_hashes(nasty_page):
+    elements = Elements(nasty_page)
+    (policy,) = [
+        attrs["content"]
+        for tag, attrs in elements.tags
+        if tag == "meta" and attrs.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy.startswith("default-src 'none'; ")
+    allowed = re.search(r"script-src ([^;]*);", policy)[1].split()
+    run = [packed(nasty_page, "bundle"), elements.scripts[-1]]
+    digests = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in run]
+    assert allowed == [f"'sha256-{digest}'" for digest in digests]
+    kinds = [attrs.get("type") for tag, attrs in elements.tags if tag == "script"]
+    assert kinds == ["text/plain"] * 4 + [None]
+
+
+def test_nothing_is_loaded(nasty_page):
+    for _, attrs in Elements(nasty_page).tags:
+        assert not {"src", "srcset", "data", "poster", "background"} & set(attrs)
+        assert attrs.get("href", "#").startswith("#")
+    style = re.search(r"<style>(.*?)</style>", nasty_page, re.DOTALL)[1]
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_names_are_text_and_never_markup(nasty_page):
+    elements = Elements(nasty_page)
+    assert len(elements.scripts) == 5
+    assert "alert(" not in "".join(elements.scripts)
+    text = "".join(elements.text)
+    for said in (f"confir report {NASTY}", f"warned of {NASTY}"):
+        assert said in text
+    data = json.loads(packed(nasty_page, "data"))
+    assert data["runs"] == [NASTY, "a&b", "plain"]
+
+
+def test_the_page_of_129_runs_9_measures_and_50_topics_is_smaller_than_3_mb(monkeypatch):
+    for name in ("COVERAGE_SAMPLES", "COVERAGE_REPLICATES"):  # what they yield is as large
+        monkeypatch.setattr(contents_module, name, 40)
+    measures = ("AP", "nDCG", "RR", "P@5", "P@10", "P@20", "P@100", "R@100", "R@1000")
+    page = rendered(table(129, 50, measures), Settings(replicates=99))
+    assert len(page.encode()) < 3_000_000
+    data = json.loads(packed(page, "data"))
+    assert len(data["measures"]) == 9
+    assert len(data["measures"][0]["pairs"]["first"]) == 40 * 39 // 2
+    assert "Here are the 40 best of 129 runs" in page
+
+
+@pytest.fixture(scope="module")
+def several():
+    return gather_contents(table(4, 15, ("AP", "RR")), settings=FAST)
+
+
+def test_the_data_of_the_page_are_those_of_the_results(several):
+    data = page_data(several)
+    assert data["levels"] == [0.9, 0.95, 0.99]
+    for part, entry in zip(several.measures, data["measures"], strict=True):
+        assert entry["name"] == part.measure
+        assert entry["order"] == np.argsort(-part.scores.mean()[:, 0]).tolist()
+        assert entry["mean"] == shown(part.scores.mean())
+        assert np.array(entry["scores"]) == pytest.approx(part.scores.values[:, :, 0].T)
+        for level in several.settings.levels:
+            at, ranking = entry["at"][level_key(level)], part.rankings[level]
+            assert at["low"] == shown(part.intervals[level].low)
+            assert at["high"] == shown(part.intervals[level].high)
+            assert at["rank_low"] == ranking.low[:, 0].tolist()
+            assert at["rank_high"] == ranking.high[:, 0].tolist()
+            comparison = part.comparisons[level]
+            pairs = entry["pairs"]["at"][level_key(level)]
+            assert pairs["low"] == shown_differences(comparison.low)
+            words = [data["verdicts"][number] for number in pairs["verdict"]]
+            assert words == comparison.verdict[0, :, 0].tolist()
+        assert entry["pairs"]["difference"] == shown_differences(comparison.difference)
+        assert entry["pairs"]["wins"] == comparison.wins[:, 0].tolist()
+
+
+def test_numbers_have_the_digits_that_are_shown():
+    assert shown(np.array([0.123456, 12.3456, np.nan])) == [0.1235, 12.3, None]
+    assert shown_differences(np.array([-0.123456, 0.0, -3e-05, np.nan])) == [
+        -0.1235,
+        0.0,
+        -3e-05,
+        None,
+    ]
+
+
+def test_another_level_is_there_to_choose_and_chosen():
+    page = rendered(table(), Settings(0.8, replicates=499))
+    assert '<option value="0.8" selected>80 %</option>' in page
+    assert page.count("selected>") == 1
+    assert set(json.loads(packed(page, "data"))["measures"][0]["at"]) == {
+        "0.8",
+        "0.9",
+        "0.95",
+        "0.99",
+    }
+
+
+def left_out(page):
+    """The parts that are left out: the section's id and the reason."""
+    found = {}
+    for section in re.findall(r'<section id="([^"]+)"(.*?)</section>', page, re.DOTALL):
+        reasons = re.findall(r'class="left-out"[^>]*>Left out: ([^<]*)</p>', section[1])
+        if reasons:
+            found[section[0]] = reasons[0]
+    return found
+
+
+def test_scores_alone_leave_out_what_needs_documents():
+    assert left_out(rendered(table())) == {
+        "collection": "this part needs qrels and runs, not scores alone.",
+        "chance": "chance needs the qrels, which tell how many documents are relevant.",
+        "quality": "this part needs qrels and runs, not scores alone.",
+    }
+
+
+def test_one_run_leaves_out_pairs():
+    found = left_out(rendered(table(runs=1)))
+    assert found["pairs"] == "there is one run; a pair needs two."
+    assert "leaderboard" not in found
+
+
+def test_one_topic_leaves_out_what_needs_several():
+    page = rendered(table(topics=1))
+    found = left_out(page)
+    assert {"leaderboard", "pairs", "coverage"} <= set(found)
+    assert "one topic" in found["leaderboard"]
+    assert "There is one topic: scores have no intervals." in page
+
+
+def test_constant_scores_are_no_obstacle():
+    scores = table()
+    same = Scores(scores.topics, scores.runs, scores.measures, np.full(scores.values.shape, 0.5))
+    page = rendered(same)
+    data = json.loads(packed(page, "data"))
+    assert data["measures"][0]["mean"] == [0.5, 0.5, 0.5]
+    assert "not shown to be better than any" in page
+
+
+def test_scores_beyond_1_have_their_own_method():
+    page = rendered(table(measures=("NumRet",), scale=900))
+    data = json.loads(packed(page, "data"))
+    assert data["measures"][0]["method"] == "t"
+    assert max(data["measures"][0]["mean"]) > 10
+
+
+def test_runs_without_a_common_topic_are_not_compared_and_the_page_says_so():
+    scores = table(runs=2, topics=12)
+    values = scores.values.copy()
+    values[:6, 0] = np.nan
+    values[6:, 1] = np.nan
+    page = rendered(Scores(scores.topics, scores.runs, scores.measures, values))
+    assert "pairs" in left_out(page)
+    assert json.loads(packed(page, "data"))["measures"][0]["pairs"] is None
+
+
+def test_a_run_without_any_score_by_a_measure_is_last():
+    scores = table(measures=("AP", "RR"))
+    values = scores.values.copy()
+    values[:, 1, 1] = np.nan
+    contents = gather_contents(
+        Scores(scores.topics, scores.runs, scores.measures, values), settings=FAST
+    )
+    assert contents.measures[1].order()[-1] == 1
+    data = page_data(contents)
+    assert data["measures"][1]["mean"][1] is None
+    assert render_page(contents)
+
+
+def test_a_method_that_does_not_fit_is_an_error_and_leaves_no_file(tmp_path):
+    with pytest.raises(UnsupportedMethodError, match="beta-logit"):
+        write_report(tmp_path / "r.html", table(scale=900), method="beta-logit", replicates=499)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wrong_level_is_an_error_before_the_work(tmp_path):
+    with pytest.raises(InvalidValueError, match=r"1\.5"):
+        write_report(tmp_path / "r.html", table(), level=1.5)
+
+
+def test_a_missing_folder_is_an_error_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(page_module, "gather_contents", None)
+    with pytest.raises(UnreadableError, match="no such folder"):
+        write_report(tmp_path / "none" / "r.html", table())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UnreadableError, match="cannot be made a folder"):
+        write_report(tmp_path / "r.html", table(), figures=tmp_path / "file")
+
+
+def test_the_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "r.html"
+    path.write_text("before")
+
+    def fail(*_):
+        raise UnreadableError("disk full")
+
+    monkeypatch.setattr(page_module, "write_figures", fail)
+    with pytest.raises(UnreadableError, match="disk full"):
+        write_report(path, table(), replicates=499, figures=tmp_path / "figures")
+    assert path.read_text() == "before"
+
+
+def test_the_public_name_writes_the_page_and_returns_what_it_shows(tmp_path):
+    steps = []
+    contents = confir.write_report(
+        tmp_path / "r.html", table(), replicates=499, title="Ours", progress=steps.append
+    )
+    assert '<h1 dir="auto">Ours</h1>' in (tmp_path / "r.html").read_text()
+    assert contents.settings.replicates == 499
+    assert sum(steps) == number_of_steps(1)
+    steps.clear()
+    confir.write_report(
+        *(tmp_path / "r.html", table(runs=1, measures=("AP", "RR"))),
+        replicates=199,
+        figures=tmp_path,
+        progress=steps.append,
+    )
+    assert sum(steps) == number_of_steps(2, figures=True)
+
+
+def test_the_same_seed_makes_the_same_page():
+    assert rendered(table()) == rendered(table())
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
+def test_with_runs_and_qrels_no_part_is_left_out():
+    sample = sample_collection()
+    runs = [run for run in sample.runs if run.name in ("bm25-rm3", "dense")]
+    scores = confir.evaluate(sample.qrels, runs, ["AP"], rel=1)
+    contents = gather_contents(scores, qrels=sample.qrels, runs=runs, settings=FAST)
+    page = render_page(contents)
+    assert left_out(page) == {}
+    assert contents.left_out == contents.measures[0].left_out == {}
+    mentioned = set(sample.qrels.documents).union(*(run.documents for run in runs))
+    assert contents.documents == len(mentioned)
+    assert f"{len(mentioned):,} documents" in page
+    means = contents.collection.means.mean[0, :, 0]
+    assert means == pytest.approx(scores.mean()[:, 0])
+
+
+def test_warnings_are_collected_for_the_page_and_named_once():
+    contents = gather_contents(table(), settings=Settings(method="percentile", replicates=99))
+    assert any("99 replicates" in warning for warning in contents.warnings)
+    assert len(set(contents.warnings)) == len(contents.warnings)
+    page = render_page(contents)
+    assert all(warning in page for warning in contents.warnings)
+
+
+def test_single_panels_lose_their_frame_and_several_keep_it():
+    facet = {"facet": {}, "spec": {"mark": "a", "title": "x"}, "data": {"name": "d"}, "columns": 2}
+    assert single_panel(facet) == {"mark": "a", "data": {"name": "d"}}
+    assert single_panel({"concat": [{"mark": "a"}]}) == {"mark": "a"}
+    two = {"concat": [{"mark": "a"}, {"mark": "b"}]}
+    assert single_panel(two) == two
+
+
+def test_percentages_and_intervals_stay_on_one_line():
+    assert unbroken("a 95 % interval [0.1, 0.2] of %") == "a 95\xa0% interval [0.1,\xa00.2] of %"

@@ -1,0 +1,96 @@
+"""The quality of data is shown for few runs and for many."""
+
+import json
+
+import numpy as np
+import pytest
+
+from confir.data.simulation import sample_collection
+from confir.report.charts import chart, save_chart
+from confir.report.quality_tables import judgement_table, quality_table, sentence_table
+from confir.studies.data_quality import DataQuality, inspect_data
+
+
+def quality_of(shares, cutoffs=(5, 10)):
+    """A result with a run for each row of unjudged shares."""
+    shares = np.asarray(shares, float)
+    runs = len(shares)
+    names = tuple(f"r{r}" for r in range(runs))
+    return DataQuality(
+        topics=("1",),
+        runs=names,
+        cutoffs=cutoffs,
+        missing=((),) * runs,
+        unknown=((),) * runs,
+        lengths=np.full((runs, 1), 1000),
+        unjudged=shares,
+        tied=np.zeros(runs),
+        largest_tie=np.zeros(runs, np.int64),
+        judged=np.array([20]),
+        relevant=np.array([3]),
+        rel=1,
+    )
+
+
+def layers(drawing):
+    return json.loads(drawing.to_json())["layer"]
+
+
+def test_the_chart_holds_every_share_and_none_for_runs_without_lists():
+    drawing = chart(quality_of([[0.1, 0.2], [np.nan, np.nan]]))
+    (records,) = json.loads(drawing.to_json())["datasets"].values()
+    assert [record["unjudged"] for record in records] == [0.1, 0.2, None, None]
+    assert [record["cutoff"] for record in records] == [5, 10, 5, 10]
+
+
+def test_the_run_with_most_unjudged_documents_comes_first_and_one_without_lists_last():
+    drawing = chart(quality_of([[0.9, 0.1], [np.nan, np.nan], [0.0, 0.3]]))
+    assert layers(drawing)[0]["encoding"]["y"]["sort"] == ["r2", "r0", "r1"]
+
+
+@pytest.mark.parametrize(("runs", "marks"), [(5, ["rect", "text"]), (200, ["rect"])])
+def test_shares_are_written_for_few_runs_and_rows_are_low_for_many(runs, marks):
+    drawing = chart(quality_of(np.full((runs, 2), 0.25)))
+    assert [layer["mark"]["type"] for layer in layers(drawing)] == marks
+    assert layers(drawing)[0]["encoding"]["y"]["axis"]["grid"] is False
+    assert runs * drawing.to_dict()["height"]["step"] < 2500
+
+
+def test_the_chart_can_be_saved(tmp_path):
+    save_chart(chart(quality_of(np.linspace(0, 1, 400).reshape(200, 2))), tmp_path / "q.svg")
+    assert "never judged" in (tmp_path / "q.svg").read_text()
+
+
+def test_a_run_without_lists_has_no_text_in_its_cells(tmp_path):
+    save_chart(chart(quality_of([[0.5, 0.5], [np.nan, np.nan]])), tmp_path / "q.svg")
+    assert "null" not in (tmp_path / "q.svg").read_text()
+
+
+def test_the_table_has_bold_numbers_where_sentences_speak():
+    collection = sample_collection()
+    quality = inspect_data(collection.qrels, collection.runs, cutoffs=(10,))
+    rows = {row[0].text: row for row in quality_table(quality).rows}
+    assert [cell.text for cell in rows["bm25-rm3"]][1:5] == ["49", "1", "0", "1000/1000/1000"]
+    assert [cell.strong for cell in rows["bm25-rm3"]][:4] == [False, False, True, False]
+    assert rows["splade"][5] == ("99.4 %", True, *rows["splade"][5][2:])
+    assert not any(cell.strong for cell in rows["bm25"])
+    assert "<table>" in quality._repr_html_()
+
+
+def test_the_table_shows_dashes_for_a_run_without_lists():
+    quality = inspect_data({"1": {"a": 1}}, {"r": {"2": {"a": 1.0}}}, cutoffs=(5,))
+    assert [cell.text for cell in quality_table(quality).rows[0]] == [
+        "r", "0", "1", "1", "–", "–", "0", "–",
+    ]  # fmt: skip
+
+
+def test_much_unjudged_is_bold_at_the_cutoff_that_sentences_name():
+    row = quality_table(quality_of([[0.5, 0.2]])).rows[0]
+    assert [(cell.text, cell.strong) for cell in row[-2:]] == [("50.0 %", False), ("20.0 %", True)]
+
+
+def test_the_qrels_have_a_table_and_sentences_another():
+    quality = quality_of([[0.0, 0.0]])
+    cells = [[cell.text for cell in row] for row in judgement_table(quality).rows]
+    assert cells == [["judged", "20", "20", "20"], ["relevant", "3", "3", "3"]]
+    assert [row[0].text for row in sentence_table(quality).rows] == quality.sentences()
