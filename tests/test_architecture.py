@@ -7,7 +7,8 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
 LAYERS = ("data", "measures", "resampling", "intervals", "studies", "report", "cli")
-GROUND = ("errors", "arrays", "parallel")  # every layer may import them; they import errors at most
+# Every layer may import these; they import errors at most.
+GROUND = ("errors", "arrays", "compilation", "parallel")
 HEAVY = (
     "scipy",
     "numba",

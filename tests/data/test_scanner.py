@@ -596,26 +596,3 @@ def test_without_numba_the_results_are_the_same(tmp_path, monkeypatch):
     assert scanner.load_kernels() is None
     (read,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
     assert_same(scanned, read)
-
-
-def test_numba_switched_off_counts_as_missing(monkeypatch):
-    import numba
-
-    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
-    assert load_kernels.__wrapped__() is None
-
-
-def test_kernels_are_compiled_without_a_cache_where_none_can_be_kept(monkeypatch):
-    kernels = load_kernels()
-    calls = []
-
-    def compile_or_refuse(_numba, *, cached):
-        calls.append(cached)
-        if cached:
-            raise RuntimeError("cannot cache function: no locator available")
-        return kernels
-
-    monkeypatch.setattr(scan_kernels, "_compile", compile_or_refuse)
-    monkeypatch.setattr(scan_kernels, "_PARTS_OF_KERNELS", ())
-    assert load_kernels.__wrapped__() is kernels
-    assert calls == [True, False]

@@ -1,6 +1,5 @@
 """Replicates counted as they come stand where replicates kept in arrays do."""
 
-import sys
 
 import numpy as np
 import pytest
@@ -128,29 +127,3 @@ def test_the_nearest_values_are_found_on_both_sides_of_zero(kernels):
     assert tally.below[:, 0].tolist() == [1, 3, 0, 5]
     assert tally.nearest_below[:, 0].tolist() == [-2.0, 0.0, -np.inf, 2.0]
     assert tally.nearest_from[:, 0].tolist() == [-1.0, 1.0, -2.0, np.inf]
-
-
-def test_without_numba_there_are_no_kernels(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
-    assert compile_kernels.__wrapped__() is None
-
-
-def test_numba_switched_off_counts_as_missing(monkeypatch):
-    import numba
-
-    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
-    assert compile_kernels.__wrapped__() is None
-
-
-def test_kernels_are_compiled_without_a_cache_where_none_can_be_kept(monkeypatch, kernels):
-    calls = []
-
-    def compile_or_refuse(_numba, *, cached):
-        calls.append(cached)
-        if cached:
-            raise RuntimeError("cannot cache function: no locator available")
-        return kernels
-
-    monkeypatch.setattr(count_kernels, "_compile", compile_or_refuse)
-    assert compile_kernels.__wrapped__() is kernels
-    assert calls == [True, False]

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from confir.arrays import Bytes, Floats, Integers
+from confir.compilation import Compile, compile_with_numba
 
 TAB, NEWLINE, RETURN, SPACE = b"\t\n\r "
 NUMBER_SIGN, PLUS, MINUS, POINT, ZERO, NINE, LETTER_E = b"#+-.09e"
@@ -609,36 +610,24 @@ _PARTS_OF_KERNELS: tuple[Callable[..., Any], ...] = (
 
 @cache
 def load_kernels() -> Kernels | None:
-    """Return the compiled kernels, or None where numba is not installed or switched off.
+    """Return the compiled kernels, or None where numba is not installed or switched off."""
+    return compile_with_numba(_build)
 
-    They are compiled for fixed types here and now, or taken from numba's cache, so that threads
-    find them ready.
-    """
-    try:
-        numba: Any = importlib.import_module("numba")
-        extending: Any = importlib.import_module("numba.extending")
-    except ImportError:
-        return None
-    if numba.config.DISABLE_JIT:
-        return None
+
+@cache
+def _inline_parts() -> None:
+    """Let kernels take up the functions that they call."""
+    extending: Any = importlib.import_module("numba.extending")
     for part in _PARTS_OF_KERNELS:
         extending.register_jitable(forceinline=True)(part)
-    try:
-        return _compile(numba, cached=True)
-    except (OSError, RuntimeError):
-        # No place for the cache can be written, as in a container without a home directory.
-        return _compile(numba, cached=False)
 
 
-def _compile(numba: Any, *, cached: bool) -> Kernels:
+def _build(numba: Any, compiled: Compile) -> Kernels:
+    _inline_parts()
     size, text = numba.int64, numba.uint8[::1]
     numbers, reals, hashes = (kind[::1] for kind in (numba.int64, numba.float64, numba.uint64))
     table = numba.types.NamedTuple((text, numbers, hashes, numbers), IdTable)
     lines = numba.types.NamedTuple((numba.boolean, reals, *[numbers] * 7, size), Lines)
-
-    def compiled(kernel: Callable[..., Any], *types: Any) -> Any:
-        return numba.njit(types, cache=cached, nogil=True, error_model="numpy")(kernel)
-
     return Kernels(
         fill_slots=compiled(_fill_slots, table, numbers),
         find_last_topic=compiled(_find_last_topic, text, size),

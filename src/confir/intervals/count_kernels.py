@@ -6,7 +6,6 @@ replicates, for means of scores that are all there. Where numba is not installed
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers
+from confir.compilation import Compile, compile_with_numba
 
 # Read as integers, doubles keep their order once the bits of negative ones are turned over. The
 # compiler finds the least of several integers at once, but of doubles only one after the other.
@@ -144,25 +144,11 @@ def _count_below_loop(
 @cache
 def compile_kernels() -> Kernels | None:
     """Return the compiled kernels, or None where numba is not installed or switched off."""
-    try:
-        numba: Any = importlib.import_module("numba")
-    except ImportError:
-        return None
-    if numba.config.DISABLE_JIT:
-        return None
-    try:
-        return _compile(numba, cached=True)
-    except (OSError, RuntimeError):
-        # No place for the cache can be written, as in a container without a home directory.
-        return _compile(numba, cached=False)
+    return compile_with_numba(_build)
 
 
-def _compile(numba: Any, *, cached: bool) -> Kernels:
+def _build(numba: Any, compiled: Compile) -> Kernels:
     number, real = numba.int64, numba.float64
-
-    def compiled(kernel: Callable[..., Any], *types: Any) -> Any:
-        return numba.njit(types, cache=cached, nogil=True, error_model="numpy")(kernel)
-
     return Kernels(
         compiled(_share_draws_loop, number[:, ::1], number[::1], real[:, ::1]),
         compiled(

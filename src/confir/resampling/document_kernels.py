@@ -7,7 +7,6 @@ Each kernel is a plain function that numba compiles, with a twin in numpy that g
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from confir.arrays import Booleans, Bytes, Floats, Integers
+from confir.compilation import Compile, compile_with_numba
 
 Words = npt.NDArray[np.uint64]
 
@@ -246,25 +246,12 @@ PLAIN_KERNELS = Kernels(_draw_counts, _place_documents, _average_precisions)
 @cache
 def compile_kernels() -> Kernels | None:
     """Return the compiled kernels, or None where numba is not installed or switched off."""
-    try:
-        numba: Any = importlib.import_module("numba")
-    except ImportError:
-        return None
-    if numba.config.DISABLE_JIT:
-        return None
-    try:
-        return _compile(numba, cached=True)
-    except (OSError, RuntimeError):
-        # No place for the cache can be written, as in a container without a home directory.
-        return _compile(numba, cached=False)
+    return compile_with_numba(_build)
 
 
-def _compile(numba: Any, *, cached: bool) -> Kernels:
+def _build(numba: Any, compiled: Compile) -> Kernels:
     number, real, flag = numba.int64, numba.float64, numba.boolean
     counts, lists = numba.uint8[:, ::1], (number[::1], number[::1], flag[::1])
-
-    def compiled(kernel: Callable[..., Any], *types: Any) -> Any:
-        return numba.njit(types, cache=cached, nogil=True, error_model="numpy")(kernel)
 
     return Kernels(
         compiled(_draw_counts_loop, numba.uint64[::1], number, numba.uint32[::1], counts),
