@@ -7,7 +7,7 @@ documents are relevant stays with the levels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
@@ -209,14 +209,27 @@ def _stopping(rankings: Rankings, cutoff: int | None, gmax: int, gains: str | No
             f"the qrels have a gain of {highest:g}, above ERR's gmax={gmax}; name a higher one, "
             f"as in ERR(gmax={int(np.ceil(highest))})"
         )
-    stop = np.zeros(len(rankings.gain))
-    reached = np.ones(rankings.before.shape)
-    for level, here, above in _seen_by_level(rankings):
-        probability = _stop_probability(mapped_gain(np.array([level]), gains), gmax)
-        stop[here] = probability
-        reached *= np.power(1.0 - probability, np.arange(above.max() + 1))[above]
-    kept = rankings.copies_within(cutoff)
-    return rankings.total(reached * _satisfied(rankings.before, kept, stop))
+    stop = _stop_probability(mapped_gain(rankings.gain, gains), gmax)
+    value = _satisfied(rankings.before, rankings.copies_within(cutoff), stop)
+    value *= _reached(rankings, stop)
+    return rankings.total(value)
+
+
+def _reached(rankings: Rankings, stop: Floats) -> Floats:
+    """Return the probability that a reader goes on past all copies above each document."""
+    reached: Floats = np.ones(rankings.before.shape)
+    if rankings.before.shape[1] == 1:
+        for _, here, above in _seen_by_level(rankings):
+            reached *= np.power(1.0 - stop[here][0], np.arange(above.max() + 1))[above]
+        return reached
+    stops, kind = np.unique(stop, return_inverse=True)
+    going_on = np.power(1.0 - stops[:, None], np.arange(rankings.copies.max(initial=0) + 1))
+    passed = going_on.take(rankings.copies + going_on.shape[1] * kind[:, None])
+    for start, end in pairwise(rankings.offsets.tolist()):
+        if start < end:
+            reached[start + 1 : end] = passed[start : end - 1]
+            _accumulate(np.multiply, reached[start:end])
+    return reached
 
 
 def _satisfied(before: Integers, copies: Integers, stop: Floats) -> Floats:
@@ -249,10 +262,8 @@ def _satisfied(before: Integers, copies: Integers, stop: Floats) -> Floats:
 def _satisfied_by_copy(before: Integers, copies: Integers, stop: Floats) -> Floats:
     value = np.zeros(copies.shape)
     for copy, cells in over_copies(copies):
-        chance = stop[cells // copies.shape[1]]
-        value.ravel()[cells] += (
-            chance * (1.0 - chance) ** (copy - 1) / (before.ravel()[cells] + copy)
-        )
+        stops_here = (stop * (1.0 - stop) ** (copy - 1))[cells // copies.shape[1]]
+        value.ravel()[cells] += stops_here / (before.ravel()[cells] + copy)
     return value
 
 
@@ -321,9 +332,14 @@ def _weight_above(copies: Integers, weight: Floats) -> Floats:
     running[0] = 0.0
     running[1:] = copies
     running[1:] *= weight[:, None]
-    for higher, lower in pairwise(running[:-1]):
-        np.add(higher, lower, out=lower)
+    _accumulate(np.add, running[:-1])
     return running[:-1]
+
+
+def _accumulate(combine: np.ufunc, rows: Floats) -> None:
+    """Combine each row with the one above it, in place, from the top."""
+    for higher, lower in pairwise(rows):
+        combine(higher, lower, lower)
 
 
 def _blend(base: Floats, weight: Floats, inverses: Floats) -> Floats:
@@ -357,17 +373,23 @@ class _InverseSums:
     def __init__(self, best: Floats, relevant: Rankings, spans: Sequence[tuple[int, int]]) -> None:
         self.before, self.copies = relevant.before, relevant.copies
         self.replicate = np.arange(best.shape[1])
-        most, deepest = int(self.copies.max()), int(self.before.max())
+        # A list's documents keep their order in every replicate: the last one stands lowest.
+        most, deepest = int(self.copies.max()), self._deepest(spans)
         highest = self.before.min(axis=1)
         end = len(best) - 1
-        if highest.max() >= end and not self._tabulate(best[-1], deepest, most):
+        if deepest >= end and not self._tabulate(best[-1], deepest, most):
             end = deepest + 1
-        # A list's documents keep their order in every replicate.
         self.middles = [
             start + int(np.searchsorted(highest[start:stop], end)) for start, stop in spans
         ]
-        last = [m - 1 for (start, _), m in zip(spans, self.middles, strict=True) if start < m]
-        self.from_top = _inverses_from_top(best, int(self.before[last].max(initial=0)) + most + 1)
+        starts = [start for start, _ in spans]
+        within = self._deepest(list(zip(starts, self.middles, strict=True)))
+        self.from_top = _inverses_from_top(best, within + most + 1)
+
+    def _deepest(self, spans: Sequence[tuple[int, int]]) -> int:
+        """Return the most documents that stand above any one of these."""
+        last = [stop - 1 for start, stop in spans if start < stop]
+        return int(self.before[last].max(initial=0))
 
     def within(self, rows: slice) -> Floats:
         """Return the two sums for documents before ``middles``: documents × replicates × 2."""
@@ -411,15 +433,14 @@ class _InverseSums:
 
 def _inverses_from_top(best: Floats, ranks: int) -> Floats:
     """Return both sums over the ranks up to 0, 1, …: a row for each rank and replicate."""
-    rank = np.arange(ranks)
-    scale = best.take(np.minimum(rank, len(best) - 1), axis=0)
-    scale += rank[:, None]
+    rank = np.arange(float(ranks))[:, None]
+    scale = best.take(np.minimum(np.arange(ranks), len(best) - 1), axis=0)
+    scale += rank
     scale[0] = np.inf
     sums = np.empty((*scale.shape, 2))
     np.divide(1.0, scale, out=sums[..., 0])
-    np.multiply(sums[..., 0], rank.astype(np.float64)[:, None], out=sums[..., 1])
-    for higher, lower in pairwise(sums):
-        np.add(higher, lower, out=lower)
+    np.multiply(sums[..., 0], rank, out=sums[..., 1])
+    _accumulate(np.add, sums)
     return sums.reshape(-1, 2)
 
 
@@ -440,18 +461,22 @@ def _ideal_gains(rankings: Rankings, gains: str | None, deepest: int | None = No
     topics, _, replicates = rankings.counts.shape
     end = int(rankings.count_at_least(1).max(initial=0))
     ranks = 1 + (end if deepest is None else min(end, deepest))
-    rank = np.arange(ranks)[:, None]
-    held: dict[int, Integers] = {}
-    better = np.zeros((topics, 1, replicates), np.int64)
+    rank = np.arange(float(ranks))[:, None]
+    held: dict[int, Floats] = {}
+    end_of_level, higher = np.zeros((topics, 1, replicates)), np.zeros((topics, ranks, replicates))
     for number in np.flatnonzero(rankings.levels >= 1)[::-1]:
-        count = rankings.counts[:, [number]]
-        held[int(rankings.levels[number])] = np.clip(rank - better, 0, count)
-        better += count
+        end_of_level += rankings.counts[:, [number]]
+        this_or_higher = np.minimum(rank, end_of_level)
+        held[int(rankings.levels[number])] = this_or_higher - higher
+        higher = this_or_higher
     return _cumulated(rankings, held, gains, (topics, ranks, replicates))
 
 
 def _cumulated(
-    rankings: Rankings, counts: dict[int, Integers], gains: str | None, shape: tuple[int, ...]
+    rankings: Rankings,
+    counts: Mapping[int, Floats | Integers],
+    gains: str | None,
+    shape: tuple[int, ...],
 ) -> Floats:
     """Return the gain of so many documents of each level, added in the order of the levels."""
     cumulated = np.zeros(shape)

@@ -76,7 +76,7 @@ Progress = Callable[[int], None]
 _BLOCK = 512
 
 # Judged documents × replicates that numpy measures at once.
-_CELLS = 200_000
+_CELLS = 400_000
 
 # Listed documents × replicates from which compiled kernels repay their loading.
 _WORTH_COMPILING = 200_000_000
