@@ -1,6 +1,5 @@
 """Replicates counted as they come stand where replicates kept in arrays do."""
 
-
 import numpy as np
 import pytest
 
