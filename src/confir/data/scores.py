@@ -52,9 +52,9 @@ class Scores:
         )
 
     def _repr_html_(self) -> str:
-        from confir.report.tables import mean_table, to_html
+        from confir.report.notebook import notebook_html
 
-        return to_html(mean_table(self))
+        return notebook_html(self)
 
     def select(
         self, *, runs: Sequence[str] | None = None, measures: Sequence[str] | None = None

@@ -58,10 +58,9 @@ class Interval:
         return f"Interval({len(self.labels)} columns, level={self.level:g}, method={self.method!r})"
 
     def _repr_html_(self) -> str:
-        from confir.report.tables import interval_table, to_html
+        from confir.report.notebook import notebook_html
 
-        note = f"mean with {100 * self.level:g} % interval by {self.method}"
-        return to_html(interval_table([self], note))
+        return notebook_html(self)
 
     def to_records(self) -> list[Record]:
         """Return a record (run, measure, topics, mean, low, high, level, method) per entry."""

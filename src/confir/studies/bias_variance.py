@@ -97,6 +97,11 @@ class BiasVariance:
     robustness: Robustness | None = None
     sweeps: tuple[Sweep, ...] = ()
 
+    def _repr_html_(self) -> str:
+        from confir.report.notebook import notebook_html
+
+        return notebook_html(self)
+
     def to_records(self) -> list[Record]:
         """Return a record per run and measure."""
         return [

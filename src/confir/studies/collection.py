@@ -74,6 +74,11 @@ class CollectionTopics:
     method: str
     replicates: int
 
+    def _repr_html_(self) -> str:
+        from confir.report.notebook import notebook_html
+
+        return notebook_html(self)
+
     def to_records(self) -> list[Record]:
         """Return a record per run, measure and topic; limits are clipped to [0, 1]."""
         low, high = np.clip(self.low, 0.0, 1.0), np.clip(self.high, 0.0, 1.0)
@@ -138,6 +143,11 @@ class CollectionMeans:
     topics: Integers
     level: float
     replicates: int
+
+    def _repr_html_(self) -> str:
+        from confir.report.notebook import notebook_html
+
+        return notebook_html(self)
 
     def to_records(self) -> list[Record]:
         """Return a record per run, measure, summary and method; means are clipped to [0, 1]."""

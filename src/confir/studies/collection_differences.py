@@ -102,6 +102,11 @@ class CollectionDifferences:
     level: float
     replicates: int
 
+    def _repr_html_(self) -> str:
+        from confir.report.notebook import notebook_html
+
+        return notebook_html(self)
+
     def to_records(self) -> list[Record]:
         """Return a record per measure, run and variant, with the fields of `Comparison` and more."""
         return [
@@ -393,6 +398,11 @@ class CollectionVariance:
     interaction: Floats
     total: Floats
     replicates: int
+
+    def _repr_html_(self) -> str:
+        from confir.report.notebook import notebook_html
+
+        return notebook_html(self)
 
     def to_records(self) -> list[Record]:
         """Return a record per run, measure and summary."""

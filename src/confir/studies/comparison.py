@@ -99,10 +99,9 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
-        from confir.report.comparison_tables import comparison_table
-        from confir.report.tables import to_html
+        from confir.report.notebook import notebook_html
 
-        return to_html(comparison_table(self))
+        return notebook_html(self)
 
     @property
     def runs(self) -> tuple[str, ...]:

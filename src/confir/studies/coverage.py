@@ -77,11 +77,9 @@ class Coverage:
         )
 
     def _repr_html_(self) -> str:
-        from confir.report.coverage_tables import coverage_table
-        from confir.report.tables import to_html
+        from confir.report.notebook import notebook_html
 
-        note = f"share of {100 * self.level:g} % intervals that hold the mean"
-        return to_html(coverage_table(self, note))
+        return notebook_html(self)
 
     def to_records(self) -> list[Record]:
         """Return a record (run, measure, method, level, coverage, low, high) per interval."""

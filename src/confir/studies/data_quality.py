@@ -65,10 +65,9 @@ class DataQuality:
     rel: int
 
     def _repr_html_(self) -> str:
-        from confir.report.quality_tables import quality_table
-        from confir.report.tables import to_html
+        from confir.report.notebook import notebook_html
 
-        return to_html(quality_table(self))
+        return notebook_html(self)
 
     @property
     def told_cutoff(self) -> int:

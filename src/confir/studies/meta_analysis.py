@@ -133,10 +133,9 @@ class PooledEffect:
         )
 
     def _repr_html_(self) -> str:
-        from confir.report.meta_tables import pooled_table
-        from confir.report.tables import to_html
+        from confir.report.notebook import notebook_html
 
-        return to_html(pooled_table(PooledModels((self,))))
+        return notebook_html(self)
 
     def to_records(self) -> list[Record]:
         """Return a record per column.
@@ -203,6 +202,11 @@ class PooledModels:
     """The same effects pooled by several models, side by side."""
 
     pooled: tuple[PooledEffect, ...]
+
+    def _repr_html_(self) -> str:
+        from confir.report.notebook import notebook_html
+
+        return notebook_html(self)
 
     @property
     def main(self) -> PooledEffect:

@@ -83,10 +83,9 @@ class Plan:
         return f"Plan({len(self.runs)} runs × {len(self.measures)} measures, goal={self.goal!r})"
 
     def _repr_html_(self) -> str:
-        from confir.report.plan_tables import plan_table
-        from confir.report.tables import to_html
+        from confir.report.notebook import notebook_html
 
-        return to_html(plan_table(self))
+        return notebook_html(self)
 
     def to_records(self) -> list[Record]:
         """Return a record per measure and run.

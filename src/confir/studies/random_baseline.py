@@ -70,6 +70,11 @@ class Chance:
     p_low: Floats | None = None
     p_high: Floats | None = None
 
+    def _repr_html_(self) -> str:
+        from confir.report.notebook import notebook_html
+
+        return notebook_html(self)
+
     @property
     def prevalence(self) -> Floats:
         """Share of relevant documents, the usual approximation of the expected AP."""

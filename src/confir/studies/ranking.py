@@ -52,10 +52,9 @@ class Ranking:
     level: float
 
     def _repr_html_(self) -> str:
-        from confir.report.tables import ranking_table, to_html
+        from confir.report.notebook import notebook_html
 
-        note = f"rank with {100 * self.level:g} % interval, and probability of being best"
-        return to_html(ranking_table(self, note))
+        return notebook_html(self)
 
     def to_records(self) -> list[Record]:
         """Return a record (run, measure, rank, low, high, p_best) per run and measure."""

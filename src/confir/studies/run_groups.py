@@ -58,6 +58,11 @@ class RunGroups:
 
     by_measure: tuple[GroupedRuns, ...]
 
+    def _repr_html_(self) -> str:
+        from confir.report.notebook import notebook_html
+
+        return notebook_html(self)
+
     def to_records(self) -> list[Record]:
         """Return a record (measure, run, mean, first_group, last_group) per run, best first."""
         return [

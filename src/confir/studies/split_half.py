@@ -109,6 +109,11 @@ class SplitHalf:
     replicates: int
     margin: float
 
+    def _repr_html_(self) -> str:
+        from confir.report.notebook import notebook_html
+
+        return notebook_html(self)
+
     @property
     def predicted(self) -> float:
         """The share that the model predicts in the interval: ``2Φ(z/√2) - 1``."""

@@ -35,6 +35,11 @@ class TopicDifferences:
     first: Integers
     second: Integers
 
+    def _repr_html_(self) -> str:
+        from confir.report.notebook import notebook_html
+
+        return notebook_html(self)
+
     def ordered(self, pair: int, measure: int) -> list[TopicDifference]:
         """Return the topics that both runs have, from most for the run to most against it."""
         values = self.scores.values[:, :, measure]

@@ -32,6 +32,11 @@ class TopicDifficulty:
     median: Floats
     highest: Floats
 
+    def _repr_html_(self) -> str:
+        from confir.report.notebook import notebook_html
+
+        return notebook_html(self)
+
     def to_records(self) -> list[Record]:
         """Return a record (measure, topic, runs, lowest, median, highest), hardest topics first."""
         records: list[Record] = []

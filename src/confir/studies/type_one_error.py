@@ -81,10 +81,9 @@ class TypeOneError:
         )
 
     def _repr_html_(self) -> str:
-        from confir.report.coverage_tables import type_one_table
-        from confir.report.tables import to_html
+        from confir.report.notebook import notebook_html
 
-        return to_html(type_one_table(self, "share of intervals that miss the mean over all"))
+        return notebook_html(self)
 
     @property
     def mean_error(self) -> Floats:

@@ -14,12 +14,13 @@ from confir.report.charts import (
     split_half,
     topics,
 )
-from confir.report.charts.drawing import chart, save_chart
+from confir.report.charts.drawing import chart, chart_bytes, save_chart
 
 __all__ = [
     "bias_variance",
     "chance",
     "chart",
+    "chart_bytes",
     "collection",
     "comparison",
     "coverage",

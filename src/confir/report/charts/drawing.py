@@ -103,6 +103,11 @@ def save_chart(drawing: Any, path: PathLike) -> None:
     ending = Path(path).suffix.lower()
     if ending not in CHART_ENDINGS:
         raise UnknownNameError("ending of a chart file", ending or str(path), CHART_ENDINGS)
+    write_whole(path, chart_bytes(drawing, ending))
+
+
+def chart_bytes(drawing: Any, ending: str) -> bytes:
+    """Return a chart as the content of a file: .svg, .pdf or .png."""
     try:
         import vl_convert  # noqa: F401 - altair saves through it
     except ImportError:
@@ -111,4 +116,4 @@ def save_chart(drawing: Any, path: PathLike) -> None:
     scale = _PIXELS_PER_POINT if ending == ".png" else 1.0
     drawing.save(stream, format=ending[1:], scale_factor=scale)
     content = stream.getvalue()
-    write_whole(path, content.encode() if isinstance(content, str) else content)
+    return content.encode() if isinstance(content, str) else content
