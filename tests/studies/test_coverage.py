@@ -140,7 +140,7 @@ def test_a_level_beyond_1_is_refused(scores):
 def test_results_are_short_in_text_and_a_table_in_a_notebook(coverage):
     assert repr(coverage) == "Coverage(4 runs × 2 measures × 3 methods, level=0.95)"
     shown = coverage._repr_html_()
-    assert shown.startswith("<table>")
+    assert "<table>" in shown
     assert "38 of 40 topics score 0" in shown
 
 
