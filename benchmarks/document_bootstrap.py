@@ -28,7 +28,7 @@ from confir.resampling.document_kernels import (
     compile_kernels,
     seeded_keys,
 )
-from confir.resampling.documents import RankedDocuments, TopicDocuments, rank_documents
+from confir.resampling.ranked_documents import RankedDocuments, TopicDocuments, rank_documents
 
 RUNS, DEPTH, RELEVANT, JUDGED, POOL = 74, 1_000, 60, 300, 3_000
 BLOCK = 512

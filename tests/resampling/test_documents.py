@@ -7,6 +7,7 @@ from scipy import stats
 
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
+from confir.data.subsets import restrict_qrels, restrict_run
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -16,7 +17,7 @@ from confir.errors import (
 )
 from confir.measures.catalogue import parse_measure
 from confir.measures.summary import clipped_logit
-from confir.resampling import documents
+from confir.resampling import documents, ranked_documents
 from confir.resampling.document_kernels import (
     HIGHEST_COUNT,
     PLAIN_KERNELS,
@@ -25,14 +26,8 @@ from confir.resampling.document_kernels import (
     document_keys,
     seeded_keys,
 )
-from confir.resampling.documents import (
-    TopicDocuments,
-    bootstrap_documents,
-    rank_documents,
-    resample_documents,
-    restrict_qrels,
-    restrict_run,
-)
+from confir.resampling.documents import bootstrap_documents, resample_documents
+from confir.resampling.ranked_documents import TopicDocuments, rank_documents
 from reference.plain_measures import plain_score
 from strategies import VARIANTS, collections, examples
 
@@ -201,8 +196,8 @@ def test_adding_runs_and_measures_changes_no_other_number():
 def test_more_replicates_begin_with_the_same_ones_whatever_the_block(monkeypatch):
     qrels, runs = random_collection()
     first = resample_documents(qrels, runs, ["AP", "RBP"], replicates=30, rng=1)
-    monkeypatch.setattr(documents, "_BLOCK", 7)
-    monkeypatch.setattr(documents, "_CELLS", 100)
+    monkeypatch.setattr(documents, "BLOCK", 7)
+    monkeypatch.setattr(ranked_documents, "_CELLS", 100)
     second = resample_documents(qrels, runs, ["AP", "RBP"], replicates=41, rng=1)
     np.testing.assert_allclose(first.values, second.values[..., :30], rtol=0, atol=1e-12)
 

@@ -241,22 +241,18 @@ def _satisfied(before: Integers, copies: Integers, stop: Floats) -> Floats:
     ranks, most = int(before.max(initial=0)) + 1, int(copies.max(initial=0)) + 1
     if len(stops) * most * ranks >= copies.size:
         return _satisfied_by_copy(before, copies, stop)
-    rank = np.arange(ranks)
-    table = np.stack(
-        [
-            _sums_over_copies(
-                lambda copy, s=one: s * (1.0 - s) ** (copy - 1) / (rank + copy),  # type: ignore[misc]
-                most,
-                ranks,
-            )
-            for one in stops.tolist()
-        ]
-    )
+    table = np.stack([_satisfaction_sums(one, most, ranks) for one in stops.tolist()])
     place = copies + most * kind[:, None]
     place *= ranks
     place += before
     value: Floats = table.take(place)
     return value
+
+
+def _satisfaction_sums(stop: float, most: int, ranks: int) -> Floats:
+    """Return the sums of one probability for 0, 1, … copies under 0, 1, … documents."""
+    rank = np.arange(ranks)
+    return _sums_over_copies(lambda k: stop * (1.0 - stop) ** (k - 1) / (rank + k), most, ranks)
 
 
 def _satisfied_by_copy(before: Integers, copies: Integers, stop: Floats) -> Floats:

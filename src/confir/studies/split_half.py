@@ -20,6 +20,7 @@ from confir.data.neighbours import as_qrels, frame_from_records
 from confir.data.qrels import Qrels
 from confir.data.run import Run
 from confir.data.scores import Record
+from confir.data.subsets import restrict_qrels, restrict_run
 from confir.data.trec_files import NameBy
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
 from confir.intervals.documents import DOCUMENT_METHODS, find_document_method, normal_quantile
@@ -32,8 +33,6 @@ from confir.resampling.documents import (
     DocumentReplicates,
     read_runs,
     resample_documents,
-    restrict_qrels,
-    restrict_run,
 )
 from confir.resampling.topics import Rng
 from confir.studies.collection import (

@@ -1,0 +1,258 @@
+"""Which documents do the lists of a topic hold, and how do the lists score on resampled collections?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from confir.arrays import Booleans, Bytes, Floats, Integers
+from confir.data.qrels import Qrels
+from confir.data.rankings import Rankings
+from confir.data.run import Run
+from confir.data.subsets import restrict_qrels
+from confir.measures.catalogue import MEASURES
+from confir.measures.measure import ListMeasure, Measure
+from confir.resampling.document_kernels import HIGHEST_COUNT, Kernels, Words, document_keys
+
+# Replicates at work together: the counts of a topic's documents fit the processor's cache.
+BLOCK = 512
+
+# Judged documents × replicates that numpy measures at once.
+_CELLS = 400_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedDocuments:
+    """The whole ranked lists of several runs, each document known by a key.
+
+    Attributes
+    ----------
+    qrels
+        The judgements; their topics, each with a relevant document, are those of the lists.
+    runs
+        Names of the runs.
+    keys
+        A key for each distinct docid.
+    judged
+        Position in ``keys`` of each document of the qrels.
+    offsets
+        The list of run r and topic t is ``offsets[r * topics + t]`` to the next offset.
+    documents
+        Position in ``keys`` of each listed document, in rank order.
+    """
+
+    qrels: Qrels
+    runs: tuple[str, ...]
+    keys: Words
+    judged: Integers
+    offsets: Integers
+    documents: Integers
+
+    @property
+    def depth(self) -> Integers:
+        """Length of each list: runs × topics."""
+        return np.diff(self.offsets).reshape(len(self.runs), len(self.qrels.topics))
+
+
+def rank_documents(qrels: Qrels, runs: Sequence[Run], depth: int | None = None) -> RankedDocuments:
+    """Return the whole lists of runs for the topics of the qrels, cut after ``depth`` documents."""
+    position: dict[str, int] = {}
+    find = position.setdefault
+    judged = np.array([find(name, len(position)) for name in qrels.documents], np.int64)
+    numbers = {topic: number for number, topic in enumerate(qrels.topics)}
+    sizes = np.zeros((len(runs), len(qrels.topics)), np.int64)
+    listed: list[int] = []
+    for r, run in enumerate(runs):
+        for topic, (start, stop) in zip(run.topics, pairwise(run.offsets.tolist()), strict=True):
+            number = numbers.get(topic)
+            if number is not None:
+                end = stop if depth is None else min(stop, start + depth)
+                listed.extend([find(name, len(position)) for name in run.documents[start:end]])
+                sizes[r, number] = end - start
+    return RankedDocuments(
+        qrels=qrels,
+        runs=tuple(run.name for run in runs),
+        keys=document_keys(list(position)),
+        judged=judged,
+        offsets=np.concatenate(([0], np.cumsum(sizes.reshape(-1)))),
+        documents=np.array(listed, np.int64),
+    )
+
+
+def count_relevant(
+    lists: RankedDocuments, lowest_gains: Sequence[int]
+) -> tuple[Integers, Integers]:
+    """Return relevant documents by topic, and those retrieved by run and topic, for each gain."""
+    qrels, (runs, topics) = lists.qrels, lists.depth.shape
+    levels, counts = qrels.count_by_gain()
+    order = np.lexsort((lists.judged, qrels.document_topics))
+    judged = qrels.document_topics[order] * len(lists.keys) + lists.judged[order]
+    list_numbers = np.repeat(np.arange(runs * topics), np.diff(lists.offsets))
+    wanted = (list_numbers % topics) * len(lists.keys) + lists.documents
+    place = np.minimum(np.searchsorted(judged, wanted), len(judged) - 1)
+    gains = np.where(judged[place] == wanted, qrels.gains[order][place], np.iinfo(np.int64).min)
+    relevant = np.stack([counts[:, levels >= gain].sum(axis=1) for gain in lowest_gains])
+    retrieved = np.stack(
+        [
+            np.bincount(list_numbers[gains >= gain], minlength=runs * topics).reshape(runs, topics)
+            for gain in lowest_gains
+        ]
+    )
+    return relevant, retrieved
+
+
+class TopicDocuments:
+    """The lists of one topic, ready to be resampled.
+
+    Parameters
+    ----------
+    lists
+        The lists of all topics.
+    number
+        Which topic.
+    kernels
+        Compiled, or in numpy.
+    """
+
+    def __init__(self, lists: RankedDocuments, number: int, kernels: Kernels) -> None:
+        topics = len(lists.qrels.topics)
+        spans = [
+            lists.documents[lists.offsets[place] : lists.offsets[place + 1]]
+            for place in range(number, len(lists.runs) * topics, topics)
+        ]
+        in_topic = lists.qrels.document_topics == number
+        judged = lists.judged[in_topic]
+        self.pool, places = np.unique(np.concatenate([judged, *spans]), return_inverse=True)
+        self.judged = places[: len(judged)]
+        self.documents = np.ascontiguousarray(places[len(judged) :])
+        self.offsets = np.concatenate(([0], np.cumsum([len(span) for span in spans])))
+        self.qrels = restrict_qrels(lists.qrels, in_topic)
+        self.levels = np.unique(lists.qrels.gains)
+        self.position = np.full(len(self.pool), -1)
+        self.position[self.judged] = np.arange(len(judged))
+        self.runs = lists.runs
+        self.kernels = kernels
+        longest = int(np.diff(self.offsets).max(initial=0))
+        steps = np.arange(1, HIGHEST_COUNT * longest + 1)
+        self.harmonic = np.concatenate(([0.0], np.cumsum(1.0 / steps)))
+
+    def scores(self, measures: Sequence[Measure | ListMeasure], counts: Bytes) -> Floats:
+        """Return the score of each list on each replicate: measures × runs × replicates.
+
+        Parameters
+        ----------
+        measures
+            The measures.
+        counts
+            How often each document of the pool stands in each replicate.
+        """
+        held = counts[self.judged].astype(np.int64)
+        scores = np.empty((len(measures), len(self.runs), counts.shape[1]))
+        others: list[tuple[int, Measure | ListMeasure]] = []
+        for number, measure in enumerate(measures):
+            if isinstance(measure, Measure) and measure.definition is MEASURES["AP"]:
+                self._average_precision(measure, counts, held, scores[number])
+            else:
+                others.append((number, measure))
+        for needs_judged in (False, True):
+            group = [entry for entry in others if _needs_judged(entry[1]) == needs_judged]
+            if group:
+                self._measure(group, counts, held, scores, lowest=None if needs_judged else 1)
+        for number, measure in enumerate(measures):
+            total = held[self.qrels.gains >= lowest_gain(measure)].sum(axis=0)
+            scores[number][:, total == 0] = np.nan
+        return scores
+
+    def _average_precision(
+        self, measure: Measure, counts: Bytes, held: Integers, scores: Floats
+    ) -> None:
+        relevant = np.zeros(len(self.pool), bool)
+        liked = self.qrels.gains >= lowest_gain(measure)
+        relevant[self.judged[liked]] = True
+        total = held[liked].sum(axis=0)
+        cutoff = measure.cutoff or HIGHEST_COUNT * max(len(self.documents), 1)
+        self.kernels.average_precisions(
+            counts, self.offsets, self.documents, relevant, total, cutoff, self.harmonic, scores
+        )
+
+    def _measure(
+        self,
+        measures: Sequence[tuple[int, Measure | ListMeasure]],
+        counts: Bytes,
+        held: Integers,
+        scores: Floats,
+        *,
+        lowest: int | None,
+    ) -> None:
+        """Fill in the scores by measures that see documents of some gain, a few lists at a time."""
+        recorded = np.zeros(len(self.pool), bool)
+        recorded[self.judged if lowest is None else self.judged[self.qrels.gains >= lowest]] = True
+        rows = np.concatenate(([0], np.cumsum(recorded[self.documents])))[self.offsets]
+        most = max(_CELLS // counts.shape[1], 1)
+        start = 0
+        while start < len(self.runs):
+            stop = max(int(np.searchsorted(rows, rows[start] + most, side="right")) - 1, start + 1)
+            rankings = self._rankings(counts, held, recorded, slice(start, stop))
+            for number, measure in measures:
+                scores[number, start:stop] = measure(rankings)[:, 0]
+            start = stop
+
+    def _rankings(self, counts: Bytes, held: Integers, recorded: Booleans, runs: slice) -> Rankings:
+        """Return where the recorded documents of some runs' lists stand in each replicate."""
+        offsets = self.offsets[runs.start : runs.stop + 1]
+        documents = self.documents[offsets[0] : offsets[-1]]
+        offsets = offsets - offsets[0]
+        kept = recorded[documents]
+        position = self.position[documents[kept]]
+        before, copies = np.empty((2, len(position), counts.shape[1]), np.int64)
+        depth = np.empty((len(offsets) - 1, counts.shape[1]), np.int64)
+        self.kernels.place_documents(counts, offsets, documents, recorded, before, copies, depth)
+        at_level = self.levels[:, None] == self.qrels.gains
+        return Rankings(
+            qrels=self.qrels,
+            runs=self.runs[runs],
+            present=(np.diff(offsets) > 0)[:, None],
+            depth=depth[:, None],
+            offsets=np.concatenate(([0], np.cumsum(kept)))[offsets],
+            documents=position,
+            gain=self.qrels.gains[position],
+            before=before,
+            copies=copies,
+            levels=self.levels,
+            counts=np.stack([held[level].sum(axis=0) for level in at_level])[None],
+            judged_copies=held,
+        )
+
+    def acceleration(self, measures: Sequence[Measure | ListMeasure], estimate: Floats) -> Floats:
+        """Return the acceleration of BCa, measures × runs: each document left out in turn.
+
+        ``Σ d³ / (6 (Σ d²)^{3/2})`` with d from the score itself, not from the jackknife's mean;
+        NaN where leaving out a document leaves no relevant one.
+        """
+        squares, cubes = np.zeros((2, *estimate.shape))
+        for first in range(0, len(self.pool), BLOCK):
+            left_out = np.arange(first, min(first + BLOCK, len(self.pool)))
+            counts = np.ones((len(self.pool), len(left_out)), np.uint8)
+            counts[left_out, left_out - first] = 0
+            d = estimate[:, :, None] - self.scores(measures, counts)
+            squares += np.square(d).sum(axis=2)
+            cubes += (d**3).sum(axis=2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            acceleration: Floats = cubes / (6.0 * squares**1.5)
+        return acceleration
+
+
+def _needs_judged(measure: Measure | ListMeasure) -> bool:
+    """Whether a measure looks at judged documents that are not relevant."""
+    return isinstance(measure, ListMeasure) or measure.definition.needs == "judged"
+
+
+def lowest_gain(measure: Measure | ListMeasure) -> int:
+    """Return the lowest gain that counts as relevant for a measure."""
+    if isinstance(measure, ListMeasure):
+        return 1
+    rel = dict(measure.parameters).get("rel", 1)
+    return rel if isinstance(rel, int) else 1
