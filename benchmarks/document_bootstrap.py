@@ -17,7 +17,9 @@ from collections.abc import Callable
 import numpy as np
 
 from confir.arrays import Booleans, Integers
+from confir.data.list_scanner import read_lists
 from confir.data.qrels import Qrels, build_qrels
+from confir.data.ranked_lists import RankedLists
 from confir.data.run import Run, build_run
 from confir.measures.catalogue import parse_measure
 from confir.parallel import reuse_memory, run_in_threads, usable_cores
@@ -26,9 +28,10 @@ from confir.resampling.document_kernels import (
     THRESHOLDS,
     Kernels,
     compile_kernels,
+    document_keys,
     seeded_keys,
 )
-from confir.resampling.ranked_documents import RankedDocuments, TopicDocuments, rank_documents
+from confir.resampling.topic_documents import TopicDocuments
 
 RUNS, DEPTH, RELEVANT, JUDGED, POOL = 74, 1_000, 60, 300, 3_000
 BLOCK = 512
@@ -80,11 +83,11 @@ def plain_replicates(
 
 
 def resample(
-    lists: RankedDocuments, names: list[str], replicates: int, kernels: Kernels, *, threads: bool
+    lists: RankedLists, names: list[str], replicates: int, kernels: Kernels, *, threads: bool
 ) -> None:
     """Score all lists on all replicates."""
     measures = [parse_measure(name) for name in names]
-    keys = seeded_keys(lists.keys, 1)
+    keys = seeded_keys(document_keys(lists.docids), 1)
 
     def task(number: int) -> None:
         topic = TopicDocuments(lists, number, kernels)
@@ -111,7 +114,7 @@ def seconds(work: Callable[[], object], rounds: int = 2) -> float:
     return min(times)
 
 
-def plain_rate(lists: RankedDocuments) -> float:
+def plain_rate(lists: RankedLists) -> float:
     """Return replicates per second of the plain version, over three lists."""
     rng = np.random.default_rng(1)
     samples: list[tuple[Booleans, int]] = []
@@ -132,7 +135,7 @@ def main() -> None:
     parser.add_argument("--replicates", type=int, default=2_000)
     arguments = parser.parse_args()
     qrels, runs = make_collection(arguments.topics)
-    lists = rank_documents(qrels, runs)
+    lists = read_lists(qrels, runs)
     size = RUNS * arguments.topics * arguments.replicates
     compiled = compile_kernels()
     reuse_memory()

@@ -19,7 +19,7 @@ from confir.report.charts import save_chart
 from confir.report.charts.collection import collection_chart
 from confir.report.charts.split_half import half_means_chart, normalised_chart
 from confir.report.tables import Cell, Table, to_markdown, to_text
-from confir.resampling.documents import read_runs, resample_documents
+from confir.resampling.documents import resample_documents
 from confir.studies.collection import summarise_means
 from confir.studies.split_half import Shares, SplitHalf, validate_split_half
 
@@ -230,7 +230,7 @@ def description(result: SplitHalf) -> str:
 def reproduce(data: Path, folder: str, output: Path | None) -> str:
     """Return the section on one collection; figures are written beside the page."""
     name, where = COLLECTIONS[folder], data / folder
-    runs = read_runs(str(where / "runs"))
+    runs = where / "runs"
     result = validate_split_half(where / "qrels.txt", runs, rng=SEED)
     lines = [
         f"## {name}",

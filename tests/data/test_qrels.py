@@ -171,3 +171,22 @@ def test_intents_without_a_distribution_are_an_error(probabilities):
 def test_intents_of_other_topics_are_an_error():
     with pytest.raises(TopicMismatchError, match="the intents are of other topics than the qrels"):
         qrels_of(("1", "x", "a", 1), intents={"01": {"x": 1.0}})
+
+
+@given(
+    entries=st.lists(st.tuples(IDS, IDS, IDS), min_size=1, unique=True),
+    kept=st.lists(st.booleans(), min_size=30, max_size=30),
+)
+def test_qrels_of_some_documents_keep_their_judgements(entries, kept):
+    qrels = qrels_of(*((*entry, place % 4) for place, entry in enumerate(entries)))
+    chosen = np.resize(np.array(kept), len(qrels.documents))
+    names = zip(qrels.document_topics.tolist(), qrels.documents, chosen.tolist(), strict=True)
+    left = {(qrels.topics[topic], docid) for topic, docid, keeps in names if keeps}
+    some = qrels.only(chosen)
+    assert judgements(some) == [
+        entry for entry in judgements(qrels) if (entry[0], entry[2]) in left
+    ]
+    assert some.topics == tuple(topic for topic in qrels.topics if topic in dict(left))
+    assert {(topic, docid): gain for topic in some for docid, gain in some[topic].items()} == {
+        (topic, docid): qrels[topic][docid] for topic, docid in left
+    }

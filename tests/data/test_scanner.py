@@ -7,84 +7,46 @@ import os
 import subprocess
 import sys
 import threading
-import warnings
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from confir.data import scan_kernels, scanner
+from confir.data import blocks, scan_kernels, scanner
 from confir.data.files import open_bytes
-from confir.data.qrels import Qrels, build_qrels
+from confir.data.qrels import Qrels
 from confir.data.scan_kernels import load_kernels
-from confir.data.scanner import Wanted, read_rankings, scan_files
+from confir.data.scanner import Wanted, read_rankings, scan_rankings
 from confir.data.trec_files import RunSource, read_qrels
-from confir.errors import ConfirError, FormatError, InputWarning, UnreadableError
-
-fuzz = settings(
-    max_examples=100,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+from confir.errors import FormatError, InputWarning, UnreadableError
+from run_files import (
+    NUMBERS,
+    damaged_experiments,
+    experiments,
+    fuzz,
+    lists,
+    make_qrels,
+    outcome,
+    scan_options,
+    write,
 )
 
-
-@pytest.fixture
-def always_scanned(monkeypatch):
-    """Let `read_rankings` scan files of any size."""
-    monkeypatch.setattr(scanner, "COLD_BREAK_EVEN", 0)
-    monkeypatch.setattr(scanner, "WARM_BREAK_EVEN", 0)
-
-
-def make_qrels(judgements):
-    """Qrels from topic → docid → gain."""
-    entries = [(t, d, g) for t, gains in judgements.items() for d, g in gains.items()]
-    topics, documents, gains = zip(*entries, strict=True)
-    return build_qrels(topics, ["0"] * len(topics), documents, np.array(gains))
-
-
-def lists(judged_topics=("1", "2", "3"), length=40):
-    """Lines of a plain run, every list of it in order."""
-    return [
-        f"{topic} Q0 doc{place} {place} {length - place} tag"
-        for topic in judged_topics
-        for place in range(length)
-    ]
-
-
 PLAIN_QRELS = make_qrels({t: {"doc3": 1, "doc17": 0, "doc39": -1, "no": 2} for t in "123"})
-
-
-def write(folder, content, name="system.run"):
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else "\n".join(content).encode())
-    return RunSource(str(path))
 
 
 def scan(wanted, source, **options):
     """What the scanner makes of a file, None where it gives way."""
     kernels = load_kernels()
     assert kernels is not None
-    (result,) = scan_files(wanted, [source], kernels, **options)
+    (result,) = scan_rankings(wanted, [source], kernels, **options)
     return result
 
 
 def read_by_reference(wanted, source):
     return scanner._ReferenceReader(wanted).read(source)
-
-
-def outcome(read, *arguments):
-    """What a reader returns or the error that it raises, and its warnings."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            result = read(*arguments)
-        except ConfirError as error:
-            result = (type(error), str(error))
-    messages = [str(w.message) for w in caught if issubclass(w.category, InputWarning)]
-    return result, messages
 
 
 def assert_same(one, other):
@@ -129,68 +91,12 @@ def test_real_runs_are_scanned_as_the_reference_reads_them(real_data, qrels, run
 
 # Generated files
 
-DOCIDS = st.text("abAB01-.#_é漢😀\xa0", min_size=1, max_size=20)
-TOPICS = DOCIDS.filter(lambda topic: not topic.startswith("#"))
-NUMBERS = st.one_of(
-    st.integers(-3, 3).map(str),
-    st.floats(allow_nan=False, allow_infinity=False).map(repr),
-    st.floats(0, 100, width=32).map(repr),
-    st.sampled_from(
-        ["0.1", "0.10000000000000001", "0.1000000000000000055", ".5", "5.", "+5", "-0"]
-    ),
-    st.sampled_from(["1", "1.00000001", "0.99999999", "1.0000001", "1e40", "1e41"]),
-    st.sampled_from(["1e-30", "1E+2", "1e02", "00001", "3.4e38", "3.5e38", "9007199254740993"]),
-    st.from_regex(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?([eE][+-]?[0-9]{1,2})?", fullmatch=True),
-)
-
-
-@st.composite
-def experiments(draw):
-    """Qrels, and the bytes of a valid run in which every freedom of the format is taken."""
-    documents = draw(st.lists(DOCIDS, min_size=1, max_size=12, unique=True))
-    topics = draw(st.lists(TOPICS, min_size=1, max_size=4, unique=True))
-    scores = st.sampled_from(draw(st.lists(NUMBERS, min_size=1, max_size=6)))
-    whims = draw(st.randoms(use_true_random=True))
-    retrieved = {
-        topic: draw(st.dictionaries(st.sampled_from(documents), scores, min_size=1))
-        for topic in topics
-    }
-    judged = draw(st.lists(st.sampled_from([*topics, "never"]), min_size=1, unique=True))
-    qrels = make_qrels(
-        {
-            topic: {document: whims.randint(-2, 3) for document in whims.sample(documents, 1)}
-            | {document: 1 for document in documents if whims.random() < 0.5}
-            for topic in judged
-        }
-    )
-    return qrels, compose(retrieved, whims)
-
-
-def compose(retrieved, whims):
-    """The bytes of a run of topic → docid → score, with blanks and endings by whim."""
-
-    def blanks(least):
-        return "".join(whims.choices(" \t\v\f\r", k=whims.choice([least, least, 1, 2])))
-
-    parts = [whims.choice(["", "\ufeff"])]
-    for topic, scores in retrieved.items():
-        for document, score in scores.items():
-            fields = (topic, "Q0", document, whims.choice(["1", "-"]), score, "some-tag")
-            line = blanks(0) + "".join(field + blanks(1) for field in fields[:-1]) + fields[-1]
-            parts += [line, blanks(0), "\n"]
-            parts.append(whims.choice([""] * 5 + ["\n", " \r\n", "# a 1 comment\n", "\t#é\n"]))
-    return "".join(parts).removesuffix(whims.choice(["", "\n"])).encode()
-
-
 wanted_options = st.fixed_dictionaries(
     {
         "tie_precision": st.sampled_from(["double", "single"]),
         "lowest_gain": st.sampled_from([None, 1]),
         "name_by": st.sampled_from(["file", "tag"]),
     }
-)
-scan_options = st.fixed_dictionaries(
-    {"block_size": st.integers(1, 300), "threads": st.integers(1, 3)}
 )
 
 
@@ -202,22 +108,6 @@ def test_every_valid_file_is_scanned_as_the_reference_reads_it(tmp_path, experim
     source = write(tmp_path, content)
     expected, _ = outcome(read_by_reference, wanted, source)
     assert_same(scan(wanted, source, **how), expected)
-
-
-SPECIAL_BYTES = st.lists(
-    st.sampled_from(b"\0\x01\x1c\x7f\x80\xc3\xe2\xff#_ \t\r\n\n\n-+.eEn0159a"), max_size=4
-).map(bytes)
-
-
-@st.composite
-def damaged_experiments(draw):
-    """Qrels, and a run with some bytes changed, repeated, taken away or put in."""
-    qrels, content = draw(experiments())
-    for place in draw(st.lists(st.integers(0, len(content)), min_size=1, max_size=3)):
-        length = draw(st.integers(0, 30))
-        inserted = draw(st.one_of(st.just(content[place:][:length] * 2), SPECIAL_BYTES))
-        content = content[:place] + inserted + content[place + length :]
-    return qrels, content
 
 
 @fuzz
@@ -275,7 +165,7 @@ def parse_scores(fields):
     parsed = kernels.scan_lines(block, len(lines), table, table)
     assert parsed.understood
     left = len(parsed.odd_lines)
-    assert scanner._complete_scores(block, parsed)
+    assert blocks.complete_scores(block, parsed)
     return parsed.scores, left
 
 
@@ -328,7 +218,7 @@ def test_blocks_hold_whole_topics_and_are_no_larger_than_need_be(tmp_path):
     source = write(tmp_path, lines)
     contents = [
         bytes(block.content[: block.stop])
-        for block in scanner.read_blocks(source.path, load_kernels(), 500)
+        for block in blocks.read_blocks(source.path, load_kernels(), 500)
     ]
     assert b"".join(contents) == "\n".join(lines).encode() + b"\n"
     topics = [{line.split()[0] for line in block.split(b"\n") if line} for block in contents]
@@ -395,10 +285,10 @@ def test_a_file_that_is_given_up_is_closed(tmp_path, monkeypatch):
             streams.append(stream)
             yield stream
 
-    monkeypatch.setattr(scanner, "open_bytes", remember)
+    monkeypatch.setattr(blocks, "open_bytes", remember)
     source = write(tmp_path, ["too few columns", *lists()])
     sources = [source, write(tmp_path, lists(), "good.run")]
-    scans = scan_files(Wanted(PLAIN_QRELS), sources, load_kernels(), block_size=25, threads=1)
+    scans = scan_rankings(Wanted(PLAIN_QRELS), sources, load_kernels(), block_size=25, threads=1)
     assert next(scans) is None
     assert streams[0].closed
     scans.close()
@@ -566,33 +456,38 @@ def test_small_input_never_loads_numba(tmp_path):
     assert output.stdout.split() == [b"False"]
 
 
+def fake_loading(*, lasting):
+    """A stand-in for the loading of kernels, which may forget that it has loaded them."""
+    return lru_cache(maxsize=None if lasting else 0)(lambda: "kernels")
+
+
 def test_the_size_of_all_files_decides(tmp_path, monkeypatch):
-    monkeypatch.setattr(scanner, "load_kernels", cache(lambda: None))
+    monkeypatch.setattr(blocks, "load_kernels", fake_loading(lasting=False))
     sizes = {"one.run": 2 / 3, "two.run": 1 / 3, "three.run.xz": 1 / 4}
     for name, share in sizes.items():
         with (tmp_path / name).open("wb") as file:
-            file.truncate(round(share * scanner.COLD_BREAK_EVEN) + 1)
+            file.truncate(round(share * blocks.COLD_BREAK_EVEN) + 1)
     one, two, three = (RunSource(str(tmp_path / name)) for name in sizes)
-    assert not scanner._scanning_pays([one])
-    assert scanner._scanning_pays([one, two])
-    assert scanner._scanning_pays([three])
-    assert not scanner._scanning_pays([RunSource("-"), RunSource("missing"), two])
+    assert not blocks.choose_kernels([one])
+    assert blocks.choose_kernels([one, two])
+    assert blocks.choose_kernels([three])
+    assert not blocks.choose_kernels([RunSource("-"), RunSource("missing"), two])
 
 
 def test_loaded_kernels_are_used_for_less(tmp_path, monkeypatch):
-    monkeypatch.setattr(scanner, "load_kernels", cache(lambda: None))
-    source = write(tmp_path, b"x" * scanner.WARM_BREAK_EVEN)
-    assert not scanner._scanning_pays([source])
-    scanner.load_kernels()
-    assert scanner._scanning_pays([source])
+    monkeypatch.setattr(blocks, "load_kernels", fake_loading(lasting=True))
+    source = write(tmp_path, b"x" * blocks.WARM_BREAK_EVEN)
+    assert not blocks.choose_kernels([source])
+    blocks.load_kernels()
+    assert blocks.choose_kernels([source])
 
 
 @pytest.mark.usefixtures("always_scanned")
 def test_without_numba_the_results_are_the_same(tmp_path, monkeypatch):
     source = write(tmp_path, lists(["unknown", "3", "1"]))
     (scanned,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
-    monkeypatch.setattr(scanner, "load_kernels", cache(load_kernels.__wrapped__))
+    monkeypatch.setattr(blocks, "load_kernels", cache(load_kernels.__wrapped__))
     monkeypatch.setitem(sys.modules, "numba", None)
-    assert scanner.load_kernels() is None
+    assert blocks.load_kernels() is None
     (read,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
     assert_same(scanned, read)

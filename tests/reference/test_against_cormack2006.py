@@ -13,7 +13,6 @@ import pytest
 
 from confir.errors import ConfirWarning
 from confir.intervals.small_r import largest_unseen_share
-from confir.resampling.documents import read_runs
 from confir.studies.split_half import validate_split_half
 
 EARLIER = {
@@ -28,9 +27,12 @@ def robust(real_data):
     folder = real_data / "trec-robust-2003"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConfirWarning)
-        runs = read_runs(str(folder / "runs"))
         return validate_split_half(
-            folder / "qrels.txt", runs, methods=["linear", "logit"], replicates=500, rng=1
+            folder / "qrels.txt",
+            folder / "runs",
+            methods=["linear", "logit"],
+            replicates=500,
+            rng=1,
         )
 
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from scipy import stats
 
+from confir.data.list_scanner import read_lists
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
-from confir.data.subsets import restrict_qrels, restrict_run
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -17,7 +17,7 @@ from confir.errors import (
 )
 from confir.measures.catalogue import parse_measure
 from confir.measures.summary import clipped_logit
-from confir.resampling import documents, ranked_documents
+from confir.resampling import documents, topic_documents
 from confir.resampling.document_kernels import (
     HIGHEST_COUNT,
     PLAIN_KERNELS,
@@ -27,7 +27,7 @@ from confir.resampling.document_kernels import (
     seeded_keys,
 )
 from confir.resampling.documents import bootstrap_documents, resample_documents
-from confir.resampling.ranked_documents import TopicDocuments, rank_documents
+from confir.resampling.topic_documents import TopicDocuments
 from reference.plain_measures import plain_score
 from strategies import VARIANTS, collections, examples
 
@@ -105,7 +105,7 @@ def test_compiled_kernels_equal_those_in_numpy_bit_for_bit(seed):
     compiled = compile_kernels()
     assert compiled is not None
     qrels, runs = random_collection()
-    lists = rank_documents(qrels, runs)
+    lists = read_lists(qrels, runs)
     names = [f"doc{i}" for i in range(150)]
     np.testing.assert_array_equal(draw(names, seed, 33, 5, compiled), draw(names, seed, 33, 5))
     measures = [parse_measure(name) for name in ("AP", "AP@10", "AP(rel=2)", "nDCG", "Bpref")]
@@ -118,7 +118,7 @@ def test_compiled_kernels_equal_those_in_numpy_bit_for_bit(seed):
 @examples(40)
 def test_scores_equal_those_of_expanded_lists_for_every_measure(collection):
     qrels = collection.qrels
-    lists = rank_documents(qrels, collection.runs)
+    lists = read_lists(qrels, collection.runs)
     for number, name in enumerate(qrels.topics):
         topic = TopicDocuments(lists, number, PLAIN_KERNELS)
         known = {document for judged in collection.judgements.values() for document in judged} | {
@@ -126,8 +126,7 @@ def test_scores_equal_those_of_expanded_lists_for_every_measure(collection):
         }
         names = sorted(known)
         counts = dict(zip(names, draw(names, 9, 3).astype(np.int64), strict=True))
-        by_key = dict(zip(document_keys(names).tolist(), names, strict=True))
-        pool = [by_key[key] for key in lists.keys[topic.pool].tolist()]
+        pool = [lists.docids[place] for place in topic.pool.tolist()]
         scores = topic.scores(ALL, np.array([counts[d] for d in pool], np.uint8))
         for m, measure in enumerate(ALL):
             lowest = dict(measure.parameters).get("rel", 1)
@@ -197,7 +196,7 @@ def test_more_replicates_begin_with_the_same_ones_whatever_the_block(monkeypatch
     qrels, runs = random_collection()
     first = resample_documents(qrels, runs, ["AP", "RBP"], replicates=30, rng=1)
     monkeypatch.setattr(documents, "BLOCK", 7)
-    monkeypatch.setattr(ranked_documents, "_CELLS", 100)
+    monkeypatch.setattr(topic_documents, "_CELLS", 100)
     second = resample_documents(qrels, runs, ["AP", "RBP"], replicates=41, rng=1)
     np.testing.assert_allclose(first.values, second.values[..., :30], rtol=0, atol=1e-12)
 
@@ -273,24 +272,14 @@ def test_lists_of_one_document_and_perfect_lists():
 
 def test_depth_cuts_lists_before_they_are_resampled():
     qrels, runs = random_collection()
-    names = np.concatenate([np.arange(60) < 20] * 4)
-    short = [restrict_run(run, names) for run in runs]
+    short = [
+        make_run(run.name, {topic: [docid for docid, _ in run[topic][:20]] for topic in run})
+        for run in runs
+    ]
     cut = resample_documents(qrels, runs, ["AP", "nDCG"], depth=20, replicates=20, rng=1)
     whole = resample_documents(qrels, short, ["AP", "nDCG"], replicates=20, rng=1)
     np.testing.assert_array_equal(cut.values, whole.values)
     np.testing.assert_array_equal(cut.scores.values, whole.scores.values)
-
-
-def test_qrels_restricted_to_documents_keep_their_gains():
-    qrels, _ = random_collection()
-    kept = np.random.default_rng(0).random(len(qrels.documents)) < 0.4
-    half = restrict_qrels(qrels, kept)
-    wanted = iter(kept.tolist())
-    expected = {
-        topic: {d: gain for d, gain in judged.items() if next(wanted)}
-        for topic, judged in qrels.to_dict().items()
-    }
-    assert half.to_dict() == {topic: judged for topic, judged in expected.items() if judged}
 
 
 def test_statistics_of_the_bootstrap_are_means_over_topics():

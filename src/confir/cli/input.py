@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from typing import Literal, cast
 
 from confir.cli.terminal import Progress
+from confir.data.neighbours import as_runs
+from confir.data.qrels import Qrels
+from confir.data.run import Run
 from confir.data.scores import Scores
-from confir.data.trec_files import find_runs
+from confir.data.trec_files import RunSource
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.measures.catalogue import DEFAULT_MEASURES, canonical_name
 from confir.measures.evaluation import evaluate
 
 
 def load_scores(
-    qrels: str | None,
-    runs: Sequence[str],
+    qrels: Qrels | str | None,
+    runs: Sequence[str | Run | RunSource],
     *,
     score_files: Sequence[str],
     measures: Sequence[str],
@@ -42,11 +45,11 @@ def load_scores(
     check_choice("--missing", missing, ("zero", "drop", "error"))
     check_choice("--name-by", name_by, ("file", "tag"))
     check_choice("--tie-precision", tie_precision, ("double", "single"))
-    total = len(find_runs(runs))
-    with Progress("reading runs", total=total, quiet=quiet) as progress:
+    sources = as_runs(list(runs))
+    with Progress("reading runs", total=len(sources), quiet=quiet) as progress:
         return evaluate(
             qrels,
-            list(runs),
+            sources,
             list(measures) or DEFAULT_MEASURES,
             rel=rel,
             depth=depth,

@@ -18,7 +18,7 @@ from confir.errors import InvalidValueError
 if TYPE_CHECKING:
     from confir.data.qrels import Qrels
     from confir.data.run import Run
-    from confir.data.scores import Scores
+    from confir.data.trec_files import RunSource
 
 _PAGE = "Page"
 
@@ -92,20 +92,18 @@ def report_command(
     if quiet:
         be_quiet()
     with _listening() as heard:
-        judged, read = _read(qrels, runs or [], intents, name_by, tabular=bool(scores), quiet=quiet)
-        table = (
-            load_scores(
-                None,
-                [],
-                score_files=scores or [],
-                measures=measure or [],
-                rel=rel,
-                depth=depth,
-                missing=missing,
-                quiet=quiet,
-            )
-            if judged is None
-            else _evaluate(judged, read, measure or [], rel, depth, missing, tie_precision)
+        judged, sources = (qrels, []) if scores else _find(qrels, runs or [], intents, name_by)
+        table = load_scores(
+            judged,
+            sources,
+            score_files=scores or [],
+            measures=measure or [],
+            rel=rel,
+            depth=depth,
+            missing=missing,
+            name_by=name_by,
+            tie_precision=tie_precision,
+            quiet=quiet,
         )
     origin = Origin(tuple(_files(qrels, runs, scores)), words_to_repeat(seed), tuple(heard))
     steps = number_of_steps(len(table.measures), figures=figures is not None)
@@ -113,8 +111,8 @@ def report_command(
         write_report(
             output,
             table,
-            qrels=judged,
-            runs=read or None,
+            qrels=judged if sources else None,
+            runs=dict(zip(table.runs, sources, strict=True)) if sources else None,
             title=title or DEFAULT_TITLE,
             level=level,
             method=method,
@@ -144,69 +142,29 @@ def check_page(path: str) -> None:
     check_output(path)
 
 
-def _read(
-    qrels: str | None,
-    runs: Sequence[str],
-    intents: str | None,
-    name_by: str,
-    *,
-    tabular: bool,
-    quiet: bool,
-) -> tuple[Qrels | None, list[Run]]:
-    """Return qrels and runs, whole; nothing where a score table stands in for them."""
+def _find(
+    qrels: str | None, runs: Sequence[str], intents: str | None, name_by: str
+) -> tuple[Qrels | None, list[Run | RunSource]]:
+    """Return qrels and runs, to be read more than once; what cannot be, is read here."""
     from confir.cli.input import check_choice
-    from confir.cli.terminal import Progress
-    from confir.data.neighbours import as_runs
+    from confir.data.neighbours import as_qrels, as_runs
     from confir.data.run import Run
-    from confir.data.trec_files import read_qrels, read_run
+    from confir.data.trec_files import read_run
 
-    if tabular and qrels is not None:
-        raise InvalidValueError("--scores stands in for QRELS RUN...; give one or the other")
-    if tabular:
-        return None, []
     if qrels is None or not runs:
         raise InvalidValueError(
             "expected QRELS and at least one RUN, or --scores FILE; for example: "
             "confir report qrels.txt bm25.run dense.run -o report.html"
         )
     check_choice("--name-by", name_by, ("file", "tag"))
-    judged = read_qrels(qrels, intents=intents)
-    sources = as_runs(list(runs))
-    read = []
-    with Progress("reading runs", total=len(sources), quiet=quiet) as progress:
-        for source in sources:
-            if not isinstance(source, Run):
-                named = cast("Literal['file', 'tag']", name_by)
-                source = read_run(source.path, name=source.name, name_by=named)  # noqa: PLW2901
-            read.append(source)
-            progress(1)
-    return judged, read
-
-
-def _evaluate(
-    qrels: Qrels,
-    runs: Sequence[Run],
-    measures: Sequence[str],
-    rel: int,
-    depth: int | None,
-    missing: str,
-    tie_precision: str,
-) -> Scores:
-    from confir.cli.input import check_choice
-    from confir.measures.catalogue import DEFAULT_MEASURES
-    from confir.measures.evaluation import evaluate
-
-    check_choice("--missing", missing, ("zero", "drop", "error"))
-    check_choice("--tie-precision", tie_precision, ("double", "single"))
-    return evaluate(
-        qrels,
-        list(runs),
-        list(measures) or DEFAULT_MEASURES,
-        rel=rel,
-        depth=depth,
-        missing=cast("Literal['zero', 'drop', 'error']", missing),
-        tie_precision=cast("Literal['double', 'single']", tie_precision),
-    )
+    named = cast("Literal['file', 'tag']", name_by)
+    judged = as_qrels(qrels, intents=intents)
+    return judged, [
+        source
+        if isinstance(source, Run) or Path(source.path).is_file()
+        else read_run(source.path, name=source.name, name_by=named)
+        for source in as_runs(list(runs))
+    ]
 
 
 def _files(

@@ -11,7 +11,7 @@ from numbers import Real
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.run import encode_topics, find_topic, pick
 from confir.errors import FormatError, InputWarning, TopicMismatchError
 
@@ -80,6 +80,22 @@ class Qrels:
         cells = self.document_topics * len(levels) + codes
         counts = np.bincount(cells, minlength=len(self.topics) * len(levels))
         return levels, counts.reshape(len(self.topics), len(levels))
+
+    def only(self, kept: Booleans) -> Qrels:
+        """Return the qrels of some documents only; a topic left without any is no topic."""
+        judgements = np.flatnonzero(kept[self.judged_documents])
+        topics = self.document_topics[kept]
+        held = np.unique(topics)
+        return Qrels(
+            topics=tuple(self.topics[t] for t in held.tolist()),
+            offsets=np.append(np.searchsorted(topics, held), len(topics)),
+            documents=tuple(self.documents[d] for d in np.flatnonzero(kept).tolist()),
+            gains=self.gains[kept],
+            judged_documents=(np.cumsum(kept) - 1)[self.judged_documents[judgements]],
+            subtopics=tuple(self.subtopics[j] for j in judgements.tolist()),
+            subtopic_gains=self.subtopic_gains[judgements],
+            intents=self.intents,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

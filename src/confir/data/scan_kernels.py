@@ -233,10 +233,15 @@ def _fill_slots(table: IdTable, offsets: Integers) -> None:
         mask = table.bounds[group + 1] - first - 1
         for number in range(offsets[group], offsets[group + 1]):
             tag, _ = _hash_field(table.text, table.starts[number])
-            place = _signed(tag) & mask
-            while table.slots[first + place] != 0:
-                place = (place + 1) & mask
-            table.slots[first + place] = (tag << HALF) | np.uint64(number + 1)
+            _fill_slot(table.slots, first, mask, tag, number)
+
+
+def _fill_slot(slots: Hashes, first: int, mask: int, tag: np.uint64, number: int) -> None:
+    """Enter the number of an id into the first free slot after the one that its hash names."""
+    place = _signed(tag) & mask
+    while slots[first + place] != 0:
+        place = (place + 1) & mask
+    slots[first + place] = (tag << HALF) | np.uint64(number + 1)
 
 
 def _find_id(table: IdTable, group: int, tag: np.uint64, block: Bytes, at: int, length: int) -> int:
@@ -255,6 +260,30 @@ def _find_id(table: IdTable, group: int, tag: np.uint64, block: Bytes, at: int, 
                 return number
         place = (place + 1) & mask
     return -1
+
+
+def _number_ids(block: Bytes, at: Integers, table: IdTable, count: int) -> tuple[Integers, int]:
+    """Return the numbers of ids that stand in a block, and how many ids the table then holds.
+
+    Ids that the table, of one group and with room for all, does not hold yet are entered.
+    """
+    numbers = np.empty(len(at), np.int64)
+    for entry in range(len(at)):
+        start = at[entry]
+        tag, end = _hash_field(block, start)
+        number = _find_id(table, 0, tag, block, start, end - start)
+        if number < 0:
+            number = count
+            count += 1
+            place = table.starts[number]
+            for position in range(start, end):
+                table.text[place] = block[position]
+                place += 1
+            table.text[place] = NEWLINE
+            table.starts[count] = place + 1
+            _fill_slot(table.slots, 0, len(table.slots) - 1, tag, number)
+        numbers[entry] = number
+    return numbers, count
 
 
 def _find_last_topic(block: Bytes, stop: int) -> int:
@@ -514,6 +543,16 @@ def _rank_judged(block: Bytes, lines: Lines) -> tuple[Integers, Integers, Intege
     return topics, rows, before
 
 
+def _rank_lines(block: Bytes, lines: Lines) -> Integers:
+    """Return the lines in rank order within each topic."""
+    order = np.arange(len(lines.scores))
+    spare = np.empty(len(lines.scores), np.int64)
+    for group in range(len(lines.group_topics)):
+        start, stop = lines.group_lines[group], lines.group_lines[group + 1]
+        _sort_list(order, spare, start, stop, block, lines)
+    return order
+
+
 def _sort_list(
     order: Integers, spare: Integers, start: int, stop: int, block: Bytes, lines: Lines
 ) -> None:
@@ -578,6 +617,8 @@ class Kernels(NamedTuple):
     find_last_topic: Callable[[Bytes, int], int]
     scan_lines: Callable[[Bytes, int, IdTable, IdTable], Lines]
     rank_judged: Callable[[Bytes, Lines], tuple[Integers, Integers, Integers]]
+    rank_lines: Callable[[Bytes, Lines], Integers]
+    number_ids: Callable[[Bytes, Integers, IdTable, int], tuple[Integers, int]]
 
 
 _PARTS_OF_KERNELS: tuple[Callable[..., Any], ...] = (
@@ -595,6 +636,7 @@ _PARTS_OF_KERNELS: tuple[Callable[..., Any], ...] = (
     _skip_blanks,
     _next_field,
     _next_line,
+    _fill_slot,
     _find_id,
     _enter,
     _enlarge,
@@ -633,4 +675,6 @@ def _build(numba: Any, compiled: Compile) -> Kernels:
         find_last_topic=compiled(_find_last_topic, text, size),
         scan_lines=compiled(_scan_lines, text, size, table, table),
         rank_judged=compiled(_rank_judged, text, lines),
+        rank_lines=compiled(_rank_lines, text, lines),
+        number_ids=compiled(_number_ids, text, numbers, table, size),
     )

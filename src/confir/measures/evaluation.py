@@ -15,7 +15,7 @@ from confir.data.neighbours import as_qrels, as_runs
 from confir.data.qrels import Intents, Qrels
 from confir.data.rankings import JudgedPositions, Rankings, TiePrecision, stack_rankings
 from confir.data.run import Run
-from confir.data.scanner import read_rankings
+from confir.data.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
 from confir.data.trec_files import NameBy, RunSource, read_run
 from confir.errors import (
@@ -76,36 +76,62 @@ def evaluate(
     wanted = parse_measures(measures, rel)
     if missing not in ("zero", "drop", "error"):
         raise UnknownNameError("way to treat missing topics", missing, ("zero", "drop", "error"))
-    if depth is not None and depth < 1:
-        raise InvalidValueError(f"depth is {depth}; expected 1 or more")
+    check_depth(depth)
     judged = as_qrels(qrels, intents=intents)
     sources = as_runs(runs)
     if any(isinstance(measure, ForeignMeasure) for measure in wanted):
         sources = [_read(source, name_by) for source in sources]
     ranked = _rank(judged, sources, wanted, tie_precision, name_by, progress)
+    return score_rankings(judged, ranked, wanted, depth=depth, missing=missing, runs=sources)
+
+
+def score_rankings(
+    qrels: Qrels,
+    ranked: Sequence[Ranked],
+    measures: Sequence[AnyMeasure],
+    *,
+    depth: int | None = None,
+    missing: Missing = "zero",
+    runs: Sequence[Run | RunSource] = (),
+) -> Scores:
+    """Return the scores of runs whose judged documents are known.
+
+    Parameters
+    ----------
+    qrels, ranked
+        The judgements; the rankings of each run, and its topics that the qrels lack.
+    measures, depth, missing
+        As in `evaluate`.
+    runs
+        The runs themselves, which measures of ir_measures look at.
+    """
     _check_names([part for part, _ in ranked])
-    _check_topics(judged, ranked, missing)
-    if depth is not None:
-        ranked = [(part.cut(depth), unknown) for part, unknown in ranked]
-    parts = [part for part, _ in ranked]
+    _check_topics(qrels, ranked, missing)
+    parts = [part if depth is None else part.cut(depth) for part, _ in ranked]
     batches = [stack_rankings(batch) for batch in _batches(parts)]
     relevant = [batch.at_least(1) for batch in batches]
 
     def scored(measure: AnyMeasure) -> Floats:
         seen = batches if _judged(measure) else relevant
-        return _measure(measure, judged, sources, seen, depth)
+        return _measure(measure, qrels, runs, seen, depth)
 
-    foreign = any(isinstance(measure, ForeignMeasure) for measure in wanted)
-    values = np.stack(list(map(scored, wanted)) if foreign else run_in_threads(scored, wanted))
+    foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
+    values = np.stack(list(map(scored, measures)) if foreign else run_in_threads(scored, measures))
     present = np.concatenate([part.present for part in parts])
     if missing == "drop":
         values[:, ~present] = np.nan
     return Scores(
-        topics=judged.topics,
+        topics=qrels.topics,
         runs=tuple(name for part in parts for name in part.runs),
-        measures=tuple(str(measure) for measure in wanted),
+        measures=tuple(str(measure) for measure in measures),
         values=np.ascontiguousarray(values.transpose(2, 1, 0)),
     )
+
+
+def check_depth(depth: int | None) -> None:
+    """Raise unless a depth, if any, leaves something to look at."""
+    if depth is not None and depth < 1:
+        raise InvalidValueError(f"depth is {depth}; expected 1 or more")
 
 
 def parse_measures(
@@ -148,7 +174,7 @@ def _rank(
     tie_precision: TiePrecision,
     name_by: NameBy,
     progress: Progress | None,
-) -> list[tuple[Rankings, tuple[str, ...]]]:
+) -> list[Ranked]:
     """Return the rankings of each run, and its topics that the qrels lack."""
     relevant_only = not any(_judged(measure) for measure in measures)
     files = [source for source in sources if isinstance(source, RunSource)]
@@ -166,7 +192,7 @@ def _rank(
     )
     positions = JudgedPositions(qrels) if len(files) < len(sources) else None
     known = set(qrels.topics)
-    ranked: list[tuple[Rankings, tuple[str, ...]]] = []
+    ranked: list[Ranked] = []
     for source in sources:
         if isinstance(source, RunSource):
             ranked.append(next(read))
@@ -185,9 +211,7 @@ def _check_names(parts: Sequence[Rankings]) -> None:
         )
 
 
-def _check_topics(
-    qrels: Qrels, ranked: Sequence[tuple[Rankings, tuple[str, ...]]], missing: Missing
-) -> None:
+def _check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> None:
     """Raise or warn where runs and qrels do not speak of the same topics."""
     lacking: dict[str, list[str]] = {}
     unknown: dict[str, list[str]] = {}
@@ -234,13 +258,13 @@ def _describe(topics: Mapping[str, Sequence[str]], verb: str = "lacks") -> str:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, TopicWarning, stacklevel=4)
+    warnings.warn(message, TopicWarning, stacklevel=5)
 
 
 def _measure(
     measure: AnyMeasure,
     qrels: Qrels,
-    sources: Sequence[Run | RunSource],
+    runs: Sequence[Run | RunSource],
     batches: Sequence[Rankings],
     depth: int | None,
 ) -> Floats:
@@ -250,7 +274,7 @@ def _measure(
             raise InvalidValueError(
                 f"{measure} is computed by ir_measures, which takes no depth; name a cutoff"
             )
-        return np.stack([measure(qrels, run) for run in sources if isinstance(run, Run)])
+        return np.stack([measure(qrels, run) for run in runs if isinstance(run, Run)])
     return np.concatenate([measure(batch)[:, :, 0] for batch in batches])
 
 

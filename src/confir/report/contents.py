@@ -7,28 +7,29 @@ report says why.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from confir.data.list_scanner import read_lists
 from confir.data.qrels import Qrels
-from confir.data.run import Run
+from confir.data.ranked_lists import RankedLists
 from confir.data.scores import Scores
 from confir.errors import ConfirError, ConfirWarning, InvalidValueError
 from confir.intervals.catalogue import confidence_interval, default_method, means_alone
 from confir.intervals.interval import Interval, check_level
 from confir.measures.catalogue import is_bounded
-from confir.resampling.documents import resample_documents
+from confir.resampling.documents import resample_lists, resampled_measures
 from confir.resampling.topics import DEFAULT_REPLICATES
 from confir.studies.bias_variance import BiasVariance, decompose_error
 from confir.studies.collection import CollectionMeans, summarise_means
 from confir.studies.collection_differences import CollectionVariance, decompose_variance
 from confir.studies.comparison import Comparison, compare_runs
 from confir.studies.coverage import Coverage, estimate_coverage
-from confir.studies.data_quality import DataQuality, inspect_data
+from confir.studies.data_quality import DataQuality, inspect_lists
 from confir.studies.planning import Plan, plan_topics
 from confir.studies.random_baseline import Chance, compare_with_chance
 from confir.studies.ranking import Ranking, rank_runs
@@ -183,7 +184,7 @@ def gather_contents(
     scores: Scores,
     *,
     qrels: Qrels | None = None,
-    runs: Sequence[Run] = (),
+    runs: Any = None,
     settings: Settings | None = None,
     progress: Progress | None = None,
 ) -> Contents:
@@ -203,17 +204,16 @@ def gather_contents(
     chosen = settings or Settings()
     check_level(chosen.level)
     parts = _Parts(progress)
-    documents = chosen.documents or _count_documents(qrels, runs)
     with _collected_warnings() as heard:
+        lists = None if qrels is None or runs is None else read_lists(qrels, runs)
+        documents = chosen.documents or _count_documents(qrels, lists)
         by_measure = tuple(
             _of_measure(scores.select(measures=[measure]), qrels, documents, chosen, progress)
             for measure in scores.measures
         )
         plan = parts.attempt("plan", lambda: _plan(by_measure[0], chosen))
-        collection = parts.attempt("collection", lambda: _collection(scores, qrels, runs, chosen))
-        quality = parts.attempt(
-            "quality", lambda: inspect_data(*_needed(qrels, runs), rel=chosen.rel)
-        )
+        collection = parts.attempt("collection", lambda: _collection(scores, lists, chosen))
+        quality = parts.attempt("quality", lambda: inspect_lists(_needed(lists), rel=chosen.rel))
     return Contents(
         scores=scores,
         settings=chosen,
@@ -337,9 +337,9 @@ def _plan(contents: MeasureContents, settings: Settings) -> Plan:
 
 
 def _collection(
-    scores: Scores, qrels: Qrels | None, runs: Sequence[Run], settings: Settings
+    scores: Scores, lists: RankedLists | None, settings: Settings
 ) -> CollectionContents:
-    judged, ranked = _needed(qrels, runs)
+    whole = _needed(lists)
     bounded = [
         measure
         for m, measure in enumerate(scores.measures)
@@ -347,10 +347,9 @@ def _collection(
     ]
     if not bounded:
         raise InvalidValueError("intervals over collections are for measures in [0, 1]")
-    sample = resample_documents(
-        judged,
-        ranked,
-        bounded[:1],
+    sample = resample_lists(
+        whole,
+        resampled_measures(bounded[:1]),
         replicates=COLLECTION_REPLICATES,
         rng=settings.seed,
         depth=settings.depth,
@@ -370,20 +369,17 @@ def _collection(
     )
 
 
-def _needed(qrels: Qrels | None, runs: Sequence[Run]) -> tuple[Qrels, Sequence[Run]]:
-    if qrels is None or not runs:
+def _needed(lists: RankedLists | None) -> RankedLists:
+    if lists is None:
         raise InvalidValueError("this part needs qrels and runs, not scores alone")
-    return qrels, runs
+    return lists
 
 
-def _count_documents(qrels: Qrels | None, runs: Sequence[Run]) -> int | None:
+def _count_documents(qrels: Qrels | None, lists: RankedLists | None) -> int | None:
     """Return how many documents qrels and runs mention: the collection has at least these."""
-    if qrels is None:
-        return None
-    seen = set(qrels.documents)
-    for run in runs:
-        seen.update(run.documents)
-    return len(seen)
+    if lists is not None:
+        return lists.mentioned
+    return None if qrels is None else len(set(qrels.documents))
 
 
 @contextmanager

@@ -43,7 +43,6 @@ from confir.report.methods_text import methods_text
 from confir.report.page_data import level_key, page_data, table_data
 from confir.report.quality_tables import quality_table
 from confir.report.tables import Table, to_latex, to_markdown
-from confir.resampling.documents import read_runs
 from confir.resampling.topics import DEFAULT_REPLICATES
 
 DEFAULT_TITLE = "How far can these scores be trusted?"
@@ -122,7 +121,7 @@ def write_report(
     contents = gather_contents(
         scores,
         qrels=None if qrels is None else as_qrels(qrels),
-        runs=() if runs is None else read_runs(runs),
+        runs=runs,
         settings=Settings(level, method, replicates, seed, documents, rel, depth),
         progress=progress,
     )

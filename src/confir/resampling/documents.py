@@ -16,12 +16,12 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.files import PathLike
-from confir.data.neighbours import as_qrels, as_runs
-from confir.data.qrels import Intents, Qrels
-from confir.data.run import Run
+from confir.data.list_scanner import read_lists
+from confir.data.neighbours import as_qrels
+from confir.data.qrels import Intents
+from confir.data.ranked_lists import RankedLists
 from confir.data.scores import Scores
-from confir.data.subsets import restrict_qrels, restrict_run
-from confir.data.trec_files import NameBy, read_run
+from confir.data.trec_files import NameBy
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -31,7 +31,7 @@ from confir.errors import (
     enumerate_names,
 )
 from confir.measures.catalogue import is_bounded
-from confir.measures.evaluation import Missing, evaluate, parse_measures
+from confir.measures.evaluation import Missing, check_depth, parse_measures, score_rankings
 from confir.measures.measure import ListMeasure, Measure
 from confir.measures.summary import LOGIT_MARGIN, SUMMARIES, Transform, clipped_logit
 from confir.parallel import run_in_threads
@@ -41,14 +41,14 @@ from confir.resampling.document_kernels import (
     THRESHOLDS,
     Kernels,
     compile_kernels,
+    document_keys,
     seeded_keys,
 )
-from confir.resampling.ranked_documents import (
+from confir.resampling.topic_documents import (
     BLOCK,
     TopicDocuments,
     count_relevant,
     lowest_gain,
-    rank_documents,
 )
 from confir.resampling.topics import Rng, check_replicates, topic_weights
 
@@ -423,30 +423,58 @@ def resample_documents(
         Called with 1 after each topic.
     """
     check_replicates(replicates)
-    wanted = _resampled_measures(measures, rel)
+    wanted = resampled_measures(measures, rel)
+    lists = read_lists(as_qrels(qrels, intents=intents), runs, name_by=name_by)
+    return resample_lists(
+        lists,
+        wanted,
+        replicates=replicates,
+        rng=rng,
+        depth=depth,
+        missing=missing,
+        jackknife=jackknife,
+        progress=progress,
+    )
+
+
+def resample_lists(
+    whole: RankedLists,
+    measures: Sequence[Measure | ListMeasure],
+    *,
+    replicates: int = DOCUMENT_REPLICATES,
+    rng: Rng = None,
+    depth: int | None = None,
+    missing: Missing = "zero",
+    jackknife: bool = False,
+    progress: Progress | None = None,
+) -> DocumentReplicates:
+    """Return the scores of lists on resampled collections; parameters as in `resample_documents`."""
+    check_depth(depth)
     seed = int(np.random.default_rng(rng).integers(2**63))
-    judged, read = _with_relevant(as_qrels(qrels, intents=intents), read_runs(runs, name_by))
-    plain = [entry.function if isinstance(entry, ListMeasure) else entry for entry in wanted]
-    scores = evaluate(judged, read, plain, depth=depth, missing=missing)
-    lists = rank_documents(judged, read, depth)
+    lists = _with_relevant(whole)
+    ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
+    scores = score_rankings(lists.qrels, ranked, measures, depth=depth, missing=missing)
+    if depth is not None:
+        lists = lists.cut(depth)
+    topics = len(lists.qrels.topics)
     kernels = choose_kernels(len(lists.documents) * replicates)
-    values = np.empty((len(wanted), len(lists.runs), len(judged.topics), replicates))
+    values = np.empty((len(measures), len(lists.runs), topics, replicates))
     influence = np.empty(values.shape[:3]) if jackknife else None
-    keys = seeded_keys(lists.keys, seed)
+    keys = seeded_keys(document_keys(lists.docids), seed)
 
     def task(number: int) -> None:
         topic = TopicDocuments(lists, number, kernels)
         for first in range(0, replicates, BLOCK):
             counts = np.empty((len(topic.pool), min(BLOCK, replicates - first)), np.uint8)
             kernels.draw_counts(keys[topic.pool], first, THRESHOLDS, counts)
-            values[:, :, number, first : first + BLOCK] = topic.scores(wanted, counts)
+            values[:, :, number, first : first + BLOCK] = topic.scores(measures, counts)
         if influence is not None:
-            influence[:, :, number] = topic.acceleration(wanted, scores.values[number].T)
+            influence[:, :, number] = topic.acceleration(measures, scores.values[number].T)
         if progress is not None:
             progress(1)
 
-    run_in_threads(task, range(len(judged.topics)))
-    levels = [lowest_gain(measure) for measure in wanted]
+    run_in_threads(task, range(topics))
+    levels = [lowest_gain(measure) for measure in measures]
     relevant, retrieved = count_relevant(lists, levels)
     estimate = np.where(relevant.T[:, None, :] > 0, scores.values, np.nan)
     absent = np.isnan(estimate).transpose(2, 1, 0)
@@ -469,7 +497,8 @@ def choose_kernels(cells: int) -> Kernels:
     return compiled or PLAIN_KERNELS
 
 
-def _resampled_measures(measures: Any, rel: int) -> list[Measure | ListMeasure]:
+def resampled_measures(measures: Any, rel: int = 1) -> list[Measure | ListMeasure]:
+    """Return the measures that names stand for; raise where one cannot be resampled."""
     wanted: list[Measure | ListMeasure] = []
     for measure in parse_measures(measures, rel):
         if not isinstance(measure, Measure | ListMeasure):
@@ -481,22 +510,13 @@ def _resampled_measures(measures: Any, rel: int) -> list[Measure | ListMeasure]:
     return wanted
 
 
-def read_runs(runs: Any, name_by: NameBy = "file") -> list[Run]:
-    """Return the runs that paths and objects stand for, whole."""
-    return [
-        source
-        if isinstance(source, Run)
-        else read_run(source.path, name=source.name, name_by=name_by)
-        for source in as_runs(runs)
-    ]
-
-
-def _with_relevant(qrels: Qrels, runs: Sequence[Run]) -> tuple[Qrels, list[Run]]:
+def _with_relevant(lists: RankedLists) -> RankedLists:
     """Return the topics that have relevant documents; a warning names those that have none."""
+    qrels = lists.qrels
     levels, counts = qrels.count_by_gain()
     kept = counts[:, levels >= 1].sum(axis=1) > 0
     if kept.all():
-        return qrels, list(runs)
+        return lists
     names = [topic for topic, has in zip(qrels.topics, kept, strict=True) if not has]
     if not kept.any():
         raise TopicMismatchError(
@@ -506,10 +526,6 @@ def _with_relevant(qrels: Qrels, runs: Sequence[Run]) -> tuple[Qrels, list[Run]]
         f"the qrels have no relevant document for {len(names)} of {len(qrels.topics)} topics "
         f"({enumerate_names(names)}), which are left out",
         TopicWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
-    without = set(names)
-    return restrict_qrels(qrels, kept[qrels.document_topics]), [
-        restrict_run(run, np.repeat([t not in without for t in run.topics], np.diff(run.offsets)))
-        for run in runs
-    ]
+    return lists.restrict(kept)

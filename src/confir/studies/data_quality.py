@@ -10,14 +10,15 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.files import PathLike
+from confir.data.list_scanner import read_lists
 from confir.data.neighbours import as_qrels, frame_from_records
 from confir.data.qrels import Qrels
-from confir.data.rankings import JudgedPositions
+from confir.data.ranked_lists import RankedLists
+from confir.data.rankings import Rankings
 from confir.data.run import Run
 from confir.data.scores import Record
 from confir.errors import InvalidValueError
 from confir.measures.binary import judged_share
-from confir.resampling.documents import read_runs
 from confir.studies.quality_sentences import tell_quality
 
 DEFAULT_CUTOFFS = (5, 10, 20, 100, 1000)
@@ -158,69 +159,60 @@ def inspect_data(
     """
     if not cutoffs or min(cutoffs) < 1:
         raise InvalidValueError(f"cutoffs are {list(cutoffs)}; expected whole numbers from 1")
+    return inspect_lists(read_lists(as_qrels(qrels), runs), cutoffs=cutoffs, rel=rel)
+
+
+def inspect_lists(
+    lists: RankedLists, *, cutoffs: Sequence[int] = DEFAULT_CUTOFFS, rel: int = 1
+) -> DataQuality:
+    """Return what `inspect_data` does, of lists that are read already."""
+    qrels, depth = lists.qrels, lists.depth
     ranks = tuple(sorted({int(cutoff) for cutoff in cutoffs}))
-    judgements, read = as_qrels(qrels), read_runs(runs)
-    positions = JudgedPositions(judgements)
-    findings = [_inspect_run(positions, run, ranks) for run in read]
-    levels, counts = judgements.count_by_gain()
+    levels, counts = qrels.count_by_gain()
+    tied, largest_tie = _ties(lists)
     return DataQuality(
-        topics=judgements.topics,
-        runs=tuple(run.name for run in read),
+        topics=qrels.topics,
+        runs=lists.runs,
         cutoffs=ranks,
-        missing=tuple(finding.missing for finding in findings),
-        unknown=tuple(finding.unknown for finding in findings),
-        lengths=np.stack([finding.lengths for finding in findings]),
-        unjudged=np.array([finding.unjudged for finding in findings]),
-        tied=np.array([finding.tied for finding in findings]),
-        largest_tie=np.array([finding.largest_tie for finding in findings], np.int64),
+        missing=tuple(
+            tuple(qrels.topics[t] for t in np.flatnonzero(lengths == 0).tolist())
+            for lengths in depth
+        ),
+        unknown=lists.unknown,
+        lengths=depth,
+        unjudged=np.array([_unjudged(rankings, ranks) for rankings in lists.rankings()]),
+        tied=tied,
+        largest_tie=largest_tie,
         judged=counts.sum(axis=1),
         relevant=counts[:, levels >= rel].sum(axis=1),
         rel=rel,
     )
 
 
-class _RunFindings(NamedTuple):
-    """What one run lacks."""
-
-    missing: tuple[str, ...]
-    unknown: tuple[str, ...]
-    lengths: Integers
-    unjudged: list[float]
-    tied: float
-    largest_tie: int
-
-
-def _inspect_run(positions: JudgedPositions, run: Run, cutoffs: Sequence[int]) -> _RunFindings:
-    topics = positions.qrels.topics
-    rankings = positions.rank(run)
+def _unjudged(rankings: Rankings, cutoffs: Sequence[int]) -> list[float]:
+    """Return the share of unjudged documents at each cutoff, the mean over a run's lists."""
     present = rankings.present[0]
     if not present.any():
-        return _RunFindings(
-            topics, run.topics, rankings.depth[0, :, 0], [np.nan] * len(cutoffs), np.nan, 0
-        )
+        return [np.nan] * len(cutoffs)
     shares = [judged_share(rankings, cutoff=cutoff)[0, present, 0] for cutoff in cutoffs]
-    known = set(topics)
-    tied, largest_tie = _ties(run, np.array([topic in known for topic in run.topics]))
-    return _RunFindings(
-        missing=tuple(topics[t] for t in np.flatnonzero(~present).tolist()),
-        unknown=tuple(topic for topic in run.topics if topic not in known),
-        lengths=rankings.depth[0, :, 0],
-        unjudged=[1.0 - float(share.mean()) for share in shares],
-        tied=tied,
-        largest_tie=largest_tie,
-    )
+    return [1.0 - float(share.mean()) for share in shares]
 
 
-def _ties(run: Run, counted: Booleans) -> tuple[float, int]:
-    """Return the share of tied documents in the counted lists, and the largest tied group."""
-    first = np.ones(len(run.scores), bool)  # documents that start a group of equal scores
-    np.not_equal(run.scores[1:], run.scores[:-1], out=first[1:])
-    first[run.offsets[:-1]] = True
+def _ties(lists: RankedLists) -> tuple[Floats, Integers]:
+    """Return each run's share of tied documents, and its largest tied group."""
+    first = np.ones(len(lists.scores), bool)  # documents that start a group of equal scores
+    np.not_equal(lists.scores[1:], lists.scores[:-1], out=first[1:])
+    first[lists.offsets[:-1][np.diff(lists.offsets) > 0]] = True
     starts = np.flatnonzero(first)
-    sizes = np.diff(starts, append=len(run.scores))
-    sizes = sizes[np.repeat(counted, np.diff(run.offsets))[starts]]
-    tied = sizes[sizes > 1]
-    return float(tied.sum() / sizes.sum()), int(tied.max(initial=0))
+    sizes = np.diff(starts, append=len(lists.scores))
+    listed = lists.depth.sum(axis=1)
+    run = np.repeat(np.arange(len(lists.runs)), listed)[starts]
+    tied = np.where(sizes > 1, sizes, 0)
+    largest = np.zeros(len(lists.runs), np.int64)
+    np.maximum.at(largest, run, tied)
+    with np.errstate(invalid="ignore"):
+        share: Floats = np.bincount(run, tied, len(lists.runs)) / listed
+    return share, largest
 
 
 class _ListLengths(NamedTuple):

@@ -16,23 +16,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.list_scanner import read_lists
 from confir.data.neighbours import as_qrels, frame_from_records
-from confir.data.qrels import Qrels
-from confir.data.run import Run
+from confir.data.ranked_lists import RankedLists
 from confir.data.scores import Record
-from confir.data.subsets import restrict_qrels, restrict_run
 from confir.data.trec_files import NameBy
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
 from confir.intervals.documents import DOCUMENT_METHODS, find_document_method, normal_quantile
 from confir.intervals.interval import check_level
-from confir.measures.evaluation import parse_measures
+from confir.measures.evaluation import check_depth, parse_measures
 from confir.measures.measure import Measure
 from confir.measures.summary import LOGIT_MARGIN, clipped_logit
 from confir.resampling.documents import (
     DOCUMENT_REPLICATES,
     DocumentReplicates,
-    read_runs,
-    resample_documents,
+    resample_lists,
 )
 from confir.resampling.topics import Rng
 from confir.studies.collection import (
@@ -301,29 +299,30 @@ def validate_split_half(
     wanted = parse_measures(measure, rel)
     if len(wanted) != 1 or not isinstance(wanted[0], Measure):
         raise InvalidValueError("split-half validation is for one measure of the catalogue")
-    judged, read = as_qrels(qrels), read_runs(runs, name_by)
+    check_depth(depth)
+    lists = read_lists(as_qrels(qrels), runs, name_by=name_by)
     if depth is not None:
-        read = [_cut(run, depth) for run in read]
+        lists = lists.cut(depth)
     lowest = dict(wanted[0].parameters).get("rel", 1)
-    halves, left_out = _split(judged, read, lowest if isinstance(lowest, int) else 1, bit)
+    kept, halves = _split(lists, lowest if isinstance(lowest, int) else 1, bit)
     seed = int(np.random.default_rng(rng).integers(2**63))
     samples = []
-    for half_qrels, half_runs in halves:
+    for half in halves:
         with warnings.catch_warnings():
             # A list may well have all its documents in the other half.
             warnings.simplefilter("ignore", TopicWarning)
             samples.append(
-                resample_documents(
-                    half_qrels,
-                    half_runs,
-                    wanted[0],
+                resample_lists(
+                    half,
+                    [wanted[0]],
                     replicates=replicates,
                     rng=seed,
                     jackknife="bca" in methods,
                     progress=progress,
                 )
             )
-    empty = _empty_lists(samples[0].topics, read)
+    empty = lists.depth[:, kept] == 0
+    left_out = tuple(lists.qrels.topics[t] for t in np.flatnonzero(~kept).tolist())
     return _validate(samples, empty, left_out, tuple(methods), level, margin)
 
 
@@ -333,55 +332,29 @@ def half_of(document: str, bit: int = 0) -> int:
     return digest[-1] >> bit & 1
 
 
-def _cut(run: Run, depth: int) -> Run:
-    if depth < 1:
-        raise InvalidValueError(f"depth is {depth}; expected 1 or more")
-    sizes = np.diff(run.offsets)
-    place = np.arange(len(run.documents)) - np.repeat(run.offsets[:-1], sizes)
-    return restrict_run(run, place < depth)
-
-
-def _split(
-    qrels: Qrels, runs: Sequence[Run], lowest: int, bit: int
-) -> tuple[list[tuple[Qrels, list[Run]]], tuple[str, ...]]:
-    """Return qrels and runs of each half, and the topics that a half has no relevant document of."""
-    side = np.array([half_of(document, bit) for document in qrels.documents])
+def _split(lists: RankedLists, lowest: int, bit: int) -> tuple[Booleans, list[RankedLists]]:
+    """Return which topics have relevant documents in both halves, and the lists of each half."""
+    qrels = lists.qrels
+    side = np.array([half_of(docid, bit) for docid in lists.docids])
     relevant = qrels.gains >= lowest
     has = [
-        np.bincount(qrels.document_topics[relevant & (side == half)], minlength=len(qrels.topics))
+        np.bincount(
+            qrels.document_topics[relevant & (side[lists.judged] == half)],
+            minlength=len(qrels.topics),
+        )
         for half in (0, 1)
     ]
     kept = (has[0] > 0) & (has[1] > 0)
     if not kept.any():
         raise TopicMismatchError("no topic has relevant documents in both halves of the collection")
-    names = {topic for topic, both in zip(qrels.topics, kept.tolist(), strict=True) if both}
-    in_topics = kept[qrels.document_topics]
-    sides = [np.array([half_of(document, bit) for document in run.documents]) for run in runs]
-    for run, where in zip(runs, sides, strict=True):
-        if len(np.unique(where[_of_topics(run, names)])) < 2:
-            raise TopicMismatchError(
-                f"run {run.name!r} has no documents for these topics in one of the two halves"
-            )
-    halves = [
-        (
-            restrict_qrels(qrels, in_topics & (side == half)),
-            [
-                restrict_run(run, _of_topics(run, names) & (where == half))
-                for run, where in zip(runs, sides, strict=True)
-            ],
-        )
-        for half in (0, 1)
-    ]
-    return halves, tuple(topic for topic in qrels.topics if topic not in names)
-
-
-def _of_topics(run: Run, names: set[str]) -> Booleans:
-    return np.repeat([topic in names for topic in run.topics], np.diff(run.offsets))
-
-
-def _empty_lists(topics: Sequence[str], runs: Sequence[Run]) -> Booleans:
-    """Return which lists retrieved nothing in the whole collection: runs × topics."""
-    return np.array([[topic not in set(run.topics) for topic in topics] for run in runs])
+    halves = [lists.restrict(kept, side == half) for half in (0, 1)]
+    for half in halves:
+        for run, documents in zip(half.runs, half.depth.sum(axis=1).tolist(), strict=True):
+            if not documents:
+                raise TopicMismatchError(
+                    f"run {run!r} has no documents for these topics in one of the two halves"
+                )
+    return kept, halves
 
 
 def _validate(

@@ -1,21 +1,17 @@
-"""Which documents do the lists of a topic hold, and how do the lists score on resampled collections?"""
+"""How do the lists of a topic score on resampled collections?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from confir.arrays import Booleans, Bytes, Floats, Integers
-from confir.data.qrels import Qrels
+from confir.data.ranked_lists import RankedLists
 from confir.data.rankings import Rankings
-from confir.data.run import Run
-from confir.data.subsets import restrict_qrels
 from confir.measures.catalogue import MEASURES
 from confir.measures.measure import ListMeasure, Measure
-from confir.resampling.document_kernels import HIGHEST_COUNT, Kernels, Words, document_keys
+from confir.resampling.document_kernels import HIGHEST_COUNT, Kernels
 
 # Replicates at work together: the counts of a topic's documents fit the processor's cache.
 BLOCK = 512
@@ -24,80 +20,17 @@ BLOCK = 512
 _CELLS = 400_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RankedDocuments:
-    """The whole ranked lists of several runs, each document known by a key.
-
-    Attributes
-    ----------
-    qrels
-        The judgements; their topics, each with a relevant document, are those of the lists.
-    runs
-        Names of the runs.
-    keys
-        A key for each distinct docid.
-    judged
-        Position in ``keys`` of each document of the qrels.
-    offsets
-        The list of run r and topic t is ``offsets[r * topics + t]`` to the next offset.
-    documents
-        Position in ``keys`` of each listed document, in rank order.
-    """
-
-    qrels: Qrels
-    runs: tuple[str, ...]
-    keys: Words
-    judged: Integers
-    offsets: Integers
-    documents: Integers
-
-    @property
-    def depth(self) -> Integers:
-        """Length of each list: runs × topics."""
-        return np.diff(self.offsets).reshape(len(self.runs), len(self.qrels.topics))
-
-
-def rank_documents(qrels: Qrels, runs: Sequence[Run], depth: int | None = None) -> RankedDocuments:
-    """Return the whole lists of runs for the topics of the qrels, cut after ``depth`` documents."""
-    position: dict[str, int] = {}
-    find = position.setdefault
-    judged = np.array([find(name, len(position)) for name in qrels.documents], np.int64)
-    numbers = {topic: number for number, topic in enumerate(qrels.topics)}
-    sizes = np.zeros((len(runs), len(qrels.topics)), np.int64)
-    listed: list[int] = []
-    for r, run in enumerate(runs):
-        for topic, (start, stop) in zip(run.topics, pairwise(run.offsets.tolist()), strict=True):
-            number = numbers.get(topic)
-            if number is not None:
-                end = stop if depth is None else min(stop, start + depth)
-                listed.extend([find(name, len(position)) for name in run.documents[start:end]])
-                sizes[r, number] = end - start
-    return RankedDocuments(
-        qrels=qrels,
-        runs=tuple(run.name for run in runs),
-        keys=document_keys(list(position)),
-        judged=judged,
-        offsets=np.concatenate(([0], np.cumsum(sizes.reshape(-1)))),
-        documents=np.array(listed, np.int64),
-    )
-
-
-def count_relevant(
-    lists: RankedDocuments, lowest_gains: Sequence[int]
-) -> tuple[Integers, Integers]:
+def count_relevant(lists: RankedLists, lowest_gains: Sequence[int]) -> tuple[Integers, Integers]:
     """Return relevant documents by topic, and those retrieved by run and topic, for each gain."""
-    qrels, (runs, topics) = lists.qrels, lists.depth.shape
+    qrels, depth = lists.qrels, lists.depth
     levels, counts = qrels.count_by_gain()
-    order = np.lexsort((lists.judged, qrels.document_topics))
-    judged = qrels.document_topics[order] * len(lists.keys) + lists.judged[order]
-    list_numbers = np.repeat(np.arange(runs * topics), np.diff(lists.offsets))
-    wanted = (list_numbers % topics) * len(lists.keys) + lists.documents
-    place = np.minimum(np.searchsorted(judged, wanted), len(judged) - 1)
-    gains = np.where(judged[place] == wanted, qrels.gains[order][place], np.iinfo(np.int64).min)
+    judged = np.flatnonzero(lists.judgements >= 0)
+    gains = qrels.gains[lists.judgements[judged]]
+    places = np.repeat(np.arange(depth.size), depth.reshape(-1))[judged]
     relevant = np.stack([counts[:, levels >= gain].sum(axis=1) for gain in lowest_gains])
     retrieved = np.stack(
         [
-            np.bincount(list_numbers[gains >= gain], minlength=runs * topics).reshape(runs, topics)
+            np.bincount(places[gains >= gain], minlength=depth.size).reshape(depth.shape)
             for gain in lowest_gains
         ]
     )
@@ -117,7 +50,7 @@ class TopicDocuments:
         Compiled, or in numpy.
     """
 
-    def __init__(self, lists: RankedDocuments, number: int, kernels: Kernels) -> None:
+    def __init__(self, lists: RankedLists, number: int, kernels: Kernels) -> None:
         topics = len(lists.qrels.topics)
         spans = [
             lists.documents[lists.offsets[place] : lists.offsets[place + 1]]
@@ -125,11 +58,14 @@ class TopicDocuments:
         ]
         in_topic = lists.qrels.document_topics == number
         judged = lists.judged[in_topic]
-        self.pool, places = np.unique(np.concatenate([judged, *spans]), return_inverse=True)
-        self.judged = places[: len(judged)]
-        self.documents = np.ascontiguousarray(places[len(judged) :])
+        listed = np.concatenate(spans)
+        places = np.zeros(len(lists.docids), np.int64)
+        places[judged] = places[listed] = 1
+        self.pool = np.flatnonzero(places)
+        places[self.pool] = np.arange(len(self.pool))
+        self.judged, self.documents = places[judged], places[listed]
         self.offsets = np.concatenate(([0], np.cumsum([len(span) for span in spans])))
-        self.qrels = restrict_qrels(lists.qrels, in_topic)
+        self.qrels = lists.qrels.only(in_topic)
         self.levels = np.unique(lists.qrels.gains)
         self.position = np.full(len(self.pool), -1)
         self.position[self.judged] = np.arange(len(judged))

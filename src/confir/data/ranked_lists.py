@@ -1,0 +1,225 @@
+"""Which documents do the whole lists of several runs hold? As numbers, in flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.qrels import Qrels
+from confir.data.rankings import Rankings, plain_rankings
+from confir.data.run import Run
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedLists:
+    """The whole ranked lists of several runs: a list for every run and topic of the qrels.
+
+    Attributes
+    ----------
+    qrels
+        The judgements; their topics are the topics of the lists.
+    runs
+        Names of the runs.
+    docids
+        The distinct docids, in the order in which qrels and then lists name them first.
+    judged
+        Position in ``docids`` of each document of the qrels.
+    offsets
+        The list of run r and topic t is ``offsets[r * topics + t]`` to the next offset.
+    documents, scores
+        Position in ``docids`` and retrieval score of each listed document, in rank order.
+    judgements
+        Position in ``qrels.documents`` of each listed document; -1 where it is not judged.
+    unknown
+        Topics of each run that the qrels lack.
+    mentioned
+        Number of distinct docids in qrels and runs, lists of unknown topics included.
+    """
+
+    qrels: Qrels
+    runs: tuple[str, ...]
+    docids: tuple[str, ...]
+    judged: Integers
+    offsets: Integers
+    documents: Integers
+    scores: Floats
+    judgements: Integers
+    unknown: tuple[tuple[str, ...], ...]
+    mentioned: int
+
+    @property
+    def depth(self) -> Integers:
+        """Length of each list: runs × topics."""
+        return np.diff(self.offsets).reshape(len(self.runs), len(self.qrels.topics))
+
+    def rankings(self) -> list[Rankings]:
+        """Return where the judged documents stand in the lists of each run."""
+        depth, topics = self.depth, len(self.qrels.topics)
+        bounds = self.offsets[::topics].tolist()
+        return [
+            _rankings(self.qrels, run, depth[r], self.judgements[start:stop])
+            for r, (run, (start, stop)) in enumerate(zip(self.runs, pairwise(bounds), strict=True))
+        ]
+
+    def cut(self, depth: int) -> RankedLists:
+        """Return the lists cut after ``depth`` documents."""
+        sizes = np.diff(self.offsets)
+        place = np.arange(len(self.documents)) - np.repeat(self.offsets[:-1], sizes)
+        return self._only(place < depth)
+
+    def restrict(self, topics: Booleans, documents: Booleans | None = None) -> RankedLists:
+        """Return what is left of qrels and lists when only some topics and documents count.
+
+        Parameters
+        ----------
+        topics
+            Which topics of the qrels are kept; one left without judged documents goes too.
+        documents
+            Which ``docids`` are kept; by default all.
+        """
+        counts = np.ones(len(self.docids), bool) if documents is None else documents
+        kept = topics[self.qrels.document_topics] & counts[self.judged]
+        qrels = self.qrels.only(kept)
+        judged_topics = np.unique(self.qrels.document_topics[kept])
+        lists = np.tile(np.isin(np.arange(len(topics)), judged_topics), len(self.runs))
+        listed = np.repeat(lists, np.diff(self.offsets)) & counts[self.documents]
+        shorter = self._only(listed)
+        places = np.where(kept, np.cumsum(kept) - 1, -1)
+        return replace(
+            shorter,
+            qrels=qrels,
+            judged=self.judged[kept],
+            offsets=np.append(shorter.offsets[:-1][lists], shorter.offsets[-1]),
+            judgements=np.where(shorter.judgements < 0, -1, places[shorter.judgements]),
+        )
+
+    def _only(self, kept: Booleans) -> RankedLists:
+        """Return the lists with some of their documents only."""
+        return replace(
+            self,
+            offsets=np.concatenate(([0], np.cumsum(kept)))[self.offsets],
+            documents=self.documents[kept],
+            scores=self.scores[kept],
+            judgements=self.judgements[kept],
+        )
+
+
+class RunLists(NamedTuple):
+    """The lists of one run.
+
+    Attributes
+    ----------
+    name
+        The run's name.
+    depth
+        Length of the list of each topic of the qrels.
+    documents, scores
+        Number and retrieval score of each document, list by list in the order of the topics.
+    unknown
+        The run's topics that the qrels lack.
+    """
+
+    name: str
+    depth: Integers
+    documents: Integers
+    scores: Floats
+    unknown: tuple[str, ...]
+
+
+class DocumentNumbers:
+    """Gives each docid a number, and reads lists as such numbers."""
+
+    def __init__(self, docids: Sequence[str] = ()) -> None:
+        self._numbers = {docid: number for number, docid in enumerate(docids)}
+
+    @property
+    def docids(self) -> list[str]:
+        """The docids in the order of their numbers."""
+        return list(self._numbers)
+
+    def number(self, docids: Sequence[str]) -> Integers:
+        """Return the number of each docid, a new one where it has none."""
+        numbers = self._numbers
+        find = numbers.setdefault
+        return np.array([find(docid, len(numbers)) for docid in docids], np.int64)
+
+    def lists(self, run: Run, topics: Sequence[str]) -> RunLists:
+        """Return the lists of a run for the topics of qrels."""
+        places = {topic: place for place, topic in enumerate(topics)}
+        place = np.array([places.get(topic, -1) for topic in run.topics])
+        sizes = np.diff(run.offsets)
+        depth = np.zeros(len(topics), np.int64)
+        depth[place[place >= 0]] = sizes[place >= 0]
+        kept = np.repeat(place >= 0, sizes)
+        return RunLists(
+            run.name,
+            depth,
+            self.number(run.documents)[kept],
+            run.scores[kept],
+            tuple(topic for topic in run.topics if topic not in places),
+        )
+
+
+def build_lists(
+    qrels: Qrels, judged: Integers, runs: Sequence[RunLists], docids: Sequence[str]
+) -> RankedLists:
+    """Return the lists of several runs as one, documents numbered anew where they first stand.
+
+    Parameters
+    ----------
+    qrels, judged
+        The judgements, and the number of each of their documents.
+    runs
+        The lists of each run.
+    docids
+        The docid that each number stands for, those of unknown topics included.
+    """
+    listed = np.concatenate([run.documents for run in runs])
+    everything = np.concatenate((judged, listed))
+    first = np.full(len(docids), len(everything))
+    first[everything[::-1]] = np.arange(len(everything))[::-1]
+    order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(everything))]
+    renumbered = np.empty(len(docids), np.int64)
+    renumbered[order] = np.arange(len(order))
+    offsets = np.concatenate(([0], np.cumsum(np.concatenate([run.depth for run in runs]))))
+    documents, positions = renumbered[listed], renumbered[judged]
+    return RankedLists(
+        qrels=qrels,
+        runs=tuple(run.name for run in runs),
+        docids=tuple(docids[number] for number in order.tolist()),
+        judged=positions,
+        offsets=offsets,
+        documents=documents,
+        scores=np.concatenate([run.scores for run in runs]),
+        judgements=_find_judgements(qrels, positions, offsets, documents, len(order)),
+        unknown=tuple(run.unknown for run in runs),
+        mentioned=len(docids),
+    )
+
+
+def _find_judgements(
+    qrels: Qrels, judged: Integers, offsets: Integers, documents: Integers, size: int
+) -> Integers:
+    """Return the position in the qrels of each listed document, -1 where it is not judged."""
+    found = np.empty(len(documents), np.int64)
+    position = np.full(size, -1)
+    spans = list(pairwise(offsets.tolist()))
+    for topic, (start, stop) in enumerate(pairwise(qrels.offsets.tolist())):
+        position[judged[start:stop]] = np.arange(start, stop)
+        for first, last in spans[topic :: len(qrels.topics)]:
+            found[first:last] = position[documents[first:last]]
+        position[judged[start:stop]] = -1
+    return found
+
+
+def _rankings(qrels: Qrels, run: str, depth: Integers, judgements: Integers) -> Rankings:
+    """Return the rankings of one run from the judgements of its listed documents."""
+    lists = np.repeat(np.arange(len(depth)), depth)
+    above = np.arange(len(judgements)) - np.repeat(np.cumsum(depth) - depth, depth)
+    places = np.flatnonzero(judgements >= 0)
+    return plain_rankings(qrels, run, depth, lists[places], judgements[places], above[places])

@@ -1,0 +1,125 @@
+"""Run files as they come: valid ones that take every freedom of the format, and damaged ones."""
+
+import warnings
+
+import numpy as np
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from confir.data.qrels import build_qrels
+from confir.data.trec_files import RunSource
+from confir.errors import ConfirError, InputWarning
+
+fuzz = settings(
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def make_qrels(judgements):
+    """Qrels from topic → docid → gain."""
+    entries = [(t, d, g) for t, gains in judgements.items() for d, g in gains.items()]
+    topics, documents, gains = zip(*entries, strict=True)
+    return build_qrels(topics, ["0"] * len(topics), documents, np.array(gains))
+
+
+def lists(judged_topics=("1", "2", "3"), length=40):
+    """Lines of a plain run, every list of it in order."""
+    return [
+        f"{topic} Q0 doc{place} {place} {length - place} tag"
+        for topic in judged_topics
+        for place in range(length)
+    ]
+
+
+def write(folder, content, name="system.run"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else "\n".join(content).encode())
+    return RunSource(str(path))
+
+
+def outcome(read, *arguments):
+    """What a reader returns or the error that it raises, and its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = read(*arguments)
+        except ConfirError as error:
+            result = (type(error), str(error))
+    messages = [str(w.message) for w in caught if issubclass(w.category, InputWarning)]
+    return result, messages
+
+
+DOCIDS = st.text("abAB01-.#_é漢😀\xa0", min_size=1, max_size=20)
+TOPICS = DOCIDS.filter(lambda topic: not topic.startswith("#"))
+NUMBERS = st.one_of(
+    st.integers(-3, 3).map(str),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.floats(0, 100, width=32).map(repr),
+    st.sampled_from(
+        ["0.1", "0.10000000000000001", "0.1000000000000000055", ".5", "5.", "+5", "-0"]
+    ),
+    st.sampled_from(["1", "1.00000001", "0.99999999", "1.0000001", "1e40", "1e41"]),
+    st.sampled_from(["1e-30", "1E+2", "1e02", "00001", "3.4e38", "3.5e38", "9007199254740993"]),
+    st.from_regex(r"[+-]?[0-9]{1,25}(\.[0-9]{0,25})?([eE][+-]?[0-9]{1,2})?", fullmatch=True),
+)
+
+
+@st.composite
+def experiments(draw):
+    """Qrels, and the bytes of a valid run in which every freedom of the format is taken."""
+    documents = draw(st.lists(DOCIDS, min_size=1, max_size=12, unique=True))
+    topics = draw(st.lists(TOPICS, min_size=1, max_size=4, unique=True))
+    scores = st.sampled_from(draw(st.lists(NUMBERS, min_size=1, max_size=6)))
+    whims = draw(st.randoms(use_true_random=True))
+    retrieved = {
+        topic: draw(st.dictionaries(st.sampled_from(documents), scores, min_size=1))
+        for topic in topics
+    }
+    judged = draw(st.lists(st.sampled_from([*topics, "never"]), min_size=1, unique=True))
+    qrels = make_qrels(
+        {
+            topic: {document: whims.randint(-2, 3) for document in whims.sample(documents, 1)}
+            | {document: 1 for document in documents if whims.random() < 0.5}
+            for topic in judged
+        }
+    )
+    return qrels, compose(retrieved, whims)
+
+
+def compose(retrieved, whims):
+    """The bytes of a run of topic → docid → score, with blanks and endings by whim."""
+
+    def blanks(least):
+        return "".join(whims.choices(" \t\v\f\r", k=whims.choice([least, least, 1, 2])))
+
+    parts = [whims.choice(["", "\ufeff"])]
+    for topic, scores in retrieved.items():
+        for document, score in scores.items():
+            fields = (topic, "Q0", document, whims.choice(["1", "-"]), score, "some-tag")
+            line = blanks(0) + "".join(field + blanks(1) for field in fields[:-1]) + fields[-1]
+            parts += [line, blanks(0), "\n"]
+            parts.append(whims.choice([""] * 5 + ["\n", " \r\n", "# a 1 comment\n", "\t#é\n"]))
+    return "".join(parts).removesuffix(whims.choice(["", "\n"])).encode()
+
+
+SPECIAL_BYTES = st.lists(
+    st.sampled_from(b"\0\x01\x1c\x7f\x80\xc3\xe2\xff#_ \t\r\n\n\n-+.eEn0159a"), max_size=4
+).map(bytes)
+
+
+@st.composite
+def damaged_experiments(draw):
+    """Qrels, and a run with some bytes changed, repeated, taken away or put in."""
+    qrels, content = draw(experiments())
+    for place in draw(st.lists(st.integers(0, len(content)), min_size=1, max_size=3)):
+        length = draw(st.integers(0, 30))
+        inserted = draw(st.one_of(st.just(content[place:][:length] * 2), SPECIAL_BYTES))
+        content = content[:place] + inserted + content[place + length :]
+    return qrels, content
+
+
+scan_options = st.fixed_dictionaries(
+    {"block_size": st.integers(1, 300), "threads": st.integers(1, 3)}
+)
