@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import confir
+from confir import parallel
 from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
 from confir.errors import InvalidValueError, UnreadableError, UnsupportedMethodError
@@ -19,6 +20,7 @@ from confir.report import page as page_module
 from confir.report.contents import Settings, gather_contents, number_of_steps
 from confir.report.page import Origin, render_page, single_panel, unbroken, write_report
 from confir.report.page_data import level_key, page_data, shown, shown_differences
+from confir.report.script_bundle import ScriptBundle
 
 FAST = Settings(replicates=499)
 NASTY = "</script><script>alert('a&b')</script>"
@@ -35,7 +37,12 @@ def table(runs=3, topics=12, measures=("AP",), scale=1.0, names=None):
 
 
 def rendered(scores, settings=FAST, **options):
-    return render_page(gather_contents(scores, settings=settings), **options)
+    return render(gather_contents(scores, settings=settings), **options)
+
+
+def render(contents, **options):
+    with ScriptBundle() as bundle:
+        return render_page(contents, bundle, **options)
 
 
 def packed(page, name):
@@ -242,7 +249,7 @@ def test_a_run_without_any_score_by_a_measure_is_last():
     assert contents.measures[1].order()[-1] == 1
     data = page_data(contents)
     assert data["measures"][1]["mean"][1] is None
-    assert render_page(contents)
+    assert render(contents)
 
 
 def test_a_method_that_does_not_fit_is_an_error_and_leaves_no_file(tmp_path):
@@ -297,7 +304,16 @@ def test_the_public_name_writes_the_page_and_returns_what_it_shows(tmp_path):
 
 
 def test_the_same_seed_makes_the_same_page():
-    assert rendered(table()) == rendered(table())
+    scores = table(measures=("AP", "RR", "P@5"))
+    pages = {rendered(scores, Settings(method="percentile", replicates=99)) for _ in range(3)}
+    assert len(pages) == 1
+
+
+def test_the_page_does_not_depend_on_the_number_of_threads(monkeypatch):
+    scores = table(measures=("AP", "RR", "P@5"))
+    page = rendered(scores)
+    monkeypatch.setattr(parallel, "usable_cores", lambda: 1)
+    assert rendered(scores) == page
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
@@ -306,7 +322,7 @@ def test_with_runs_and_qrels_no_part_is_left_out():
     runs = [run for run in sample.runs if run.name in ("bm25-rm3", "dense")]
     scores = confir.evaluate(sample.qrels, runs, ["AP"], rel=1)
     contents = gather_contents(scores, qrels=sample.qrels, runs=runs, settings=FAST)
-    page = render_page(contents)
+    page = render(contents)
     assert left_out(page) == {}
     assert contents.left_out == contents.measures[0].left_out == {}
     mentioned = set(sample.qrels.documents).union(*(run.documents for run in runs))
@@ -320,7 +336,7 @@ def test_warnings_are_collected_for_the_page_and_named_once():
     contents = gather_contents(table(), settings=Settings(method="percentile", replicates=99))
     assert any("99 replicates" in warning for warning in contents.warnings)
     assert len(set(contents.warnings)) == len(contents.warnings)
-    page = render_page(contents)
+    page = render(contents)
     assert all(warning in page for warning in contents.warnings)
 
 

@@ -214,8 +214,41 @@ def run_by_counting(monkeypatch, x, **options):
 def run_by_arrays(monkeypatch, x, **options):
     with monkeypatch.context() as patch:
         patch.setattr(confir.studies.misses, "_COUNTING", frozenset())
-        patch.setattr(confir.studies.misses._Experiment, "_by_counting", forbidden)
+        patch.setattr(confir.studies.misses, "_CLOSED_FORMS", frozenset())
+        for other in ("_by_counting", "_by_moments"):
+            patch.setattr(confir.studies.misses._Experiment, other, forbidden)
         return count_misses(x, **options)
+
+
+CLOSED = ("t", "logit-t", "beta-logit")
+
+
+def run_by_moments(monkeypatch, x, **options):
+    with monkeypatch.context() as patch:
+        for other in ("_by_counting", "_by_arrays"):
+            patch.setattr(confir.studies.misses._Experiment, other, forbidden)
+        return count_misses(x, **options)
+
+
+@pytest.mark.parametrize("size", [2, 3, 8, 30])
+@pytest.mark.parametrize("kind", ["continuous", "tenths", "mostly 0", "with gaps"])
+def test_misses_are_the_same_side_by_side_and_one_by_one(monkeypatch, kind, size):
+    settings = {"levels": (0.6, 0.99), "topics": size, "samples": 45, "widths": True}
+    for sampling in ("with", "without"):
+        options = {"methods": CLOSED, "sampling": sampling, "rng": 6} | settings
+        together = run_by_moments(monkeypatch, population(kind), **options)
+        one_by_one = run_by_arrays(monkeypatch, population(kind), **options)
+        assert_same(together, one_by_one)
+        np.testing.assert_array_equal(together.width, one_by_one.width)
+        whole_population = sampling == "without" and size == 30
+        assert (together.below.sum() > 0) != whole_population
+
+
+def test_samples_side_by_side_do_not_depend_on_their_number(monkeypatch):
+    options = {"methods": CLOSED, "samples": 30, "rng": 2}
+    whole = run_by_moments(monkeypatch, population("tenths"), **options)
+    monkeypatch.setattr(confir.studies.misses, "_SIDE_BY_SIDE", 2 * 30 * 5)
+    assert_same(whole, run_by_moments(monkeypatch, population("tenths"), **options))
 
 
 @pytest.mark.parametrize("size", [2, 3, 8, 30])

@@ -120,6 +120,16 @@ def test_a_higher_level_gives_a_wider_interval(scores):
     assert (wide.high - wide.low).sum() > (narrow.high - narrow.low).sum()
 
 
+def test_several_levels_give_what_each_gives_alone(scores):
+    levels = (0.5, 0.95, 0.8)
+    together = rank_runs(scores, level=levels, replicates=REPLICATES, rng=SEED)
+    assert [found.level for found in together] == list(levels)
+    for found in together:
+        alone = rank_runs(scores, level=found.level, replicates=REPLICATES, rng=SEED)
+        for name in ("rank", "low", "high", "p_best"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(alone, name))
+
+
 def test_equal_runs_share_rank_and_chance():
     same = np.random.default_rng(0).random(TOPICS)
     worse = same - 0.1
@@ -202,7 +212,12 @@ def test_records_name_run_measure_rank_limits_and_chance(scores):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"level": 1.5}, "level is 1.5"), ({"replicates": 0}, "replicates is 0")],
+    [
+        ({"level": 1.5}, "level is 1.5"),
+        ({"level": (0.9, 0.0)}, "level is 0"),
+        ({"level": ()}, "no level"),
+        ({"replicates": 0}, "replicates is 0"),
+    ],
 )
 def test_options_out_of_range_are_refused(scores, options, message):
     with pytest.raises(InvalidValueError, match=message):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Sequence
@@ -79,7 +80,8 @@ def be_quiet() -> None:
 class Progress:
     """A progress bar on stderr for work that takes more than a second; none without a terminal.
 
-    It tells the time left, or the time taken where the number of steps is not known.
+    It tells the time left, or the time taken where the number of steps is not known. Threads may
+    share it.
     """
 
     def __init__(self, label: str, *, total: int | None, quiet: bool) -> None:
@@ -88,6 +90,7 @@ class Progress:
         self._shown = not quiet and sys.stderr.isatty()
         self._started = time.monotonic()
         self._done = 0
+        self._counting = threading.Lock()
         self._bar: Any = None
         self._task: Any = None
 
@@ -105,12 +108,13 @@ class Progress:
 
     def __call__(self, steps: int) -> None:
         """Report that so many more steps are done."""
-        self._done += steps
-        if not self._shown or time.monotonic() - self._started < _PATIENCE:
-            return
-        if self._bar is None:
-            self._start()
-        self._bar.update(self._task, completed=self._done)
+        with self._counting:
+            self._done += steps
+            if not self._shown or time.monotonic() - self._started < _PATIENCE:
+                return
+            if self._bar is None:
+                self._start()
+            self._bar.update(self._task, completed=self._done)
 
     def _start(self) -> None:
         from rich import progress

@@ -22,6 +22,7 @@ from confir.errors import ConfirError, ConfirWarning, InvalidValueError
 from confir.intervals.catalogue import confidence_interval, default_method, means_alone
 from confir.intervals.interval import Interval, check_level
 from confir.measures.catalogue import is_bounded
+from confir.parallel import run_in_threads
 from confir.resampling.documents import resample_lists, resampled_measures
 from confir.resampling.topics import DEFAULT_REPLICATES
 from confir.studies.bias_variance import BiasVariance, decompose_error
@@ -208,8 +209,12 @@ def gather_contents(
         lists = None if qrels is None or runs is None else read_lists(qrels, runs)
         documents = chosen.documents or _count_documents(qrels, lists)
         by_measure = tuple(
-            _of_measure(scores.select(measures=[measure]), qrels, documents, chosen, progress)
-            for measure in scores.measures
+            run_in_threads(
+                lambda measure: _of_measure(
+                    scores.select(measures=[measure]), qrels, documents, chosen, progress
+                ),
+                scores.measures,
+            )
         )
         plan = parts.attempt("plan", lambda: _plan(by_measure[0], chosen))
         collection = parts.attempt("collection", lambda: _collection(scores, lists, chosen))
@@ -223,7 +228,7 @@ def gather_contents(
         quality=quality,
         documents=documents,
         documents_counted=chosen.documents is None,
-        warnings=tuple(dict.fromkeys(heard)),
+        warnings=tuple(sorted(set(heard))),
         left_out=parts.left_out,
     )
 
@@ -261,7 +266,9 @@ def _of_measure(
         progress(1)
     rankings = parts.attempt(
         "rankings",
-        lambda: {level: rank_runs(scores, level=level, **common) for level in settings.levels},
+        lambda: dict(
+            zip(settings.levels, rank_runs(scores, level=settings.levels, **common), strict=True)
+        ),
     )
     comparisons = parts.attempt(
         "comparisons",

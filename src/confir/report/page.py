@@ -14,7 +14,6 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +21,7 @@ from typing import Any, NamedTuple
 from confir.data.files import PathLike, write_whole
 from confir.data.neighbours import as_qrels
 from confir.data.scores import Record, Scores
-from confir.errors import MissingDependencyError, UnreadableError
+from confir.errors import UnreadableError
 from confir.intervals.catalogue import DEFAULT_LEVEL
 from confir.report.answer import answer_sentences, percent
 from confir.report.bias_variance_tables import bias_variance_table
@@ -42,6 +41,7 @@ from confir.report.leaderboard import leaderboard_table
 from confir.report.methods_text import methods_text
 from confir.report.page_data import level_key, page_data, table_data
 from confir.report.quality_tables import quality_table
+from confir.report.script_bundle import ScriptBundle
 from confir.report.tables import Table, to_latex, to_markdown
 from confir.resampling.topics import DEFAULT_REPLICATES
 
@@ -117,15 +117,15 @@ def write_report(
         raise UnreadableError(f"{path}: cannot be written (no such folder)")
     if figures is not None:
         make_folder(figures)
-    script_bundle()  # before the work: without it there is no page
-    contents = gather_contents(
-        scores,
-        qrels=None if qrels is None else as_qrels(qrels),
-        runs=runs,
-        settings=Settings(level, method, replicates, seed, documents, rel, depth),
-        progress=progress,
-    )
-    page = render_page(contents, title=title, origin=origin, progress=progress)
+    with ScriptBundle() as bundle:  # before the work: without it there is no page
+        contents = gather_contents(
+            scores,
+            qrels=None if qrels is None else as_qrels(qrels),
+            runs=runs,
+            settings=Settings(level, method, replicates, seed, documents, rel, depth),
+            progress=progress,
+        )
+        page = render_page(contents, bundle, title=title, origin=origin, progress=progress)
     if figures is not None:
         write_figures(contents, figures, progress)
     write_whole(path, page.encode())
@@ -134,6 +134,7 @@ def write_report(
 
 def render_page(
     contents: Contents,
+    bundle: ScriptBundle,
     *,
     title: str = DEFAULT_TITLE,
     origin: Origin | None = None,
@@ -151,9 +152,9 @@ def render_page(
     )
     environment.filters["unbroken"] = unbroken
     source = origin or Origin()
-    scripts = {"bundle": script_bundle(), "page": _template("page.js")}
     figures = report_figures(contents, contents.settings.levels, progress)
     charts = [_page_chart(figure) for figure in figures]
+    scripts = {"bundle": bundle.text(), "page": _template("page.js")}
     return environment.get_template("page.html").render(
         title=title,
         origin=source,
@@ -206,19 +207,6 @@ def _json(value: Any) -> str:
 def _hash(script: str) -> str:
     """Return the hash by which a browser knows a script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-@cache
-def script_bundle() -> str:
-    """Return the scripts that draw charts: Vega, Vega-Lite and Vega-Embed, as installed here."""
-    try:
-        import altair  # noqa: F401, ICN001 - the charts are its specifications
-        import vl_convert
-    except ImportError:
-        raise MissingDependencyError("altair and vl-convert-python", "a report", "report") from None
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    # An end of script within a string would end the script.
-    return "(function(){" + bundle.replace("</script", "<\\/script") + "\n})();"
 
 
 def _tables(contents: Contents) -> Iterator[dict[str, Any]]:

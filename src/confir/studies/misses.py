@@ -17,6 +17,7 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.bca import bca_side
+from confir.intervals.beta_logit import beta_logit_interval
 from confir.intervals.bootstrap_t import bootstrap_t_side
 from confir.intervals.catalogue import Method
 from confir.intervals.count_kernels import Kernels, compile_kernels
@@ -66,6 +67,10 @@ _COUNTING = {
     bootstrap_t_side,
     PUBLISHED_BOOTSTRAP_T.count_side,
 }
+
+
+# What finds limits from moments of a column alone, whatever stands beside it, and draws nothing.
+_CLOSED_FORMS = {t_interval, logit_t_interval, beta_logit_interval}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,6 +189,7 @@ def count_misses(
         sampling=sampling,
         widths=widths,
         counted=not widths and population.averages and _can_count(chosen, cells),
+        closed=all(method.compute in _CLOSED_FORMS for method in chosen),
     )
     options = {"statistic": statistic, "baseline": baseline, "seed": str(seeds[0].entropy)}
     parts = run_tasks(
@@ -259,6 +265,7 @@ class _Experiment:
     sampling: Sampling
     widths: bool
     counted: bool
+    closed: bool
 
     def describe(self) -> dict[str, Any]:
         """Return what tells this experiment from others, for a folder that keeps its results."""
@@ -291,14 +298,17 @@ class _Experiment:
             "estimates": np.zeros(shape[2], np.int64),
         }
         kernels = compile_kernels() if self.counted else None
+        side_by_side = self.closed or kernels is not None
         size = self.size * self.population.columns
-        together = 1 if kernels is None else max(1, _SIDE_BY_SIDE // size)
+        together = max(1, _SIDE_BY_SIDE // size) if side_by_side else 1
         for start in range(0, samples, together):
-            if kernels is None:
-                missed = self._by_arrays(outer, inner, result)
-            else:
-                number = min(together, samples - start)
+            number = min(together, samples - start)
+            if self.closed:
+                missed = self._by_moments(number, outer, result)
+            elif kernels is not None:
                 missed = self._by_counting(number, outer, inner, kernels, result)
+            else:
+                missed = self._by_arrays(outer, inner, result)
             result["missed"] += missed.sum(axis=-1)
             result["missed_squared"] += np.square(missed).sum(axis=-1)
         return result
@@ -321,6 +331,13 @@ class _Experiment:
             probe = Probe(distribution, self.truth[block])
             missed += self._count(probe, block, result)
         return missed
+
+    def _by_moments(self, samples: int, outer: np.random.Generator, result: Arrays) -> Integers:
+        """Add the misses of samples side by side; return the columns: methods × levels × samples."""
+        drawn = self.population.drawn_often(np.array([self._draw(outer) for _ in range(samples)]))
+        distribution = drawn.distribution(slice(None), None, ("se",))
+        probe = Probe(distribution, np.tile(self.truth, samples))
+        return self._count(probe, slice(0, self.population.columns), result)
 
     def _by_counting(
         self,
@@ -387,7 +404,7 @@ class _Experiment:
                 missed.append((scored & (side != INSIDE)).reshape(by_sample).sum(axis=1))
                 if self.widths:
                     width = _width(method, distribution, level, undefined)
-                    result["width"][m, v, columns] += width
+                    result["width"][m, v, columns] += width.reshape(by_sample).sum(axis=0)
         return np.array(missed).reshape(len(self.methods), len(self.levels), -1)
 
 

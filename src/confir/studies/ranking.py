@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from numbers import Real
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -83,13 +85,23 @@ class Ranking:
         return frame_from_records(self.to_records(), backend)
 
 
+@overload
+def rank_runs(
+    scores: Scores, *, level: float = ..., replicates: int = ..., rng: Rng = ...
+) -> Ranking: ...
+@overload
+def rank_runs(
+    scores: Scores, *, level: Sequence[float], replicates: int = ..., rng: Rng = ...
+) -> list[Ranking]: ...
+
+
 def rank_runs(
     scores: Scores,
     *,
-    level: float = 0.95,
+    level: float | Sequence[float] = 0.95,
     replicates: int = DEFAULT_REPLICATES,
     rng: Rng = None,
-) -> Ranking:
+) -> Ranking | list[Ranking]:
     """Return each run's rank, its interval, and the probability that the run is best.
 
     Parameters
@@ -97,12 +109,15 @@ def rank_runs(
     scores
         Scores of the runs.
     level
-        Confidence level of the rank intervals.
+        Confidence level of the rank intervals; or several, which give a list of rankings.
     replicates, rng
         Number of replicates, and seed or generator: the same seed draws the same topics as in
         `confidence_interval`.
     """
-    tails = tail_probabilities(level)
+    levels = [float(one) for one in np.atleast_1d(level)]
+    tails = [tail_probabilities(one) for one in levels]
+    if not tails:
+        raise InvalidValueError("no level is named; expected at least one")
     check_replicates(replicates)
     if len(scores.topics) < 2:
         raise InvalidValueError("there is one topic; ranks over topics need at least 2")
@@ -116,19 +131,23 @@ def rank_runs(
         return _ranks(distribution.estimate, distribution.require("replicates"), tails)
 
     parts = run_in_threads(task, range(len(scores.measures)))
-    return Ranking(
-        runs=scores.runs,
-        measures=scores.measures,
-        rank=np.stack([part.rank for part in parts], axis=1),
-        low=np.stack([part.low for part in parts], axis=1),
-        high=np.stack([part.high for part in parts], axis=1),
-        p_best=np.stack([part.p_best for part in parts], axis=1),
-        level=level,
-    )
+    rankings = [
+        Ranking(
+            runs=scores.runs,
+            measures=scores.measures,
+            rank=np.stack([part.rank for part in parts], axis=1),
+            low=np.stack([part.low[place] for part in parts], axis=1),
+            high=np.stack([part.high[place] for part in parts], axis=1),
+            p_best=np.stack([part.p_best for part in parts], axis=1),
+            level=one,
+        )
+        for place, one in enumerate(levels)
+    ]
+    return rankings[0] if isinstance(level, Real) else rankings
 
 
 class _Ranks(NamedTuple):
-    """The ranks of runs by one measure."""
+    """The ranks of runs by one measure; their limits are levels × runs."""
 
     rank: Integers
     low: Integers
@@ -136,13 +155,13 @@ class _Ranks(NamedTuple):
     p_best: Floats
 
 
-def _ranks(estimate: Floats, replicates: Floats, tails: tuple[float, float]) -> _Ranks:
+def _ranks(estimate: Floats, replicates: Floats, tails: Sequence[tuple[float, float]]) -> _Ranks:
     """Return ranks, their limits, and the share of replicates in which each run is best."""
     ranks = _rank_rows(replicates)
     best = ranks == 1
     p_best: Floats = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
-    low = np.floor(np.quantile(ranks, tails[0], axis=0)).astype(np.int64)
-    high = np.ceil(np.quantile(ranks, tails[1], axis=0)).astype(np.int64)
+    limits = np.quantile(ranks, tails, axis=0)
+    low, high = np.floor(limits[:, 0]).astype(np.int64), np.ceil(limits[:, 1]).astype(np.int64)
     return _Ranks(_rank_rows(estimate[None])[0], low, high, p_best)
 
 

@@ -24,7 +24,7 @@ def run_chart(chance: Chance) -> Any:
     alt = import_altair()
     records = chance.to_records()
     first = [record for record in records if record["measure"] == chance.measures[0]]
-    order = [record["run"] for record in sorted(first, key=lambda record: -record["score"])]
+    order = tuple(record["run"] for record in sorted(first, key=lambda record: -record["score"]))
     axis, step = run_rows(alt, len(order))
     base = alt.Chart(inline_records(records))
     means = base.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(

@@ -43,7 +43,7 @@ def collection_chart(means: CollectionMeans) -> Any:
     ]
     panels = list(dict.fromkeys(record["panel"] for record in records))
     first = {r["run"]: r["mean"] for r in records if r["panel"] == panels[0]}
-    order = sorted(first, key=lambda run: -first[run])
+    order = tuple(sorted(first, key=lambda run: -first[run]))
     methods = list(means.methods)
     several = len(methods) > 1
     axis, step = run_rows(alt, len(order))
@@ -247,7 +247,7 @@ def collection_variance_chart(
         alt.Chart(inline_records(records))
         .mark_bar()
         .encode(
-            y=alt.Y("run:N", sort=list(order or variance.runs), title=None, axis=axis),
+            y=alt.Y("run:N", sort=tuple(order or variance.runs), title=None, axis=axis),
             x=alt.X("variance:Q", title="variance", stack="zero"),
             color=alt.Color(
                 "part:N",

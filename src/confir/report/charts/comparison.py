@@ -54,7 +54,8 @@ def difference_chart(comparison: Comparison) -> Any:
     records = _records(comparison)
     measures = list(comparison.measures)
     first = [record for record in records if record["measure"] == measures[0]]
-    order = [record["name"] for record in sorted(first, key=lambda entry: -entry["difference"])]
+    ranked = sorted(first, key=lambda entry: -entry["difference"])
+    order = tuple(record["name"] for record in ranked)
     title = f"difference with {100 * comparison.level:g} % interval ({comparison.method})"
     plain = alt.Chart(inline_records(records))
     axis, step = run_rows(alt, len(order))
@@ -105,12 +106,12 @@ def matrix_chart(comparison: Comparison, most: int | None = None) -> Any:
     for grouped in comparison.group_runs().by_measure:
         order = grouped.runs[:most]
         cells = _matrix_records(_among(comparison, order), grouped.measure)
-        panels.append(_matrix(alt, cells, list(order)).properties(title=grouped.measure))
+        panels.append(_matrix(alt, cells, order).properties(title=grouped.measure))
     drawing = alt.concat(*panels, columns=2).resolve_scale(color="independent")
     return styled(drawing, _title(alt, "All pairs, a dot where a difference is shown", comparison))
 
 
-def _matrix(alt: Any, cells: list[Record], order: list[str]) -> Any:
+def _matrix(alt: Any, cells: list[Record], order: tuple[str, ...]) -> Any:
     """Return the matrix of one measure, its colours as strong as its largest difference."""
     axis = alt.Axis(grid=False)
     base = alt.Chart(inline_records(cells)).encode(
@@ -211,7 +212,7 @@ def group_chart(groups: RunGroups) -> Any:
     alt = import_altair()
     panels = []
     for grouped in groups.by_measure:
-        order = list(grouped.runs)
+        order = grouped.runs
         axis, step = run_rows(alt, len(order))
         means = (
             alt.Chart(

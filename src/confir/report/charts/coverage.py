@@ -60,7 +60,7 @@ def _named_runs(coverage: Coverage) -> list[Any]:
     alt = import_altair()
     base = alt.Chart().encode(
         y=alt.Y("method:N", sort=list(coverage.methods), title=None),
-        yOffset=alt.YOffset("run:N", sort=list(coverage.runs)),
+        yOffset=alt.YOffset("run:N", sort=coverage.runs),
         color=_colours("run:N", coverage.runs),
         tooltip=tooltips("run:N", "measure:N", "method:N", "coverage:Q", "low:Q", "high:Q"),
     )

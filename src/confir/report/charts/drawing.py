@@ -1,7 +1,8 @@
 """What all charts share: dispatch by result, colours, and how they are saved.
 
 A chart is one altair specification, for the page and for files. Its data are the result's records:
-nothing is computed here a second time.
+nothing is computed here a second time. What is long (records, the order of runs) is given in tuples,
+which altair does not copy time and again, as it does lists.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from confir.data.scores import Record
 
 
 def inline_records(records: Iterable[Record]) -> dict[str, tuple[Record, ...]]:
-    """Return records as the data of a chart: in a tuple, which altair does not copy time and again."""
+    """Return records as the data of a chart."""
     return {"values": tuple({key: _or_none(value) for key, value in r.items()} for r in records)}
 
 

@@ -20,7 +20,7 @@ def interval_chart(interval: Interval) -> Any:
         (record for record in records if record["measure"] == measures[0]),
         key=lambda record: -record["mean"],
     )
-    order = [record["run"] for record in ranked]
+    order = tuple(record["run"] for record in ranked)
     axis, step = run_rows(alt, len(order))
     base = alt.Chart(inline_records(records)).encode(
         y=alt.Y("run:N", sort=order, title=None, axis=axis),

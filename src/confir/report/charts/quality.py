@@ -27,7 +27,7 @@ def quality_chart(quality: DataQuality) -> Any:
         for cutoff in quality.cutoffs
     ]
     told = {r["run"]: r["unjudged"] for r in records if r["cutoff"] == quality.told_cutoff}
-    order = sorted(told, key=lambda run: (math.isnan(told[run]), -told[run]))
+    order = tuple(sorted(told, key=lambda run: (math.isnan(told[run]), -told[run])))
     rows, step = run_rows(alt, len(order))
     rows["grid"] = False  # it would strike the numbers through
     base = alt.Chart(inline_records(records)).encode(

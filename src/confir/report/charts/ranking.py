@@ -15,7 +15,7 @@ def ranking_chart(ranking: Ranking) -> Any:
     alt = import_altair()
     records = ranking.to_records()
     first = [record for record in records if record["measure"] == ranking.measures[0]]
-    order = [record["run"] for record in sorted(first, key=lambda record: record["rank"])]
+    order = tuple(record["run"] for record in sorted(first, key=lambda record: record["rank"]))
     axis, step = run_rows(alt, len(order))
     base = alt.Chart(inline_records(records)).encode(
         y=alt.Y("run:N", sort=order, title=None, axis=axis),

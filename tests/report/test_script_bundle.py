@@ -1,0 +1,74 @@
+"""The scripts of a page are made beside the work, and here where that fails."""
+
+import subprocess
+import sys
+
+import pytest
+
+from confir.errors import MissingDependencyError
+from confir.report import script_bundle
+from confir.report.script_bundle import ScriptBundle
+
+
+@pytest.fixture(autouse=True)
+def nothing_made(monkeypatch):
+    monkeypatch.setattr(ScriptBundle, "_made", None)
+
+
+@pytest.fixture(scope="module")
+def made_here():
+    return script_bundle._wrapped(script_bundle._make())
+
+
+@pytest.fixture
+def forbid_making_here(monkeypatch):
+    monkeypatch.setattr(script_bundle, "_make", None)
+
+
+def test_the_scripts_are_complete(made_here):
+    assert "vegaEmbed" in made_here
+    assert "</script" not in made_here
+
+
+@pytest.mark.usefixtures("forbid_making_here")
+def test_a_process_makes_the_same_scripts(made_here):
+    with ScriptBundle() as bundle:
+        assert bundle.text() == made_here
+
+
+@pytest.mark.usefixtures("forbid_making_here")
+def test_no_module_of_the_folder_at_hand_is_run(made_here, tmp_path, monkeypatch):
+    (tmp_path / "vl_convert.py").write_text("raise SystemExit(1)")
+    monkeypatch.chdir(tmp_path)
+    with ScriptBundle() as bundle:
+        assert bundle.text() == made_here
+
+
+@pytest.mark.parametrize("program", ["/nowhere/python", "/bin/false"])
+def test_without_a_process_the_scripts_are_made_here(made_here, monkeypatch, program):
+    monkeypatch.setattr(sys, "executable", program)
+    with ScriptBundle() as bundle:
+        assert bundle.text() == made_here
+
+
+def test_scripts_are_made_once(monkeypatch):
+    monkeypatch.setattr(script_bundle, "_make", lambda: "scripts")
+    monkeypatch.setattr(script_bundle, "_start", lambda: None)
+    with ScriptBundle() as bundle:
+        made = bundle.text()
+    monkeypatch.setattr(script_bundle, "_start", None)
+    with ScriptBundle() as bundle:
+        assert bundle.text() == made
+
+
+def test_a_page_that_fails_leaves_no_process_behind():
+    with ScriptBundle() as bundle:
+        assert isinstance(bundle._process, subprocess.Popen)
+        assert bundle._process.poll() is None
+    assert bundle._process.returncode != 0
+
+
+def test_what_is_missing_is_named_before_the_work(monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(MissingDependencyError, match="vl-convert-python"), ScriptBundle():
+        pass
