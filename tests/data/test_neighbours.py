@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confir.data.frames import qrels_to_frame, run_to_frame
+from confir.data.frames import frame_from_records, qrels_to_frame, run_to_frame
 from confir.data.json_files import (
     read_json_qrels,
     read_json_run,
     write_json_qrels,
     write_json_run,
 )
-from confir.data.neighbours import as_qrels, as_run, as_runs, frame_from_records
+from confir.data.neighbours import as_qrels, as_run, as_runs
 from confir.data.qrels import build_qrels
 from confir.data.run import Run
 from confir.data.trec_files import RunSource, read_qrels, read_run

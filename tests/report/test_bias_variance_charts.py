@@ -60,7 +60,7 @@ def test_runs_of_a_sweep_are_joined_in_the_order_of_the_parameter(swept):
 
 def test_without_sweeps_nothing_is_joined():
     marks = [layer["mark"]["type"] for layer in layers(total_chart(decompose(3)))]
-    assert marks == ["point", "text", "text"]  # names to the right and to the left
+    assert marks == ["rule", "point", "text", "text", "text"]  # threads, points, names
 
 
 def test_lines_of_equal_total_error_are_just_that(swept):
@@ -85,7 +85,7 @@ def test_many_runs_are_named_sparingly():
 
 def test_the_second_figure_shows_the_total(swept):
     drawing = total_chart(swept)
-    points = layers(drawing)[1]
+    (points,) = [layer for layer in layers(drawing) if layer["mark"]["type"] == "point"]
     assert points["encoding"]["y"]["field"] == "total"
     panel = drawing.to_dict()["concat"][0]
     assert values(drawing, panel)[0]["total"] == swept.total.value[0, 0]
@@ -99,3 +99,19 @@ def test_the_table_has_the_smallest_total_first_and_marks_the_best(swept):
     assert totals == sorted(totals)
     assert table.rows[0][5].strong
     assert {row[-1].text for row in table.rows} == {"1", "2", "3", "–"}
+
+
+@pytest.mark.parametrize("make", [chart, total_chart])
+def test_names_stand_where_the_chart_says_and_inside_of_it(make):
+    drawing = make(decompose(30, target="best"))
+    panel = drawing.to_dict()["concat"][0]
+    records = values(
+        drawing, next(x for x in panel["layer"] if x["mark"]["type"] == "point") | panel
+    )
+    named = [record for record in records if record["label"]]
+    assert named
+    height = "variance" if make is chart else "total"
+    for field, place in (("bias_squared", "label_x"), (height, "label_y")):
+        reach = [record[field] for record in records]
+        room = 0.07 * (max(reach) - min(reach))
+        assert all(min(reach) - room <= record[place] <= max(reach) + room for record in named)

@@ -1,9 +1,10 @@
-"""How do runs and qrels become data frames, of pandas, polars or pyarrow?"""
+"""How do runs, qrels and results become data frames, of pandas, polars or pyarrow?"""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
@@ -43,6 +44,34 @@ def qrels_to_frame(qrels: Qrels, backend: str | None = None) -> Any:
     return build_frame(columns, backend)
 
 
+def frame_from_records(
+    records: Sequence[Mapping[str, Any]],
+    backend: str | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+) -> Any:
+    """Return a data frame with one row per record.
+
+    Parameters
+    ----------
+    records
+        The rows; what a record lacks is missing in the frame.
+    backend
+        "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
+    columns
+        The columns; by default the names in the first record.
+    """
+    if columns is None:
+        columns = list(records[0]) if records else []
+    return build_frame(
+        {
+            column: _one_number_type([record.get(column) for record in records])
+            for column in columns
+        },
+        backend,
+    )
+
+
 def build_frame(columns: Mapping[str, list[Any]], backend: str | None) -> Any:
     """Return a data frame of columns, made by a backend or by the first that is installed."""
     wanted = [name for name in BACKENDS if backend in (None, name)]
@@ -55,3 +84,12 @@ def build_frame(columns: Mapping[str, list[Any]], backend: str | None) -> Any:
     import narwhals as nw
 
     return nw.from_dict(columns, backend=installed).to_native()
+
+
+def _one_number_type(column: list[Any]) -> list[Any]:
+    """Return a column whose integers are floats where it has floats too; polars takes one type."""
+    types = set(map(type, column)) - {type(None)}
+    numeric = all(issubclass(kind, Real) for kind in types)
+    if numeric and not all(issubclass(kind, Integral) for kind in types):
+        return [None if value is None else float(value) for value in column]
+    return column

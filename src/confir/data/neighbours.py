@@ -1,4 +1,4 @@
-"""How do paths and the objects of neighbouring libraries become runs and qrels, and records frames?
+"""How do paths and the objects of neighbouring libraries become runs and qrels?
 
 What a path or an object is, is told by what it holds; a run without a name of its own is given one.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any
 
 from confir.data.entries import (
@@ -23,7 +22,6 @@ from confir.data.entries import (
     read_entries,
 )
 from confir.data.files import PathLike
-from confir.data.frames import build_frame
 from confir.data.json_files import is_json, load_json, read_json_run
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run, build_run
@@ -96,34 +94,6 @@ def as_runs(source: Any) -> list[Run | RunSource]:
         else run
         for run in runs
     ]
-
-
-def frame_from_records(
-    records: Sequence[Mapping[str, Any]],
-    backend: str | None = None,
-    *,
-    columns: Sequence[str] | None = None,
-) -> Any:
-    """Return a data frame with one row per record.
-
-    Parameters
-    ----------
-    records
-        The rows; what a record lacks is missing in the frame.
-    backend
-        "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
-    columns
-        The columns; by default the names in the first record.
-    """
-    if columns is None:
-        columns = list(records[0]) if records else []
-    return build_frame(
-        {
-            column: _one_number_type([record.get(column) for record in records])
-            for column in columns
-        },
-        backend,
-    )
 
 
 def _to_run(source: Any, name: str | None, default: str) -> Run:
@@ -215,12 +185,3 @@ def _check_names(runs: Sequence[Run | RunSource]) -> None:
                 f"another name{hint}"
             )
         first[name] = run
-
-
-def _one_number_type(column: list[Any]) -> list[Any]:
-    """Return a column whose integers are floats where it has floats too; polars takes one type."""
-    types = set(map(type, column)) - {type(None)}
-    numeric = all(issubclass(kind, Real) for kind in types)
-    if numeric and not all(issubclass(kind, Integral) for kind in types):
-        return [None if value is None else float(value) for value in column]
-    return column

@@ -101,7 +101,7 @@ class Scores:
         backend
             "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
         """
-        from confir.data.neighbours import frame_from_records
+        from confir.data.frames import frame_from_records
 
         return frame_from_records(self.to_records(), backend)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from confir.arrays import Floats, Integers
-from confir.data.neighbours import frame_from_records
+from confir.data.frames import frame_from_records
 from confir.data.scores import Record
 from confir.errors import InvalidValueError
 

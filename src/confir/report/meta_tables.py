@@ -108,7 +108,7 @@ def _heterogeneity_text(record: Record) -> str:
 def _note(models: PooledModels, shown: PooledModels) -> str:
     kinds = {pooled.model.kind for pooled in shown.pooled}
     percent = f"{100 * models.main.level:g} %"
-    over = f" over {models.main.count.flat[0]} studies" if _same_count(models) else ""
+    over = f" over {_studies(int(models.main.count.flat[0]))}" if _same_count(models) else ""
     parts = [f"effect pooled{over} with {percent} interval, bold where it excludes 0"]
     if STOUFFER in kinds:
         parts.append("p two-sided, but one-sided for stouffer, a test without an estimate")
@@ -119,11 +119,15 @@ def _note(models: PooledModels, shown: PooledModels) -> str:
     return "; ".join(parts)
 
 
+def _studies(count: int) -> str:
+    return f"{count} {'study' if count == 1 else 'studies'}"
+
+
 def _sentence(
     group: Group, record: Record, pooled: PooledEffect, normal: tuple[float, float]
 ) -> str:
-    studies = f"{record['studies']} {'study' if record['studies'] == 1 else 'studies'}"
-    parts = [f"{_effect_words(record, pooled)}, over {studies} by {pooled.model.name}"]
+    over = _studies(record["studies"])
+    parts = [f"{_effect_words(record, pooled)}, over {over} by {pooled.model.name}"]
     if pooled.model.interval == HARTUNG_KNAPP and record["high"] - record["low"] < (
         normal[1] - normal[0]
     ):

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.neighbours import frame_from_records
+from confir.data.frames import frame_from_records
 from confir.data.scores import Record, Scores
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.catalogue import confidence_interval

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.neighbours import frame_from_records
+from confir.data.frames import frame_from_records
 from confir.data.scores import Record
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.intervals.documents import (

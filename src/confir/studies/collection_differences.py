@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.neighbours import frame_from_records
+from confir.data.frames import frame_from_records
 from confir.data.scores import Record
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.documents import check_margin, normal_quantile

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.neighbours import frame_from_records
+from confir.data.frames import frame_from_records
 from confir.data.scores import Record, Scores
 from confir.errors import InvalidValueError
 from confir.intervals.catalogue import DEFAULT_LEVEL, DEFAULT_METHOD

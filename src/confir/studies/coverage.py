@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.neighbours import frame_from_records
+from confir.data.frames import frame_from_records
 from confir.data.scores import Record, Scores
 from confir.intervals.interval import tail_probabilities
 from confir.parallel import Progress

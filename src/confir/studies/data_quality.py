@@ -10,8 +10,9 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.files import PathLike
+from confir.data.frames import frame_from_records
 from confir.data.list_scanner import read_lists
-from confir.data.neighbours import as_qrels, frame_from_records
+from confir.data.neighbours import as_qrels
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists import RankedLists
 from confir.data.rankings import Rankings

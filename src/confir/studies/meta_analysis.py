@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from confir.arrays import Floats, Integers
 from confir.data.effect_files import Group
-from confir.data.neighbours import frame_from_records
+from confir.data.frames import frame_from_records
 from confir.data.scores import Record
 from confir.errors import (
     DegenerateSampleWarning,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.neighbours import frame_from_records
+from confir.data.frames import frame_from_records
 from confir.data.qrels import Qrels
 from confir.data.scores import Record, Scores
 from confir.errors import InvalidValueError, TopicMismatchError, enumerate_names

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.frames import frame_from_records
 from confir.data.list_scanner import read_lists
-from confir.data.neighbours import as_qrels, frame_from_records
+from confir.data.neighbours import as_qrels
 from confir.data.ranked_lists import RankedLists
 from confir.data.scores import Record
 from confir.data.trec_files import NameBy

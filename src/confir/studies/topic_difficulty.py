@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.neighbours import frame_from_records
+from confir.data.frames import frame_from_records
 from confir.data.scores import Record, Scores
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.neighbours import frame_from_records
+from confir.data.frames import frame_from_records
 from confir.data.scores import Record, Scores
 from confir.errors import InvalidValueError
 from confir.parallel import Progress

@@ -12,13 +12,15 @@ from typing import Any
 from confir.data.scores import Record
 from confir.report.charts.drawing import COLOURS, INK, chart, import_altair, styled, tooltips
 from confir.report.charts.inline_records import inline_records
+from confir.report.charts.label_places import LONGEST_NAME, place_labels
 from confir.studies.bias_variance import BiasVariance
 
 # More names than this in a panel are too many to read.
 _NAMES_SHOWN = 12
-# What a name takes, in pixels of a panel as narrow as a telephone shows it; longer ones are cut.
-_PANEL, _LETTER, _LINE, _LONGEST_NAME = (240.0, 220.0), 6.0, 13.0, 110
+# A panel as narrow as a telephone shows it, in pixels: where names fit here, they fit everywhere.
+_PANEL = (240.0, 220.0)
 _LINES_WANTED = 6
+_TOTAL_BELOW = 8  # from the end of a line of equal total error to what it says, in pixels
 # Beyond the outermost points, a share of the axis is left free, for their names.
 _MARGIN = 0.06
 # The group of runs that belong to no sweep.
@@ -34,14 +36,17 @@ def bias_variance_chart(result: BiasVariance) -> Any:
     alt = import_altair()
     panels = []
     for measure in result.measures:
-        records = _records_of(result, measure)
-        equal = alt.Chart(inline_records(_equal_totals(records))).encode(
+        ends = _equal_totals(_of_measure(result, measure))
+        records = _records_of(result, measure, "variance", ends)
+        equal = alt.Chart(inline_records(ends)).encode(
             x=alt.X("bias_squared:Q"), y=alt.Y("variance:Q")
         )
         lines = equal.mark_line(color="#bbb", strokeDash=[3, 3], strokeWidth=1).encode(
             detail=alt.Detail("total:N")
         )
-        totals = equal.mark_text(color=INK, fontSize=9, dy=8).encode(text=alt.Text("label:N"))
+        totals = equal.mark_text(color=INK, fontSize=9, dy=_TOTAL_BELOW).encode(
+            text=alt.Text("label:N")
+        )
         layers = [lines, totals, *_point_layers(records, "variance")]
         panels.append(alt.layer(*layers).properties(width=380, height=300, title=measure))
     title = f"Bias and variance of the {_variable(result)}, target {result.target}"
@@ -52,7 +57,7 @@ def total_chart(result: BiasVariance) -> Any:
     """Return total error against squared bias ([Zhang2013] Fig. 2)."""
     alt = import_altair()
     panels = [
-        alt.layer(*_point_layers(_records_of(result, measure), "total")).properties(
+        alt.layer(*_point_layers(_records_of(result, measure, "total"), "total")).properties(
             width=380, height=300, title=measure
         )
         for measure in result.measures
@@ -65,22 +70,71 @@ def _variable(result: BiasVariance) -> str:
     return "score" if result.variable == "score" else "difference ρ from the target"
 
 
-def _records_of(result: BiasVariance, measure: str) -> list[Record]:
+def _of_measure(result: BiasVariance, measure: str) -> list[Record]:
+    return [record for record in result.to_records() if record["measure"] == measure]
+
+
+def _records_of(
+    result: BiasVariance, measure: str, height: str, written: Sequence[Record] = ()
+) -> list[Record]:
     """Return the records of a measure, each with its group, and its label where there is room.
 
-    A run of a sweep is labelled by its parameter's value.
+    A run of a sweep is labelled by its parameter's value. Labels keep off what is written already.
     """
-    records = [record for record in result.to_records() if record["measure"] == measure]
-    named = _without_overlap(records, _worth_naming(records))
-    labelled = []
-    for record in records:
-        parameter = record.get("parameter")
-        label = record["run"] if record["run"] in named else ""
-        if parameter is not None:
-            label = f"{record['parameter_value']:g}"
-        side = "left" if _on_the_right(_corner(record, records)[0]) else "right"
-        labelled.append({**record, "label": label, "side": side, "group": parameter or _OTHERS})
-    return labelled
+    records = _of_measure(result, measure)
+    labels = _labels(records)
+    known = {n: text for n, text in labels.items() if not math.isnan(records[n][height])}
+    places = _places(records, known, height, written)
+    return [
+        record
+        | {"group": record.get("parameter") or _OTHERS, "label": labels.get(n, "")}
+        | places.get(n, {"label": ""})
+        for n, record in enumerate(records)
+    ]
+
+
+def _labels(records: Sequence[Record]) -> dict[int, str]:
+    """Return the labels of records, the most important first."""
+    places = {record["run"]: n for n, record in enumerate(records)}
+    named = {places[run]: run for run in _worth_naming(records)}
+    swept = {
+        n: f"{record['parameter_value']:g}"
+        for n, record in enumerate(records)
+        if record.get("parameter") is not None
+    }
+    return swept | named
+
+
+def _places(
+    records: Sequence[Record], labels: dict[int, str], height: str, written: Sequence[Record]
+) -> dict[int, Record]:
+    """Return where labels stand, as fields of their records."""
+    across, up = (_extent(records, field) for field in ("bias_squared", height))
+
+    def pixels(record: Record, below: float = 0.0) -> tuple[float, float]:
+        x, y = _pixel(record["bias_squared"], across, 0), _pixel(record[height], up, 1)
+        return x, y - below
+
+    points = [pixels(record) for record in records]
+    texts = [(pixels(end, _TOTAL_BELOW), end["label"]) for end in written if end["label"]]
+    return {
+        n: {
+            "label_x": _unit(place.x, across, 0),
+            "label_y": _unit(place.y, up, 1),
+            "align": place.align,
+        }
+        for n, place in place_labels(points, labels, _PANEL, texts).items()
+    }
+
+
+def _pixel(value: float, extent: Sequence[float], axis: int) -> float:
+    """Return where a value lies along an axis of the panel."""
+    return _PANEL[axis] * (value - extent[0]) / (extent[1] - extent[0])
+
+
+def _unit(pixel: float, extent: Sequence[float], axis: int) -> float:
+    """Return the value at a place along an axis of the panel."""
+    return extent[0] + pixel / _PANEL[axis] * (extent[1] - extent[0])
 
 
 def _worth_naming(records: Sequence[Record]) -> list[str]:
@@ -94,39 +148,6 @@ def _worth_naming(records: Sequence[Record]) -> list[str]:
     extremes.append(max(known, key=lambda r: r["total"])["run"])
     others = [record["run"] for record in known] if len(records) <= _NAMES_SHOWN else []
     return list(dict.fromkeys([*extremes, *others]))
-
-
-def _without_overlap(records: Sequence[Record], wanted: Sequence[str]) -> set[str]:
-    """Return the names that can be written without covering one another; hovering shows the rest."""
-    corners = {record["run"]: _corner(record, records) for record in records}
-    taken: list[tuple[float, float, float]] = []
-    named = set()
-    for name in wanted:
-        x, y = corners[name]
-        width = min(_LETTER * len(name), _LONGEST_NAME)
-        left = x - width if _on_the_right(x) else x
-        if all(
-            abs(y - other_y) >= _LINE or left >= other_right or left + width <= other_left
-            for other_left, other_right, other_y in taken
-        ):
-            taken.append((left, left + width, y))
-            named.add(name)
-    return named
-
-
-def _corner(record: Record, records: Sequence[Record]) -> tuple[float, float]:
-    """Return where a run's point lies in a small panel."""
-    place = []
-    for field, size in zip(("bias_squared", "variance"), _PANEL, strict=True):
-        values = [entry[field] for entry in records if not math.isnan(entry[field])]
-        reach = (max(values) - min(values) if values else 0.0) or 1.0
-        place.append(size * (record[field] - min(values, default=0.0)) / reach)
-    return place[0], place[1]
-
-
-def _on_the_right(x: float) -> bool:
-    """Return whether a point lies so far on the right that its name goes to the left."""
-    return x > _PANEL[0] / 2
 
 
 def _point_layers(records: Sequence[Record], height: str) -> list[Any]:
@@ -159,13 +180,19 @@ def _point_layers(records: Sequence[Record], height: str) -> list[Any]:
     if swept:
         tooltip += tooltips("parameter:N", "parameter_value:Q")
     points = base.mark_point(filled=True, size=55, opacity=0.85).encode(tooltip=tooltip)
+    beside = base.transform_filter("datum.label != ''").encode(
+        x=alt.X("label_x:Q"), y=alt.Y("label_y:Q")
+    )
+    threads = beside.mark_rule(strokeWidth=0.7).encode(
+        x2=alt.X2("bias_squared:Q"), y2=alt.Y2(f"{height}:Q"), color=alt.value(INK)
+    )
     names = [
-        base.transform_filter(f"datum.side == '{side}'")
-        .mark_text(align=align, dx=shift, dy=-5, fontSize=10, limit=_LONGEST_NAME)
+        beside.transform_filter(f"datum.align == '{align}'")
+        .mark_text(align=align, fontSize=10, limit=LONGEST_NAME)
         .encode(text=alt.Text("label:N"))
-        for side, align, shift in (("right", "left", 7), ("left", "right", -7))
+        for align in ("left", "right", "center")
     ]
-    return [*layers, points, *names]
+    return [*layers, threads, points, *names]
 
 
 def _extent(records: Sequence[Record], field: str) -> list[float]:
