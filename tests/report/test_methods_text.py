@@ -43,7 +43,7 @@ def test_references_are_well_formed():
 
 
 def test_the_paragraph_says_what_was_scored_how_and_with_which_seed():
-    paragraph, bibtex = text(table(), seed=11)
+    paragraph, _, bibtex = text(table(), seed=11)
     assert paragraph.startswith(
         f"3 runs were scored by AP over 20 topics (confir {version('confir')})."
     )
@@ -54,11 +54,11 @@ def test_the_paragraph_says_what_was_scored_how_and_with_which_seed():
     assert paragraph.endswith("The seed of all random numbers was 11.")
     keys = re.findall(r"@\w+\{([^,]+),", bibtex)
     assert keys == ["confir", "Hall1992", "Efron1979", "Holm1979", "Soboroff2014", "Zhang2013"]
-    assert f"version = {{{version('confir')}}}" in bibtex
+    assert f"note   = {{Version {version('confir')}}}" in bibtex
 
 
 def test_a_named_method_is_cited_with_its_replicates():
-    paragraph, bibtex = text(table(), method="percentile")
+    paragraph, _, bibtex = text(table(), method="percentile")
     assert "method percentile (Efron 1979; Park 2011, Soboroff 2014, 499 replicates)" in paragraph
     assert "Park2011" in bibtex
     assert "Hall1992" not in bibtex
@@ -67,7 +67,7 @@ def test_a_named_method_is_cited_with_its_replicates():
 def test_measures_with_different_methods_are_told_apart():
     scores = table(measures=("AP", "NumRet"))
     values = scores.values * np.array([1.0, 900.0])
-    paragraph, _ = text(Scores(scores.topics, scores.runs, scores.measures, values))
+    paragraph, _, _ = text(Scores(scores.topics, scores.runs, scores.measures, values))
     assert (
         "Means by AP carry 95 % confidence intervals over topics by the method beta-logit"
         in paragraph
@@ -78,13 +78,13 @@ def test_measures_with_different_methods_are_told_apart():
 
 
 def test_two_runs_are_not_called_all_pairs():
-    paragraph, bibtex = text(table(runs=2))
+    paragraph, _, bibtex = text(table(runs=2))
     assert "The two runs were compared with t intervals" in paragraph
     assert "Holm" not in paragraph + bibtex
 
 
 def test_one_run_on_one_topic_is_said_in_the_singular_and_cites_little():
-    paragraph, bibtex = text(table(runs=1, topics=1))
+    paragraph, _, bibtex = text(table(runs=1, topics=1))
     assert paragraph.startswith("1 run was scored by AP over 1 topic (")
     assert "confidence interval" not in paragraph
     assert "compared" not in paragraph
@@ -95,7 +95,7 @@ def test_missing_scores_are_said_to_be_left_out():
     scores = table()
     values = scores.values.copy()
     values[0, 0, 0] = np.nan
-    paragraph, _ = text(Scores(scores.topics, scores.runs, scores.measures, values))
+    paragraph, _, _ = text(Scores(scores.topics, scores.runs, scores.measures, values))
     assert "A topic without a score is left out of the run's mean." in paragraph
 
 
@@ -104,9 +104,20 @@ def test_parts_about_documents_are_described_where_they_are_there():
     sample = sample_collection()
     runs = [run for run in sample.runs if run.name in ("bm25-rm3", "dense")]
     scores = evaluate(sample.qrels, runs, ["AP"])
-    paragraph, bibtex = text(scores, sample.qrels, runs, documents=1_000_000)
+    paragraph, _, bibtex = text(scores, sample.qrels, runs, documents=1_000_000)
     assert "A topic that a run lacks scores 0." in paragraph
     assert "bootstrap of its documents" in paragraph
     assert "random rankings of 1,000,000 documents, after Bestgen (2015)" in paragraph
     assert "Cormack2006" in bibtex
     assert "Bestgen2015" in bibtex
+
+
+def test_the_paragraph_for_latex_cites_by_key_and_is_escaped():
+    paragraph, latex, bibtex = text(table(measures=("AP", "alpha_nDCG@20")), method="betting")
+    assert "AP, alpha\\_nDCG@20 over 20 topics" in latex
+    assert "95 \\% confidence intervals" in latex
+    assert "Waudby-Smith \\& Ramdas 2023)~\\cite{Waudby-SmithRamdas2023}." in latex
+    assert re.search(r"(?<!\\)[%&_]", re.sub(r"\\cite\{[^}]*\}", "", latex)) is None
+    cited = {key for keys in re.findall(r"\\cite\{([^}]*)\}", latex) for key in keys.split(",")}
+    assert cited == set(re.findall(r"@\w+\{([^,]+),", bibtex))
+    assert latex.count(". ") == paragraph.count(". ")

@@ -19,7 +19,7 @@ from confir.resampling.distribution import (
 def bca_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """Quantiles at ``Φ(z0 + (z0+z)/(1-a(z0+z)))`` of the bootstrap means.
 
-    (Efron 1987; [Park2011] §4.2, [Soboroff2014] §2.4.) z0 from the share of replicates below the
+    (Efron 1987; [Park2011] §4.2, [Soboroff2014] §4.) z0 from the share of replicates below the
     estimate, ties counting half; a from the jackknife.
     """
     ordered, count = distribution.sorted_replicates, defined_replicates(distribution)

@@ -16,7 +16,7 @@ from confir.resampling.distribution import SamplingDistribution, quantile_of_sor
 
 
 def bootstrap_t_interval(distribution: SamplingDistribution, level: float) -> Limits:
-    """``m - q(1-α/2)·se, m - q(α/2)·se`` with quantiles of ``(m*-m)/se*`` ([Soboroff2014] §2.3).
+    """``m - q(1-α/2)·se, m - q(α/2)·se`` with quantiles of ``(m*-m)/se*`` ([Soboroff2014] §4).
 
     Replicates without variance are dropped.
     """

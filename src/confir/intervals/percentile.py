@@ -13,7 +13,7 @@ from confir.resampling.distribution import SamplingDistribution, quantile_of_sor
 
 
 def percentile_interval(distribution: SamplingDistribution, level: float) -> Limits:
-    """Quantiles of the bootstrap means ([Park2011] §4.1, [Soboroff2014] §2.2)."""
+    """Quantiles of the bootstrap means ([Park2011] §4.1, [Soboroff2014] §4)."""
     lower, upper = tail_probabilities(level)
     ordered, count = distribution.sorted_replicates, defined_replicates(distribution)
     return Limits(

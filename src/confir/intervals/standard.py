@@ -11,7 +11,7 @@ from confir.resampling.distribution import SamplingDistribution
 
 
 def t_interval(distribution: SamplingDistribution, level: float) -> Limits:
-    """``m ± t_{n-1} · se``: Student's interval ([Soboroff2014] §2.1)."""
+    """``m ± t_{n-1} · se``: Student's interval ([Soboroff2014] §2)."""
     margin = t_quantile(distribution.df, level) * distribution.require("se")
     return Limits(distribution.estimate - margin, distribution.estimate + margin)
 

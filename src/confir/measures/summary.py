@@ -1,7 +1,7 @@
 """What becomes of a run's scores over all topics? Mean, geometric mean, logit mean.
 
 Each summary is the mean of a transformed score, transformed back: MAP of AP itself, GMAP of ln AP
-([Cormack2006] §2), L-MAP of logit AP ([Cormack2006] §8).
+and L-MAP of logit AP ([Cormack2006] §8).
 """
 
 from __future__ import annotations

@@ -12,12 +12,14 @@ import numpy as np
 from confir.intervals.catalogue import METHODS
 from confir.report.answer import percent
 from confir.report.contents import COLLECTION_REPLICATES, COVERAGE_SAMPLES, Contents
+from confir.report.tables import escape_latex
 
 
 class MethodsText(NamedTuple):
-    """A paragraph about methods, and the references that it cites as BibTeX."""
+    """A paragraph about methods, the same for LaTeX, and BibTeX of what they cite."""
 
     paragraph: str
+    latex: str
     bibtex: str
 
 
@@ -30,11 +32,11 @@ class Sentence(NamedTuple):
 
 # By a key made of names and year, as texts spell them.
 REFERENCES = {
-    "confir": """@software{confir,
-  author  = {{The confir developers}},
-  title   = {confir: how far an information-retrieval evaluation score can be trusted},
-  version = {%s},
-  year    = {2026}
+    "confir": """@misc{confir,
+  author = {{The confir developers}},
+  title  = {confir: how far an information-retrieval evaluation score can be trusted},
+  note   = {Version %s},
+  year   = {2026}
 }""",
     "Student1908": """@article{Student1908,
   author  = {Student},
@@ -132,13 +134,14 @@ REFERENCES = {
   author    = {Gordon V. Cormack and Thomas R. Lynam},
   title     = {Statistical Precision of Information Retrieval Evaluation},
   booktitle = {Proceedings of the 29th Annual International ACM SIGIR Conference},
+  pages     = {533--540},
   year      = {2006}
 }""",
     "Bestgen2015": """@article{Bestgen2015,
   author  = {Yves Bestgen},
   title   = {Exact Expected Average Precision of the Random Baseline for System Evaluation},
   journal = {The Prague Bulletin of Mathematical Linguistics},
-  number  = {103},
+  volume  = {103},
   pages   = {131--138},
   year    = {2015},
   doi     = {10.1515/pralin-2015-0007}
@@ -147,6 +150,7 @@ REFERENCES = {
   author    = {Peng Zhang and Dawei Song and Jun Wang and Yuexian Hou},
   title     = {Bias-Variance Decomposition of {IR} Evaluation},
   booktitle = {Proceedings of the 36th International ACM SIGIR Conference},
+  pages     = {1021--1024},
   year      = {2013}
 }""",
     "Holm1979": """@article{Holm1979,
@@ -175,9 +179,16 @@ def methods_text(contents: Contents) -> MethodsText:
         Sentence(f"The seed of all random numbers was {contents.settings.seed}."),
     ]
     paragraph = " ".join(sentence.text for sentence in parts)
+    latex = " ".join(map(_in_latex, parts))
     cited = dict.fromkeys(key for sentence in parts for key in sentence.cites)
     entries = [REFERENCES[key] % release if key == "confir" else REFERENCES[key] for key in cited]
-    return MethodsText(paragraph, "\n\n".join(entries))
+    return MethodsText(paragraph, latex, "\n\n".join(entries))
+
+
+def _in_latex(sentence: Sentence) -> str:
+    """Return a sentence for LaTeX, with the keys of what it cites."""
+    cited = f"~\\cite{{{','.join(sentence.cites)}}}" if sentence.cites else ""
+    return f"{escape_latex(sentence.text.removesuffix('.'))}{cited}."
 
 
 def cited_keys(source: str) -> tuple[str, ...]:

@@ -187,7 +187,7 @@ def to_latex(table: Table) -> str:
     lines = [
         f"\\begin{{tabular}}{{{layout}}}",
         r"\toprule",
-        _latex_row(map(_latex, table.columns)),
+        _latex_row(map(escape_latex, table.columns)),
         r"\midrule",
         *(_latex_row(map(_latex_cell, row)) for row in table.rows),
         r"\bottomrule",
@@ -209,7 +209,7 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 def _latex_cell(cell: Cell) -> str:
     """Return a cell; its mark takes no room, so that numbers stay one below the other."""
-    text = f"\\textbf{{{_latex(cell.text)}}}" if cell.strong else _latex(cell.text)
+    text = f"\\textbf{{{escape_latex(cell.text)}}}" if cell.strong else escape_latex(cell.text)
     return f"{text}\\rlap{{$^{{{_LATEX_MARKS[cell.mark]}}}$}}" if cell.mark else text
 
 
@@ -224,7 +224,7 @@ def _latex_note(table: Table) -> list[str]:
     lines = textwrap.wrap(table.note, width, break_long_words=False, break_on_hyphens=False)
     return [
         r"\addlinespace[2pt]",
-        *(f"{span}{{\\footnotesize {_latex(line)}}} \\\\" for line in lines),
+        *(f"{span}{{\\footnotesize {escape_latex(line)}}} \\\\" for line in lines),
     ]
 
 
@@ -298,5 +298,6 @@ _LATEX = {
 }
 
 
-def _latex(text: str) -> str:
+def escape_latex(text: str) -> str:
+    """Return text whose every sign LaTeX prints as it is."""
     return "".join(_LATEX.get(sign, sign) for sign in _plain(text))
