@@ -6,19 +6,16 @@ from collections.abc import Sequence
 from typing import Literal, cast
 
 from confir.cli.terminal import Progress
-from confir.data.neighbours import as_runs
-from confir.data.qrels import Qrels
-from confir.data.run import Run
 from confir.data.scores import Scores
-from confir.data.trec_files import RunSource
+from confir.data.trec_files import find_runs
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.measures.catalogue import DEFAULT_MEASURES, canonical_name
 from confir.measures.evaluation import evaluate
 
 
 def load_scores(
-    qrels: Qrels | str | None,
-    runs: Sequence[str | Run | RunSource],
+    qrels: str | None,
+    runs: Sequence[str],
     *,
     score_files: Sequence[str],
     measures: Sequence[str],
@@ -45,11 +42,11 @@ def load_scores(
     check_choice("--missing", missing, ("zero", "drop", "error"))
     check_choice("--name-by", name_by, ("file", "tag"))
     check_choice("--tie-precision", tie_precision, ("double", "single"))
-    sources = as_runs(list(runs))
-    with Progress("reading runs", total=len(sources), quiet=quiet) as progress:
+    total = len(find_runs(runs))
+    with Progress("reading runs", total=total, quiet=quiet) as progress:
         return evaluate(
             qrels,
-            sources,
+            list(runs),
             list(measures) or DEFAULT_MEASURES,
             rel=rel,
             depth=depth,

@@ -16,9 +16,8 @@ from confir.cli import options
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from confir.data.qrels import Qrels
-    from confir.data.run import Run
-    from confir.data.trec_files import RunSource
+    from confir.data.ranked_lists import RankedLists
+    from confir.data.scores import Scores
 
 _PAGE = "Page"
 
@@ -82,6 +81,7 @@ def report_command(
     from confir.cli.terminal import Progress, be_quiet
     from confir.intervals.catalogue import find_method
     from confir.intervals.interval import check_level
+    from confir.measures.catalogue import DEFAULT_MEASURES
     from confir.report.contents import number_of_steps
     from confir.report.page import DEFAULT_TITLE, Origin, write_report
 
@@ -92,27 +92,31 @@ def report_command(
     if quiet:
         be_quiet()
     with _listening() as heard:
-        judged, sources = (qrels, []) if scores else _find(qrels, runs or [], intents, name_by)
-        table = load_scores(
-            judged,
-            sources,
-            score_files=scores or [],
-            measures=measure or [],
-            rel=rel,
-            depth=depth,
-            missing=missing,
-            name_by=name_by,
-            tie_precision=tie_precision,
-            quiet=quiet,
-        )
+        if scores:
+            lists = None
+            table = load_scores(
+                qrels,
+                runs or [],
+                score_files=scores,
+                measures=measure or [],
+                rel=rel,
+                depth=depth,
+                missing=missing,
+                quiet=quiet,
+            )
+        else:
+            scoring = (measure or DEFAULT_MEASURES, rel, depth, missing, tie_precision)
+            _check_scoring(*scoring)
+            lists = _read(qrels, runs or [], intents, name_by, quiet=quiet)
+            table = _score(lists, *scoring)
     origin = Origin(tuple(_files(qrels, runs, scores)), words_to_repeat(seed), tuple(heard))
     steps = number_of_steps(len(table.measures), figures=figures is not None)
     with Progress("writing the report", total=steps, quiet=quiet) as progress:
         write_report(
             output,
             table,
-            qrels=judged if sources else None,
-            runs=dict(zip(table.runs, sources, strict=True)) if sources else None,
+            qrels=None if lists is None else lists.qrels,
+            runs=lists,
             title=title or DEFAULT_TITLE,
             level=level,
             method=method,
@@ -142,14 +146,14 @@ def check_page(path: str) -> None:
     check_output(path)
 
 
-def _find(
-    qrels: str | None, runs: Sequence[str], intents: str | None, name_by: str
-) -> tuple[Qrels | None, list[Run | RunSource]]:
-    """Return qrels and runs, to be read more than once; what cannot be, is read here."""
+def _read(
+    qrels: str | None, runs: Sequence[str], intents: str | None, name_by: str, *, quiet: bool
+) -> RankedLists:
+    """Return qrels and runs, read once for all parts of the report."""
     from confir.cli.input import check_choice
+    from confir.cli.terminal import Progress
+    from confir.data.list_scanner import read_lists
     from confir.data.neighbours import as_qrels, as_runs
-    from confir.data.run import Run
-    from confir.data.trec_files import read_run
 
     if qrels is None or not runs:
         raise InvalidValueError(
@@ -157,14 +161,43 @@ def _find(
             "confir report qrels.txt bm25.run dense.run -o report.html"
         )
     check_choice("--name-by", name_by, ("file", "tag"))
-    named = cast("Literal['file', 'tag']", name_by)
-    judged = as_qrels(qrels, intents=intents)
-    return judged, [
-        source
-        if isinstance(source, Run) or Path(source.path).is_file()
-        else read_run(source.path, name=source.name, name_by=named)
-        for source in as_runs(list(runs))
-    ]
+    judged, sources = as_qrels(qrels, intents=intents), as_runs(list(runs))
+    with Progress("reading runs", total=len(sources), quiet=quiet) as progress:
+        named = cast("Literal['file', 'tag']", name_by)
+        return read_lists(judged, sources, name_by=named, progress=progress)
+
+
+def _score(
+    lists: RankedLists,
+    measures: Sequence[str],
+    rel: int,
+    depth: int | None,
+    missing: str,
+    tie_precision: str,
+) -> Scores:
+    from confir.measures.evaluation import evaluate_lists
+
+    return evaluate_lists(
+        lists,
+        measures,
+        rel=rel,
+        depth=depth,
+        missing=cast("Literal['zero', 'drop', 'error']", missing),
+        tie_precision=cast("Literal['double', 'single']", tie_precision),
+    )
+
+
+def _check_scoring(
+    measures: Sequence[str], rel: int, depth: int | None, missing: str, tie_precision: str
+) -> None:
+    """Raise before anything is read where it could not be scored."""
+    from confir.cli.input import check_choice
+    from confir.measures.evaluation import check_depth, parse_measures
+
+    check_choice("--missing", missing, ("zero", "drop", "error"))
+    check_choice("--tie-precision", tie_precision, ("double", "single"))
+    check_depth(depth)
+    parse_measures(measures, rel)
 
 
 def _files(

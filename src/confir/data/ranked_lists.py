@@ -66,6 +66,35 @@ class RankedLists:
             for r, (run, (start, stop)) in enumerate(zip(self.runs, pairwise(bounds), strict=True))
         ]
 
+    def run(self, number: int) -> Run:
+        """Return a run's lists for the topics of the qrels."""
+        topics = len(self.qrels.topics)
+        offsets = self.offsets[number * topics : (number + 1) * topics + 1]
+        start, stop = int(offsets[0]), int(offsets[-1])
+        present = np.flatnonzero(np.diff(offsets))
+        return Run(
+            name=self.runs[number],
+            topics=tuple(self.qrels.topics[t] for t in present.tolist()),
+            offsets=np.append(offsets[present], stop) - start,
+            documents=tuple(self.docids[d] for d in self.documents[start:stop].tolist()),
+            scores=self.scores[start:stop],
+        )
+
+    def in_single_precision(self) -> RankedLists:
+        """Return the lists with ties as of scores in single precision, broken by docid."""
+        with np.errstate(over="ignore"):
+            scores = self.scores.astype(np.float32)
+        rank = np.empty(len(self.docids), np.int64)
+        rank[sorted(range(len(self.docids)), key=self.docids.__getitem__)] = np.arange(len(rank))
+        lists = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        order = np.lexsort((-rank[self.documents], -scores, lists))
+        return replace(
+            self,
+            documents=self.documents[order],
+            scores=self.scores[order],
+            judgements=self.judgements[order],
+        )
+
     def cut(self, depth: int) -> RankedLists:
         """Return the lists cut after ``depth`` documents."""
         sizes = np.diff(self.offsets)

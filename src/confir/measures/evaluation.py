@@ -13,6 +13,7 @@ from confir.arrays import Floats
 from confir.data.files import PathLike
 from confir.data.neighbours import as_qrels, as_runs
 from confir.data.qrels import Intents, Qrels
+from confir.data.ranked_lists import RankedLists
 from confir.data.rankings import JudgedPositions, Rankings, TiePrecision, stack_rankings
 from confir.data.run import Run
 from confir.data.scanner import Ranked, read_rankings
@@ -83,6 +84,30 @@ def evaluate(
         sources = [_read(source, name_by) for source in sources]
     ranked = _rank(judged, sources, wanted, tie_precision, name_by, progress)
     return score_rankings(judged, ranked, wanted, depth=depth, missing=missing, runs=sources)
+
+
+def evaluate_lists(
+    lists: RankedLists,
+    measures: str | Measure | Sequence[str | Measure | Callable[..., float]] = DEFAULT_MEASURES,
+    *,
+    rel: int = 1,
+    depth: int | None = None,
+    missing: Missing = "zero",
+    tie_precision: TiePrecision = "double",
+) -> Scores:
+    """Return what `evaluate` does, of lists that are read already; parameters as there."""
+    wanted = parse_measures(measures, rel)
+    check_depth(depth)
+    ranked = lists.in_single_precision() if tie_precision == "single" else lists
+    foreign = any(isinstance(measure, ForeignMeasure) for measure in wanted)
+    return score_rankings(
+        lists.qrels,
+        list(zip(ranked.rankings(), ranked.unknown, strict=True)),
+        wanted,
+        depth=depth,
+        missing=missing,
+        runs=[lists.run(number) for number in range(len(lists.runs))] if foreign else (),
+    )
 
 
 def score_rankings(

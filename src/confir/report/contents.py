@@ -206,7 +206,7 @@ def gather_contents(
     check_level(chosen.level)
     parts = _Parts(progress)
     with _collected_warnings() as heard:
-        lists = None if qrels is None or runs is None else read_lists(qrels, runs)
+        lists = _lists(qrels, runs)
         documents = chosen.documents or _count_documents(qrels, lists)
         by_measure = tuple(
             run_in_threads(
@@ -374,6 +374,12 @@ def _collection(
         alone,
         difference_variance=decompose_variance(sample, baseline=best, summaries=("mean",)),
     )
+
+
+def _lists(qrels: Qrels | None, runs: Any) -> RankedLists | None:
+    if isinstance(runs, RankedLists):
+        return runs
+    return None if qrels is None or runs is None else read_lists(qrels, runs)
 
 
 def _needed(lists: RankedLists | None) -> RankedLists:

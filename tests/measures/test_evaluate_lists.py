@@ -1,0 +1,103 @@
+"""Lists that are read already score as the runs that they came from."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from confir.data.list_scanner import read_lists
+from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
+from confir.measures.catalogue import parse_measure
+from confir.measures.evaluation import evaluate, evaluate_lists
+from run_files import make_qrels
+from strategies import VARIANTS, collections, examples
+
+ALL = [parse_measure(text) for variants in VARIANTS.values() for text in variants]
+QRELS = make_qrels({"1": {"a": 1, "b": 2, "c": 0}, "2": {"a": 1}, "3": {"d": 1}})
+# Scores that differ in double precision only; a topic that the qrels lack; a topic that is missing.
+RUNS = {
+    "one": {"1": {"a": 1.00000002, "b": 1.00000001, "c": 1.0, "x": 0.5}, "2": {"x": 2.0, "a": 1.0}},
+    "two": {"1": {"c": 3.0, "b": 1.0}, "3": {"d": 1.0}, "9": {"a": 1.0}},
+}
+
+
+def assert_equal(one, other):
+    assert one.topics == other.topics
+    assert one.runs == other.runs
+    assert one.measures == other.measures
+    np.testing.assert_array_equal(one.values, other.values)
+
+
+@given(collection=collections())
+@examples(60)
+def test_every_measure_scores_lists_as_it_does_runs(collection):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TopicWarning)
+        lists = read_lists(collection.qrels, collection.runs)
+        try:
+            expected = evaluate(collection.qrels, collection.runs, ALL)
+        except TopicMismatchError as error:
+            with pytest.raises(TopicMismatchError, match=re.escape(str(error))):
+                evaluate_lists(lists, ALL)
+        else:
+            assert_equal(evaluate_lists(lists, ALL), expected)
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tie_precision": "single"},
+        {"depth": 2},
+        {"depth": 1, "tie_precision": "single"},
+        {"missing": "drop"},
+        {"rel": 2},
+    ],
+)
+def test_options_are_those_of_evaluate(options):
+    names = ["AP", "nDCG", "RR"]
+    lists = read_lists(QRELS, RUNS)
+    assert_equal(evaluate_lists(lists, names, **options), evaluate(QRELS, RUNS, names, **options))
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
+def test_ties_in_single_precision_change_the_ranks():
+    lists = read_lists(QRELS, RUNS)
+    double, single = (
+        evaluate_lists(lists, "RR(rel=2)", tie_precision=precision).values[0, 0, 0]
+        for precision in ("double", "single")
+    )
+    assert (double, single) == (1 / 2, 1 / 2)
+    ranked = lists.in_single_precision()
+    assert [ranked.docids[d] for d in ranked.documents[:4].tolist()] == ["c", "b", "a", "x"]
+    assert ranked.scores[:4].tolist() == [1.0, 1.00000001, 1.00000002, 0.5]
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
+def test_a_run_comes_back_from_its_lists():
+    lists = read_lists(QRELS, RUNS)
+    assert lists.run(0).to_dict() == RUNS["one"]
+    assert lists.run(1).to_dict() == {topic: RUNS["two"][topic] for topic in "13"}
+    assert lists.run(1).name == "two"
+    assert lists.run(1)["1"] == [("c", 3.0), ("b", 1.0)]
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
+def test_measures_of_ir_measures_see_the_runs():
+    lists = read_lists(QRELS, RUNS)
+    assert_equal(evaluate_lists(lists, ["IPrec@0.5"]), evaluate(QRELS, RUNS, ["IPrec@0.5"]))
+
+
+def test_warnings_and_errors_are_those_of_evaluate():
+    lists = read_lists(QRELS, RUNS)
+    with pytest.warns(TopicWarning) as caught:
+        evaluate_lists(lists)
+    with pytest.warns(TopicWarning) as expected:
+        evaluate(QRELS, RUNS)
+    assert [str(w.message) for w in caught] == [str(w.message) for w in expected]
+    with pytest.raises(TopicMismatchError, match="lacks 1 topic"):
+        evaluate_lists(lists, missing="error")
+    with pytest.raises(InvalidValueError, match="depth is 0"):
+        evaluate_lists(lists, depth=0)
