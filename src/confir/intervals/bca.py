@@ -8,8 +8,8 @@ from confir.arrays import Floats, Integers
 from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.percentile import defined_replicates
 from confir.intervals.probe import Probe, side_of_quantiles
+from confir.order import TIE
 from confir.resampling.distribution import (
-    TIE,
     SamplingDistribution,
     count_below,
     quantile_of_sorted,

@@ -44,8 +44,9 @@ from confir.intervals.percentile import (
 )
 from confir.intervals.probe import Probe, side_of_limits
 from confir.intervals.standard import logit_t_interval, t_interval
+from confir.order import TIE
 from confir.parallel import run_in_threads
-from confir.resampling.distribution import TIE, SamplingDistribution
+from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.topics import (
     DEFAULT_REPLICATES,
     Rng,

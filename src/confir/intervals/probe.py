@@ -18,7 +18,8 @@ from confir.errors import InvalidValueError
 from confir.intervals.count_kernels import Kernels, Tally
 from confir.intervals.interval import Limits
 from confir.measures.summary import logit
-from confir.resampling.distribution import TIE, SamplingDistribution, interpolate
+from confir.order import TIE
+from confir.resampling.distribution import SamplingDistribution, interpolate
 from confir.resampling.topics import ROUNDING
 
 # Sides of an interval; UNDEFINED where there is none, and where the value is not known.

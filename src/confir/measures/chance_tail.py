@@ -16,6 +16,7 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.errors import InvalidValueError
 from confir.measures.chance import expected_random_ap
+from confir.order import TIE
 
 # Lists of ranks that are enumerated rather than sampled.
 _FEW_RANKINGS = 100_000
@@ -23,8 +24,6 @@ _FEW_RANKINGS = 100_000
 _BLOCK = 1_000_000
 # numpy draws hypergeometric numbers for smaller collections only.
 _LARGEST_URN = 10**9
-# AP this near is equal but for rounding.
-_TIE = 1e-12
 # Level of the limits for the simulation's error.
 ERROR_LEVEL = 0.99
 
@@ -73,8 +72,8 @@ def random_ap_tail(
         return _exact(np.ones(observed.shape), observed)
     if relevant == 1:
         with np.errstate(divide="ignore"):
-            lowest_rank = np.floor(1.0 / np.maximum(observed - _TIE, 0.0))
-        within = np.where(observed > _TIE, np.minimum(lowest_rank, length), documents)
+            lowest_rank = np.floor(1.0 / np.maximum(observed - TIE, 0.0))
+        within = np.where(observed > TIE, np.minimum(lowest_rank, length), documents)
         return _exact(within / documents, observed)
     if math.comb(documents, relevant) <= _FEW_RANKINGS:
         values = np.sort(_enumerate(documents, relevant, length))
@@ -132,7 +131,7 @@ def _simulated(count: Integers, draws: int, observed: Floats) -> Tail:
 
 
 def _count_at_least(values: Floats, observed: Floats) -> Integers:
-    return len(values) - np.searchsorted(values, observed - _TIE)
+    return len(values) - np.searchsorted(values, observed - TIE)
 
 
 def _enumerate(documents: int, relevant: int, length: int) -> Floats:

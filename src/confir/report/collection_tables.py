@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from confir.order import best_first
 from confir.report.tables import Cell, Table, interval_text
 from confir.studies.collection import CollectionMeans, CollectionTopics
 from confir.studies.collection_differences import (
@@ -32,7 +33,7 @@ def collection_table(means: CollectionMeans, note: str = "") -> Table:
     }
     several = len(means.measures) > 1
     best = np.nanmax(means.mean, axis=1)
-    order = np.argsort(-np.nan_to_num(means.mean[0, :, 0], nan=-np.inf), kind="stable").tolist()
+    order = best_first(means.mean[0, :, 0])
     rows = []
     for r in order:
         for m, measure in enumerate(means.measures):

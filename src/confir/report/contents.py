@@ -22,6 +22,7 @@ from confir.errors import ConfirError, ConfirWarning, InvalidValueError
 from confir.intervals.catalogue import confidence_interval, default_method, means_alone
 from confir.intervals.interval import Interval, check_level
 from confir.measures.catalogue import is_bounded
+from confir.order import best_first
 from confir.parallel import run_in_threads
 from confir.resampling.documents import resample_lists, resampled_measures
 from confir.resampling.topics import DEFAULT_REPLICATES
@@ -112,9 +113,7 @@ class MeasureContents:
 
     def order(self) -> list[int]:
         """Return the places of the runs, best first; runs without a mean last."""
-        mean = self.scores.mean()[:, 0]
-        places: list[int] = np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable").tolist()
-        return places
+        return best_first(self.scores.mean()[:, 0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,9 +136,7 @@ class CollectionContents:
 
     def order(self) -> list[str]:
         """Return the runs, best first; runs without a mean last."""
-        mean = self.means.mean[0, :, 0]
-        places = np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable")
-        return [self.means.runs[place] for place in places]
+        return [self.means.runs[place] for place in best_first(self.means.mean[0, :, 0])]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,11 +11,9 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.errors import UnsupportedMethodError
 from confir.measures.summary import logit
+from confir.order import TIE
 
 Resampled = Literal["topics", "documents"]
-
-# Replicates this near to the estimate are equal to it but for the rounding of the matrix product.
-TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)

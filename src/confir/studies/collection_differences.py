@@ -19,6 +19,7 @@ from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.documents import check_margin, normal_quantile
 from confir.intervals.interval import check_level
 from confir.measures.summary import LOGIT_MARGIN
+from confir.order import TIE
 from confir.resampling.documents import DocumentReplicates, spread, transform_of
 from confir.studies.collection import check_bounded, summarise_topics
 from confir.studies.corrections import adjust_p_values
@@ -26,9 +27,6 @@ from confir.studies.verdicts import Words, judge_differences
 
 Pairing = Literal["paired", "independent"]
 PAIRINGS: tuple[Pairing, ...] = ("paired", "independent")
-
-# Scores this near on a topic are a tie.
-_TIE = 1e-12
 
 
 class Variant(NamedTuple):
@@ -250,9 +248,9 @@ def _count_topics(sample: DocumentReplicates, baseline: str) -> tuple[Integers, 
         [_topic_differences(sample, m, baseline, "mean", LOGIT_MARGIN) for m in sample.measures]
     )
     return (
-        (gaps > _TIE).sum(axis=2),
-        (np.abs(gaps) <= _TIE).sum(axis=2),
-        (gaps < -_TIE).sum(axis=2),
+        (gaps > TIE).sum(axis=2),
+        (np.abs(gaps) <= TIE).sum(axis=2),
+        (gaps < -TIE).sum(axis=2),
     )
 
 

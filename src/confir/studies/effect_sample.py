@@ -12,12 +12,10 @@ import numpy.typing as npt
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.effect_files import Group
 from confir.errors import InputWarning, InvalidValueError, enumerate_names
+from confir.order import TIE
 
 # Squares of anything larger or smaller leave the range of doubles in sums of weights.
 _LARGEST, _SMALLEST = 1e100, 1e-100
-
-# Effects within this share of their size are equal but for rounding.
-_TIE = 1e-12
 
 
 class EffectSample(NamedTuple):
@@ -45,7 +43,7 @@ class EffectSample(NamedTuple):
     def all_equal(self) -> Booleans:
         """Whether the effects of a column are the same but for rounding."""
         residuals = np.abs(self.residuals(self.present.astype(np.float64)))
-        equal: Booleans = residuals.max(axis=0) <= _TIE * np.abs(self.effects).max(axis=0)
+        equal: Booleans = residuals.max(axis=0) <= TIE * np.abs(self.effects).max(axis=0)
         return equal
 
     def weights(self, tau2: Floats | float) -> Floats:

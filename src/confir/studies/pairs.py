@@ -11,9 +11,7 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnknownNameError
-
-# Numbers this near are equal but for rounding, relative to scores of up to 1.
-TIE = 1e-12
+from confir.order import TIE
 
 # Columns and numbers taken together, so that memory does not grow with the topics or the pairs.
 MOST_COLUMNS = 1024

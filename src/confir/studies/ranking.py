@@ -14,6 +14,7 @@ from confir.data.frames import frame_from_records
 from confir.data.scores import Record, Scores
 from confir.errors import InvalidValueError
 from confir.intervals.interval import tail_probabilities
+from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.topics import (
     DEFAULT_REPLICATES,
@@ -22,9 +23,6 @@ from confir.resampling.topics import (
     topic_sample,
     topic_weights,
 )
-
-# Means this near are equal but for rounding.
-_TIE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,7 +170,7 @@ def _rank_rows(values: Floats) -> Integers:
     ordered = np.take_along_axis(values, order, axis=1)
     places = np.arange(1, values.shape[1] + 1)
     with np.errstate(invalid="ignore"):
-        new = np.diff(ordered, axis=1, prepend=np.inf) < -_TIE
+        new = np.diff(ordered, axis=1, prepend=np.inf) < -TIE
     shared = np.maximum.accumulate(np.where(new, places, 1), axis=1)
     ranks = np.empty(values.shape, np.int64)
     np.put_along_axis(ranks, order, shared, axis=1)

@@ -14,9 +14,7 @@ from confir.arrays import Booleans, Floats
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 from confir.measures.catalogue import parse_measure
-
-# Scores this near are equal but for rounding.
-_TIE = 1e-12
+from confir.order import TIE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +60,7 @@ def measure_robustness(
     reference = scores.select(runs=[baseline]).values
     gain = scores.values - reference
     present = ~np.isnan(gain)
-    better, hurt = gain > _TIE, gain < -_TIE
+    better, hurt = gain > TIE, gain < -TIE
     index = mean_over_topics(better.astype(np.float64) - hurt, present)
     share = mean_over_topics(hurt.astype(np.float64), present)
     if precision is None:

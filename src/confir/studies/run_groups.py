@@ -10,6 +10,7 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.frames import frame_from_records
 from confir.data.scores import Record, Scores
+from confir.order import best_first
 from confir.studies.verdicts import BETTER, WORSE, Words
 
 
@@ -102,7 +103,7 @@ def group_runs(scores: Scores, first: Integers, second: Integers, verdict: Words
 
 def _group(runs: tuple[str, ...], measure: str, mean: Floats, differs: Booleans) -> GroupedRuns:
     """Return the longest stretches of runs, best first, in which no two differ."""
-    order = np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable")
+    order = best_first(mean)
     ordered = differs[np.ix_(order, order)]
     groups: list[tuple[int, int]] = []
     joined = np.eye(len(order), dtype=np.bool_)

@@ -28,6 +28,7 @@ from confir.intervals.interval import check_level
 from confir.measures.evaluation import check_depth, parse_measures
 from confir.measures.measure import Measure
 from confir.measures.summary import LOGIT_MARGIN, clipped_logit
+from confir.order import TIE
 from confir.resampling.documents import (
     DOCUMENT_REPLICATES,
     DocumentReplicates,
@@ -44,9 +45,6 @@ from confir.studies.collection import (
 HALVES = ("A", "B")
 DIRECTIONS = ("A predicts B", "B predicts A")
 FEW_RELEVANT = 5  # [Cormack2006] Table 1 looks at topics with more, too
-
-# A score this near to a limit is on it.
-_TIE = 1e-12
 
 
 class Shares(NamedTuple):
@@ -170,7 +168,7 @@ class SplitHalf:
         below, above, value = (end[defined] for end in ends)
         gap = 2.0 * value - below - above
         with np.errstate(divide="ignore", invalid="ignore"):
-            normalised: Floats = np.where(np.abs(gap) <= _TIE, 0.0, gap / (above - below))
+            normalised: Floats = np.where(np.abs(gap) <= TIE, 0.0, gap / (above - below))
         return normalised
 
     def to_records(self) -> list[Record]:
@@ -250,8 +248,8 @@ def _shares(low: Floats, high: Floats, value: Floats) -> Shares:
     n = int(defined.sum())
     if n == 0:
         return Shares(np.nan, np.nan, np.nan, 0)
-    below = float((value[defined] < low[defined] - _TIE).sum() / n)
-    above = float((value[defined] > high[defined] + _TIE).sum() / n)
+    below = float((value[defined] < low[defined] - TIE).sum() / n)
+    above = float((value[defined] > high[defined] + TIE).sum() / n)
     return Shares(below, 1.0 - below - above, above, n)
 
 

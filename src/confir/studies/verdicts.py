@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats
-from confir.studies.pairs import TIE
+from confir.order import TIE
 
 BETTER, WORSE, EQUIVALENT, NOT_SHOWN = "better", "worse", "equivalent", "not shown"
 

@@ -29,7 +29,7 @@ def coverage_chart(coverage: Coverage) -> Any:
     drawn = _boxes(coverage) if many else _named_runs(coverage)
     claimed = alt.Chart().mark_rule(color=INK, strokeDash=[5, 3]).encode(x=alt.X("level:Q"))
     panels = (
-        alt.layer(claimed, *drawn, data=inline_records(records))
+        alt.layer(*drawn, claimed, data=inline_records(records))
         .properties(width=280, height=alt.Step(22) if many else {"step": 12, "for": "offset"})
         .facet(facet=alt.Facet("measure:N", title=None, sort=list(coverage.measures)), columns=2)
     )
