@@ -56,7 +56,7 @@ def marks(drawing):
 def test_many_runs_are_box_plots_of_their_records(many):
     drawing = chart(many)
     assert datasets(drawing) == many.to_records()
-    assert marks(drawing) == ["rule", "boxplot"]
+    assert marks(drawing) == ["boxplot", "rule"]
     title = drawing.to_dict()["title"]
     assert title == "Coverage of 95 % intervals (dashed: what they claim), box plots over 12 runs"
 
@@ -64,8 +64,8 @@ def test_many_runs_are_box_plots_of_their_records(many):
 def test_few_runs_are_named_with_their_intervals(few):
     drawing = chart(few)
     assert datasets(drawing) == few.to_records()
-    assert marks(drawing) == ["rule", "rule", "point"]
-    runs = drawing.to_dict()["spec"]["layer"][2]["encoding"]["color"]["scale"]["domain"]
+    assert marks(drawing) == ["rule", "point", "rule"]
+    runs = drawing.to_dict()["spec"]["layer"][1]["encoding"]["color"]["scale"]["domain"]
     assert runs == list(few.runs)
 
 
