@@ -10,6 +10,7 @@ from confir.data.simulation import sample_collection
 from confir.measures.evaluation import evaluate
 from confir.report.answer import answer_sentences, isolated, percent, verdicts_against
 from confir.report.contents import Settings, gather_contents
+from confir.report.page_data import page_data
 from confir.studies.comparison import compare_runs
 
 TOPICS = 40
@@ -183,3 +184,94 @@ def test_names_in_other_scripts_keep_their_direction_to_themselves():
     assert isolated("\N{HEBREW LETTER ALEF}") == "\u2068\N{HEBREW LETTER ALEF}\u2069"
     said = answer(scores_of(0.3, 0.6, names=("a", "\N{HEBREW LETTER ALEF}1")))[0]
     assert "\u2068\N{HEBREW LETTER ALEF}1\u2069: mean" in said
+
+
+def with_gaps(values, names, topics=30):
+    """Scores by AP where NaN says that a run lacks a topic."""
+    return Scores(tuple(f"{t:02d}" for t in range(topics)), names, ("AP",), values[:, :, None])
+
+
+@pytest.fixture(scope="module")
+def favoured():
+    """Run x has the easy half of the topics only, and loses to y on each of them."""
+    rng = np.random.default_rng(3)
+    easy = np.arange(30) < 15
+    y = np.where(easy, 0.8, 0.2) + rng.normal(0, 0.01, 30)
+    x = np.where(easy, y - 0.1 + rng.normal(0, 0.005, 30), np.nan)
+    z = np.full(30, 0.1) + rng.normal(0, 0.01, 30)
+    return with_gaps(np.stack([x, y, z], axis=1), ("x", "y", "z"))
+
+
+def test_a_run_that_others_beat_on_common_topics_is_not_called_even_with_them(favoured):
+    contents = gather_contents(favoured, settings=FAST)
+    sentences = answer_sentences(contents)
+    assert "the best of 3 runs is x" in sentences[0]
+    assert sentences[1].startswith("It is shown to be better than 1 of the other 2 runs")
+    assert "On the topics in common, y is shown to be better than it." in sentences
+    assert not any("cannot be told" in s or "its true difference" in s for s in sentences)
+    assert "nothing to plan for" in contents.left_out["plan"]
+
+
+def test_runs_without_common_topics_are_not_compared():
+    rng = np.random.default_rng(2)
+    values = np.clip(rng.normal([0.5, 0.3, 0.4], 0.02, (30, 3)), 0, 1)
+    values[:, 2] = np.nan
+    contents = gather_contents(with_gaps(values, ("a", "b", "none")), settings=FAST)
+    sentences = answer_sentences(contents)
+    assert sentences[1] == (
+        "It is shown to be better than 1 of the other 2 runs (paired t test, error 0.05)."
+    )
+    assert sentences[2] == "It is not compared with none: fewer than 2 topics in common."
+    data = page_data(contents)
+    words = [data["verdicts"][v] for v in data["measures"][0]["at"]["0.95"]["best_is"]]
+    assert words[1:] == ["better", "not compared"]
+    pairs = data["measures"][0]["pairs"]
+    told = [data["verdicts"][v] for v in pairs["at"]["0.95"]["verdict"]]
+    assert told == ["worse", "not compared", "not compared"]
+
+
+def test_two_runs_may_be_told_apart_against_the_order_of_means(favoured):
+    sentences = answer(favoured.select(runs=["x", "y"]))
+    assert sentences[1] == "On the topics in common, y is shown to be better than it."
+
+
+def test_means_that_differ_by_rounding_are_the_same():
+    rng = np.random.default_rng(0)
+    grades = rng.integers(0, 11, 30) / 10
+    other = np.roll(grades, 7)
+    moved = next(
+        other for shift in range(1, 30) if (other := np.roll(grades, shift)).mean() != grades.mean()
+    )
+    scores = with_gaps(np.stack([grades, moved], axis=1), ("a", "b"))
+    assert scores.mean()[0, 0] != scores.mean()[1, 0]
+    assert answer(scores)[0].endswith(("; the same mean: a.", "; the same mean: b."))
+
+
+def test_a_shared_best_mean_by_another_measure_is_no_other_run():
+    scores = scores_of(0.6, 0.3, measures=("AP", "RR", "P@10"))
+    values = scores.values.copy()
+    values[:, 1, 1] = values[:, 0, 1]
+    values[:, :, 2] = np.nan
+    sentences = answer(Scores(scores.topics, scores.runs, scores.measures, values))
+    assert "It has the best mean by RR, too." in sentences
+    assert not any("P@10" in sentence for sentence in sentences)
+
+
+def test_a_measure_without_scores_has_no_best_run():
+    values = np.full((30, 2), np.nan)
+    assert answer(with_gaps(values, ("a", "b")))[0] == "By AP over 30 topics, no run has a score."
+
+
+def test_a_difference_that_only_the_correction_hides_is_called_so():
+    rng = np.random.default_rng(12)
+    runs = 12
+    base = rng.normal(0.5, 0.1, (40, 1))
+    values = base + rng.normal(0, 0.02, (40, runs))
+    values[:, 1:] -= values[:, 1:].mean(axis=0) - 0.5
+    values[:, 0] += 0.5 + 0.012 - values[:, 0].mean()
+    contents = gather_contents(
+        with_gaps(values, tuple(f"run{r:02d}" for r in range(runs)), 40), settings=FAST
+    )
+    (said,) = [s for s in answer_sentences(contents) if s.startswith("Alone, ")]
+    assert "would be shown (p = 0.0" in said
+    assert not any("a test of this pair alone" in s for s in answer_sentences(contents))

@@ -20,6 +20,7 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.studies import pairs
+from confir.studies.topic_differences import TopicDifferences
 from studies.score_tables import table
 
 FIELDS = [
@@ -241,6 +242,13 @@ def test_equal_runs_are_said_to_be_equal():
     assert np.isnan(comparison.p_equivalence[0, 0])
     assert comparison.verdict[:, 0, 0].tolist() == ["not shown", "not shown"]
     assert comparison.sentences()[0].endswith("difference 0.0000: the same score on every topic")
+
+
+def test_differences_that_vary_are_not_called_the_same_where_a_method_has_no_interval():
+    values = np.array([[0.2, 0.3], [0.1, 0.5]])
+    comparison = compare_runs(table(values), method="bootstrap-t", replicates=999, rng=1)
+    assert np.isnan(comparison.low[0, 0])
+    assert comparison.sentences()[0].endswith("difference +0.2500: no interval")
 
 
 def test_equal_differences_have_no_interval_though_rounding_varies_them():
@@ -466,3 +474,19 @@ def test_scores_are_left_as_they_are(scores):
     before = Scores(scores.topics, scores.runs, scores.measures, scores.values.copy())
     compare_runs(scores, test=["t", "randomisation", "tukey-hsd"], method="bca", replicates=199)
     assert np.array_equal(before.values, scores.values)
+
+
+def test_a_tie_by_rounding_speaks_neither_for_nor_against():
+    values = np.array([[0.3, 0.1 + 0.2], [0.1, 0.2], [0.4, 0.1]])
+    differences = compare_runs(table(values)).topic_differences()
+    won, lost = differences.extremes(0, 0)
+    assert [entry.topic for entry in won] == ["0001"]
+    assert [entry.topic for entry in lost] == ["0002"]
+
+
+def test_runs_without_a_common_topic_have_no_differences():
+    values = np.array([[[0.1], [np.nan]], [[np.nan], [0.2]]])
+    scores = Scores(("a", "b"), ("x", "y"), ("AP",), values)
+    differences = TopicDifferences(scores, np.array([0]), np.array([1]))
+    assert differences.to_records() == []
+    assert differences.to_dict() == {}

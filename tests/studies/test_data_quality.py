@@ -200,16 +200,16 @@ def test_data_without_flaws_are_nothing_unusual():
             {"a": 1, "b": 0},
             {"a": 2, "b": 1},
             (
-                "30 of 30 topics (00, 01, 02, 03, 04 and 25 more) have one relevant document; their AP "
-                "depends on the rank of that one alone"
+                "30 of 30 topics (00, 01, 02, 03, 04 and 25 more) have one relevant document; AP "
+                "depends there on the rank of that one alone"
             ),
         ),
         (
             {"a": 0, "b": 0},
             {"a": 2, "b": 1},
             (
-                "30 of 30 topics (00, 01, 02, 03, 04 and 25 more) have no relevant document; they "
-                "score 0 by most measures, whatever a run does"
+                "30 of 30 topics (00, 01, 02, 03, 04 and 25 more) have no relevant document; that "
+                "scores 0 by most measures, whatever a run does"
             ),
         ),
         (
@@ -298,3 +298,20 @@ def test_robust_2003_has_runs_of_shallow_lists_and_of_tied_scores(real_data):
     shallow, tied = confir.inspect_data(folder / "qrels.txt", paths).sentences()
     assert shallow.startswith("the lists of run 'NLPR03vb10' end at rank 12, others at 1000")
     assert tied.startswith("more than 99 % of the documents of run 'rutcor03100' are tied")
+
+
+def test_one_topic_is_spoken_of_as_one():
+    quality = inspect_data(as_qrels({"t": {"a": 0, "b": 0}}), [run("r", {"t": {"a": 2, "b": 1}})])
+    assert quality.sentences() == [
+        "there is 1 topic; with fewer than 25, orders of runs often change with the topics",
+        "1 topic (t) has no relevant document; that scores 0 by most measures, whatever a run does",
+    ]
+
+
+@pytest.mark.parametrize("topics", [1, 3, 30, 100])
+def test_a_tenth_unjudged_is_a_tenth_however_many_topics(topics):
+    judged = {f"{t:03d}": {f"d{i}": i % 2 for i in range(1, 10)} for t in range(topics)}
+    ranked = {f"{t:03d}": {f"d{i}": -float(i) for i in range(10)} for t in range(topics)}
+    quality = inspect_data(as_qrels(judged), [run("r", ranked)], cutoffs=[10])
+    assert quality.unjudged[0, 0] == pytest.approx(0.1, abs=1e-12)
+    assert any("10 % of the first 10 documents of run 'r'" in s for s in quality.sentences())

@@ -1,6 +1,8 @@
 """Planned topics give the planned width and power, in simulation and on real scores."""
 
 import math
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -205,6 +207,8 @@ def test_sentences_say_what_was_planned(pilot):
     assert power.sentences()[0].endswith(" to show a true difference of 0.05 with probability 0.9")
     assert "(the pilot allows " in power.sentences()[0]
     assert repr(power) == f"Plan({power.sentences()[0]})"
+    endless = replace(power, high=np.full_like(power.high, np.nan))
+    assert re.search(r"\(the pilot allows \d+ or more\)", endless.sentences()[0])
     shown = plan_topics(one, baseline="run0")
     assert "with 40 topics, a true difference of 0." in shown.sentences()[0]
     assert repr(plan_topics(pilot, half_width=0.05)) == (

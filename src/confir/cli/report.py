@@ -17,7 +17,6 @@ from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from confir.data.ranked_lists import RankedLists
-    from confir.data.scores import Scores
 
 _PAGE = "Page"
 
@@ -82,6 +81,7 @@ def report_command(
     from confir.intervals.catalogue import find_method
     from confir.intervals.interval import check_level
     from confir.measures.catalogue import DEFAULT_MEASURES
+    from confir.measures.evaluation import evaluate_lists
     from confir.report.contents import number_of_steps
     from confir.report.page import DEFAULT_TITLE, Origin, write_report
 
@@ -105,10 +105,18 @@ def report_command(
                 quiet=quiet,
             )
         else:
-            scoring = (measure or DEFAULT_MEASURES, rel, depth, missing, tie_precision)
-            _check_scoring(*scoring)
+            measures = measure or DEFAULT_MEASURES
+            _check_scoring(measures, rel, depth, missing, tie_precision)
             lists = _read(qrels, runs or [], intents, name_by, quiet=quiet)
-            table = _score(lists, *scoring)
+            if tie_precision == "single":
+                lists = lists.in_single_precision()
+            table = evaluate_lists(
+                lists,
+                measures,
+                rel=rel,
+                depth=depth,
+                missing=cast("Literal['zero', 'drop', 'error']", missing),
+            )
     origin = Origin(tuple(_files(qrels, runs, scores)), words_to_repeat(seed), tuple(heard))
     steps = number_of_steps(len(table.measures), figures=figures is not None)
     with Progress("writing the report", total=steps, quiet=quiet) as progress:
@@ -165,26 +173,6 @@ def _read(
     with Progress("reading runs", total=len(sources), quiet=quiet) as progress:
         named = cast("Literal['file', 'tag']", name_by)
         return read_lists(judged, sources, name_by=named, progress=progress)
-
-
-def _score(
-    lists: RankedLists,
-    measures: Sequence[str],
-    rel: int,
-    depth: int | None,
-    missing: str,
-    tie_precision: str,
-) -> Scores:
-    from confir.measures.evaluation import evaluate_lists
-
-    return evaluate_lists(
-        lists,
-        measures,
-        rel=rel,
-        depth=depth,
-        missing=cast("Literal['zero', 'drop', 'error']", missing),
-        tie_precision=cast("Literal['double', 'single']", tie_precision),
-    )
 
 
 def _check_scoring(

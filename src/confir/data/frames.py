@@ -72,6 +72,11 @@ def frame_from_records(
     )
 
 
+def columns_from_records(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return what records hold as columns: name → values."""
+    return {name: [record[name] for record in records] for name in (records[0] if records else ())}
+
+
 def build_frame(columns: Mapping[str, list[Any]], backend: str | None) -> Any:
     """Return a data frame of columns, made by a backend or by the first that is installed."""
     wanted = [name for name in BACKENDS if backend in (None, name)]

@@ -93,16 +93,14 @@ def evaluate_lists(
     rel: int = 1,
     depth: int | None = None,
     missing: Missing = "zero",
-    tie_precision: TiePrecision = "double",
 ) -> Scores:
     """Return what `evaluate` does, of lists that are read already; parameters as there."""
     wanted = parse_measures(measures, rel)
     check_depth(depth)
-    ranked = lists.in_single_precision() if tie_precision == "single" else lists
     foreign = any(isinstance(measure, ForeignMeasure) for measure in wanted)
     return score_rankings(
         lists.qrels,
-        list(zip(ranked.rankings(), ranked.unknown, strict=True)),
+        list(zip(lists.rankings(), lists.unknown, strict=True)),
         wanted,
         depth=depth,
         missing=missing,

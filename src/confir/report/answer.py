@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+import numpy as np
+
 from confir.errors import enumerate_names
+from confir.order import is_best
 from confir.report.contents import Contents, MeasureContents
 from confir.report.tables import interval_text, number_text
 from confir.studies.comparison import Comparison
-from confir.studies.verdicts import BETTER, WORSE, signed
+from confir.studies.verdicts import BETTER, NOT_SHOWN, WORSE, signed
 
 _NAMES_SHOWN = 5
+
+# Beside the verdicts of a comparison: the two runs share fewer than two topics.
+NOT_COMPARED = "not compared"
 
 # Shares of a variance that differ by less are about equal: replicates are few.
 _ABOUT_EQUAL = 0.1
@@ -44,12 +50,19 @@ def verdicts_against(comparison: Comparison, run: int) -> dict[int, str]:
     opposite = {BETTER: WORSE, WORSE: BETTER}
     verdict: dict[int, str] = {}
     pairs = zip(comparison.first.tolist(), comparison.second.tolist(), strict=True)
-    for (first, second), word in zip(pairs, comparison.verdict[0, :, 0].tolist(), strict=True):
+    for (first, second), word in zip(pairs, told_verdicts(comparison), strict=True):
         if second == run:
             verdict[first] = word
         elif first == run:
             verdict[second] = opposite.get(word, word)
     return verdict
+
+
+def told_verdicts(comparison: Comparison) -> list[str]:
+    """Return the verdict on each pair; pairs that share too few topics are not compared."""
+    compared = comparison.topics[:, 0] >= 2
+    words: list[str] = np.where(compared, comparison.verdict[0, :, 0], NOT_COMPARED).tolist()
+    return words
 
 
 def percent(share: float, digits: int = 10) -> str:
@@ -69,7 +82,10 @@ def _best_sentence(contents: MeasureContents, level: float) -> str:
         float(a.reshape(-1)[best]) for a in (interval.estimate, interval.low, interval.high)
     )
     topics = f"{len(scores.topics)} topic{'s' if len(scores.topics) > 1 else ''}"
-    tied = [place for place in contents.order()[1:] if scores.mean()[place, 0] == mean]
+    if math.isnan(mean):
+        return f"By {contents.measure} over {topics}, no run has a score."
+    shares = is_best(scores.mean()[:, 0])
+    tied = [place for place in contents.order()[1:] if shares[place]]
     which = "the run is"
     if len(scores.runs) > 1:
         which = f"the best of {len(scores.runs)} runs is"
@@ -87,38 +103,50 @@ def _told_apart(contents: MeasureContents, level: float) -> list[str]:
     if not contents.comparisons:
         return [f"Runs are not compared: {contents.left_out['comparisons']}."]
     comparison = contents.comparisons[level]
-    runs = contents.scores.runs
-    order = contents.order()
-    verdicts = verdicts_against(comparison, order[0])
-    told = [runs[place] for place in order[1:] if verdicts[place] == BETTER]
-    unclear = [runs[place] for place in order[1:] if verdicts[place] != BETTER]
-    how = _how_compared(comparison)
-    others = len(order) - 1
-    if not unclear:
+    best, *others = contents.order()
+    verdicts = verdicts_against(comparison, best)
+    runs: dict[str, list[str]] = {}
+    for place in others:
+        runs.setdefault(verdicts[place], []).append(contents.scores.runs[place])
+    told, unclear = runs.pop(BETTER, []), runs.pop(NOT_SHOWN, [])
+    return [
+        *_better_sentences(len(told), unclear, len(others), _how_compared(comparison)),
+        *(_exception(word, names) for word, names in runs.items()),
+    ]
+
+
+def _better_sentences(told: int, unclear: list[str], others: int, how: str) -> list[str]:
+    """Return how many runs the best one is better than, and from whom it cannot be told."""
+    if told == others:
         every = "the other run" if others == 1 else f"every one of the other {others} runs"
         return [f"It is shown to be better than {every} ({how})."]
-    names = _names(unclear)
     if others == 1:
-        return [f"It is not shown to be better than the other run, {names} ({how})."]
+        said = f"It is not shown to be better than the other run, {_names(unclear)} ({how})."
+        return [said] if unclear else []
+    better = f"It is shown to be better than {told} of the other {others} runs ({how})."
     if not told:
-        return [
-            (
-                f"It is not shown to be better than any of the other {others} runs ({how}); the next "
-                f"by the mean: {names}."
-            )
-        ]
-    return [
-        f"It is shown to be better than {len(told)} of the other {others} runs ({how}).",
-        f"It cannot be told from the other {len(unclear)}: {names}."
-        if len(unclear) > 1
-        else f"It cannot be told from {names}.",
-    ]
+        better = f"It is not shown to be better than any of the other {others} runs ({how})"
+        next_runs = f"; the next by the mean: {_names(unclear)}" if unclear else ""
+        return [f"{better}{next_runs}."]
+    if not unclear:
+        return [better]
+    rest = "" if len(unclear) == 1 else f"the other {len(unclear)}: "
+    return [better, f"It cannot be told from {rest}{_names(unclear)}."]
+
+
+def _exception(word: str, names: list[str]) -> str:
+    """Return what is unusual about runs beside the best one: some topics are missing."""
+    if word == NOT_COMPARED:
+        return f"It is not compared with {_names(names)}: fewer than 2 topics in common."
+    better = "is" if len(names) == 1 else "are"
+    return f"On the topics in common, {_names(names)} {better} shown to be better than it."
 
 
 def _how_compared(comparison: Comparison) -> str:
     how = f"paired {comparison.tests[0]} test, error {1 - comparison.level:.4g}"
-    if len(comparison.first) > 1:
-        pairs = f"{len(comparison.first):,} pairs"
+    tested = int((~np.isnan(comparison.p[0, :, 0])).sum())
+    if tested > 1:
+        pairs = f"{tested:,} pairs"
         how += f", {comparison.correction.capitalize()}'s correction for {pairs}"
     return how
 
@@ -150,12 +178,13 @@ def _other_measures(contents: Contents) -> list[str]:
     if len(contents.measures) < 2 or len(contents.scores.runs) < 2:
         return []
     best = contents.measures[0].order()[0]
-    same = [part.measure for part in contents.measures[1:] if part.order()[0] == best]
-    others = [
-        f"{isolated(contents.scores.runs[part.order()[0]])} by {part.measure}"
-        for part in contents.measures[1:]
-        if part.order()[0] != best
-    ]
+    same, others = [], []
+    for part in contents.measures[1:]:
+        highest = is_best(part.scores.mean()[:, 0])
+        if highest[best]:
+            same.append(part.measure)
+        elif highest.any():
+            others.append(f"{isolated(contents.scores.runs[part.order()[0]])} by {part.measure}")
     sentences = []
     if same:
         sentences.append(f"It has the best mean by {enumerate_names(same, _NAMES_SHOWN)}, too.")
@@ -204,11 +233,21 @@ def _plan_sentence(contents: Contents) -> list[str]:
     best, runner_up = first.order()[:2]
     comparison = first.comparisons[contents.settings.level]
     record = plan.to_records()[0]
-    if verdicts_against(comparison, best)[runner_up] == BETTER or math.isnan(record["topics"]):
+    if verdicts_against(comparison, best)[runner_up] != NOT_SHOWN or math.isnan(record["topics"]):
         return []
+    name = isolated(record["baseline"])
+    pair = (comparison.first == min(best, runner_up)) & (comparison.second == max(best, runner_up))
+    p = float(comparison.p[0, pair, 0][0])
+    if p <= 1.0 - comparison.level:
+        return [
+            (
+                f"Alone, its difference from {name} ({signed(record['difference'])}) would be shown "
+                f"(p = {p:.2g}); among so many pairs it is not."
+            )
+        ]
     return [
         (
-            f"If its true difference from {isolated(record['baseline'])} is the one observed "
+            f"If its true difference from {name} is the one observed "
             f"({signed(record['difference'])}), a test of this pair alone shows it with probability "
             f"{record['power']:g} given about {record['topics']:,} topics; there are "
             f"{len(contents.scores.topics)}."

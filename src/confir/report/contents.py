@@ -22,7 +22,7 @@ from confir.errors import ConfirError, ConfirWarning, InvalidValueError
 from confir.intervals.catalogue import confidence_interval, default_method, means_alone
 from confir.intervals.interval import Interval, check_level
 from confir.measures.catalogue import is_bounded
-from confir.order import best_first
+from confir.order import TIE, best_first
 from confir.parallel import run_in_threads
 from confir.resampling.documents import resample_lists, resampled_measures
 from confir.resampling.topics import DEFAULT_REPLICATES
@@ -201,10 +201,14 @@ def gather_contents(
     """
     chosen = settings or Settings()
     check_level(chosen.level)
+    if chosen.documents is not None and chosen.documents < 1:
+        raise InvalidValueError(f"documents is {chosen.documents}; expected 1 or more")
     parts = _Parts(progress)
     with _collected_warnings() as heard:
         lists = _lists(qrels, runs)
-        documents = chosen.documents or _count_documents(qrels, lists)
+        documents = chosen.documents
+        if documents is None:
+            documents = _count_documents(qrels, lists)
         by_measure = tuple(
             run_in_threads(
                 lambda measure: _of_measure(
@@ -263,9 +267,7 @@ def _of_measure(
         progress(1)
     rankings = parts.attempt(
         "rankings",
-        lambda: dict(
-            zip(settings.levels, rank_runs(scores, level=settings.levels, **common), strict=True)
-        ),
+        lambda: _rankings(scores, settings, common),
     )
     comparisons = parts.attempt(
         "comparisons",
@@ -284,7 +286,7 @@ def _of_measure(
     )
     bias_variance = parts.attempt(
         "bias_variance",
-        lambda: decompose_error(scores, target="best", level=settings.level, **common),
+        lambda: _bias_variance(scores, settings, common),
     )
     chance = parts.attempt("chance", lambda: _chance(scores, qrels, documents, settings))
     return MeasureContents(
@@ -310,6 +312,22 @@ def _intervals(scores: Scores, settings: Settings, common: dict[str, Any]) -> di
     return dict(zip(levels, made, strict=True))
 
 
+def _rankings(scores: Scores, settings: Settings, common: dict[str, Any]) -> dict[float, Ranking]:
+    _check_runs(scores, "ranks")
+    made = rank_runs(scores, level=settings.levels, **common)
+    return dict(zip(settings.levels, made, strict=True))
+
+
+def _bias_variance(scores: Scores, settings: Settings, common: dict[str, Any]) -> BiasVariance:
+    _check_runs(scores, "bias against the best run of each topic")
+    return decompose_error(scores, target="best", level=settings.level, **common)
+
+
+def _check_runs(scores: Scores, what: str) -> None:
+    if len(scores.runs) < 2:
+        raise InvalidValueError(f"there is one run; {what} would say nothing of it")
+
+
 def _chance(
     scores: Scores, qrels: Qrels | None, documents: int | None, settings: Settings
 ) -> Chance:
@@ -325,19 +343,17 @@ def _chance(
 def _plan(contents: MeasureContents, settings: Settings) -> Plan:
     """Return the topics needed to show the difference between the best two runs."""
     scores = contents.scores
-    if len(scores.runs) < 2:
-        raise InvalidValueError("there is one run; a plan needs two to tell apart")
+    _check_runs(scores, "a plan")
     best, next_best = (scores.runs[place] for place in contents.order()[:2])
-    comparison = compare_runs(scores.select(runs=[next_best, best]), baseline=next_best)
-    difference = abs(float(comparison.difference[0, 0]))
-    if not difference > 0.0:
-        raise InvalidValueError(f"{best} and {next_best} have the same mean: nothing to plan for")
-    return plan_topics(
-        scores.select(runs=[next_best, best]),
-        baseline=next_best,
-        difference=difference,
-        level=settings.level,
-    )
+    pair = scores.select(runs=[next_best, best])
+    differences = pair.values[:, 1, 0] - pair.values[:, 0, 0]
+    shared = differences[~np.isnan(differences)]
+    difference = float(shared.mean()) if len(shared) else 0.0
+    if difference <= TIE:
+        raise InvalidValueError(
+            f"{best} is not ahead of {next_best} on the topics that both have: nothing to plan for"
+        )
+    return plan_topics(pair, baseline=next_best, difference=difference, level=settings.level)
 
 
 def _collection(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
+from confir.order import is_best
 from confir.report.answer import percent, verdicts_against
 from confir.report.contents import Contents
 from confir.report.tables import Cell, Table, interval_text
@@ -26,11 +25,12 @@ def leaderboard_table(contents: Contents) -> Table:
             array.reshape(-1).tolist() for array in (interval.estimate, interval.low, interval.high)
         )
         mean, low, high = numbers
+        strong = is_best(interval.estimate.reshape(-1))
         columns.append(
             [
                 Cell(
                     interval_text(mean[run], low[run], high[run]),
-                    strong=bool(mean[run] == mean[best]) and not math.isnan(mean[run]),
+                    strong=bool(strong[run]),
                     mark="▼" if beaten.get(run) == BETTER else "",
                 )
                 for run in range(len(contents.scores.runs))

@@ -292,8 +292,8 @@ def _studies(contents: Contents) -> Iterator[Sentence]:
         )
     if any(part.bias_variance is not None for part in parts):
         yield Sentence(
-            "Bias and variance over topics are those against the best score of each topic, after "
-            "Zhang et al. (2013).",
+            "Bias is the mean of the best score of each topic less the mean of the run, variance that "
+            "of its scores over topics, after Zhang et al. (2013).",
             ("Zhang2013",),
         )
     if any(part.chance is not None for part in parts):

@@ -75,7 +75,7 @@ def _(result: Interval) -> Table:
 
 @table_of.register
 def _(result: Ranking) -> Table:
-    note = f"rank with {100 * result.level:g} % interval, and probability of being best"
+    note = f"rank with {100 * result.level:g} % interval, and share of resampled topics in which it is best"
     return ranking_table(result, note)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.report.answer import verdicts_against
+from confir.report.answer import NOT_COMPARED, told_verdicts, verdicts_against
 from confir.report.contents import Contents, MeasureContents
 from confir.report.figures import MATRIX_RUNS
 from confir.report.tables import Table, number_text
@@ -21,7 +21,7 @@ from confir.studies.verdicts import BETTER, EQUIVALENT, NOT_SHOWN, WORSE, signed
 _SCORE_DIGITS = 9
 
 # Verdicts by number, which is shorter.
-VERDICTS = (NOT_SHOWN, BETTER, WORSE, EQUIVALENT)
+VERDICTS = (NOT_SHOWN, BETTER, WORSE, EQUIVALENT, NOT_COMPARED)
 
 
 def page_data(contents: Contents) -> dict[str, Any]:
@@ -105,11 +105,11 @@ def _pairs(contents: MeasureContents, order: Sequence[int]) -> dict[str, Any]:
 
 
 def _pairs_at(comparison: Comparison, kept: Integers) -> dict[str, Any]:
-    words = comparison.verdict[0, kept, 0].tolist()
+    words = told_verdicts(comparison)
     return {
         "low": shown_differences(comparison.low[kept, 0]),
         "high": shown_differences(comparison.high[kept, 0]),
-        "verdict": [VERDICTS.index(word) for word in words],
+        "verdict": [VERDICTS.index(words[pair]) for pair in kept.tolist()],
     }
 
 

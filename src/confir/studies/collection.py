@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.frames import frame_from_records
+from confir.data.frames import columns_from_records, frame_from_records
 from confir.data.scores import Record
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.intervals.documents import (
@@ -175,8 +175,7 @@ class CollectionMeans:
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the records as columns."""
-        records = self.to_records()
-        return {name: [record[name] for record in records] for name in records[0]}
+        return columns_from_records(self.to_records())
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the records as a data frame of pandas, polars or pyarrow."""

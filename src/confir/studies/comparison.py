@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.frames import frame_from_records
+from confir.data.frames import columns_from_records, frame_from_records
 from confir.data.scores import Record, Scores
 from confir.errors import InvalidValueError
 from confir.intervals.catalogue import DEFAULT_LEVEL, DEFAULT_METHOD
@@ -157,6 +157,7 @@ class Comparison:
         return Finding(
             str(self.verdict[place]),
             float(self.difference[pair, measure]),
+            float(self.se[pair, measure]),
             float(self.low[pair, measure]),
             float(self.high[pair, measure]),
             float(self.p[place]),
@@ -234,8 +235,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the records as columns."""
-        records = self.to_records()
-        return {name: [record[name] for record in records] for name in records[0]}
+        return columns_from_records(self.to_records())
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the records as a data frame of pandas, polars or pyarrow."""

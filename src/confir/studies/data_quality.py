@@ -19,7 +19,6 @@ from confir.data.rankings import Rankings
 from confir.data.run import Run
 from confir.data.scores import Record
 from confir.errors import InvalidValueError
-from confir.measures.binary import judged_share
 from confir.studies.quality_sentences import tell_quality
 
 DEFAULT_CUTOFFS = (5, 10, 20, 100, 1000)
@@ -195,8 +194,12 @@ def _unjudged(rankings: Rankings, cutoffs: Sequence[int]) -> list[float]:
     present = rankings.present[0]
     if not present.any():
         return [np.nan] * len(cutoffs)
-    shares = [judged_share(rankings, cutoff=cutoff)[0, present, 0] for cutoff in cutoffs]
-    return [1.0 - float(share.mean()) for share in shares]
+    shares = []
+    for cutoff in cutoffs:
+        seen = np.minimum(rankings.depth, cutoff)[0, present, 0]
+        judged = rankings.total(rankings.copies_within(cutoff))[0, present, 0]
+        shares.append(float(((seen - judged) / seen).mean()))
+    return shares
 
 
 def _ties(lists: RankedLists) -> tuple[Floats, Integers]:

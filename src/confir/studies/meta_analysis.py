@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from confir.arrays import Floats, Integers
 from confir.data.effect_files import Group
-from confir.data.frames import frame_from_records
+from confir.data.frames import columns_from_records, frame_from_records
 from confir.data.scores import Record
 from confir.errors import (
     DegenerateSampleWarning,
@@ -182,7 +182,7 @@ class PooledEffect:
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the records as columns."""
-        return _columns(self.to_records())
+        return columns_from_records(self.to_records())
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the records as a data frame of pandas, polars or pyarrow."""
@@ -221,7 +221,7 @@ class PooledModels:
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the records as columns."""
-        return _columns(self.to_records())
+        return columns_from_records(self.to_records())
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the records as a data frame of pandas, polars or pyarrow."""
@@ -426,7 +426,3 @@ def _group_fields(group: Group) -> Record:
     if group.collection is None:
         del fields["collection"]
     return fields
-
-
-def _columns(records: Sequence[Record]) -> dict[str, list[Any]]:
-    return {name: [record[name] for record in records] for name in records[0]}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.frames import frame_from_records
+from confir.data.frames import columns_from_records, frame_from_records
 from confir.data.scores import Record, Scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_names
 from confir.intervals.catalogue import DEFAULT_LEVEL
@@ -122,8 +122,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the records as columns."""
-        records = self.to_records()
-        return {name: [record[name] for record in records] for name in records[0]}
+        return columns_from_records(self.to_records())
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the records as a data frame of pandas, polars or pyarrow."""
@@ -142,7 +141,8 @@ class Plan:
         if math.isnan(sd):
             return f"{what}: nothing can be planned"
         form = ".4f" if self.goal == DETECTABLE else ".0f"
-        allowed = f" (the pilot allows {record['low']:{form}} to {record['high']:{form}})"
+        most = f"to {record['high']:{form}}" if not math.isnan(record["high"]) else "or more"
+        allowed = f" (the pilot allows {record['low']:{form}} {most})"
         span = "" if math.isnan(record["low"]) else allowed
         topics = f"{record['topics']:.0f} topics"
         if self.goal == DETECTABLE:

@@ -9,6 +9,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.errors import enumerate_names
+from confir.order import TIE
 
 if TYPE_CHECKING:
     from confir.studies.data_quality import DataQuality
@@ -44,19 +45,19 @@ def _qrels_sentences(quality: DataQuality) -> Iterator[str]:
     topics = len(quality.topics)
     if topics < FEW_TOPICS:
         yield (
-            f"there are {_count(topics, 'topic')}; with fewer than {FEW_TOPICS}, orders of runs "
-            "often change with the topics"
+            f"there {'is' if topics == 1 else 'are'} {_count(topics, 'topic')}; with fewer than "
+            f"{FEW_TOPICS}, orders of runs often change with the topics"
         )
     without, one = quality.without_relevant, quality.with_one_relevant
     if without:
         yield (
-            f"{_some_of(without, topics)} have no relevant document; they score 0 by most "
-            "measures, whatever a run does"
+            f"{_some_of(without, topics)} {_have(without)} no relevant document; that scores 0 by "
+            "most measures, whatever a run does"
         )
     if one and len(one) >= MANY_WITH_ONE_RELEVANT * topics:
         yield (
-            f"{_some_of(one, topics)} have one relevant document; their AP depends on the rank of "
-            "that one alone"
+            f"{_some_of(one, topics)} {_have(one)} one relevant document; AP depends there on the "
+            "rank of that one alone"
         )
     if np.array_equal(quality.judged, quality.relevant):
         yield (
@@ -130,7 +131,7 @@ def _concerns(quality: DataQuality) -> Iterator[_Concern]:
     unjudged = quality.unjudged[:, quality.cutoffs.index(cutoff)]
     yield _Concern(
         unjudged,
-        unjudged >= MUCH_UNJUDGED,
+        unjudged >= MUCH_UNJUDGED - TIE,
         lambda r, run: (
             f"{_percent(unjudged[r])} of the first {cutoff} documents of {run} were never judged, "
             "so its score may be too low"
@@ -140,7 +141,7 @@ def _concerns(quality: DataQuality) -> Iterator[_Concern]:
     )
     yield _Concern(
         quality.tied,
-        quality.tied >= MANY_TIED,
+        quality.tied >= MANY_TIED - TIE,
         lambda r, run: (
             f"{_percent(quality.tied[r])} of the documents of {run} are tied with another, up to "
             f"{quality.largest_tie[r]} together"
@@ -152,8 +153,14 @@ def _concerns(quality: DataQuality) -> Iterator[_Concern]:
 
 def _some_of(names: Sequence[str], whole: int | None = None) -> str:
     """Return "2 topics (301, 302)", or "2 of 50 topics (301, 302)"."""
-    counted = _count(len(names), "topic") if whole is None else f"{len(names)} of {whole} topics"
+    counted = _count(len(names), "topic")
+    if whole is not None and whole > 1:
+        counted = f"{len(names)} of {whole} topics"
     return f"{counted} ({enumerate_names(names, 5)})"
+
+
+def _have(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"
 
 
 def _count(number: int, noun: str) -> str:

@@ -100,7 +100,7 @@ def rank_runs(
     replicates: int = DEFAULT_REPLICATES,
     rng: Rng = None,
 ) -> Ranking | list[Ranking]:
-    """Return each run's rank, its interval, and the probability that the run is best.
+    """Return each run's rank, its interval, and how often it is best where topics are drawn anew.
 
     Parameters
     ----------

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Integers
-from confir.data.frames import frame_from_records
+from confir.data.frames import columns_from_records, frame_from_records
 from confir.data.scores import Record, Scores
+from confir.order import TIE
 
 
 class TopicDifference(NamedTuple):
@@ -56,8 +57,8 @@ class TopicDifferences:
     ) -> tuple[list[TopicDifference], list[TopicDifference]]:
         """Return the topics that speak most for the run and most against it, strongest first."""
         ordered = self.ordered(pair, measure)
-        won = [entry for entry in ordered if entry.difference > 0]
-        lost = [entry for entry in ordered[::-1] if entry.difference < 0]
+        won = [entry for entry in ordered if entry.difference > TIE]
+        lost = [entry for entry in ordered[::-1] if entry.difference < -TIE]
         return won[:limit], lost[:limit]
 
     def to_records(self) -> list[Record]:
@@ -77,8 +78,7 @@ class TopicDifferences:
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the records as columns."""
-        records = self.to_records()
-        return {name: [record[name] for record in records] for name in records[0]}
+        return columns_from_records(self.to_records())
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the records as a data frame of pandas, polars or pyarrow."""

@@ -40,8 +40,8 @@ class Finding(NamedTuple):
     ----------
     verdict
         One of the four words.
-    difference, low, high
-        The mean difference and its interval.
+    difference, se, low, high
+        The mean difference, its standard error and its interval.
     p, p_adjusted
         Its p-value, and that adjusted for all pairs.
     topics
@@ -50,6 +50,7 @@ class Finding(NamedTuple):
 
     verdict: str
     difference: float
+    se: float
     low: float
     high: float
     p: float
@@ -68,7 +69,8 @@ class Finding(NamedTuple):
         if math.isnan(self.low) or math.isnan(self.high):
             if abs(self.difference) < TIE:
                 return "the same score on every topic"
-            return "no interval: the same difference on every topic"
+            varies = self.se > TIE * abs(self.difference)
+            return f"no interval{'' if varies else ': the same difference on every topic'}"
         if self.low <= 0 <= self.high:
             allowed = f"the interval allows {signed(self.low)} to {signed(self.high)}"
             return f"no difference shown; {allowed}"

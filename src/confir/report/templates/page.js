@@ -233,6 +233,7 @@
       worse: `${a} is shown to be worse than ${b}`,
       equivalent: `${a} and ${b} are equivalent`,
       "not shown": `no difference is shown between ${a} and ${b}`,
+      "not compared": `${a} and ${b} are not compared, with fewer than 2 topics in common`,
     };
     const limits = pair.low === null ? "no interval" : `${levelText()} interval ${interval(pair.low, pair.high, signed)}`;
     target.textContent =
