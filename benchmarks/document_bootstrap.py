@@ -88,9 +88,10 @@ def resample(
     """Score all lists on all replicates."""
     measures = [parse_measure(name) for name in names]
     keys = seeded_keys(document_keys(lists.docids), 1)
+    gains = np.unique(lists.qrels.gains)
 
     def task(number: int) -> None:
-        topic = TopicDocuments(lists, number, kernels)
+        topic = TopicDocuments(lists, number, gains, kernels)
         for first in range(0, replicates, BLOCK):
             counts = np.empty((len(topic.pool), min(BLOCK, replicates - first)), np.uint8)
             kernels.draw_counts(keys[topic.pool], first, THRESHOLDS, counts)

@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from confir.errors import InvalidValueError, UnreadableError
 from confir.parallel import (
@@ -232,3 +233,55 @@ def test_memory_is_prepared_once_and_not_held():
     reuse_memory()
     assert reuse_memory.cache_info().currsize == 1
     assert reuse_memory() is None
+
+
+def product_threads():
+    return [
+        library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+    ]
+
+
+def test_callers_in_several_threads_share_the_limit_of_products():
+    np.ones((2, 2)) @ np.ones((2, 2))
+    before = product_threads()
+    first_is_done = threading.Event()
+    seen = []
+
+    def first():
+        run_in_threads(lambda _: both_are_in.wait(10), [1])
+        first_is_done.set()
+
+    both_are_in = threading.Barrier(2)
+
+    def second():
+        def work(_):
+            both_are_in.wait(10)
+            first_is_done.wait(10)
+            seen.append(product_threads())
+
+        run_in_threads(work, [1])
+
+    callers = [threading.Thread(target=target) for target in (first, second)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert seen == [[1] * len(before)]
+    assert product_threads() == before
+
+
+def test_progress_of_threads_is_told_by_the_caller():
+    told = []
+    result = run_in_threads(
+        lambda number: number**2,
+        range(6),
+        lambda step: told.append((step, threading.current_thread())),
+    )
+    assert result == [number**2 for number in range(6)]
+    assert told == [(1, threading.current_thread())] * 6
+
+
+def test_what_only_the_kept_study_has_is_named(tmp_path):
+    run_tasks(squares, [1], resume=tmp_path, study={**STUDY, "margin": 0.1})
+    with pytest.raises(InvalidValueError, match="with other margin; name another folder"):
+        run_tasks(squares, [1], resume=tmp_path, study=STUDY)

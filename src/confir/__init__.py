@@ -35,6 +35,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from confir.data.frames import qrels_to_frame, run_to_frame
+    from confir.data.json_files import write_json_qrels, write_json_run
+    from confir.data.neighbours import as_qrels, as_run
     from confir.data.qrels import Qrels
     from confir.data.run import Run
     from confir.data.score_files import read_scores, write_scores
@@ -108,6 +111,8 @@ _HOMES = {
     "SplitHalf": "studies.split_half",
     "TopicDifficulty": "studies.topic_difficulty",
     "TypeOneError": "studies.type_one_error",
+    "as_qrels": "data.neighbours",
+    "as_run": "data.neighbours",
     "bootstrap_documents": "resampling.documents",
     "bootstrap_topics": "resampling.topics",
     "collection_effects": "studies.topic_effects",
@@ -129,15 +134,19 @@ _HOMES = {
     "parse_measure": "measures.catalogue",
     "plan_topics": "studies.planning",
     "pool_effects": "studies.meta_analysis",
+    "qrels_to_frame": "data.frames",
     "rank_runs": "studies.ranking",
     "read_qrels": "data.trec_files",
     "read_run": "data.trec_files",
     "read_scores": "data.score_files",
     "resample_documents": "resampling.documents",
+    "run_to_frame": "data.frames",
     "simulate_scores": "data.score_simulation",
     "summarise_means": "studies.collection",
     "summarise_topics": "studies.collection",
     "validate_split_half": "studies.split_half",
+    "write_json_qrels": "data.json_files",
+    "write_json_run": "data.json_files",
     "write_qrels": "data.trec_files",
     "write_report": "report.page",
     "write_run": "data.trec_files",
@@ -170,6 +179,8 @@ __all__ = [
     "SplitHalf",
     "TopicDifficulty",
     "TypeOneError",
+    "as_qrels",
+    "as_run",
     "bootstrap_documents",
     "bootstrap_topics",
     "collection_effects",
@@ -191,15 +202,19 @@ __all__ = [
     "parse_measure",
     "plan_topics",
     "pool_effects",
+    "qrels_to_frame",
     "rank_runs",
     "read_qrels",
     "read_run",
     "read_scores",
     "resample_documents",
+    "run_to_frame",
     "simulate_scores",
     "summarise_means",
     "summarise_topics",
     "validate_split_half",
+    "write_json_qrels",
+    "write_json_run",
     "write_qrels",
     "write_report",
     "write_run",

@@ -10,9 +10,10 @@ import hashlib
 import json
 import os
 import tempfile
+import threading
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -51,18 +52,66 @@ def reuse_memory() -> None:
     np.empty(_LARGE_BLOCK, np.uint8)
 
 
-def run_in_threads(function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
-    """Return the function's result for every task, in order.
+def run_in_threads(
+    function: Callable[[Task], Result], tasks: Sequence[Task], progress: Progress | None = None
+) -> list[Result]:
+    """Return the function's result for every task, in order; progress is called after each.
 
     For short work by functions that leave the interpreter's lock, as numpy does. Matrix products
     are kept to a thread each meanwhile: nested threads would get in each other's way.
     """
     reuse_memory()
-    with _matrix_libraries().limit(limits=1):  # the last bits of a product depend on its threads
+    with _single_products:
         if len(tasks) < 2 or usable_cores() < 2:
-            return [function(task) for task in tasks]
+            return list(_counted(map(function, tasks), progress))
         with ThreadPoolExecutor(usable_cores()) as pool:
-            return list(pool.map(function, tasks))
+            return list(_counted(pool.map(function, tasks), progress))
+
+
+def _counted(results: Iterable[Result], progress: Progress | None) -> Iterator[Result]:
+    for result in results:
+        yield result
+        if progress is not None:
+            progress(1)
+
+
+class _SingleProducts:
+    """Keeps matrix products to one thread each, as long as anybody is inside.
+
+    The last bits of a product depend on its threads. The limit is the whole process's, so that the
+    first to enter sets it, and the last to leave takes it back.
+    """
+
+    def __init__(self) -> None:
+        self._changing = threading.Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._changing:
+            if self._inside == 0:
+                self._limit = _matrix_libraries().limit(limits=1)
+                _let_any_thread_change_limits()
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._changing:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
+                _let_any_thread_change_limits()
+
+
+def _let_any_thread_change_limits() -> None:
+    """Undo that limits obey only the thread that set them first, which threadpoolctl 3.8 began."""
+    from threadpoolctl import OpenBLASController
+
+    clear = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
+
+
+_single_products = _SingleProducts()
 
 
 @cache
@@ -116,7 +165,7 @@ def run_tasks(
     calls = (delayed(_run)(function, task, number, store) for number, task in enumerate(tasks))
     results = []
     reuse_memory()
-    with _matrix_libraries().limit(limits=1):
+    with _single_products:
         for result in parallel(calls):
             results.append(result)
             if progress is not None:
@@ -171,9 +220,8 @@ class _Store:
         """Raise where the folder keeps another study, naming what is different."""
         if kept == wanted:
             return
-        other = [
-            name for name in wanted if not isinstance(kept, dict) or kept.get(name) != wanted[name]
-        ]
+        held = kept if isinstance(kept, dict) else {}
+        other = [name for name in {**wanted, **held} if held.get(name) != wanted.get(name)]
         raise InvalidValueError(
             f"{self._folder} keeps the results of another study, with other {', '.join(other)}; "
             "name another folder, or repeat that study"

@@ -1,9 +1,12 @@
 """Lists read from files are those of the reference reader, document by document."""
 
 import dataclasses
+import itertools
 import os
 import subprocess
 import sys
+import threading
+from collections import deque
 
 import numpy as np
 import pytest
@@ -15,7 +18,7 @@ from confir.data.qrels import Qrels
 from confir.data.ranked_lists import build_lists
 from confir.data.scan_kernels import load_kernels
 from confir.data.trec_files import RunSource, read_qrels, read_run
-from confir.errors import InvalidValueError
+from confir.errors import FormatError, InvalidValueError, UnreadableError
 from run_files import (
     damaged_experiments,
     experiments,
@@ -37,7 +40,7 @@ def scan(qrels, sources, **how):
     if None in found:
         return None
     numbers = list_scanner.DocumentNumbers(scanner.docids())
-    return build_lists(qrels, numbers.number(qrels.documents), found, numbers.docids)
+    return build_lists(qrels, numbers.number(qrels.documents), deque(found), numbers.docids)
 
 
 def read_by_reference(qrels, sources):
@@ -244,3 +247,52 @@ def test_some_topics_and_documents_can_be_kept():
     bare = whole.restrict(np.ones(3, bool), np.array([d == "a" for d in whole.docids]))
     assert bare.qrels.topics == ()
     assert len(bare.documents) == 0
+
+
+# Files that fail, and the order of things
+
+
+@pytest.mark.usefixtures("always_scanned")
+def test_an_error_stops_the_scan_of_other_files(tmp_path):
+    bad = write(tmp_path, ["too few columns"], "bad.run")
+    good = [write(tmp_path, lists(length=3000), f"good{n}.run") for n in range(4)]
+    with pytest.raises(FormatError, match="3 columns"):
+        read_lists(QRELS, [bad, *good])
+    assert not [one for one in threading.enumerate() if "ThreadPool" in one.name]
+
+
+def test_a_file_is_done_when_its_own_blocks_are(tmp_path, monkeypatch):
+    late = [line.replace("doc", "late") for line in lists(length=400)]
+    names = ["0.run", "1.run", "2.run", "3.run"]
+    contents = [lists(length=400)] * 2 + [late] * 2
+    sources = [write(tmp_path, *entry) for entry in zip(contents, names, strict=True)]
+    scanner = ListScanner(QRELS, load_kernels())
+    scan_block, go_on, waited = scanner.scan, threading.Event(), []
+
+    def scan_late(block):
+        if b"late" in bytes(block.content[:100]):
+            waited.append(go_on.wait(10))
+        return scan_block(block)
+
+    monkeypatch.setattr(scanner, "scan", scan_late)
+    found = scanner.scan_lists(sources, block_size=500, threads=2)
+    assert [next(found).name, next(found).name] == ["0", "1"]
+    go_on.set()
+    assert [lists_of_run.name for lists_of_run in found] == ["2", "3"]
+    assert all(waited)
+
+
+def test_an_error_in_any_thread_is_raised(tmp_path, monkeypatch):
+    source = write(tmp_path, lists(length=2000))
+    scanner = ListScanner(QRELS, load_kernels())
+    calls = itertools.count()
+    scan_block = scanner.scan
+
+    def fail_once(block):
+        if next(calls) == 1:
+            raise UnreadableError("the disk is gone")
+        return scan_block(block)
+
+    monkeypatch.setattr(scanner, "scan", fail_once)
+    with pytest.raises(UnreadableError, match="the disk is gone"):
+        list(scanner.scan_lists([source], block_size=500, threads=3))

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from confir.data.frames import frame_from_records, qrels_to_frame, run_to_frame
 from confir.data.json_files import (
-    read_json_qrels,
     read_json_run,
     write_json_qrels,
     write_json_run,
@@ -757,7 +756,7 @@ def test_json_is_written_and_read(tmp_path, ending):
     run = read_json_run(tmp_path / f"bm25.json{ending}")
     assert run.name == "bm25"
     assert run.to_dict() == RUN
-    assert read_json_qrels(tmp_path / f"qrels.json{ending}").to_dict() == QRELS
+    assert as_qrels(tmp_path / f"qrels.json{ending}").to_dict() == QRELS
     assert read_json_run(tmp_path / f"bm25.json{ending}", name="other").name == "other"
 
 
@@ -825,7 +824,7 @@ def test_faults_in_json_qrels_are_named_with_the_path(tmp_path):
     assert str(caught.value).startswith(f"{path}: gain of document 'd' in topic '1' is 0.5;")
     path.write_text("[]")
     with pytest.raises(FormatError, match=r"of the shape \{topic: \{docid: gain\}\}"):
-        read_json_qrels(path)
+        as_qrels(path)
 
 
 def test_json_in_another_encoding_is_an_error(tmp_path):

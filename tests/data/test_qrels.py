@@ -190,3 +190,13 @@ def test_qrels_of_some_documents_keep_their_judgements(entries, kept):
     assert {(topic, docid): gain for topic in some for docid, gain in some[topic].items()} == {
         (topic, docid): qrels[topic][docid] for topic, docid in left
     }
+
+
+@given(entries=st.lists(st.tuples(IDS, IDS, IDS), min_size=1, unique=True))
+def test_the_qrels_of_a_topic_are_those_of_its_documents(entries):
+    qrels = qrels_of(*((*entry, place % 4) for place, entry in enumerate(entries)))
+    for number, topic in enumerate(qrels.topics):
+        one, expected = qrels.of_topic(number), qrels.only(qrels.document_topics == number)
+        assert judgements(one) == judgements(expected)
+        assert one.to_dict() == expected.to_dict() == {topic: qrels[topic]}
+        assert one.offsets.tolist() == expected.offsets.tolist()

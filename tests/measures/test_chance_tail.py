@@ -2,11 +2,13 @@
 
 from fractions import Fraction
 from itertools import combinations
+from math import comb
 
 import numpy as np
 import pytest
 
 from confir.errors import InvalidValueError
+from confir.measures import chance_tail
 from confir.measures.chance import expected_random_ap, random_ap_variance
 from confir.measures.chance_tail import combine_probabilities, random_ap_tail, simulate_random_ap
 
@@ -137,3 +139,15 @@ def test_combined_probabilities_of_random_runs_are_spread_evenly():
 def test_draws_below_1_are_an_error():
     with pytest.raises(InvalidValueError, match="draws is 0"):
         tail(100, 10, [0.5], draws=0)
+
+
+@pytest.mark.parametrize("documents", [1, 2, 7, 12, 30])
+def test_rankings_are_few_where_their_number_is_small(documents):
+    for relevant in range(documents + 1):
+        few = comb(documents, relevant) <= chance_tail._FEW_RANKINGS
+        assert chance_tail._few_rankings(documents, relevant) == few
+
+
+def test_very_many_rankings_are_not_counted_to_the_end():
+    assert not chance_tail._few_rankings(10**12, 10**11)
+    assert not chance_tail._few_rankings(10**12, 10**12 - 10**6)

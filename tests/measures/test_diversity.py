@@ -115,3 +115,10 @@ def test_alpha_outside_0_to_1_is_refused(name):
 def test_gamma_outside_0_to_1_is_refused():
     with pytest.raises(InvalidValueError, match=r"DS_nDCG's gamma is 1\.5"):
         score("DS_nDCG(gamma=1.5)")
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.01, 1.0])
+def test_a_cutoff_beyond_all_lists_is_the_limit(alpha):
+    far = score(f"ERR_IA(alpha={alpha})@{2**31 - 1}")
+    assert far == pytest.approx(score(f"ERR_IA(alpha={alpha})@20000"), rel=1e-14)
+    assert far > 0

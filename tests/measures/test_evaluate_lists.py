@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 
 from confir.data.list_scanner import read_lists
-from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
+from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
 from confir.measures.catalogue import parse_measure
 from confir.measures.evaluation import evaluate, evaluate_lists
+from confir.resampling.documents import resample_documents
 from run_files import make_qrels
 from strategies import VARIANTS, collections, examples
 
@@ -96,3 +97,11 @@ def test_warnings_and_errors_are_those_of_evaluate():
         evaluate_lists(lists, missing="error")
     with pytest.raises(InvalidValueError, match="depth is 0"):
         evaluate_lists(lists, depth=0)
+
+
+def test_a_way_to_treat_missing_topics_that_is_none_is_refused():
+    lists = read_lists(QRELS, RUNS)
+    with pytest.raises(UnknownNameError, match="missing topics"):
+        evaluate_lists(lists, missing="bogus")
+    with pytest.raises(UnknownNameError, match="missing topics"):
+        resample_documents(QRELS, RUNS, missing="bogus")

@@ -8,8 +8,9 @@ import pytest
 from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
 from confir.measures.evaluation import evaluate
-from confir.report.answer import answer_sentences, isolated, percent, verdicts_against
+from confir.report.answer import answer_sentences, isolated, verdicts_against
 from confir.report.contents import Settings, gather_contents
+from confir.report.numbers import percent
 from confir.report.page_data import page_data
 from confir.studies.comparison import compare_runs
 
@@ -273,5 +274,5 @@ def test_a_difference_that_only_the_correction_hides_is_called_so():
         with_gaps(values, tuple(f"run{r:02d}" for r in range(runs)), 40), settings=FAST
     )
     (said,) = [s for s in answer_sentences(contents) if s.startswith("Alone, ")]
-    assert "would be shown (p = 0.0" in said
+    assert "would be shown (p 0.0" in said
     assert not any("a test of this pair alone" in s for s in answer_sentences(contents))

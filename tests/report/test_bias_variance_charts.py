@@ -101,6 +101,19 @@ def test_the_table_has_the_smallest_total_first_and_marks_the_best(swept):
     assert {row[-1].text for row in table.rows} == {"1", "2", "3", "–"}
 
 
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_runs_that_tie_both_stand_out_and_one_without_scores_is_last():
+    values = np.random.default_rng(1).random((5, 4, 1)) / 2
+    values[:, 0] = np.nan
+    values[:, 2] = values[::-1, 1] + [[1e-16], [0.0], [-1e-16], [0.0], [5e-17]]
+    values[:, 1:3] += 0.4
+    scores = Scores(tuple("12345"), ("none", "a", "b", "low"), ("AP",), values)
+    rows = bias_variance_table(decompose_error(scores, target=1.0, replicates=99, rng=1)).rows
+    assert [row[0].text for row in rows][2:] == ["low", "none"]
+    bias, total = ([row[column].strong for row in rows] for column in (2, 4))
+    assert bias == total == [True, True, False, False]
+
+
 @pytest.mark.parametrize("make", [chart, total_chart])
 def test_names_stand_where_the_chart_says_and_inside_of_it(make):
     drawing = make(decompose(30, target="best"))

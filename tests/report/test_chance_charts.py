@@ -70,6 +70,52 @@ def test_the_table_puts_runs_above_chance_and_marks_the_best(with_runs):
     assert table.rows[0][1].text == f"0.7000 ({corrected:.4f})"
 
 
+@pytest.fixture(scope="module")
+def with_missing():
+    """Runs that lack topics: the first has no score at all, the others have one each, or both."""
+    nothing = np.nan
+    values = [[nothing, 0.3, nothing, 0.9], [nothing, 0.2, 0.5, nothing]]
+    scores = Scores(
+        ("1", "2"), ("none", "both", "second", "first"), ("AP",), np.array(values)[:, :, None]
+    )
+    qrels = confir.data.neighbours.as_qrels(QRELS)
+    return compare_with_chance(qrels, scores, documents=20, draws=0)
+
+
+def test_runs_with_topics_of_their_own_have_a_chance_of_their_own(with_missing):
+    table = chance_table(with_missing)
+    assert table.columns == ("run", "AP", "chance, AP")
+    first, second = with_missing.expected[:, 0]
+    shown = {row[0].text: row[2].text.split(" ± ")[0] for row in table.rows}
+    assert shown == {
+        "first": f"{first:.4g}",
+        "second": f"{second:.4g}",
+        "both": f"{(first + second) / 2:.4g}",
+        "none": "–",
+    }
+    assert list(shown) == ["first", "second", "both", "none"]
+    assert [row[1].strong for row in table.rows] == [True, False, False, False]
+    assert table.rows[-1][1].text == "–"
+
+
+def test_the_chart_shows_a_chance_of_each_run_where_the_table_does(with_missing):
+    spec = chart(with_missing).to_dict()["spec"]["layer"]
+    assert [layer["mark"]["type"] for layer in spec] == ["point", "tick"]
+    assert spec[1]["encoding"]["x"]["field"] == "expected"
+    assert spec[1]["encoding"]["y"] == spec[0]["encoding"]["y"]
+    assert spec[0]["encoding"]["y"]["sort"] == ["first", "second", "both", "none"]
+
+
+def test_a_run_without_scores_leaves_the_chance_of_the_others_shared(with_runs):
+    values = with_runs.scores.values.copy()
+    values[:, 0] = np.nan
+    scores = Scores(("1", "2"), ("none", "bad"), ("AP", "P@10"), values)
+    qrels = confir.data.neighbours.as_qrels(QRELS)
+    table = chance_table(compare_with_chance(qrels, scores, documents=20, draws=0))
+    assert [row[0].text for row in table.rows] == ["bad", "none", "chance"]
+    assert table.rows[2][1].text.startswith(f"{with_runs.expected[:, 0].mean():.4g} ± ")
+
+
 def test_probabilities_that_underflow_are_shown_as_bounds(with_runs):
     from dataclasses import replace
 

@@ -7,6 +7,7 @@ from confir import compare_runs, plan_topics
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.report.charts import chart
 from confir.report.charts.comparison import difference_chart, matrix_chart, topic_chart
+from confir.report.comparison_tables import by_eye
 from studies.score_tables import table
 
 
@@ -32,8 +33,20 @@ def test_differences_from_a_baseline(scores):
         drawn = shown[record["measure"], record["run"]]
         assert {key: drawn[key] for key in record} == record
     assert drawing.to_dict()["title"]["text"] == "Differences from a, over 30 topics"
-    assert "interval of the difference decides" in drawing.to_dict()["title"]["subtitle"][0]
+    assert " ".join(drawing.to_dict()["title"]["subtitle"]) == by_eye(0.95)
     assert {(record["below"], record["above"]) for record in shown.values()} == {(-0.05, 0.05)}
+
+
+def test_what_the_eye_may_read_follows_the_level(scores):
+    subtitle = chart(compare_runs(scores, level=0.99)).to_dict()["title"]["subtitle"]
+    assert " ".join(subtitle) == by_eye(0.99)
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_a_run_without_scores_has_the_last_row(scores):
+    scores.values[:, 1] = np.nan
+    layers = chart(compare_runs(scores, baseline="a")).to_dict()["spec"]["layer"]
+    assert layers[1]["encoding"]["y"]["sort"] == ["d", "c", "b"]
 
 
 def test_differences_of_all_pairs_name_both_runs(scores):

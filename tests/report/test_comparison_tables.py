@@ -6,12 +6,12 @@ from scipy.stats import norm
 
 from confir import compare_runs, plan_topics
 from confir.report.comparison_tables import (
-    BY_EYE,
+    by_eye,
     comparison_table,
     effect_table,
     extreme_table,
     group_table,
-    p_text,
+    unjoined_sentence,
 )
 from confir.report.plan_tables import plan_table
 from confir.report.tables import Cell, to_html, to_latex, to_text
@@ -26,14 +26,18 @@ def scores():
     return table(values, ["a", "b", "<c>&_", "d"])
 
 
-def test_what_the_eye_may_read_is_right():
-    # two independent means with equal standard errors, and intervals of ±1.96 of them
-    touching = 2 * norm.sf(2 * 1.959964 / np.sqrt(2))
-    half_overlap = 2 * norm.sf(1.5 * 1.959964 / np.sqrt(2))
-    assert touching == pytest.approx(0.0056, abs=5e-5)
-    assert half_overlap == pytest.approx(0.038, abs=5e-4)
-    assert f"touching: p about {touching:.3f}".replace("0.", ".") in BY_EYE
-    assert f"half overlap: p about {half_overlap:.2f}".replace("0.", ".") in BY_EYE
+@pytest.mark.parametrize(
+    ("level", "touching", "half"), [(0.95, "0.006", "0.04"), (0.9, "0.02", "0.08")]
+)
+def test_what_the_eye_may_read_is_right(scores, level, touching, half):
+    # two independent means with equal standard errors of 1, and intervals of ±z
+    z = norm.ppf((1 + level) / 2)
+    for distance, text in ((2 * z, touching), (1.5 * z, half)):
+        assert f"{2 * norm.sf(distance, scale=np.sqrt(2)):.1g}" == text
+    told = f"touching: p about {touching}; overlap by half an arm: p about {half})"
+    assert f"own {level:.0%}".replace("%", " %") + " intervals" in by_eye(level)
+    assert f"(for equal standard errors, {told}" in by_eye(level)
+    assert comparison_table(compare_runs(scores, level=level)).note.endswith(by_eye(level))
 
 
 def test_runs_stand_best_first_within_a_measure(scores):
@@ -78,11 +82,17 @@ def test_names_are_escaped(scores):
     assert r"\&\_" in to_latex(comparison_table(comparison))
 
 
-def test_p_values_are_never_shown_as_zero():
-    assert p_text(1e-30) == "<0.0001"
-    assert p_text(0.00005) == "0.0001"
-    assert p_text(0.05) == "0.0500"
-    assert p_text(float("nan")) == "–"
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_a_run_without_scores_stands_last_within_each_measure(scores):
+    scores.values[:, 1] = np.nan
+    rows = comparison_table(compare_runs(scores, baseline="a", test=["t", "sign"])).rows
+    assert [row[1].text for row in rows] == ["d", "d", "<c>&_", "<c>&_", "b", "b"] * 2
+
+
+def test_one_pair_without_a_common_group_is_one():
+    one, two = (unjoined_sentence(pairs, "group") for pairs in (1, 2))
+    assert one == "1 pair without a common group is not shown to differ, either"
+    assert two == "2 pairs without a common group are not shown to differ, either"
 
 
 def test_small_limits_keep_their_sign():

@@ -143,6 +143,22 @@ def test_charts_are_written_as_files(tmp_path, few, many, error):
         assert (tmp_path / f"{name}.svg").read_text().count("<path") > 4
 
 
+@pytest.mark.parametrize(
+    ("levels", "texts"),
+    [((0.9, 0.8), ["0.10", "0.20"]), ((0.999, 0.95), ["0.001", "0.050"]), ((0.995,), ["0.005"])],
+)
+def test_claimed_errors_have_the_decimals_that_they_need(error, levels, texts):
+    claimed = replace(error, levels=levels, error=error.error[:, :, : len(levels)])
+    assert [row[1].text for row in type_one_table(claimed).rows] == texts * 2
+
+
+def test_a_run_of_unknown_skewness_stands_last(error):
+    skewness = error.skewness.copy()
+    skewness[:2] = np.nan, -1.0
+    rows = type_one_run_table(replace(error, skewness=skewness)).rows
+    assert [row[0].text for row in rows][-2:] == ["run1", "run0"]
+
+
 def test_the_table_of_coverage_has_a_row_a_method(few):
     shown = coverage_table(few, "the note")
     assert [row[0].text for row in shown.rows] == ["t", "bca"]

@@ -7,7 +7,7 @@ import pytest
 
 from confir.data.simulation import sample_collection
 from confir.report.charts import chart, save_chart
-from confir.report.quality_tables import judgement_table, quality_table, sentence_table
+from confir.report.quality_tables import quality_table
 from confir.studies.data_quality import DataQuality, inspect_data
 
 
@@ -89,8 +89,7 @@ def test_much_unjudged_is_bold_at_the_cutoff_that_sentences_name():
     assert [(cell.text, cell.strong) for cell in row[-2:]] == [("50.0 %", False), ("20.0 %", True)]
 
 
-def test_the_qrels_have_a_table_and_sentences_another():
-    quality = quality_of([[0.0, 0.0]])
-    cells = [[cell.text for cell in row] for row in judgement_table(quality).rows]
-    assert cells == [["judged", "20", "20", "20"], ["relevant", "3", "3", "3"]]
-    assert [row[0].text for row in sentence_table(quality).rows] == quality.sentences()
+def test_the_note_counts_one_topic():
+    assert quality_table(quality_of([[0.5, 0.2]])).note.startswith(
+        "missing: of the 1 topic of the qrels;"
+    )

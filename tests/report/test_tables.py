@@ -1,7 +1,10 @@
 """Tables for readers: every format, and text that is nothing but text."""
 
+import ast
 import re
+import unicodedata
 from html import escape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +17,9 @@ from confir.report.records import format_result, write_result
 from confir.report.tables import (
     Cell,
     Table,
+    escape_latex,
     interval_table,
-    interval_text,
     mean_table,
-    number_text,
     to_html,
     to_latex,
     to_markdown,
@@ -48,15 +50,27 @@ def test_intervals_stand_in_brackets_after_the_mean(scores):
     assert first[1].text == f"0.6000 [{low:.4f}, {high:.4f}]"
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(0.21754, "0.2175"), (-0.5, "-0.5000"), (1000.0, "1000.0"), (np.nan, "–")]
-)
-def test_numbers_have_four_decimals_and_counts_one(value, text):
-    assert number_text(value) == text
+@pytest.fixture
+def tied():
+    """Runs of which two have the same mean but for rounding, the first has no score at all."""
+    values = np.array([[np.nan, 0.1, 0.2, 0.3], [np.nan, 0.2, 0.0, 0.2], [np.nan, 0.3, 0.2, 0.1]])
+    scores = Scores(("1", "2", "3"), ("none", "a", "low", "b"), ("AP",), values[:, :, None])
+    assert scores.mean()[1, 0] != scores.mean()[3, 0]
+    return scores
 
 
-def test_unknown_limits_leave_the_mean_alone():
-    assert interval_text(0.5, np.nan, np.nan) == "0.5000"
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_runs_that_tie_for_the_best_both_stand_out_and_one_without_scores_is_last(tied):
+    for table in (mean_table(tied), interval_table([confir.confidence_interval(tied, method="t")])):
+        rows = {row[0].text: row[1].strong for row in table.rows}
+        assert rows == {"a": True, "b": True, "low": False, "none": False}
+        assert list(rows)[2:] == ["low", "none"]
+
+
+def test_notes_count_one_topic(scores):
+    assert mean_table(scores).note == "means over 2 topics"
+    one = Scores(("1",), scores.runs, scores.measures, scores.values[:1])
+    assert mean_table(one).note == "means over 1 topic"
 
 
 def test_scores_by_topic_have_a_row_for_every_run_and_topic(scores):
@@ -214,10 +228,42 @@ def test_hostile_names_are_shown_and_not_obeyed(name):
 def test_signs_that_turn_the_direction_of_writing_are_replaced_and_letters_are_kept():
     name = "\u202eevil\u2066"
     table = Table(("run", "AP"), ((Cell(name), Cell("0.5")), (Cell("שלום"), Cell("0.4"))), name)
-    for text in (to_text(table), to_markdown(table), to_latex(table), to_html(table)):
+    shown = dict.fromkeys((to_text, to_markdown, to_html), "\N{REPLACEMENT CHARACTER}")
+    for form, sign in (shown | {to_latex: "?"}).items():
+        text = form(table)
         assert "\u202e" not in text
-        assert text.count("\N{REPLACEMENT CHARACTER}evil\N{REPLACEMENT CHARACTER}") == 2
+        assert text.count(f"{sign}evil{sign}") == 2
         assert "שלום" in text
+
+
+SOURCE = Path(confir.__file__).parent
+
+
+def own_texts():
+    """The texts that confir may show in a table: all but those of the data layer, no docstrings."""
+    for layer in ("measures", "intervals", "studies", "report", "cli"):
+        for path in (SOURCE / layer).rglob("*.py"):
+            nodes = list(ast.walk(ast.parse(path.read_text())))
+            alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+            yield from (
+                node.value
+                for node in nodes
+                if isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and id(node) not in alone
+            )
+
+
+def test_every_sign_of_our_own_texts_compiles_in_plain_latex():
+    signs = {sign for text in own_texts() for sign in text if not sign.isascii()}
+    assert {"±", "²", "τ", "ρ", "–", "→"} <= signs
+    letters = {sign for sign in signs if unicodedata.name(sign).startswith("LATIN")}
+    assert {sign for sign in signs - letters if not escape_latex(sign).isascii()} == set()
+
+
+def test_mathematical_signs_are_mathematics_in_latex():
+    assert escape_latex("τ² ± 1 …") == r"$\tau$\textsuperscript{2} $\pm$ 1 \ldots{}"
+    assert escape_latex("A→B") == r"A$\to$B"
 
 
 def test_terminals_are_not_sent_control_characters_by_notes():
@@ -271,6 +317,12 @@ def test_records_and_tables_agree_in_every_text_format(scores):
         assert repr(records[1]["low"]) in format_result(kind, records, table)
     for kind in ("table", "md", "tex", "html"):
         assert f"{records[1]['low']:.4f}" in format_result(kind, records, table)
+
+
+def test_what_is_not_known_is_null_for_programs_and_an_empty_field():
+    records, table = [{"run": "a", "mean": np.nan, "low": 0.5}], Table(("run",), ())
+    assert format_result("jsonl", records, table) == '{"run": "a", "mean": null, "low": 0.5}\n'
+    assert format_result("csv", records, table) == "run,mean,low\na,,0.5\n"
 
 
 def test_unknown_formats_are_named(scores, tmp_path):

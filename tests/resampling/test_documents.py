@@ -109,7 +109,10 @@ def test_compiled_kernels_equal_those_in_numpy_bit_for_bit(seed):
     names = [f"doc{i}" for i in range(150)]
     np.testing.assert_array_equal(draw(names, seed, 33, 5, compiled), draw(names, seed, 33, 5))
     measures = [parse_measure(name) for name in ("AP", "AP@10", "AP(rel=2)", "nDCG", "Bpref")]
-    plain, fast = (TopicDocuments(lists, 1, kernels) for kernels in (PLAIN_KERNELS, compiled))
+    plain, fast = (
+        TopicDocuments(lists, 1, np.unique(qrels.gains), kernels)
+        for kernels in (PLAIN_KERNELS, compiled)
+    )
     counts = np.random.default_rng(1).poisson(1.0, (len(plain.pool), 40)).astype(np.uint8)
     np.testing.assert_array_equal(plain.scores(measures, counts), fast.scores(measures, counts))
 
@@ -120,7 +123,7 @@ def test_scores_equal_those_of_expanded_lists_for_every_measure(collection):
     qrels = collection.qrels
     lists = read_lists(qrels, collection.runs)
     for number, name in enumerate(qrels.topics):
-        topic = TopicDocuments(lists, number, PLAIN_KERNELS)
+        topic = TopicDocuments(lists, number, np.unique(qrels.gains), PLAIN_KERNELS)
         known = {document for judged in collection.judgements.values() for document in judged} | {
             document for run in collection.runs for document in run.documents
         }

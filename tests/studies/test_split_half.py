@@ -8,7 +8,7 @@ from scipy import stats
 
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
-from confir.data.simulation import simulate_collection
+from confir.data.simulation import sample_collection, simulate_collection
 from confir.errors import InvalidValueError, TopicMismatchError, UnknownNameError
 from confir.measures.evaluation import evaluate
 from confir.studies.split_half import (
@@ -226,3 +226,10 @@ def test_what_cannot_be_split_is_named(collection):
         validate_split_half(qrels, [run], bit=8)
     with pytest.raises(InvalidValueError, match="depth is 0"):
         validate_split_half(collection.qrels, collection.runs, depth=0)
+
+
+@pytest.mark.parametrize("replicates", [0, -5])
+def test_replicates_that_make_no_bootstrap_are_refused(replicates):
+    sample = sample_collection()
+    with pytest.raises(InvalidValueError, match=f"replicates is {replicates}"):
+        validate_split_half(sample.qrels, sample.runs[0], replicates=replicates)

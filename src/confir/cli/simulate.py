@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from confir.cli import options
+from confir.cli.given import refuse_options
 from confir.errors import InvalidValueError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ _DEFAULT_TOPICS, _DEFAULT_RUNS, _DEFAULT_DEPTH = 50, 8, 1000
 
 
 def simulate_command(
+    context: typer.Context,
     scores: Annotated[
         list[str] | None,
         typer.Option(
@@ -59,42 +61,77 @@ def simulate_command(
     ] = None,
     runs: Annotated[
         int | None,
-        typer.Option(help="Runs of the collection; by default 8.", rich_help_panel=_COLLECTION),
+        typer.Option(
+            help="Runs of the collection; by default 8.",
+            callback=options.at_least(1),
+            rich_help_panel=_COLLECTION,
+        ),
     ] = None,
     depth: Annotated[
         int | None,
         typer.Option(
-            help="Documents of a run's list; by default 1000.", rich_help_panel=_COLLECTION
+            help="Documents of a run's list; by default 1000.",
+            callback=options.at_least(1),
+            rich_help_panel=_COLLECTION,
         ),
     ] = None,
     topics: Annotated[
         int | None,
-        typer.Option(help="Topics; by default as many as the score table has, else 50."),
+        typer.Option(
+            help="Topics; by default as many as the score table has, else 50.",
+            callback=options.at_least(1),
+        ),
     ] = None,
     seed: options.SeedOption = options.DEFAULT_SEED,
-    kind: options.FormatOption = "table",
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="How to print the true means: table, csv, tsv, json, jsonl, md, tex or html.",
+            rich_help_panel=_SCORES,
+        ),
+    ] = "table",
     quiet: options.QuietOption = False,
 ) -> None:
     """Simulate scores whose true means are known, or runs and qrels.
 
     Example: `confir simulate --scores scores.csv --topics 250 -o simulated.csv --truth truth.csv`
     """
-    from confir.cli.terminal import be_quiet
+    from confir.cli.terminal import be_quiet, check_output
 
+    check_output(None, kind)
     if (scores is None) == (collection is None):
-        raise InvalidValueError("expected either --scores FILE or --collection FOLDER")
+        raise InvalidValueError(
+            "expected either --scores FILE or --collection FOLDER; for example: "
+            "confir simulate --scores scores.csv -o simulated.csv"
+        )
     if quiet:
         be_quiet()
     if collection is not None:
-        if output is not None or truth is not None or measure:
-            raise InvalidValueError("-o, --truth and -m go with --scores, not with --collection")
+        names = ("output", "truth", "measure", "kind")
+        refuse_options(context, names, "goes with --scores, not with --collection")
         _simulate_collection(collection, topics, runs, depth, seed)
         return
-    if runs is not None or depth is not None:
-        raise InvalidValueError("--runs and --depth go with --collection, not with --scores")
+    refuse_options(context, ("runs", "depth"), "goes with --collection, not with --scores")
     if output is None:
         raise InvalidValueError("expected -o FILE for the simulated scores")
+    if truth is not None:
+        refuse_options(context, ["kind"], "is for true means that are printed; --truth writes them")
+        _check_truth(truth, output)
     _simulate_scores(scores or [], measure or [], output, truth, topics, seed, kind)
+
+
+def _check_truth(truth: str, output: str) -> None:
+    """Raise before any work where the true means could not be written after it."""
+    from confir.cli.terminal import check_output
+    from confir.report.records import ENDINGS
+
+    if Path(truth).suffix.lower() not in ENDINGS:
+        raise UnknownNameError("ending of a file of true means", Path(truth).name, ENDINGS)
+    check_output(truth)
+    if Path(truth).resolve() == Path(output).resolve():
+        raise InvalidValueError(f"{output}: scores and true means cannot go to the same file")
 
 
 def _simulate_scores(
@@ -106,17 +143,11 @@ def _simulate_scores(
     seed: int,
     kind: str,
 ) -> None:
-    from confir.cli.input import check_choice, select_measures
+    from confir.cli.input import select_measures
     from confir.cli.terminal import deliver
     from confir.data.score_files import read_scores, write_scores
     from confir.data.score_simulation import fit_population
-    from confir.report.records import ENDINGS, FORMATS
 
-    check_choice("--format", kind, FORMATS)
-    if truth is not None and Path(truth).suffix.lower() not in ENDINGS:
-        raise UnknownNameError("ending of a file of true means", Path(truth).name, ENDINGS)
-    if truth == output:
-        raise InvalidValueError(f"{output}: scores and true means cannot go to the same file")
     real = select_measures(read_scores(files), measures)
     population = fit_population(real)
     simulated = population.draw(len(real.topics) if topics is None else topics, seed)
@@ -131,7 +162,8 @@ def _simulate_scores(
 def _truth_answer(population: ScorePopulation, real: Scores, note: str) -> Answer:
     """Return the true means: records beside the real means, and a table, best run first."""
     from confir.cli.terminal import Answer
-    from confir.report.tables import Cell, Table, number_text
+    from confir.report.numbers import number_text
+    from confir.report.tables import Cell, Table
 
     truth, mean = population.truth.tolist(), real.mean().tolist()
     records = [

@@ -197,7 +197,7 @@ def scan_files(
     """Yield what a scanner makes of each file, or None where it gives way.
 
     Each file has a task; threads that find no file waiting help with the blocks of those that
-    are not finished. What is recorded in a list depends neither on the threads nor on the blocks.
+    are not finished. Which documents a list holds depends neither on the threads nor on the blocks.
     """
     threads = threads or usable_cores()
     scans = [_FileScan(source.path, scanner, block_size) for source in sources]
@@ -211,8 +211,8 @@ def scan_files(
             own.extend(pool.submit(scan.drain) for _ in range(min(threads - 1, size // block_size)))
         try:
             for source, scan, own in zip(sources, scans, tasks, strict=True):
-                for task in own:
-                    task.result()
+                if own:
+                    own[0].result()
                 yield scanner.join(source, scan.take_parts(), name_by) if own else None
         finally:
             for scan in scans:
@@ -227,25 +227,45 @@ class _FileScan:
         self._blocks = read_blocks(path, scanner.kernels, block_size)
         self._count = 0
         self._reading = threading.Lock()
+        self._done = threading.Condition()
+        self._at_work = 0
+        self._error: BaseException | None = None
         self._parts: dict[int, _Part] = {}
         self._given_up = False
 
     def drain(self) -> None:
         """Scan blocks of the file as long as there are any."""
-        while (numbered := self._next_block()) is not None:
-            number, block = numbered
-            part = self._scanner.scan(block)
-            if part is None:
-                self.give_up()
-            else:
-                self._parts[number] = part
+        with self._done:
+            self._at_work += 1
+        try:
+            while (numbered := self._next_block()) is not None:
+                number, block = numbered
+                part = self._scanner.scan(block)
+                if part is None:
+                    self.give_up()
+                else:
+                    self._parts[number] = part
+        except BaseException as error:
+            self._error = error
+            raise
+        finally:
+            with self._done:
+                self._at_work -= 1
+                self._done.notify_all()
 
     def give_up(self) -> None:
         """Stop reading: something in the file is for the reference reader."""
         self._given_up = True
 
     def take_parts(self) -> list[_Part] | None:
-        """Return what the blocks say, in the order of the file, or None after giving up."""
+        """Return what the blocks say, in the order of the file, or None after giving up.
+
+        For when one thread has found no more blocks: it waits for those that others still scan.
+        """
+        with self._done:
+            self._done.wait_for(lambda: self._at_work == 0)
+        if self._error is not None:
+            raise self._error
         parts, self._parts = self._parts, {}
         return None if self._given_up else [parts[number] for number in sorted(parts)]
 

@@ -9,11 +9,9 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from confir.data.entries import (
-    QRELS,
     RUN,
     Kind,
     most_frequent,
-    qrels_from_object,
     read_entries,
     type_name,
 )
@@ -39,11 +37,6 @@ def read_json_run(path: PathLike, *, name: str | None = None) -> Run:
     entries = read_entries(load_json(path, RUN), RUN, source)
     run_name = name or name_from_path(source)
     return build_run(run_name, entries.topics, entries.documents, entries.values, path=source)
-
-
-def read_json_qrels(path: PathLike) -> Qrels:
-    """Return the judgements in a JSON file, {topic: {docid: gain}}, plain or compressed."""
-    return qrels_from_object(load_json(path, QRELS), os.fspath(path), None)
 
 
 def write_json_run(run: Run, path: PathLike) -> None:

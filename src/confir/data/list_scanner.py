@@ -6,6 +6,7 @@ Docids become text once each, however many lists hold them.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from itertools import pairwise
@@ -50,24 +51,24 @@ def read_lists(
     files = [source for source in sources if isinstance(source, RunSource)]
     kernels = choose_kernels(files)
     scanner = None if kernels is None else ListScanner(qrels, kernels)
-    scanned = iter([None] * len(files) if scanner is None else scanner.scan_lists(files, name_by))
+    scanned = (None for _ in files) if scanner is None else scanner.scan_lists(files, name_by)
     found: list[RunLists | Run] = []
-    for source in sources:
-        if isinstance(source, Run):
-            found.append(source)
-        else:
-            lists = next(scanned)
-            found.append(
-                read_run(source.path, name=source.name, name_by=name_by) if lists is None else lists
-            )
-        if progress is not None:
-            progress(1)
+    with closing(scanned):
+        for source in sources:
+            if isinstance(source, Run):
+                found.append(source)
+            else:
+                lists = next(scanned)
+                found.append(lists or read_run(source.path, name=source.name, name_by=name_by))
+            if progress is not None:
+                progress(1)
     numbers = DocumentNumbers(() if scanner is None else scanner.docids())
     judged = numbers.number(qrels.documents)
-    lists_of_runs = [
+    runs_as_lists = deque(
         numbers.lists(entry, qrels.topics) if isinstance(entry, Run) else entry for entry in found
-    ]
-    return build_lists(qrels, judged, lists_of_runs, numbers.docids)
+    )
+    found.clear()
+    return build_lists(qrels, judged, runs_as_lists, numbers.docids)
 
 
 class ListScanner(BlockScanner):
@@ -91,7 +92,7 @@ class ListScanner(BlockScanner):
         sizes = np.diff(lines.group_lines)
         topics = np.repeat(lines.group_topics, sizes)
         ranked = self.kernels.rank_lines(block, lines)[topics >= 0]
-        return topics[topics >= 0], numbers[ranked], lines.scores[ranked]
+        return topics[topics >= 0], numbers[ranked].astype(np.int32), lines.scores[ranked]
 
     def scan_lists(
         self, sources: Sequence[RunSource], name_by: NameBy = "file", **how: Any

@@ -81,6 +81,22 @@ class Qrels:
         counts = np.bincount(cells, minlength=len(self.topics) * len(levels))
         return levels, counts.reshape(len(self.topics), len(levels))
 
+    def of_topic(self, number: int) -> Qrels:
+        """Return the qrels of one topic."""
+        start, stop = self.offsets[number : number + 2].tolist()
+        # Judgements stand by topic: in order where topics end, if not in between.
+        first, last = np.searchsorted(self.judged_documents, [start, stop]).tolist()
+        return Qrels(
+            topics=(self.topics[number],),
+            offsets=np.array([0, stop - start]),
+            documents=self.documents[start:stop],
+            gains=self.gains[start:stop],
+            judged_documents=self.judged_documents[first:last] - start,
+            subtopics=self.subtopics[first:last],
+            subtopic_gains=self.subtopic_gains[first:last],
+            intents=self.intents,
+        )
+
     def only(self, kept: Booleans) -> Qrels:
         """Return the qrels of some documents only; a topic left without any is no topic."""
         judgements = np.flatnonzero(kept[self.judged_documents])

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.qrels import Qrels
-from confir.data.rankings import Rankings, plain_rankings
+from confir.data.rankings import Rankings, empty_rankings
 from confir.data.run import Run
+
+# Positions of documents in lists, which may be long: four bytes each.
+Numbers: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.int32]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,9 +50,9 @@ class RankedLists:
     docids: tuple[str, ...]
     judged: Integers
     offsets: Integers
-    documents: Integers
+    documents: Numbers
     scores: Floats
-    judgements: Integers
+    judgements: Numbers
     unknown: tuple[tuple[str, ...], ...]
     mentioned: int
 
@@ -59,11 +63,13 @@ class RankedLists:
 
     def rankings(self) -> list[Rankings]:
         """Return where the judged documents stand in the lists of each run."""
-        depth, topics = self.depth, len(self.qrels.topics)
+        empty, topics = empty_rankings(self.qrels), len(self.qrels.topics)
         bounds = self.offsets[::topics].tolist()
         return [
-            _rankings(self.qrels, run, depth[r], self.judgements[start:stop])
-            for r, (run, (start, stop)) in enumerate(zip(self.runs, pairwise(bounds), strict=True))
+            _rankings(empty, run, depth, self.judgements[start:stop])
+            for run, depth, (start, stop) in zip(
+                self.runs, self.depth, pairwise(bounds), strict=True
+            )
         ]
 
     def run(self, number: int) -> Run:
@@ -97,9 +103,10 @@ class RankedLists:
 
     def cut(self, depth: int) -> RankedLists:
         """Return the lists cut after ``depth`` documents."""
-        sizes = np.diff(self.offsets)
-        place = np.arange(len(self.documents)) - np.repeat(self.offsets[:-1], sizes)
-        return self._only(place < depth)
+        kept = np.zeros(len(self.documents), bool)
+        for start, stop in pairwise(self.offsets.tolist()):
+            kept[start : min(stop, start + depth)] = True
+        return self._only(kept)
 
     def restrict(self, topics: Booleans, documents: Booleans | None = None) -> RankedLists:
         """Return what is left of qrels and lists when only some topics and documents count.
@@ -124,7 +131,9 @@ class RankedLists:
             qrels=qrels,
             judged=self.judged[kept],
             offsets=np.append(shorter.offsets[:-1][lists], shorter.offsets[-1]),
-            judgements=np.where(shorter.judgements < 0, -1, places[shorter.judgements]),
+            judgements=np.where(shorter.judgements < 0, -1, places[shorter.judgements]).astype(
+                np.int32
+            ),
         )
 
     def _only(self, kept: Booleans) -> RankedLists:
@@ -155,7 +164,7 @@ class RunLists(NamedTuple):
 
     name: str
     depth: Integers
-    documents: Integers
+    documents: Numbers
     scores: Floats
     unknown: tuple[str, ...]
 
@@ -188,16 +197,18 @@ class DocumentNumbers:
         return RunLists(
             run.name,
             depth,
-            self.number(run.documents)[kept],
+            self.number(run.documents)[kept].astype(np.int32),
             run.scores[kept],
             tuple(topic for topic in run.topics if topic not in places),
         )
 
 
 def build_lists(
-    qrels: Qrels, judged: Integers, runs: Sequence[RunLists], docids: Sequence[str]
+    qrels: Qrels, judged: Integers, runs: deque[RunLists], docids: Sequence[str]
 ) -> RankedLists:
     """Return the lists of several runs as one, documents numbered anew where they first stand.
+
+    The runs are taken away one by one, so that no more than what is made need be held.
 
     Parameters
     ----------
@@ -208,35 +219,61 @@ def build_lists(
     docids
         The docid that each number stands for, those of unknown topics included.
     """
-    listed = np.concatenate([run.documents for run in runs])
-    everything = np.concatenate((judged, listed))
-    first = np.full(len(docids), len(everything))
-    first[everything[::-1]] = np.arange(len(everything))[::-1]
-    order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(everything))]
-    renumbered = np.empty(len(docids), np.int64)
-    renumbered[order] = np.arange(len(order))
-    offsets = np.concatenate(([0], np.cumsum(np.concatenate([run.depth for run in runs]))))
-    documents, positions = renumbered[listed], renumbered[judged]
+    size = sum(len(run.documents) for run in runs)
+    documents, scores = np.empty(size, np.int32), np.empty(size)
+    depth = np.concatenate([run.depth for run in runs])
+    offsets = np.concatenate(([0], np.cumsum(depth)))
+    names, unknown = tuple(run.name for run in runs), tuple(run.unknown for run in runs)
+    order = _FirstStanding(len(docids))
+    positions = order.renumber(judged)
+    for start in offsets[: -1 : len(qrels.topics)].tolist():
+        run = runs.popleft()
+        stop = start + len(run.documents)
+        documents[start:stop] = order.renumber(run.documents)
+        scores[start:stop] = run.scores
     return RankedLists(
         qrels=qrels,
-        runs=tuple(run.name for run in runs),
-        docids=tuple(docids[number] for number in order.tolist()),
+        runs=names,
+        docids=tuple(docids[number] for number in order.numbers()),
         judged=positions,
         offsets=offsets,
         documents=documents,
-        scores=np.concatenate([run.scores for run in runs]),
-        judgements=_find_judgements(qrels, positions, offsets, documents, len(order)),
-        unknown=tuple(run.unknown for run in runs),
+        scores=scores,
+        judgements=_find_judgements(qrels, positions, offsets, documents, len(docids)),
+        unknown=unknown,
         mentioned=len(docids),
     )
 
 
+class _FirstStanding:
+    """Numbers documents anew, in the order in which they first stand."""
+
+    def __init__(self, documents: int) -> None:
+        self._renumbered = np.full(documents, -1)
+        self._found: list[int] = []
+
+    def renumber(self, documents: Integers | Numbers) -> Integers:
+        """Return the new numbers of documents."""
+        unseen = documents[self._renumbered[documents] < 0]
+        if len(unseen):
+            _, first = np.unique(unseen, return_index=True)
+            found = unseen[np.sort(first)]
+            self._renumbered[found] = np.arange(len(found)) + len(self._found)
+            self._found += found.tolist()
+        renumbered: Integers = self._renumbered[documents]
+        return renumbered
+
+    def numbers(self) -> list[int]:
+        """Return the old numbers of the documents that were found, in their new order."""
+        return self._found
+
+
 def _find_judgements(
-    qrels: Qrels, judged: Integers, offsets: Integers, documents: Integers, size: int
-) -> Integers:
+    qrels: Qrels, judged: Integers, offsets: Integers, documents: Numbers, size: int
+) -> Numbers:
     """Return the position in the qrels of each listed document, -1 where it is not judged."""
-    found = np.empty(len(documents), np.int64)
-    position = np.full(size, -1)
+    found = np.empty(len(documents), np.int32)
+    position = np.full(size, -1, np.int32)
     spans = list(pairwise(offsets.tolist()))
     for topic, (start, stop) in enumerate(pairwise(qrels.offsets.tolist())):
         position[judged[start:stop]] = np.arange(start, stop)
@@ -246,9 +283,11 @@ def _find_judgements(
     return found
 
 
-def _rankings(qrels: Qrels, run: str, depth: Integers, judgements: Integers) -> Rankings:
+def _rankings(empty: Rankings, run: str, depth: Integers, judgements: Numbers) -> Rankings:
     """Return the rankings of one run from the judgements of its listed documents."""
-    lists = np.repeat(np.arange(len(depth)), depth)
-    above = np.arange(len(judgements)) - np.repeat(np.cumsum(depth) - depth, depth)
     places = np.flatnonzero(judgements >= 0)
-    return plain_rankings(qrels, run, depth, lists[places], judgements[places], above[places])
+    starts = np.cumsum(depth) - depth
+    lists = np.searchsorted(np.cumsum(depth), places, side="right")
+    return empty.filled(
+        run, depth, lists, judgements[places].astype(np.int64), places - starts[lists]
+    )

@@ -101,6 +101,33 @@ class Rankings:
         shorter = replace(self, copies=copies, depth=np.minimum(self.depth, depth))
         return shorter.only(np.any(copies > 0, axis=1))
 
+    def filled(
+        self, name: str, depth: Integers, lists: Integers, documents: Integers, before: Integers
+    ) -> Rankings:
+        """Return the rankings of one run over the same qrels.
+
+        Parameters
+        ----------
+        name
+            The run's name.
+        depth
+            Length of the list of each topic of the qrels; 0 where the run lacks the topic.
+        lists, documents, before
+            Topic, position in ``qrels.documents`` and documents above, for each judged document;
+            ordered by topic, then by rank.
+        """
+        return replace(
+            self,
+            runs=(name,),
+            present=(depth > 0)[None],
+            depth=depth[None, :, None],
+            offsets=np.searchsorted(lists, np.arange(len(depth) + 1)),
+            documents=documents,
+            gain=self.qrels.gains[documents],
+            before=before[:, None],
+            copies=np.ones((len(before), 1), np.int64),
+        )
+
     def count_at_least(self, rel: int) -> Integers:
         """Return how many documents have gain ``rel`` or more, retrieved or not.
 
@@ -226,37 +253,20 @@ def sum_by_index(index: Integers, values: Floats | Integers, size: int) -> Float
     return sums
 
 
-def plain_rankings(
-    qrels: Qrels,
-    name: str,
-    depth: Integers,
-    lists: Integers,
-    documents: Integers,
-    before: Integers,
-) -> Rankings:
-    """Return the rankings of one run from its judged documents.
-
-    Parameters
-    ----------
-    qrels, name
-        The judgements and the run's name.
-    depth
-        Length of the list of each topic of the qrels; 0 where the run lacks the topic.
-    lists, documents, before
-        Topic, position in ``qrels.documents`` and documents above, for each judged document;
-        ordered by topic, then by rank.
-    """
+def empty_rankings(qrels: Qrels) -> Rankings:
+    """Return the rankings of one run without lists; `filled` gives it some."""
     levels, counts = qrels.count_by_gain()
+    topics, none = len(qrels.topics), np.zeros(0, np.int64)
     return Rankings(
         qrels=qrels,
-        runs=(name,),
-        present=(depth > 0)[None],
-        depth=depth[None, :, None],
-        offsets=np.searchsorted(lists, np.arange(len(qrels.topics) + 1)),
-        documents=documents,
-        gain=qrels.gains[documents],
-        before=before[:, None],
-        copies=np.ones((len(before), 1), np.int64),
+        runs=("",),
+        present=np.zeros((1, topics), bool),
+        depth=np.zeros((1, topics, 1), np.int64),
+        offsets=np.zeros(topics + 1, np.int64),
+        documents=none,
+        gain=none,
+        before=none[:, None],
+        copies=none[:, None],
         levels=levels,
         counts=counts[:, :, None],
         judged_copies=np.ones((len(qrels.documents), 1), np.int64),
@@ -287,6 +297,7 @@ class JudgedPositions:
 
     def __init__(self, qrels: Qrels) -> None:
         self.qrels = qrels
+        self._empty = empty_rankings(qrels)
         self._topics = {topic: i for i, topic in enumerate(qrels.topics)}
         self._documents = [
             dict(zip(qrels.documents[start:stop], range(start, stop), strict=True))
@@ -316,8 +327,7 @@ class JudgedPositions:
             before.append(places)
             lists_found.append(np.full(len(places), number))
         empty = [np.zeros(0, np.int64)]
-        return plain_rankings(
-            self.qrels,
+        return self._empty.filled(
             run.name,
             depth,
             np.concatenate(lists_found or empty),

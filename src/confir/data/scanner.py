@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import cached_property
 from itertools import compress
 from typing import NamedTuple
@@ -17,7 +16,7 @@ import numpy as np
 from confir.arrays import Bytes, Integers
 from confir.data.blocks import BLOCK_SIZE, BlockScanner, Scanned, choose_kernels, scan_files
 from confir.data.qrels import Qrels
-from confir.data.rankings import JudgedPositions, Rankings, TiePrecision, plain_rankings
+from confir.data.rankings import JudgedPositions, Rankings, TiePrecision, empty_rankings
 from confir.data.scan_kernels import Kernels, Lines, index_ids
 from confir.data.trec_files import NameBy, RunSource, read_run
 
@@ -125,8 +124,7 @@ class _JudgedScanner(BlockScanner):
         offsets = np.searchsorted(self._rows, qrels.offsets)
         documents = list(compress(qrels.documents, kept.tolist()))
         super().__init__(qrels.topics, index_ids(documents, offsets, kernels), kernels)
-        none = np.zeros(0, np.int64)
-        self._empty = plain_rankings(qrels, "", np.zeros(len(qrels), np.int64), none, none, none)
+        self._empty = empty_rankings(qrels)
 
     def record(self, block: Bytes, lines: Lines) -> tuple[Integers, Integers, Integers]:
         """Return topic, row and documents above of each judged document."""
@@ -139,16 +137,7 @@ class _JudgedScanner(BlockScanner):
     def rankings(self, scanned: Scanned) -> Ranked:
         """Return the rankings of a run, and its topics that the qrels lack."""
         rows, before = scanned.columns
-        documents = self._rows[rows]
-        rankings = replace(
-            self._empty,
-            runs=(scanned.name,),
-            present=(scanned.depth > 0)[None],
-            depth=scanned.depth[None, :, None],
-            offsets=np.searchsorted(scanned.topics, np.arange(len(scanned.depth) + 1)),
-            documents=documents,
-            gain=self._wanted.qrels.gains[documents],
-            before=before[:, None],
-            copies=np.ones((len(before), 1), np.int64),
+        rankings = self._empty.filled(
+            scanned.name, scanned.depth, scanned.topics, self._rows[rows], before
         )
         return rankings, scanned.unknown

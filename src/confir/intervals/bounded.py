@@ -1,7 +1,7 @@
 """Intervals that need only that scores lie in [0, 1]: `betting` and `gaffke`.
 
-They answer for any sample, one of equal scores included, and are the only ones that speak for runs
-that score 0 on nearly all topics ([Soboroff2014] §6).
+They answer for any sample, one of equal scores included, and err seldom even for runs that score 0
+on nearly all topics ([Soboroff2014] §6).
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ _TUNED_ERROR = 0.05
 
 # Halvings of [0, 1] in the search for a limit: finer than the spacing of doubles near 1.
 _HALVINGS = 54
+
+# Weights of more scores and replicates are drawn anew each time, rather than kept.
+_WEIGHTS_KEPT = 10_000_000
 
 
 def betting_interval(distribution: SamplingDistribution, level: float) -> Limits:
@@ -67,9 +70,19 @@ def gaffke_interval(distribution: SamplingDistribution, level: float) -> Limits:
     return Limits(np.maximum(low, 0.0), np.minimum(high, 1.0))
 
 
-@lru_cache(maxsize=4)
 def _dirichlet_weights(count: int, replicates: int, seed: int) -> Floats:
     """Return weights of count + 1 scores, uniform over all weights that sum to 1."""
+    draw = _keep_weights if replicates * count <= _WEIGHTS_KEPT else _draw_weights
+    return draw(count, replicates, seed)
+
+
+@lru_cache(maxsize=4)
+def _keep_weights(count: int, replicates: int, seed: int) -> Floats:
+    """Return weights that the columns of one call share."""
+    return _draw_weights(count, replicates, seed)
+
+
+def _draw_weights(count: int, replicates: int, seed: int) -> Floats:
     rng = np.random.default_rng([seed, count])
     spacings = rng.standard_exponential((replicates, count + 1))
     weights: Floats = spacings / spacings.sum(axis=1, keepdims=True)

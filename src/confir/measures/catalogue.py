@@ -22,7 +22,7 @@ _ALL = (
     Definition("nDCG", graded.ndcg, synonyms=("ndcg", "ndcg_cut")),
     Definition("ERR", graded.expected_reciprocal_rank),
     Definition("nERR", graded.normalised_err),
-    Definition("RBP", graded.rank_biased_precision),
+    Definition("RBP", graded.rank_biased_precision, in_gains=True),
     Definition("Q", graded.q_measure, synonyms=("Q-measure",)),
     Definition("Bpref", binary.binary_preference, needs="judged", synonyms=("bpref",)),
     Definition("Success", binary.success, synonyms=("success", "hit_rate")),
@@ -201,6 +201,8 @@ def is_bounded(name: str, scores: Floats) -> bool:
     """
     inside = bool((np.isnan(scores) | ((scores >= 0.0) & (scores <= 1.0))).all())
     try:
-        return inside and not parse_measure(name).definition.counts
+        measure = parse_measure(name)
     except (UnknownNameError, InvalidValueError):
         return inside
+    in_gains = measure.definition.in_gains and "rel" not in dict(measure.parameters)
+    return inside and not measure.definition.counts and not in_gains

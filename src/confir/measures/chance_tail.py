@@ -75,11 +75,21 @@ def random_ap_tail(
             lowest_rank = np.floor(1.0 / np.maximum(observed - TIE, 0.0))
         within = np.where(observed > TIE, np.minimum(lowest_rank, length), documents)
         return _exact(within / documents, observed)
-    if math.comb(documents, relevant) <= _FEW_RANKINGS:
+    if _few_rankings(documents, relevant):
         values = np.sort(_enumerate(documents, relevant, length))
         return _exact(_count_at_least(values, observed) / len(values), observed)
     values = np.sort(simulate_random_ap(documents, relevant, depth, draws=draws, rng=rng))
     return _simulated(_count_at_least(values, observed), draws, observed)
+
+
+def _few_rankings(documents: int, relevant: int) -> bool:
+    """Whether there are so few sets of ranks for relevant documents that all can be listed."""
+    rankings = 1
+    for chosen in range(min(relevant, documents - relevant)):
+        rankings = rankings * (documents - chosen) // (chosen + 1)  # C(N, chosen + 1), and growing
+        if rankings > _FEW_RANKINGS:
+            return False
+    return True
 
 
 def combine_probabilities(p: Floats) -> float:

@@ -45,12 +45,20 @@ def err_ia(
     """
     novelty = _Novelty(rankings, alpha, rel)
     length = rankings.depth if cutoff is None else np.full((1, 1, 1), cutoff)
+    length = np.minimum(length, _last_rank(alpha)).astype(np.int64)
     ranks = np.arange(1, length.max(initial=1) + 1)
     subtopics = novelty.count_subtopics()
     # For each number of subtopics and each length: every document serves all of them.
     new = np.arange(subtopics.max(initial=0) + 1)[:, None] * np.power(1.0 - alpha, ranks - 1)
     best = np.pad(np.cumsum(new / ranks, axis=1), ((0, 0), (1, 0)))
     return share_of_best(novelty.total(cutoff, _by_rank), best[subtopics, length])
+
+
+def _last_rank(alpha: float) -> float:
+    """Return the rank after which ``(1-α)^{r-1}`` is too small to change a sum that begins with 1."""
+    if alpha <= 0.0:
+        return np.inf
+    return 1.0 if alpha >= 1.0 else 1.0 + np.ceil(np.log(1e-20) / np.log1p(-alpha))
 
 
 def normalised_err_ia(

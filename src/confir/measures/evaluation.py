@@ -71,12 +71,13 @@ def evaluate(
         A topic that a run lacks scores 0 ("zero"), has no score ("drop") or is an "error".
     tie_precision
         "single" compares retrieval scores as trec_eval 9 and pytrec_eval do.
+    intents, name_by
+        As in `read_qrels` and `read_run`.
     progress
         Called with the number of runs that have been read since the last call.
     """
     wanted = parse_measures(measures, rel)
-    if missing not in ("zero", "drop", "error"):
-        raise UnknownNameError("way to treat missing topics", missing, ("zero", "drop", "error"))
+    check_missing(missing)
     check_depth(depth)
     judged = as_qrels(qrels, intents=intents)
     sources = as_runs(runs)
@@ -128,6 +129,7 @@ def score_rankings(
     runs
         The runs themselves, which measures of ir_measures look at.
     """
+    check_missing(missing)
     _check_names([part for part, _ in ranked])
     _check_topics(qrels, ranked, missing)
     parts = [part if depth is None else part.cut(depth) for part, _ in ranked]
@@ -155,6 +157,12 @@ def check_depth(depth: int | None) -> None:
     """Raise unless a depth, if any, leaves something to look at."""
     if depth is not None and depth < 1:
         raise InvalidValueError(f"depth is {depth}; expected 1 or more")
+
+
+def check_missing(missing: str) -> None:
+    """Raise where a way to treat missing topics is none."""
+    if missing not in ("zero", "drop", "error"):
+        raise UnknownNameError("way to treat missing topics", missing, ("zero", "drop", "error"))
 
 
 def parse_measures(

@@ -32,8 +32,11 @@ class Definition:
         Which documents of a list it looks at: relevant ones, all judged ones, or those that serve
         subtopics.
     counts
-        Whether its scores are counts of documents; others lie in [0, 1], but for a graded RBP, and
-        rarely for alpha_nDCG and nERR_IA, whose greedy ideal is not always the best.
+        Whether its scores are counts of documents.
+    in_gains
+        Whether its scores are gains, as large as those of the qrels, unless ``rel`` is given. Other
+        scores lie in [0, 1], but rarely for alpha_nDCG and nERR_IA, whose greedy ideal is not
+        always the best.
     synonyms
         Other names, those of trec_eval among them, without cutoff.
     """
@@ -42,6 +45,7 @@ class Definition:
     compute: Compute
     needs: Needs = "relevant"
     counts: bool = False
+    in_gains: bool = False
     synonyms: tuple[str, ...] = ()
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from confir.errors import enumerate_names
 from confir.order import is_best
 from confir.report.contents import Contents, MeasureContents
-from confir.report.tables import interval_text, number_text
+from confir.report.numbers import counted, interval_text, number_text, p_text, percent
 from confir.studies.comparison import Comparison
 from confir.studies.verdicts import BETTER, NOT_SHOWN, WORSE, signed
 
@@ -65,11 +65,6 @@ def told_verdicts(comparison: Comparison) -> list[str]:
     return words
 
 
-def percent(share: float, digits: int = 10) -> str:
-    """Return a share such as a level as text: ``95 %``."""
-    return f"{100 * share:.{digits}g} %"
-
-
 def _names(runs: Iterable[str]) -> str:
     return enumerate_names(map(isolated, runs), _NAMES_SHOWN)
 
@@ -81,7 +76,7 @@ def _best_sentence(contents: MeasureContents, level: float) -> str:
     mean, low, high = (
         float(a.reshape(-1)[best]) for a in (interval.estimate, interval.low, interval.high)
     )
-    topics = f"{len(scores.topics)} topic{'s' if len(scores.topics) > 1 else ''}"
+    topics = counted(len(scores.topics), "topic")
     if math.isnan(mean):
         return f"By {contents.measure} over {topics}, no run has a score."
     shares = is_best(scores.mean()[:, 0])
@@ -146,7 +141,7 @@ def _how_compared(comparison: Comparison) -> str:
     how = f"paired {comparison.tests[0]} test, error {1 - comparison.level:.4g}"
     tested = int((~np.isnan(comparison.p[0, :, 0])).sum())
     if tested > 1:
-        pairs = f"{tested:,} pairs"
+        pairs = counted(tested, "pair")
         how += f", {comparison.correction.capitalize()}'s correction for {pairs}"
     return how
 
@@ -242,7 +237,7 @@ def _plan_sentence(contents: Contents) -> list[str]:
         return [
             (
                 f"Alone, its difference from {name} ({signed(record['difference'])}) would be shown "
-                f"(p = {p:.2g}); among so many pairs it is not."
+                f"(p {p_text(p)}); among so many pairs it is not."
             )
         ]
     return [

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from confir.data.scores import Record
-from confir.report.tables import Cell, Table, interval_text, number_text
+from confir.order import best_first, is_best
+from confir.report.numbers import interval_text, number_text
+from confir.report.tables import Cell, Table
 from confir.studies.bias_variance import BiasVariance
 
 _PARTS = ("bias", "variance", "total")
@@ -19,17 +23,18 @@ def bias_variance_table(result: BiasVariance, note: str = "") -> Table:
     rows = []
     for measure in result.measures:
         records = [record for record in result.to_records() if record["measure"] == measure]
-        best = {part: min(_size(part, record) for record in records) for part in _PARTS}
-        records.sort(key=lambda record: _size("total", record))
-        rows += [
-            (
-                *(Cell(record[name]) for name in names),
-                Cell(number_text(record["mean"])),
-                *(_part_cell(part, record, best[part]) for part in _PARTS),
-                *(Cell(_plain_text(record[field])) for field in fields),
+        sizes = {part: np.abs([record[part] for record in records]) for part in _PARTS}
+        best = {part: is_best(-size) for part, size in sizes.items()}
+        for place in best_first(-sizes["total"]):
+            record = records[place]
+            rows.append(
+                (
+                    *(Cell(record[name]) for name in names),
+                    Cell(number_text(record["mean"])),
+                    *(_part_cell(part, record, bool(best[part][place])) for part in _PARTS),
+                    *(Cell(_plain_text(record[field])) for field in fields),
+                )
             )
-            for record in records
-        ]
     return Table((*names, "mean", *_PARTS, *headings), tuple(rows), note, names=len(names))
 
 
@@ -49,14 +54,8 @@ def _extra_columns(result: BiasVariance) -> tuple[list[str], list[str]]:
     return headings, fields
 
 
-def _size(part: str, record: Record) -> float:
-    value = abs(float(record[part]))
-    return math.inf if math.isnan(value) else value
-
-
-def _part_cell(part: str, record: Record, best: float) -> Cell:
-    text = interval_text(record[part], record[f"{part}_low"], record[f"{part}_high"])
-    return Cell(text, _size(part, record) == best)
+def _part_cell(part: str, record: Record, best: bool) -> Cell:
+    return Cell(interval_text(record[part], record[f"{part}_low"], record[f"{part}_high"]), best)
 
 
 def _plain_text(value: float | None) -> str:

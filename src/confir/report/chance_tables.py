@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from confir.data.scores import Record
-from confir.report.tables import Cell, Table, number_text
+from confir.order import best_first, is_best
+from confir.report.numbers import number_text
+from confir.report.tables import Cell, Table
 from confir.studies.random_baseline import Chance
 
 # Where double precision ends: smaller p-values are not worth their digits.
@@ -13,7 +17,10 @@ _SMALLEST_P = 1e-300
 
 
 def chance_table(chance: Chance, note: str = "") -> Table:
-    """Return a table of means: a row a run, best first, then chance; or a row a measure."""
+    """Return a table of means: a row a run, best first, then chance; or a row a measure.
+
+    Where runs lack scores on different topics, each run has its own chance, in columns.
+    """
     return _run_table(chance, note) if chance.runs else _measure_table(chance, note)
 
 
@@ -41,44 +48,66 @@ def _measure_table(chance: Chance, note: str) -> Table:
     return Table(("measure", *fields), rows, note)
 
 
+def chance_is_shared(chance: Chance) -> bool:
+    """Return whether chance is the same for all runs: they have scores on the same topics."""
+    known = {
+        (record["measure"], record["expected"], record["sd"])
+        for record in chance.to_records()
+        if not math.isnan(record["expected"])
+    }
+    return len(known) <= len(chance.measures)
+
+
 def _run_table(chance: Chance, note: str) -> Table:
     """Return a row a run: score (chance-corrected) by each measure, and the p of AP."""
-    records = {(record["run"], record["measure"]): record for record in chance.to_records()}
-    tested = [
-        measure
+    records = chance.to_records()
+    columns = [
+        [record for record in records if record["measure"] == measure]
         for measure in chance.measures
-        if any(not math.isnan(records[run, measure]["p"]) for run in chance.runs)
     ]
-    best = {
-        measure: max(records[run, measure]["score"] for run in chance.runs)
-        for measure in chance.measures
-    }
-    ranked = sorted(chance.runs, key=lambda run: -records[run, chance.measures[0]]["score"])
+    scores = [np.array([record["score"] for record in column]) for column in columns]
+    best = [is_best(score) for score in scores]
+    tested = [c for c in columns if any(not math.isnan(record["p"]) for record in c)]
+    own = [] if chance_is_shared(chance) else columns
     rows = [
         (
-            Cell(run),
+            Cell(chance.runs[r]),
             *(
-                Cell(
-                    f"{number_text(records[run, measure]['score'])} "
-                    f"({number_text(records[run, measure]['corrected'])})",
-                    bool(records[run, measure]["score"] == best[measure]),
-                )
-                for measure in chance.measures
+                Cell(_score_text(column[r]), bool(highest[r]))
+                for column, highest in zip(columns, best, strict=True)
             ),
-            *(Cell(_text("p", records[run, measure])) for measure in tested),
+            *(Cell(_chance_text(column[r])) for column in own),
+            *(Cell(_text("p", column[r])) for column in tested),
         )
-        for run in ranked
+        for r in best_first(scores[0])
     ]
-    baseline = [records[ranked[0], measure] for measure in chance.measures]
-    rows.append(
-        (
-            Cell("chance"),
-            *(Cell(f"{_text('expected', r)} ± {_text('sd', r)}") for r in baseline),
-            *(Cell("") for _ in tested),
-        )
+    if not own:
+        shared = (Cell(_chance_text(_with_score(column))) for column in columns)
+        rows.append((Cell("chance"), *shared, *(Cell("") for _ in tested)))
+    headings = (
+        "run",
+        *chance.measures,
+        *(f"chance, {column[0]['measure']}" for column in own),
+        *(f"p of {column[0]['measure']}" for column in tested),
     )
-    columns = ("run", *chance.measures, *(f"p of {measure}" for measure in tested))
-    return Table(columns, tuple(rows), note)
+    return Table(headings, tuple(rows), note)
+
+
+def _with_score(column: list[Record]) -> Record:
+    """Return the record of a run that has a score, where there is one."""
+    return next((record for record in column if not math.isnan(record["score"])), column[0])
+
+
+def _score_text(record: Record) -> str:
+    if math.isnan(record["score"]):
+        return "–"
+    return f"{number_text(record['score'])} ({number_text(record['corrected'])})"
+
+
+def _chance_text(record: Record) -> str:
+    if math.isnan(record["expected"]):
+        return "–"
+    return f"{_text('expected', record)} ± {_text('sd', record)}"
 
 
 def _text(field: str, record: Record) -> str:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from confir.order import best_first
-from confir.report.tables import Cell, Table, interval_text
+from confir.data.scores import Record
+from confir.order import best_first, is_best
+from confir.report.numbers import difference_text, interval_text, number_text, p_text, share_text
+from confir.report.tables import Cell, Table
 from confir.studies.collection import CollectionMeans, CollectionTopics
 from confir.studies.collection_differences import (
     CollectionDifferences,
     CollectionTopicDifferences,
     CollectionVariance,
 )
-from confir.studies.verdicts import BETTER, WORSE, signed
+from confir.studies.verdicts import BETTER, WORSE
 
 _SUMMARIES = {"mean": "mean", "logit-mean": "logit mean", "geometric-mean": "geometric mean"}
+
+# Where variance comes from.
+_PARTS = ("topics", "documents", "interaction")
 
 # What MAP's relatives are called where the measure is AP.
 _MAP_NAMES = {"mean": "MAP", "logit-mean": "L-MAP", "geometric-mean": "GMAP"}
@@ -32,7 +39,7 @@ def collection_table(means: CollectionMeans, note: str = "") -> Table:
         for record in means.to_records()
     }
     several = len(means.measures) > 1
-    best = np.nanmax(means.mean, axis=1)
+    best = np.apply_along_axis(is_best, 1, means.mean)
     order = best_first(means.mean[0, :, 0])
     rows = []
     for r in order:
@@ -42,7 +49,7 @@ def collection_table(means: CollectionMeans, note: str = "") -> Table:
                 for s, summary in enumerate(means.summaries):
                     record = cells[means.runs[r], measure, method, summary]
                     text = interval_text(record["mean"], record["low"], record["high"])
-                    values.append(Cell(text, bool(means.mean[m, r, s] == best[m, s])))
+                    values.append(Cell(text, bool(best[m, r, s])))
                 names = [Cell(means.runs[r]), *([Cell(measure)] if several else []), Cell(method)]
                 rows.append((*names, *values))
     columns = ["run", *(["measure"] if several else []), "method"]
@@ -75,28 +82,26 @@ def collection_difference_table(differences: CollectionDifferences, note: str = 
     """Return a table of differences from a baseline: a row a run, summary and kind of replicate."""
     several = len(differences.measures) > 1
     pairings = {variant.pairing for variant in differences.variants}
-    rows = []
-    for record in differences.to_records():
-        interval = f"[{signed(record['low'])}, {signed(record['high'])}]"
-        rows.append(
-            (
-                *([Cell(record["measure"])] if several else []),
-                Cell(record["run"]),
-                Cell(summary_name(record["summary"], differences.measures)),
-                Cell(record["resampled"]),
-                *([Cell(record["pairing"])] if len(pairings) > 1 else []),
-                Cell(record["verdict"], record["verdict"] in (BETTER, WORSE)),
-                Cell(f"{signed(record['difference'])} {interval}"),
-                Cell(_p_text(record["p_adjusted"])),
-                Cell(f"{record['wins']}/{record['ties']}/{record['losses']}"),
-            )
+    rows = tuple(
+        (
+            *([Cell(record["measure"])] if several else []),
+            Cell(record["run"]),
+            Cell(summary_name(record["summary"], differences.measures)),
+            Cell(record["resampled"]),
+            *([Cell(record["pairing"])] if len(pairings) > 1 else []),
+            Cell(record["verdict"], record["verdict"] in (BETTER, WORSE)),
+            Cell(difference_text(record["difference"], record["low"], record["high"])),
+            Cell(p_text(record["p_adjusted"])),
+            Cell(f"{record['wins']}/{record['ties']}/{record['losses']}"),
         )
+        for record in differences.to_records()
+    )
     names = ["measure"] if several else []
     names += ["run", "mean of", "drawn anew"]
     names += ["pairing"] if len(pairings) > 1 else []
     names.append("verdict")
     columns = (*names, "difference", "adj. p", "w/t/l")
-    return Table(columns, tuple(rows), note, names=len(names))
+    return Table(columns, rows, note, names=len(names))
 
 
 def collection_topic_difference_table(
@@ -111,9 +116,7 @@ def collection_topic_difference_table(
             Cell(record["scale"]),
             Cell(record["pairing"]),
             Cell(record["verdict"], record["verdict"] in (BETTER, WORSE)),
-            Cell(
-                f"{signed(record['difference'])} [{signed(record['low'])}, {signed(record['high'])}]"
-            ),
+            Cell(difference_text(record["difference"], record["low"], record["high"])),
         )
         for record in differences.to_records()
     )
@@ -121,32 +124,43 @@ def collection_topic_difference_table(
     return Table(columns, rows, note, names=6)
 
 
-def collection_variance_table(variance: CollectionVariance, note: str = "") -> Table:
-    """Return a table of where variance comes from: shares of the total, and its square root."""
+def collection_variance_table(
+    variance: CollectionVariance, note: str = "", order: Sequence[str] | None = None
+) -> Table:
+    """Return a table of where variance comes from: shares, and the standard deviation.
+
+    The shares sum to 100 %; the standard deviation is that over replicates that draw both.
+
+    Parameters
+    ----------
+    variance
+        What `decompose_variance` returns.
+    note
+        What stands below the table.
+    order
+        The runs from top to bottom; by default as they come.
+    """
     several = len(variance.measures) > 1
+    places = {run: place for place, run in enumerate(order or ())}
+    records = variance.to_records()
+    records.sort(key=lambda record: places.get(record["run"], len(places)))
     rows = tuple(
         (
             *([Cell(record["measure"])] if several else []),
             Cell(record["run"]),
             Cell(summary_name(record["summary"], variance.measures)),
-            *(
-                Cell(_share(record[part], record["total"]))
-                for part in ("topics", "documents", "interaction")
-            ),
-            Cell(f"{record['total'] ** 0.5:.4f}"),
+            *map(Cell, _shares(record)),
+            Cell(number_text(record["total"] ** 0.5)),
         )
-        for record in variance.to_records()
+        for record in records
     )
     names = (*(["measure"] if several else []), "run", "mean of")
-    columns = (*names, "topics", "documents", "interaction", "total sd")
+    columns = (*names, *_PARTS, "total sd")
     return Table(columns, rows, note, names=len(names))
 
 
-def _share(part: float, total: float) -> str:
-    return f"{100 * part / total:.1f} %" if total > 0 else "–"
-
-
-def _p_text(p: float) -> str:
-    if np.isnan(p):
-        return "–"
-    return f"{p:.4f}" if p >= 0.0001 else "<.0001"
+def _shares(record: Record) -> list[str]:
+    """Return the shares of the parts in their sum; dashes where nothing varies."""
+    parts = [record[part] for part in _PARTS]
+    total = sum(parts)
+    return [share_text(part / total) if total > 0 else "–" for part in parts]

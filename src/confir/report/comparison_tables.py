@@ -5,25 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import NormalDist
 from typing import NamedTuple
 
 from confir.errors import InvalidValueError
 from confir.intervals.catalogue import find_method
-from confir.report.tables import Cell, Mark, Table, number_text, to_markdown, to_text
+from confir.order import best_first
+from confir.report.numbers import counted, difference_text, number_text, p_text, percent
+from confir.report.tables import Cell, Mark, Table, to_markdown, to_text
 from confir.studies.comparison import Comparison, Place
 from confir.studies.gate import Gate
 from confir.studies.paired_tests import find_test
 from confir.studies.run_groups import RunGroups
 from confir.studies.topic_differences import TopicDifference, TopicDifferences
 from confir.studies.verdicts import BETTER, NOT_SHOWN, WORSE, signed
-
-# [Soboroff2014] §2: what the eye may read off intervals of independent means.
-BY_EYE = (
-    "By eye: overlap of two runs' own intervals says something only for runs on different topics "
-    "(touching: p about .006; half overlap: p about .04). These runs share topics: the interval of "
-    "their difference decides."
-)
-
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
@@ -59,20 +54,37 @@ def comparison_table(comparison: Comparison, seed: int | None = None) -> Table:
         for place in _ordered_places(comparison)
     )
     counts = "w/t/l: topics won, tied, lost"
-    note = f"{comparison_note(comparison, seed)}; {counts}. {BY_EYE}"
+    note = f"{comparison_note(comparison, seed)}; {counts}. {by_eye(comparison.level)}"
     return Table((*names, *numbers), rows, note, names=len(names))
+
+
+def by_eye(level: float) -> str:
+    """Return what may be read off the intervals of two runs ([Soboroff2014] §2), and what may not.
+
+    Arms of z standard errors touch where independent means differ by 2z of them, and overlap by
+    half an arm where they differ by 1.5z; the difference has a standard error of √2 of them.
+    """
+    normal = NormalDist()
+    z = normal.inv_cdf((1.0 + level) / 2.0)
+    touching, half = (2.0 * normal.cdf(-arms * z / math.sqrt(2.0)) for arms in (2.0, 1.5))
+    return (
+        f"By eye: overlap of two runs' own {percent(level)} intervals says something only for runs "
+        f"on different topics (for equal standard errors, touching: p about {touching:.1g}; "
+        f"overlap by half an arm: p about {half:.1g}). These runs share topics: the interval of "
+        "their difference decides."
+    )
 
 
 def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     """Return one line that says what the numbers are, and how to get them again."""
-    topics = int(comparison.topics.max())
+    topics = counted(int(comparison.topics.max()), "topic")
     from_what = "each other" if comparison.baseline is None else comparison.baseline
-    interval = f"{100 * comparison.level:g} % interval by {comparison.method}"
+    interval = f"{percent(comparison.level)} interval by {comparison.method}"
     tests = f"p by {', '.join(comparison.tests)}"
     if _is_adjusted(comparison):
-        pairs = len(comparison.first)
-        tests += f", adjusted by {comparison.correction} for {pairs} pairs within each measure"
-    parts = [f"mean difference from {from_what} with {interval}, over {topics} topics", tests]
+        pairs = counted(len(comparison.first), "pair")
+        tests += f", adjusted by {comparison.correction} for {pairs} within each measure"
+    parts = [f"mean difference from {from_what} with {interval}, over {topics}", tests]
     if comparison.margin is not None:
         parts.append(f"equivalence within ±{comparison.margin:g} by two one-sided t tests")
     resamples = find_method(comparison.method).resamples or any(
@@ -123,7 +135,7 @@ def _mark_note(comparison: Comparison) -> str:
     parts = [f"{comparison.tests[0]} test"]
     if _is_adjusted(comparison):
         parts.append(comparison.correction)
-    parts.append(f"{100 * comparison.level:g} % interval by {comparison.method}")
+    parts.append(f"{percent(comparison.level)} interval by {comparison.method}")
     return f"▲ ▼ better, worse than {comparison.baseline}: {', '.join(parts)}"
 
 
@@ -203,8 +215,14 @@ def group_table(groups: RunGroups, note: str = "") -> Table:
     unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
     parts = ["mean, and in parentheses the groups: runs of a common group are not shown to differ"]
     if unjoined:
-        parts.append(f"{unjoined} pairs without a common group are not shown to differ, either")
+        parts.append(unjoined_sentence(unjoined, "group"))
     return Table(("run", *measures), rows, "; ".join([*parts, note] if note else parts))
+
+
+def unjoined_sentence(pairs: int, what: str) -> str:
+    """Return how many pairs lack a common group or bar although no difference is shown."""
+    are = "is" if pairs == 1 else "are"
+    return f"{counted(pairs, 'pair')} without a common {what} {are} not shown to differ, either"
 
 
 def gate_table(gate: Gate) -> Table:
@@ -214,7 +232,8 @@ def gate_table(gate: Gate) -> Table:
             Cell(candidate.run, not candidate.passes),
             Cell("passes" if candidate.passes else "fails", not candidate.passes),
             Cell(
-                _limits(candidate.difference, candidate.low, candidate.high), not candidate.passes
+                difference_text(candidate.difference, candidate.low, candidate.high),
+                not candidate.passes,
             ),
         )
         for candidate in gate.candidates
@@ -236,7 +255,7 @@ def comparison_sections(
     differences = comparison.verdict.size
     if comparison.baseline is None and differences > MOST_LISTED:
         note = (
-            f"{comparison_note(comparison, seed)}; the {differences} differences are too many to "
+            f"{comparison_note(comparison, seed)}; the {differences:,} differences are too many to "
             "list here: CSV and JSON hold them"
         )
         sections.append(Section("Groups", group_table(comparison.group_runs(), note)))
@@ -260,13 +279,6 @@ def sections_to_text(
     return "\n".join(to_text(table, colour=colour, width=width) for _, table in sections)
 
 
-def p_text(p: float) -> str:
-    """Return a p-value in four decimals, never as 0."""
-    if math.isnan(p):
-        return "–"
-    return f"{p:.4f}" if p >= 0.00005 else "<0.0001"
-
-
 def _is_adjusted(comparison: Comparison) -> bool:
     """Whether p-values were adjusted: for more than one pair, and not within the test itself."""
     itself = all(find_test(test).corrected for test in comparison.tests)
@@ -278,8 +290,11 @@ def _ordered_places(comparison: Comparison) -> list[Place]:
     places = list(comparison.places())
     if comparison.baseline is None:
         return places
-    difference = comparison.difference
-    return sorted(places, key=lambda place: (place.measure, -difference[place.pair, place.measure]))
+    ranks = [
+        {pair: rank for rank, pair in enumerate(best_first(differences))}
+        for differences in comparison.difference.T
+    ]
+    return sorted(places, key=lambda place: (place.measure, ranks[place.measure][place.pair]))
 
 
 def _row(comparison: Comparison, place: Place, effect: float) -> tuple[Cell, ...]:
@@ -302,15 +317,9 @@ def _row(comparison: Comparison, place: Place, effect: float) -> tuple[Cell, ...
     return (
         *map(Cell, names),
         Cell(found.verdict, shown),
-        Cell(_limits(found.difference, found.low, found.high), shown),
+        Cell(difference_text(found.difference, found.low, found.high), shown),
         *map(Cell, numbers),
     )
-
-
-def _limits(difference: float, low: float, high: float) -> str:
-    if math.isnan(low) or math.isnan(high):
-        return signed(difference)
-    return f"{signed(difference)} [{signed(low)}, {signed(high)}]"
 
 
 def _effect_text(value: float) -> str:

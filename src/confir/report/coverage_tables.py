@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-
-import numpy as np
+from collections.abc import Sequence
 
 from confir.errors import enumerate_names
-from confir.report.tables import Cell, Table, number_text
+from confir.order import best_first
+from confir.report.numbers import number_text
+from confir.report.tables import Cell, Table
 from confir.studies.coverage import Coverage
 from confir.studies.type_one_error import TypeOneError
 
@@ -43,14 +44,15 @@ def coverage_table(coverage: Coverage, note: str = "") -> Table:
 def type_one_table(error: TypeOneError, note: str = "") -> Table:
     """Return a table as in [Park2011]: a row a method and level, a column a sample size."""
     mean = error.mean_error
+    claimed = _claimed_texts(error.levels)
     rows = tuple(
         (
             Cell(method),
-            Cell(f"{1.0 - level:.2f}"),
+            Cell(text),
             *(Cell(number_text(mean[k, t, v])) for t in range(len(error.topics))),
         )
         for k, method in enumerate(error.methods)
-        for v, level in enumerate(error.levels)
+        for v, text in enumerate(claimed)
     )
     sizes = tuple(f"n = {size}" for size in error.topics)
     return Table(("method", "claimed", *sizes), rows, note, names=2)
@@ -63,7 +65,7 @@ def type_one_run_table(error: TypeOneError, note: str = "") -> Table:
     """
     several = len({measure for _, measure in error.columns}) > 1
     rows = []
-    for c in np.argsort(-np.nan_to_num(error.skewness), kind="stable").tolist():
+    for c in best_first(error.skewness):
         run, measure = error.columns[c]
         numbers = [error.skewness[c], *error.bias[:, c], *error.error[:, :, 0, c].reshape(-1)]
         name = f"{run} {measure}" if several else run
@@ -75,6 +77,13 @@ def type_one_run_table(error: TypeOneError, note: str = "") -> Table:
         *(f"{method}, n = {size}" for method in error.methods for size in error.topics),
     )
     return Table(headings, tuple(rows), note)
+
+
+def _claimed_texts(levels: Sequence[float]) -> list[str]:
+    """Return the errors that intervals of some levels claim: two decimals, more where needed."""
+    needed = [len(f"{1.0 - level:.10f}".rstrip("0")) - len("0.") for level in levels]
+    decimals = max(2, *needed)
+    return [f"{1.0 - level:.{decimals}f}" for level in levels]
 
 
 def _with_error(mean: float, error: float) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from confir.order import is_best
-from confir.report.answer import percent, verdicts_against
+from confir.report.answer import verdicts_against
 from confir.report.contents import Contents
-from confir.report.tables import Cell, Table, interval_text
+from confir.report.numbers import interval_text, percent
+from confir.report.tables import Cell, Table
 from confir.studies.verdicts import BETTER
 
 

@@ -6,7 +6,8 @@ import math
 
 from confir.data.effect_files import Group
 from confir.data.scores import Record
-from confir.report.comparison_tables import Section, p_text
+from confir.report.comparison_tables import Section
+from confir.report.numbers import counted, difference_text, p_text, percent, share_text
 from confir.report.tables import Cell, Table
 from confir.studies.meta_analysis import (
     FIXED,
@@ -30,11 +31,13 @@ def pooled_table(models: PooledModels, note: str = "") -> Table:
         (
             *(Cell(record[name] or "–") for name in names),
             Cell(record["model"]),
-            Cell(_limits(record["effect"], record["low"], record["high"]), _is_shown(record)),
+            Cell(
+                difference_text(record["effect"], record["low"], record["high"]), _is_shown(record)
+            ),
             Cell(p_text(record["p"])),
-            Cell(_limits(math.nan, record["predicted_low"], record["predicted_high"])),
+            Cell(difference_text(math.nan, record["predicted_low"], record["predicted_high"])),
             Cell(_number(record["tau2"])),
-            Cell("–" if math.isnan(record["i2"]) else f"{100 * record['i2']:.0f} %"),
+            Cell(share_text(record["i2"], 0)),
             Cell(_heterogeneity_text(record)),
             *([] if _same_count(models) else [Cell(str(record["studies"]))]),
         )
@@ -88,13 +91,6 @@ def _is_shown(record: Record) -> bool:
     return bool(record["low"] > 0 or record["high"] < 0)
 
 
-def _limits(effect: float, low: float, high: float) -> str:
-    if math.isnan(low):
-        return signed(effect)
-    limits = f"[{signed(low)}, {signed(high)}]"
-    return limits if math.isnan(effect) else f"{signed(effect)} {limits}"
-
-
 def _number(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3g}"
 
@@ -107,20 +103,20 @@ def _heterogeneity_text(record: Record) -> str:
 
 def _note(models: PooledModels, shown: PooledModels) -> str:
     kinds = {pooled.model.kind for pooled in shown.pooled}
-    percent = f"{100 * models.main.level:g} %"
+    level = percent(models.main.level)
     over = f" over {_studies(int(models.main.count.flat[0]))}" if _same_count(models) else ""
-    parts = [f"effect pooled{over} with {percent} interval, bold where it excludes 0"]
+    parts = [f"effect pooled{over} with {level} interval, bold where it excludes 0"]
     if STOUFFER in kinds:
         parts.append("p two-sided, but one-sided for stouffer, a test without an estimate")
     if kinds - {STOUFFER, FIXED}:
-        parts.append(f"further study: where its true effect is expected ({percent})")
+        parts.append(f"further study: where its true effect is expected ({level})")
     if len(shown.pooled) < len(models.pooled):
         parts.append(f"only {shown.main.model.name} is shown: CSV and JSON hold all models")
     return "; ".join(parts)
 
 
 def _studies(count: int) -> str:
-    return f"{count} {'study' if count == 1 else 'studies'}"
+    return counted(count, "study", "studies")
 
 
 def _sentence(
@@ -140,7 +136,7 @@ def _sentence(
     if not math.isnan(record["predicted_low"]):
         parts.append(
             "a further study's true effect is expected in "
-            + _limits(math.nan, record["predicted_low"], record["predicted_high"])
+            + difference_text(math.nan, record["predicted_low"], record["predicted_high"])
         )
     return (f"{group}: " if str(group) else "") + "; ".join(parts)
 
@@ -157,13 +153,13 @@ def _effect_words(record: Record, pooled: PooledEffect) -> str:
     else:
         verdict = "below 0" if record["high"] < 0 else "not shown to differ from 0"
     return (
-        f"pooled effect {signed(record['effect'])}, {100 * record['level']:g} % interval "
+        f"pooled effect {signed(record['effect'])}, {percent(record['level'])} interval "
         f"[{signed(record['low'])}, {signed(record['high'])}]: {verdict}"
     )
 
 
 def _heterogeneity_words(record: Record) -> str:
-    numbers = f"I² {100 * record['i2']:.0f} %, p {p_text(record['q_p'])} by Q"
+    numbers = f"I² {share_text(record['i2'], 0)}, p {p_text(record['q_p'])} by Q"
     if record["q_p"] <= 1.0 - record["level"]:
         return f"the studies differ by more than chance ({numbers})"
     return f"the studies are not shown to differ by more than chance ({numbers})"

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.intervals.catalogue import METHODS
-from confir.report.answer import percent
 from confir.report.contents import COLLECTION_REPLICATES, COVERAGE_SAMPLES, Contents
+from confir.report.numbers import counted, percent
 from confir.report.tables import escape_latex
 
 
@@ -196,10 +196,6 @@ def cited_keys(source: str) -> tuple[str, ...]:
     return tuple(name.replace(" & ", "") + year for name, year in _CITED.findall(source))
 
 
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names)
 
@@ -208,8 +204,8 @@ def _scores(contents: Contents, release: str) -> Iterator[Sentence]:
     scores = contents.scores
     were = "was" if len(scores.runs) == 1 else "were"
     yield Sentence(
-        f"{_count(len(scores.runs), 'run')} {were} scored by {_listed(scores.measures)} over "
-        f"{_count(len(scores.topics), 'topic')} (confir {release}).",
+        f"{counted(len(scores.runs), 'run')} {were} scored by {_listed(scores.measures)} over "
+        f"{counted(len(scores.topics), 'topic')} (confir {release}).",
         ("confir",),
     )
     if np.isnan(scores.values).any():

@@ -23,7 +23,7 @@ from confir.data.neighbours import as_qrels
 from confir.data.scores import Record, Scores
 from confir.errors import UnreadableError
 from confir.intervals.catalogue import DEFAULT_LEVEL
-from confir.report.answer import answer_sentences, percent
+from confir.report.answer import answer_sentences
 from confir.report.bias_variance_tables import bias_variance_table
 from confir.report.chance_tables import chance_table
 from confir.report.collection_tables import collection_table, collection_variance_table
@@ -39,6 +39,7 @@ from confir.report.coverage_tables import coverage_table
 from confir.report.figures import MATRIX_RUNS, Figure, make_folder, report_figures, write_figures
 from confir.report.leaderboard import leaderboard_table
 from confir.report.methods_text import methods_text
+from confir.report.numbers import percent
 from confir.report.page_data import level_key, page_data, table_data
 from confir.report.quality_tables import quality_table
 from confir.report.script_bundle import ScriptBundle
@@ -218,7 +219,7 @@ def _tables(contents: Contents) -> Iterator[dict[str, Any]]:
         means, variance = contents.collection.means, contents.collection.variance
         yield {"part": "collection", "measure": None, **table_data(collection_table(means))}
         yield {"part": "variance", "measure": None} | table_data(
-            collection_variance_table(variance)
+            collection_variance_table(variance, order=contents.collection.order())
         )
     if contents.quality is not None:
         yield {"part": "quality", "measure": None, **table_data(quality_table(contents.quality))}

@@ -12,7 +12,9 @@ from confir.arrays import Floats, Integers
 from confir.report.answer import NOT_COMPARED, told_verdicts, verdicts_against
 from confir.report.contents import Contents, MeasureContents
 from confir.report.figures import MATRIX_RUNS
-from confir.report.tables import Table, number_text
+from confir.report.numbers import number_text
+from confir.report.records import nan_to_none
+from confir.report.tables import Table
 from confir.studies.comparison import Comparison
 from confir.studies.topic_difficulty import describe_topics
 from confir.studies.verdicts import BETTER, EQUIVALENT, NOT_SHOWN, WORSE, signed
@@ -147,4 +149,4 @@ def _rounded(values: Floats) -> Any:
 def _without_nan(values: Any) -> Any:
     if isinstance(values, Iterable):
         return [_without_nan(value) for value in values]
-    return None if math.isnan(values) else values
+    return nan_to_none(values)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from confir.report.tables import Cell, Table, number_text
+from confir.report.numbers import counted, number_text, percent
+from confir.report.tables import Cell, Table
 from confir.studies.planning import DETECTABLE, HALF_WIDTH, Plan
 
 
@@ -29,16 +30,15 @@ def plan_table(plan: Plan) -> Table:
 
 def _note(plan: Plan) -> str:
     """Return one line that says what the plan is for, and how far it can be trusted."""
-    level = f"{100 * plan.level:g} %"
     what = "the mean" if plan.baseline is None else f"the difference from {plan.baseline}"
     if plan.goal == HALF_WIDTH:
-        goal = f"for a {level} t interval of {what} no wider than ±{plan.difference.flat[0]:g}"
+        goal = f"for a {percent(plan.level)} t interval of {what} no wider than ±{plan.difference.flat[0]:g}"
     elif plan.goal == DETECTABLE:
         goal = (
             f"the smallest true difference from {plan.baseline} that a paired t test at level "
             f"{plan.level:g} shows with probability {plan.power:g}"
         )
-        goal += f", given {_topics_text(plan)} topics"
+        goal += f", given {_topics_text(plan)}"
     else:
         goal = (
             f"for a paired t test at level {plan.level:g} to show a true difference of "
@@ -51,7 +51,7 @@ def _note(plan: Plan) -> str:
 
 def _topics_text(plan: Plan) -> str:
     low, high = int(plan.topics.min()), int(plan.topics.max())
-    return str(low) if low == high else f"{low} to {high}"
+    return counted(high, "topic") if low == high else f"{low:,} to {counted(high, 'topic')}"
 
 
 def _answer_text(plan: Plan, run: int, measure: int) -> str:

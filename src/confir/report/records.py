@@ -62,10 +62,11 @@ def _separated(records: Sequence[Record], separator: str) -> str:
 
 def _without_nan(records: Sequence[Record]) -> list[Record]:
     """Return the records with None for numbers that are not there."""
-    return [{key: _nan_to_none(value) for key, value in record.items()} for record in records]
+    return [{key: nan_to_none(value) for key, value in record.items()} for record in records]
 
 
-def _nan_to_none(value: Any) -> Any:
+def nan_to_none(value: Any) -> Any:
+    """Return a value as JSON can hold it: None for a number that is not there."""
     return None if isinstance(value, float) and math.isnan(value) else value
 
 

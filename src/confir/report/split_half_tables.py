@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from confir.data.scores import Record
 from confir.report.collection_tables import summary_name
+from confir.report.numbers import share_text
 from confir.report.tables import Cell, Table
 from confir.studies.split_half import DIRECTIONS, SplitHalf
 
@@ -27,7 +26,7 @@ def split_half_table(result: SplitHalf, note: str = "") -> Table:
         (
             *(Cell(name) for name in key),
             *(
-                Cell(_percent(found[direction][part]))
+                Cell(share_text(found[direction][part]))
                 for direction in DIRECTIONS
                 for part in ("below", "inside", "above")
             ),
@@ -35,15 +34,11 @@ def split_half_table(result: SplitHalf, note: str = "") -> Table:
         )
         for key, found in rows.items()
     )
-    share = result.predicted
-    model = [_percent((1 - share) / 2), _percent(share), _percent((1 - share) / 2)] * 2
+    outside = share_text((1 - result.predicted) / 2)
+    model = [outside, share_text(result.predicted), outside] * 2
     last = (*(Cell(text, strong=True) for text in ("model", "", "", "", *model)), Cell(""))
     return Table((*names, *columns, "n"), (*cells, last), note, names=4)
 
 
 def _statistic(summary: str, measure: str) -> str:
     return measure if summary == "topic" else summary_name(summary, (measure,))
-
-
-def _percent(share: float) -> str:
-    return "–" if np.isnan(share) else f"{100 * share:.1f}%"

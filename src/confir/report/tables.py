@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from confir.order import best_first, is_best
+from confir.report.numbers import counted, interval_text, number_text
 from confir.report.text_layout import lay_out
 
 if TYPE_CHECKING:  # what is shown need not be loaded to show something else
@@ -67,15 +68,15 @@ def interval_table(intervals: Sequence[Interval], note: str = "") -> Table:
     runs, measures = _axes(first.labels)
     shape = (len(runs), len(measures))
     mean = first.estimate.reshape(shape)
-    best = np.nanmax(np.where(np.isnan(mean), -np.inf, mean), axis=0)
+    best = np.apply_along_axis(is_best, 0, mean)
     several = len(intervals) > 1
     several_levels = len({interval.level for interval in intervals}) > 1
     rows = []
-    for r in np.argsort(-np.nan_to_num(mean[:, 0], nan=-np.inf), kind="stable"):
+    for r in best_first(mean[:, 0]):
         for interval in intervals:
             low, high = interval.low.reshape(shape)[r], interval.high.reshape(shape)[r]
             cells = [
-                Cell(interval_text(mean[r, m], low[m], high[m]), bool(mean[r, m] == best[m]))
+                Cell(interval_text(mean[r, m], low[m], high[m]), bool(best[r, m]))
                 for m in range(len(measures))
             ]
             label = f"{interval.method} {interval.level:g}" if several_levels else interval.method
@@ -87,16 +88,16 @@ def interval_table(intervals: Sequence[Interval], note: str = "") -> Table:
 def mean_table(scores: Scores) -> Table:
     """Return a table of means without intervals: a row a run, a column a measure, best first."""
     mean = scores.mean()
-    best = np.where(np.isnan(mean), -np.inf, mean).max(axis=0)
-    order = np.argsort(-np.nan_to_num(mean[:, 0], nan=-np.inf), kind="stable")
+    best = np.apply_along_axis(is_best, 0, mean)
     rows = tuple(
         (
             Cell(scores.runs[r]),
-            *(Cell(number_text(v), bool(v == b)) for v, b in zip(mean[r], best, strict=True)),
+            *(Cell(number_text(v), bool(b)) for v, b in zip(mean[r], best[r], strict=True)),
         )
-        for r in order.tolist()
+        for r in best_first(mean[:, 0])
     )
-    return Table(("run", *scores.measures), rows, f"means over {len(scores.topics)} topics")
+    note = f"means over {counted(len(scores.topics), 'topic')}"
+    return Table(("run", *scores.measures), rows, note)
 
 
 def topic_table(scores: Scores, note: str = "") -> Table:
@@ -114,7 +115,10 @@ def topic_table(scores: Scores, note: str = "") -> Table:
 
 
 def ranking_table(ranking: Ranking, note: str = "") -> Table:
-    """Return a table of ranks with intervals and the probability of being best."""
+    """Return a table of ranks with intervals, and how often each run is best.
+
+    That is the share of resampled sets of topics in which it is best, no probability that it is.
+    """
     rows = tuple(
         (
             Cell(ranking.runs[r]),
@@ -130,20 +134,6 @@ def ranking_table(ranking: Ranking, note: str = "") -> Table:
         for r in np.argsort(ranking.rank[:, 0], kind="stable").tolist()
     )
     return Table(("run", *ranking.measures), rows, note)
-
-
-def number_text(value: float) -> str:
-    """Return a score in four decimals, a count in one, and a dash for none."""
-    if math.isnan(value):
-        return "–"
-    return f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
-
-
-def interval_text(mean: float, low: float, high: float) -> str:
-    """Return text such as ``0.2175 [0.1484, 0.2866]``."""
-    if math.isnan(low) or math.isnan(high):
-        return number_text(mean)
-    return f"{number_text(mean)} [{number_text(low)}, {number_text(high)}]"
 
 
 def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> str:
@@ -283,6 +273,17 @@ def _markdown(text: str) -> str:
 
 
 _LATEX_MARKS = {"▲": r"\blacktriangle", "▼": r"\blacktriangledown"}
+_LATEX_MATHEMATICS = {
+    "±": r"\pm",
+    "−": "-",
+    "×": r"\times",
+    "→": r"\to",
+    "♯": r"\sharp",
+    "α": r"\alpha",
+    "μ": r"\mu",
+    "ρ": r"\rho",
+    "τ": r"\tau",
+}
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -292,12 +293,16 @@ _LATEX = {
     "|": r"\textbar{}",
     '"': r"\char34{}",  # in every font encoding, unlike its name
     "–": "--",
+    "…": r"\ldots{}",
+    "²": r"\textsuperscript{2}",
+    "\N{NO-BREAK SPACE}": "~",
+    "\N{REPLACEMENT CHARACTER}": "?",
     "%": r"\%",
     **{sign: f"\\{sign}" for sign in "&$#_{}"},
-    **{sign: f"${name}$" for sign, name in _LATEX_MARKS.items()},
+    **{sign: f"${name}$" for sign, name in (_LATEX_MARKS | _LATEX_MATHEMATICS).items()},
 }
 
 
 def escape_latex(text: str) -> str:
-    """Return text whose every sign LaTeX prints as it is."""
+    """Return text whose every sign LaTeX prints as it is; letters of other scripts stay."""
     return "".join(_LATEX.get(sign, sign) for sign in _plain(text))

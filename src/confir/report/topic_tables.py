@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from confir.report.tables import Cell, Table, number_text
+from confir.report.numbers import number_text
+from confir.report.tables import Cell, Table
 from confir.studies.topic_difficulty import TopicDifficulty
 
 _NUMBERS = ("lowest", "median", "highest")

@@ -8,7 +8,7 @@ only move the others down, which `Rankings` says in full.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,7 +31,13 @@ from confir.errors import (
     enumerate_names,
 )
 from confir.measures.catalogue import is_bounded
-from confir.measures.evaluation import Missing, check_depth, parse_measures, score_rankings
+from confir.measures.evaluation import (
+    Missing,
+    check_depth,
+    check_missing,
+    parse_measures,
+    score_rankings,
+)
 from confir.measures.measure import ListMeasure, Measure
 from confir.measures.summary import LOGIT_MARGIN, SUMMARIES, Transform, clipped_logit
 from confir.parallel import run_in_threads
@@ -74,6 +80,9 @@ STATISTICS: tuple[DocumentStatistic, ...] = (
 )
 
 Progress = Callable[[int], None]
+
+# Numbers that are copied at once where there are many.
+_CELLS = 4_000_000
 
 # Listed documents × replicates from which compiled kernels repay their loading.
 _WORTH_COMPILING = 200_000_000
@@ -157,11 +166,11 @@ class DocumentReplicates:
         """Return the distribution of each topic's score alone: a column a run and topic."""
         place = self.measure_place(measure)
         estimate = self.estimates(place).reshape(-1)
-        bent = None if self.acceleration is None else self.acceleration[place].reshape(-1)
+        acceleration = None if self.acceleration is None else self.acceleration[place].reshape(-1)
         values = self.values[place].reshape(len(estimate), -1)
         labels = tuple((run, topic) for run in self.runs for topic in self.topics)
         support = np.full(len(estimate), is_bounded(measure, estimate))
-        return _distribution(labels, estimate, values, support, acceleration=bent)
+        return _distribution(labels, estimate, values, support, acceleration=acceleration)
 
     def joint_weights(self) -> Floats:
         """Return weights of topics for each replicate, drawn beside its documents: B × topics."""
@@ -194,7 +203,7 @@ class DocumentReplicates:
         bounded = summary == "mean" and is_bounded(measure, self.scores.values[:, :, place])
         return self._means(
             forward(self.estimates(place)),
-            forward(self.values[place]),
+            map(forward, self.values[place]),
             tuple((run, measure) for run in self.runs),
             np.full(len(self.runs), bounded),
             with_topics=with_topics,
@@ -219,10 +228,11 @@ class DocumentReplicates:
         if not kept:
             raise InvalidValueError(f"there is no run beside the baseline {baseline!r} to compare")
         forward = transform_of(summary, margin)
-        estimate, values = forward(self.estimates(place)), forward(self.values[place])
+        estimate, values = forward(self.estimates(place)), self.values[place]
+        base = forward(values[other])
         return self._means(
             estimate[kept] - estimate[other],
-            values[kept] - values[other],
+            (forward(values[run]) - base for run in kept),
             tuple((self.runs[r], measure) for r in kept),
             np.zeros(len(kept), bool),
             with_topics=with_topics,
@@ -231,13 +241,13 @@ class DocumentReplicates:
     def _means(
         self,
         estimate: Floats,
-        values: Floats,
+        values: Iterable[Floats],
         labels: tuple[tuple[str, str], ...],
         support: Booleans,
         *,
         with_topics: bool,
     ) -> SamplingDistribution:
-        """Return the distribution of means over topics of runs × topics, × replicates."""
+        """Return the distribution of means over topics: runs × topics, and by run × replicates."""
         weights = self.joint_weights() if with_topics else None
         count = (~np.isnan(estimate)).sum(axis=1)
         with np.errstate(invalid="ignore"):
@@ -295,6 +305,9 @@ def _distribution(
 
 def spread(values: Floats) -> Floats:
     """Return the standard deviation over the last axis, NaN left out; NaN for fewer than two."""
+    if len(values) > 1 and values.size > _CELLS and values.ndim > 1:
+        half = len(values) // 2  # copies are made of a part at a time
+        return np.concatenate((spread(values[:half]), spread(values[half:])))
     defined = ~np.isnan(values)
     count = defined.sum(axis=-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -423,6 +436,8 @@ def resample_documents(
         Called with 1 after each topic.
     """
     check_replicates(replicates)
+    check_depth(depth)
+    check_missing(missing)
     wanted = resampled_measures(measures, rel)
     lists = read_lists(as_qrels(qrels, intents=intents), runs, name_by=name_by)
     return resample_lists(
@@ -449,6 +464,7 @@ def resample_lists(
     progress: Progress | None = None,
 ) -> DocumentReplicates:
     """Return the scores of lists on resampled collections; parameters as in `resample_documents`."""
+    check_replicates(replicates)
     check_depth(depth)
     seed = int(np.random.default_rng(rng).integers(2**63))
     lists = _with_relevant(whole)
@@ -459,21 +475,20 @@ def resample_lists(
     topics = len(lists.qrels.topics)
     kernels = choose_kernels(len(lists.documents) * replicates)
     values = np.empty((len(measures), len(lists.runs), topics, replicates))
-    influence = np.empty(values.shape[:3]) if jackknife else None
+    acceleration = np.empty(values.shape[:3]) if jackknife else None
     keys = seeded_keys(document_keys(lists.docids), seed)
+    gains = np.unique(lists.qrels.gains)
 
     def task(number: int) -> None:
-        topic = TopicDocuments(lists, number, kernels)
+        topic = TopicDocuments(lists, number, gains, kernels)
         for first in range(0, replicates, BLOCK):
             counts = np.empty((len(topic.pool), min(BLOCK, replicates - first)), np.uint8)
             kernels.draw_counts(keys[topic.pool], first, THRESHOLDS, counts)
             values[:, :, number, first : first + BLOCK] = topic.scores(measures, counts)
-        if influence is not None:
-            influence[:, :, number] = topic.acceleration(measures, scores.values[number].T)
-        if progress is not None:
-            progress(1)
+        if acceleration is not None:
+            acceleration[:, :, number] = topic.acceleration(measures, scores.values[number].T)
 
-    run_in_threads(task, range(topics))
+    run_in_threads(task, range(topics), progress)
     levels = [lowest_gain(measure) for measure in measures]
     relevant, retrieved = count_relevant(lists, levels)
     estimate = np.where(relevant.T[:, None, :] > 0, scores.values, np.nan)
@@ -485,7 +500,7 @@ def resample_lists(
         relevant=relevant,
         relevant_retrieved=retrieved,
         depth=lists.depth,
-        acceleration=influence,
+        acceleration=acceleration,
         seed=seed,
     )
 

@@ -19,6 +19,9 @@ BLOCK = 512
 # Judged documents × replicates that numpy measures at once.
 _CELLS = 400_000
 
+# A table of all documents is faster than sorting, where it is not so many times what a topic lists.
+_TABLE_SHARE = 8
+
 
 def count_relevant(lists: RankedLists, lowest_gains: Sequence[int]) -> tuple[Integers, Integers]:
     """Return relevant documents by topic, and those retrieved by run and topic, for each gain."""
@@ -46,27 +49,26 @@ class TopicDocuments:
         The lists of all topics.
     number
         Which topic.
+    levels
+        The distinct gains of all topics, ascending.
     kernels
         Compiled, or in numpy.
     """
 
-    def __init__(self, lists: RankedLists, number: int, kernels: Kernels) -> None:
+    def __init__(self, lists: RankedLists, number: int, levels: Integers, kernels: Kernels) -> None:
         topics = len(lists.qrels.topics)
         spans = [
             lists.documents[lists.offsets[place] : lists.offsets[place + 1]]
             for place in range(number, len(lists.runs) * topics, topics)
         ]
-        in_topic = lists.qrels.document_topics == number
-        judged = lists.judged[in_topic]
-        listed = np.concatenate(spans)
-        places = np.zeros(len(lists.docids), np.int64)
-        places[judged] = places[listed] = 1
-        self.pool = np.flatnonzero(places)
-        places[self.pool] = np.arange(len(self.pool))
-        self.judged, self.documents = places[judged], places[listed]
+        start, stop = lists.qrels.offsets[number : number + 2].tolist()
+        judged = lists.judged[start:stop]
+        self.pool, places = _pool(np.concatenate([judged, *spans]), len(lists.docids))
+        self.judged = places[: len(judged)]
+        self.documents = np.ascontiguousarray(places[len(judged) :])
         self.offsets = np.concatenate(([0], np.cumsum([len(span) for span in spans])))
-        self.qrels = lists.qrels.only(in_topic)
-        self.levels = np.unique(lists.qrels.gains)
+        self.qrels = lists.qrels.of_topic(number)
+        self.levels = levels
         self.position = np.full(len(self.pool), -1)
         self.position[self.judged] = np.arange(len(judged))
         self.runs = lists.runs
@@ -128,15 +130,24 @@ class TopicDocuments:
         recorded[self.judged if lowest is None else self.judged[self.qrels.gains >= lowest]] = True
         rows = np.concatenate(([0], np.cumsum(recorded[self.documents])))[self.offsets]
         most = max(_CELLS // counts.shape[1], 1)
+        gains = self.qrels.gains
+        at_levels = np.stack([held[gains == level].sum(axis=0) for level in self.levels])
         start = 0
         while start < len(self.runs):
             stop = max(int(np.searchsorted(rows, rows[start] + most, side="right")) - 1, start + 1)
-            rankings = self._rankings(counts, held, recorded, slice(start, stop))
+            rankings = self._rankings(counts, held, at_levels, recorded, slice(start, stop))
             for number, measure in measures:
                 scores[number, start:stop] = measure(rankings)[:, 0]
             start = stop
 
-    def _rankings(self, counts: Bytes, held: Integers, recorded: Booleans, runs: slice) -> Rankings:
+    def _rankings(
+        self,
+        counts: Bytes,
+        held: Integers,
+        at_levels: Integers,
+        recorded: Booleans,
+        runs: slice,
+    ) -> Rankings:
         """Return where the recorded documents of some runs' lists stand in each replicate."""
         offsets = self.offsets[runs.start : runs.stop + 1]
         documents = self.documents[offsets[0] : offsets[-1]]
@@ -146,7 +157,6 @@ class TopicDocuments:
         before, copies = np.empty((2, len(position), counts.shape[1]), np.int64)
         depth = np.empty((len(offsets) - 1, counts.shape[1]), np.int64)
         self.kernels.place_documents(counts, offsets, documents, recorded, before, copies, depth)
-        at_level = self.levels[:, None] == self.qrels.gains
         return Rankings(
             qrels=self.qrels,
             runs=self.runs[runs],
@@ -158,7 +168,7 @@ class TopicDocuments:
             before=before,
             copies=copies,
             levels=self.levels,
-            counts=np.stack([held[level].sum(axis=0) for level in at_level])[None],
+            counts=at_levels[None],
             judged_copies=held,
         )
 
@@ -179,6 +189,18 @@ class TopicDocuments:
         with np.errstate(divide="ignore", invalid="ignore"):
             acceleration: Floats = cubes / (6.0 * squares**1.5)
         return acceleration
+
+
+def _pool(documents: Integers, size: int) -> tuple[Integers, Integers]:
+    """Return the distinct documents, ascending, and the place of each document among them."""
+    if size > _TABLE_SHARE * len(documents):
+        pool, places = np.unique(documents, return_inverse=True)
+        return pool, places
+    table = np.zeros(size, np.int64)
+    table[documents] = 1
+    pool = np.flatnonzero(table)
+    table[pool] = np.arange(len(pool))
+    return pool, table[documents]
 
 
 def _needs_judged(measure: Measure | ListMeasure) -> bool:

@@ -26,6 +26,9 @@ DEFAULT_REPLICATES = 9_999
 # Var* below this share of the second moment is rounding, not variance.
 ROUNDING = 1e-13
 
+# Topics drawn together: their numbers take less room than the weights of many replicates.
+_DRAWN_AT_ONCE = 1 << 20
+
 Rng = int | np.random.Generator | None
 WeightedStatistic = Callable[[Floats, Floats], Floats]
 ScoresLike = Scores | Floats | Sequence[Any]
@@ -33,10 +36,13 @@ ScoresLike = Scores | Floats | Sequence[Any]
 
 def topic_weights(topics: int, replicates: int, rng: np.random.Generator) -> Floats:
     """Return replicate weights, the share of draws that fell on each topic: B × topics."""
-    drawn = topic_draws(topics, replicates, rng)
-    drawn += np.arange(replicates)[:, None] * topics
-    counts = np.bincount(drawn.reshape(-1), minlength=replicates * topics)
-    weights: Floats = counts.reshape(replicates, topics) / topics
+    weights = np.empty((replicates, topics))
+    rows = max(1, _DRAWN_AT_ONCE // topics)
+    for start in range(0, replicates, rows):
+        drawn = topic_draws(topics, min(rows, replicates - start), rng)
+        drawn += np.arange(len(drawn))[:, None] * topics
+        counts = np.bincount(drawn.reshape(-1), minlength=drawn.size)
+        np.divide(counts.reshape(drawn.shape), topics, out=weights[start : start + rows])
     return weights
 
 

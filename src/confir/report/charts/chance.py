@@ -6,11 +6,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from confir.data.scores import Record
-from confir.report.charts.drawing import COLOURS, chart, import_altair, run_rows, styled, tooltips
+from confir.report.chance_tables import chance_is_shared
+from confir.report.charts.drawing import (
+    COLOURS,
+    chart,
+    import_altair,
+    names_best_first,
+    run_rows,
+    styled,
+    tooltips,
+)
 from confir.report.charts.inline_records import inline_records
+from confir.report.numbers import counted
 from confir.studies.random_baseline import Chance
 
 _CHANCE_COLOUR = COLOURS[1]
+_CHANCE_TICK = 11  # as high as the lowest row
 
 
 @chart.register
@@ -20,20 +31,24 @@ def chance_chart(chance: Chance) -> Any:
 
 
 def run_chart(chance: Chance) -> Any:
-    """Return a chart of the runs' means, a dashed line for chance: a panel a measure."""
+    """Return a chart of the runs' means, a dashed line for chance: a panel a measure.
+
+    Where chance differs by run, as topics are missing, each run's row has a tick for its own.
+    """
     alt = import_altair()
     records = chance.to_records()
-    first = [record for record in records if record["measure"] == chance.measures[0]]
-    order = tuple(record["run"] for record in sorted(first, key=lambda record: -record["score"]))
+    shared = chance_is_shared(chance)
+    order = names_best_first([r for r in records if r["measure"] == chance.measures[0]], "score")
     axis, step = run_rows(alt, len(order))
     base = alt.Chart(inline_records(records))
-    means = base.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(
-        x=alt.X("score:Q", title="mean score; dashed: chance", scale=alt.Scale(zero=True)),
-        y=alt.Y("run:N", sort=order, title=None, axis=axis),
+    rows = base.encode(y=alt.Y("run:N", sort=order, title=None, axis=axis))
+    title = f"mean score; {'dashed: chance' if shared else 'ticks: chance on its topics'}"
+    means = rows.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(
+        x=alt.X("score:Q", title=title, scale=alt.Scale(zero=True)),
         tooltip=tooltips("run:N", "measure:N", "score:Q", "expected:Q", "corrected:Q", "p:Q"),
     )
     panels = (
-        alt.layer(means, chance_line(base))
+        alt.layer(means, _chance_line(base) if shared else _chance_ticks(rows))
         .properties(width=260, height=step)
         .facet(
             facet=alt.Facet("measure:N", title=None, sort=list(chance.measures)),
@@ -43,16 +58,24 @@ def run_chart(chance: Chance) -> Any:
     )
     return styled(
         panels,
-        f"Runs and chance: random rankings of {chance.documents:,} documents, "
-        f"{len(chance.topics)} topics",
+        f"Runs and chance: random rankings of {counted(chance.documents, 'document')}, "
+        f"{counted(len(chance.topics), 'topic')}",
     )
 
 
-def chance_line(base: Any) -> Any:
-    """Return a dashed line where chance is: a layer for charts whose records have ``expected``."""
+def _chance_line(base: Any) -> Any:
+    """Return a dashed line where chance is for all runs."""
     alt = import_altair()
     return base.mark_rule(color=_CHANCE_COLOUR, strokeDash=[5, 3], strokeWidth=2).encode(
         x=alt.X("mean(expected):Q"), tooltip=[alt.Tooltip("mean(expected):Q", title="chance")]
+    )
+
+
+def _chance_ticks(rows: Any) -> Any:
+    """Return a tick in the row of each run where chance is on its topics."""
+    alt = import_altair()
+    return rows.mark_tick(color=_CHANCE_COLOUR, thickness=2, size=_CHANCE_TICK, opacity=1).encode(
+        x=alt.X("expected:Q"), tooltip=tooltips("run:N", "measure:N", "expected:Q")
     )
 
 
@@ -112,7 +135,8 @@ def baseline_chart(chance: Chance) -> Any:
         .resolve_scale(y="independent")
     )
     return styled(
-        panels, f"Chance: random rankings of {chance.documents:,} documents (dotted: R/N)"
+        panels,
+        f"Chance: random rankings of {counted(chance.documents, 'document')} (dotted: R/N)",
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,12 +12,14 @@ from confir.report.charts.drawing import (
     INK,
     chart,
     import_altair,
+    names_best_first,
     run_rows,
     styled,
     tooltips,
 )
 from confir.report.charts.inline_records import inline_records
 from confir.report.collection_tables import summary_name
+from confir.report.numbers import counted, percent
 from confir.studies.collection import CollectionMeans, CollectionTopics
 from confir.studies.collection_differences import CollectionDifferences, CollectionVariance
 from confir.studies.verdicts import BETTER, NOT_SHOWN, WORSE
@@ -32,18 +33,9 @@ _MOST_LABELLED_TOPICS = 120
 def collection_chart(means: CollectionMeans) -> Any:
     """Return a chart of means with intervals over collections: a row a run, a panel a summary."""
     alt = import_altair()
-    records = [
-        record
-        | {
-            "panel": _panel(record, means),
-            "low": finite(record["low"]),
-            "high": finite(record["high"]),
-        }
-        for record in means.to_records()
-    ]
+    records = [record | {"panel": _panel(record, means)} for record in means.to_records()]
     panels = list(dict.fromkeys(record["panel"] for record in records))
-    first = {r["run"]: r["mean"] for r in records if r["panel"] == panels[0]}
-    order = tuple(sorted(first, key=lambda run: -first[run]))
+    order = names_best_first([r for r in records if r["panel"] == panels[0]], "mean")
     methods = list(means.methods)
     several = len(methods) > 1
     axis, step = run_rows(alt, len(order))
@@ -64,7 +56,7 @@ def collection_chart(means: CollectionMeans) -> Any:
             alt.Tooltip("high:Q", format=".4f"),
         ],
     )
-    title = f"mean with {100 * means.level:g} % interval" + (
+    title = f"mean with {percent(means.level)} interval" + (
         "" if several else f" over collections ({methods[0]})"
     )
     limits = base.mark_rule(strokeWidth=2).encode(
@@ -78,8 +70,8 @@ def collection_chart(means: CollectionMeans) -> Any:
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=3)
         .resolve_scale(x="independent")
     )
-    topics = int(means.topics.max())
-    return styled(drawing, f"Means over {topics} topics, had the collection been another")
+    topics = counted(int(means.topics.max()), "topic")
+    return styled(drawing, f"Means over {topics}, had the collection been another")
 
 
 def _panel(record: Record, means: CollectionMeans) -> str:
@@ -111,8 +103,6 @@ def collection_topic_chart(
         (
             record
             | {
-                "low": finite(record["low"]),
-                "high": finite(record["high"]),
                 "kind": "corrected for small R" if record["corrected"] else "bootstrap",
             }
             for record in topics.to_records()
@@ -147,7 +137,7 @@ def collection_topic_chart(
     )
     scale = alt.Scale(domain=[0, 1])
     limits = base.mark_rule(strokeWidth=2).encode(
-        y=alt.Y("low:Q", title=f"{wanted[1]} with {100 * topics.level:g} % interval", scale=scale),
+        y=alt.Y("low:Q", title=f"{wanted[1]} with {percent(topics.level)} interval", scale=scale),
         y2=alt.Y2("high:Q"),
     )
     dots = base.mark_point(filled=True, size=32, opacity=1).encode(y=alt.Y("score:Q", scale=scale))
@@ -166,24 +156,17 @@ def collection_difference_chart(differences: CollectionDifferences) -> Any:
             "panel": f"{summary_name(record['summary'], differences.measures)}, "
             f"{record['pairing']}; drawn: {record['resampled']}"
             + (f" ({record['measure']})" if len(differences.measures) > 1 else ""),
-            "low": finite(record["low"]),
-            "high": finite(record["high"]),
             "zero": 0,
         }
         for record in differences.to_records()
     ]
     panels = list(dict.fromkeys(record["panel"] for record in records))
-    first = {r["run"]: r["difference"] for r in records if r["panel"] == panels[0]}
+    order = names_best_first([r for r in records if r["panel"] == panels[0]], "difference")
     verdicts = [BETTER, WORSE, NOT_SHOWN]
-    axis, step = run_rows(alt, len(first))
+    axis, step = run_rows(alt, len(order))
     plain = alt.Chart(inline_records(records))
     base = plain.encode(
-        y=alt.Y(
-            "run:N",
-            sort=sorted(first, key=lambda run: -first[run]),
-            title=None,
-            axis=axis,
-        ),
+        y=alt.Y("run:N", sort=order, title=None, axis=axis),
         color=alt.Color(
             "verdict:N",
             scale=alt.Scale(domain=verdicts, range=[COLOURS[0], COLOURS[1], INK]),
@@ -198,7 +181,7 @@ def collection_difference_chart(differences: CollectionDifferences) -> Any:
             alt.Tooltip("verdict:N"),
         ],
     )
-    title = f"difference with {100 * differences.level:g} % interval"
+    title = f"difference with {percent(differences.level)} interval"
     layers = alt.layer(
         plain.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title)),
         base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
@@ -269,8 +252,3 @@ def collection_variance_chart(
     )
     against = "" if variance.baseline is None else f" of differences from {variance.baseline}"
     return styled(drawing, f"Where the variance{against} comes from")
-
-
-def finite(value: float) -> float | None:
-    """Return a number as JSON can hold it: None for NaN."""
-    return None if math.isnan(value) else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,11 +17,14 @@ from confir.report.charts.drawing import (
     INK,
     chart,
     import_altair,
+    names_best_first,
     run_rows,
     styled,
     tooltips,
 )
 from confir.report.charts.inline_records import inline_records
+from confir.report.comparison_tables import by_eye, unjoined_sentence
+from confir.report.numbers import counted, percent
 from confir.studies.comparison import Comparison
 from confir.studies.run_groups import RunGroups
 from confir.studies.topic_differences import TopicDifferences
@@ -36,10 +40,8 @@ _MOST_LABELLED_TOPICS = 120
 _VERDICTS = [BETTER, WORSE, EQUIVALENT, NOT_SHOWN]
 _VERDICT_COLOURS = [COLOURS[0], COLOURS[1], COLOURS[2], INK]
 
-BY_EYE = (
-    "These runs share topics: the interval of the difference decides. Overlap of two runs' own",
-    "intervals may be read only for runs on different topics (touching: p about .006; half: .04).",
-)
+# Signs in a line below the title, which is as wide as a panel with its names.
+_SUBTITLE = 95
 
 
 @chart.register
@@ -54,9 +56,8 @@ def difference_chart(comparison: Comparison) -> Any:
     records = _records(comparison)
     measures = list(comparison.measures)
     first = [record for record in records if record["measure"] == measures[0]]
-    ranked = sorted(first, key=lambda entry: -entry["difference"])
-    order = tuple(record["name"] for record in ranked)
-    title = f"difference with {100 * comparison.level:g} % interval ({comparison.method})"
+    order = names_best_first(first, "difference", "name")
+    title = f"difference with {percent(comparison.level)} interval ({comparison.method})"
     plain = alt.Chart(inline_records(records))
     axis, step = run_rows(alt, len(order))
     base = plain.encode(
@@ -254,10 +255,9 @@ def group_chart(groups: RunGroups) -> Any:
         panels.append(alt.hconcat(means, bars, spacing=8))
     drawing = alt.concat(*panels, columns=1)
     unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
-    subtitle = f"{unjoined} pairs without a common bar are not shown to differ, either"
     title = alt.TitleParams(
         "Runs joined by a bar are not shown to differ",
-        subtitle=subtitle if unjoined else "",
+        subtitle=unjoined_sentence(unjoined, "bar") if unjoined else "",
     )
     return styled(drawing, title)
 
@@ -268,9 +268,6 @@ def _records(comparison: Comparison) -> list[Record]:
     return [
         {
             **record,
-            "low": _number(record["low"]),
-            "high": _number(record["high"]),
-            "p_adjusted": _number(record["p_adjusted"]),
             "name": record["run"]
             if comparison.baseline is not None
             else f"{record['run']} - {record['baseline']}",
@@ -328,11 +325,6 @@ def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
     return records
 
 
-def _number(value: float) -> float | None:
-    """Return a number as JSON can hold it: None for NaN."""
-    return None if math.isnan(value) else value
-
-
 def _verdict_colour(alt: Any) -> Any:
     return alt.Color(
         "verdict:N", scale=alt.Scale(domain=_VERDICTS, range=_VERDICT_COLOURS), title="verdict"
@@ -340,5 +332,6 @@ def _verdict_colour(alt: Any) -> Any:
 
 
 def _title(alt: Any, text: str, comparison: Comparison) -> Any:
-    topics = int(comparison.topics.max())
-    return alt.TitleParams(f"{text}, over {topics} topics", subtitle=list(BY_EYE))
+    topics = counted(int(comparison.topics.max()), "topic")
+    subtitle = textwrap.wrap(by_eye(comparison.level), _SUBTITLE)
+    return alt.TitleParams(f"{text}, over {topics}", subtitle=subtitle)

@@ -10,6 +10,7 @@ import numpy as np
 from confir.data.scores import Record, Scores
 from confir.report.charts.drawing import COLOURS, INK, chart, import_altair, styled, tooltips
 from confir.report.charts.inline_records import inline_records
+from confir.report.numbers import counted, percent
 from confir.studies.coverage import Coverage
 from confir.studies.type_one_error import TypeOneError
 
@@ -34,7 +35,7 @@ def coverage_chart(coverage: Coverage) -> Any:
         .facet(facet=alt.Facet("measure:N", title=None, sort=list(coverage.measures)), columns=2)
     )
     how = f"box plots over {len(coverage.runs)} runs" if many else "each with its Monte-Carlo error"
-    title = f"Coverage of {100 * coverage.level:g} % intervals (dashed: what they claim), {how}"
+    title = f"Coverage of {percent(coverage.level)} intervals (dashed: what they claim), {how}"
     return styled(panels, title)
 
 
@@ -114,7 +115,7 @@ def type_one_chart(error: TypeOneError) -> Any:
         .properties(width=250, height=250)
         .facet(facet=alt.Facet("n:N", title=None, sort=sizes), columns=3)
     )
-    drawn = f"samples {error.sampling} replacement, mean over {len(error.columns)} populations"
+    drawn = f"samples {error.sampling} replacement, mean over {counted(len(error.columns), 'population')}"
     return styled(panels, f"Type I error of intervals (dotted: as claimed), {drawn}")
 
 
@@ -130,14 +131,16 @@ def bias_chart(error: TypeOneError) -> Any:
     ]
     sizes = [f"n = {size}" for size in error.topics]
     panels = _histograms(records, sizes, "mean of the sample means less the truth", "runs")
-    return styled(panels, f"Bias of the mean of n topics, from {error.samples} samples of each run")
+    return styled(
+        panels, f"Bias of the mean of n topics, from {counted(error.samples, 'sample')} of each run"
+    )
 
 
 def skewness_chart(error: TypeOneError) -> Any:
     """Return a histogram of the skewness of the runs' scores: Figure 2 of [Park2011]."""
     records = [{"group": "", "value": float(value)} for value in error.skewness]
     panels = _histograms(records, [""], "skewness of a run's scores over topics", "runs")
-    return styled(panels, f"Skewness of the scores of {len(error.columns)} runs")
+    return styled(panels, f"Skewness of the scores of {counted(len(error.columns), 'run')}")
 
 
 def population_chart(error: TypeOneError, scores: Scores) -> Any:

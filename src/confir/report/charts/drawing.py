@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Sequence
 from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from confir.data.files import PathLike, write_whole
+from confir.data.scores import Record
 from confir.errors import MissingDependencyError, UnknownNameError, UnsupportedMethodError
+from confir.order import best_first
 from confir.report.records import CHART_ENDINGS
 
 # Okabe & Ito 2008, but grey for black: eight colours that colour-blind readers tell apart.
@@ -97,6 +102,12 @@ def run_rows(alt: Any, runs: int) -> tuple[Any, Any]:
     """Return axis and height for a row a run: many runs stand closer, in smaller letters."""
     step, letters = next((step, size) for most, step, size in _ROWS if runs <= most)
     return alt.Axis(labelFontSize=letters), alt.Step(step)
+
+
+def names_best_first(records: Sequence[Record], field: str, name: str = "run") -> tuple[str, ...]:
+    """Return the names in records, those with the highest number first, without a number last."""
+    order = best_first(np.array([record[field] for record in records], np.float64))
+    return tuple(dict.fromkeys(records[place][name] for place in order))
 
 
 def save_chart(drawing: Any, path: PathLike) -> None:

@@ -5,17 +5,12 @@ NaN is no JSON, and browsers reject a chart that holds it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from typing import Any
 
 from confir.data.scores import Record
+from confir.report.records import nan_to_none
 
 
 def inline_records(records: Iterable[Record]) -> dict[str, tuple[Record, ...]]:
     """Return records as the data of a chart."""
-    return {"values": tuple({key: _or_none(value) for key, value in r.items()} for r in records)}
-
-
-def _or_none(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return {"values": tuple({key: nan_to_none(value) for key, value in r.items()} for r in records)}

@@ -6,8 +6,17 @@ import math
 from typing import Any
 
 from confir.intervals.interval import Interval
-from confir.report.charts.drawing import COLOURS, chart, import_altair, run_rows, styled, tooltips
+from confir.report.charts.drawing import (
+    COLOURS,
+    chart,
+    import_altair,
+    names_best_first,
+    run_rows,
+    styled,
+    tooltips,
+)
 from confir.report.charts.inline_records import inline_records
+from confir.report.numbers import counted, percent
 
 
 @chart.register
@@ -16,11 +25,7 @@ def interval_chart(interval: Interval) -> Any:
     alt = import_altair()
     records = interval.to_records()
     measures = list(dict.fromkeys(record["measure"] for record in records))
-    ranked = sorted(
-        (record for record in records if record["measure"] == measures[0]),
-        key=lambda record: -record["mean"],
-    )
-    order = tuple(record["run"] for record in ranked)
+    order = names_best_first([r for r in records if r["measure"] == measures[0]], "mean")
     axis, step = run_rows(alt, len(order))
     base = alt.Chart(inline_records(records)).encode(
         y=alt.Y("run:N", sort=order, title=None, axis=axis),
@@ -32,7 +37,7 @@ def interval_chart(interval: Interval) -> Any:
     )
     title = "mean"
     if any(not math.isnan(record["low"]) for record in records):
-        title = f"mean with {100 * interval.level:g} % interval ({interval.method})"
+        title = f"mean with {percent(interval.level)} interval ({interval.method})"
     limits = base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(
         x=alt.X(
             "low:Q",
@@ -51,4 +56,4 @@ def interval_chart(interval: Interval) -> Any:
         .resolve_scale(x="independent")
     )
     topics = max(record["topics"] for record in records)
-    return styled(panels, f"Means over {topics} topic{'' if topics == 1 else 's'}")
+    return styled(panels, f"Means over {counted(topics, 'topic')}")

@@ -9,7 +9,9 @@ from confir.data.effect_files import Group
 from confir.data.scores import Record
 from confir.errors import UnsupportedMethodError
 from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.inline_records import inline_records
 from confir.report.meta_tables import MOST_IN_FULL
+from confir.report.numbers import percent
 from confir.studies.meta_analysis import PooledEffect, PooledModels
 
 # Rows of studies shrink where there are as many as topics.
@@ -54,9 +56,8 @@ def forest_chart(models: PooledModels) -> Any:
     drawing = alt.concat(*panels, columns=1 if len(panels) == 1 else 2).resolve_scale(
         x="independent", y="independent", size="shared"
     )
-    level = f"{100 * models.main.level:g} %"
     title = alt.TitleParams(
-        f"Effects of studies and pooled effects, with {level} intervals",
+        f"Effects of studies and pooled effects, with {percent(models.main.level)} intervals",
         subtitle=f"squares grow with a study's weight by {models.main.model.name}",
         subtitleColor="#555",
     )
@@ -76,18 +77,16 @@ def summary_chart(models: PooledModels) -> Any:
             if record["low"] > 0 or record["high"] < 0
             else "not shown to differ from 0",
         }
-        for group, record in zip(
-            models.main.groups, map(_without_nan, models.main.to_records()), strict=True
-        )
-        if record["effect"] is not None and record["low"] is not None
+        for group, record in zip(models.main.groups, models.main.to_records(), strict=True)
+        if not (math.isnan(record["effect"]) or math.isnan(record["low"]))
     ]
     if not records:
         raise UnsupportedMethodError("no pooled effect has an interval that could be drawn")
     first = [record for record in records if record["panel"] == records[0]["panel"]]
     ranked = sorted(first, key=lambda record: -record["effect"]) + records
     order = list(dict.fromkeys(record["name"] for record in ranked))
-    title = f"pooled effect with {100 * models.main.level:g} % interval"
-    plain = alt.Chart(alt.InlineData(values=records))
+    title = f"pooled effect with {percent(models.main.level)} interval"
+    plain = alt.Chart(inline_records(records))
     base = plain.encode(
         y=alt.Y("name:N", sort=order, title=None, axis=_axis(alt)),
         color=alt.Color(
@@ -121,7 +120,7 @@ def _panel(alt: Any, studies: list[Record], pooled: list[Record], title: str) ->
     order = list(dict.fromkeys(row["row"] for row in rows))
     few = len(order) <= _MANY_ROWS
     squares = alt.Scale(domainMin=0, range=[4, _SQUARE if few else _SMALL_SQUARE])
-    plain = alt.Chart(alt.InlineData(values=rows))
+    plain = alt.Chart(inline_records(rows))
     base = plain.encode(
         y=alt.Y("row:N", sort=order, title=None, axis=_axis(alt)),
         color=alt.Color("kind:N", scale=alt.Scale(domain=_KINDS, range=_KIND_COLOURS), title=None),
@@ -155,26 +154,18 @@ def _study_row(record: Record) -> Record:
 
 def _pooled_rows(record: Record) -> list[Record]:
     """Return a model's interval, and around it that of a further study; nothing without effect."""
-    clean = _without_nan(record)
-    if clean["effect"] is None:
+    if math.isnan(record["effect"]):
         return []
-    row = {"row": f"pooled: {clean['model']}", "effect": clean["effect"], "zero": 0}
-    rows = [{**row, "kind": "pooled", "low": clean["low"], "high": clean["high"]}]
-    if clean["predicted_low"] is not None:
-        limits = {"low": clean["predicted_low"], "high": clean["predicted_high"]}
+    row = {"row": f"pooled: {record['model']}", "effect": record["effect"], "zero": 0}
+    rows = [{**row, "kind": "pooled", "low": record["low"], "high": record["high"]}]
+    if not math.isnan(record["predicted_low"]):
+        limits = {"low": record["predicted_low"], "high": record["predicted_high"]}
         rows.append({**row, "kind": "further study", **limits})
     return rows
 
 
 def _belongs(record: Record, group: Group) -> bool:
     return all(record.get(name) == value for name, value in group._asdict().items())
-
-
-def _without_nan(record: Record) -> Record:
-    return {
-        key: None if isinstance(value, float) and math.isnan(value) else value
-        for key, value in record.items()
-    }
 
 
 def _axis(alt: Any) -> Any:

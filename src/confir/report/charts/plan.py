@@ -7,6 +7,7 @@ from typing import Any
 
 from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
 from confir.report.charts.inline_records import inline_records
+from confir.report.numbers import percent
 from confir.studies.planning import DETECTABLE, HALF_WIDTH, Plan
 
 _MOST_COLOURED_RUNS = len(COLOURS)
@@ -73,11 +74,10 @@ def _goals(plan: Plan) -> list[dict[str, Any]]:
 
 
 def _title(plan: Plan) -> str:
-    level = f"{100 * plan.level:g} %"
     against = "" if plan.baseline is None else f" from {plan.baseline}"
     if plan.goal == HALF_WIDTH:
         what = "mean" if plan.baseline is None else f"difference{against}"
-        return f"Half width of the {level} interval of the {what}"
+        return f"Half width of the {percent(plan.level)} interval of the {what}"
     if plan.goal == DETECTABLE:
         return f"Difference{against} that is shown with probability {plan.power:g}"
     return f"Power to show a difference of {plan.difference.flat[0]:g}{against}"

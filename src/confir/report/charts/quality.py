@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from confir.report.charts.drawing import chart, import_altair, run_rows, styled
+from confir.report.charts.drawing import chart, import_altair, names_best_first, run_rows, styled
 from confir.report.charts.inline_records import inline_records
 from confir.studies.data_quality import DataQuality
 
@@ -26,8 +25,8 @@ def quality_chart(quality: DataQuality) -> Any:
         for record in quality.to_records()
         for cutoff in quality.cutoffs
     ]
-    told = {r["run"]: r["unjudged"] for r in records if r["cutoff"] == quality.told_cutoff}
-    order = tuple(sorted(told, key=lambda run: (math.isnan(told[run]), -told[run])))
+    told = [record for record in records if record["cutoff"] == quality.told_cutoff]
+    order = names_best_first(told, "unjudged")
     rows, step = run_rows(alt, len(order))
     rows["grid"] = False  # it would strike the numbers through
     base = alt.Chart(inline_records(records)).encode(

@@ -6,7 +6,11 @@ from typing import Any
 
 from confir.report.charts.drawing import COLOURS, chart, import_altair, run_rows, styled, tooltips
 from confir.report.charts.inline_records import inline_records
+from confir.report.numbers import percent
 from confir.studies.ranking import Ranking
+
+# The draws favour the run that is best on the topics at hand: no probability that it is best.
+_BEST = "share of resampled sets of topics in which it is best"
 
 
 @chart.register
@@ -21,13 +25,13 @@ def ranking_chart(ranking: Ranking) -> Any:
         y=alt.Y("run:N", sort=order, title=None, axis=axis),
         tooltip=[
             *tooltips("run:N", "measure:N", "rank:Q", "low:Q", "high:Q"),
-            alt.Tooltip("p_best:Q", format=".3f", title="probability of being best"),
+            alt.Tooltip("p_best:Q", format=".3f", title=_BEST),
         ],
     )
     limits = base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(
         x=alt.X(
             "low:Q",
-            title=f"rank with {100 * ranking.level:g} % interval",
+            title=f"rank with {percent(ranking.level)} interval",
             scale=alt.Scale(domain=[0.5, len(order) + 0.5], nice=False),
             axis=alt.Axis(tickMinStep=1, format="d"),
         ),

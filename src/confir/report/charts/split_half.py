@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from confir.order import best_first
 from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
 from confir.report.charts.inline_records import inline_records
 from confir.report.collection_tables import summary_name
+from confir.report.numbers import percent
 from confir.studies.split_half import FEW_RELEVANT, SplitHalf
 
 _EDGE, _BIN = 5.0, 0.25  # normalised differences beyond the edge are drawn there
@@ -57,7 +59,7 @@ def split_half_chart(result: SplitHalf) -> Any:
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=2)
     )
     title = (
-        f"{100 * result.level:g} % intervals of {result.measure} from one half of the documents, "
+        f"{percent(result.level)} intervals of {result.measure} from one half of the documents, "
         "and the other half's score"
     )
     return styled(drawing, title)
@@ -129,8 +131,9 @@ def half_means_chart(
     alt = import_altair()
     panels = []
     for summary, method in shown:
-        records = sorted(result.mean_records(summary, method), key=lambda record: record["A"])
-        order = [record["run"] for record in records]
+        records = result.mean_records(summary, method)
+        worst_first = best_first(-np.array([record["A"] for record in records]))
+        order = [records[place]["run"] for place in worst_first]
         base = alt.Chart(inline_records(records)).encode(
             x=alt.X("run:N", sort=order, title="run, worst first", axis=alt.Axis(labelLimit=100)),
             tooltip=["run:N", "A:Q", "B:Q", "low:Q", "high:Q"],

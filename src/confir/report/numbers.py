@@ -1,0 +1,66 @@
+"""How are numbers written? Scores, intervals, shares, p-values and counts, alike everywhere."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+from confir.studies.verdicts import signed
+
+# Smaller p-values would round to 0 in four decimals.
+_SMALLEST_P = 0.00005
+
+
+def number_text(value: float) -> str:
+    """Return a score in four decimals, a count in one, and a dash for none."""
+    return _fixed(value, _decimals(value))
+
+
+def interval_text(mean: float, low: float, high: float) -> str:
+    """Return text such as ``0.2175 [0.1484, 0.2866]``: three numbers with the same decimals."""
+    if math.isnan(low) or math.isnan(high):
+        return number_text(mean)
+    decimals = _decimals(mean, low, high)
+    return f"{_fixed(mean, decimals)} [{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
+
+
+def difference_text(difference: float, low: float, high: float) -> str:
+    """Return text such as ``+0.0210 [+0.0040, +0.0390]``; what is not known is left out."""
+    if math.isnan(low) or math.isnan(high):
+        return signed(difference)
+    limits = f"[{signed(low)}, {signed(high)}]"
+    return limits if math.isnan(difference) else f"{signed(difference)} {limits}"
+
+
+def percent(share: float, digits: int = 10) -> str:
+    """Return a share or a level for a sentence, in so many digits at most: ``95 %``, ``4.6 %``."""
+    if math.isnan(share):
+        return "–"
+    return f"{Decimal(f'{100 * share:.{digits}g}'):f} %"
+
+
+def share_text(share: float, decimals: int = 1) -> str:
+    """Return a share for a column of shares: ``12.3 %``, a dash for none."""
+    return "–" if math.isnan(share) else f"{100 * share:.{decimals}f} %"
+
+
+def p_text(p: float) -> str:
+    """Return a p-value in four decimals, never as 0."""
+    if math.isnan(p):
+        return "–"
+    return f"{p:.4f}" if p >= _SMALLEST_P else "<0.0001"
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number of things: ``1 topic``, ``1,200 topics``; the plural where it has no s."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def _decimals(*values: float) -> int:
+    """Return the decimals that numbers deserve which are read side by side."""
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    return 4 if largest < 10 else 1
+
+
+def _fixed(value: float, decimals: int) -> str:
+    return "–" if math.isnan(value) else f"{value:.{decimals}f}"

@@ -1,0 +1,28 @@
+"""Charts of intervals and ranks: best first, and what is not known last."""
+
+import numpy as np
+import pytest
+
+import confir
+from confir.report.charts import chart
+from studies.score_tables import table
+
+NOT_KNOWN = np.nan
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_means_stand_best_first_and_a_run_without_scores_last():
+    values = np.random.default_rng(1).random((20, 4)) / 10 + [0.2, 0.4, 0.3, 0.5]
+    values[:, 1] = NOT_KNOWN
+    drawing = chart(confir.confidence_interval(table(values), method="t")).to_dict()
+    assert drawing["spec"]["layer"][0]["encoding"]["y"]["sort"] == ["run3", "run2", "run0", "run1"]
+    (records,) = drawing["datasets"].values()
+    assert next(r for r in records if r["run"] == "run1")["mean"] is None
+    assert drawing["title"] == "Means over 20 topics"
+
+
+def test_the_share_of_draws_won_is_not_called_a_probability():
+    ranking = confir.rank_runs(table(np.random.default_rng(1).random((20, 3))), rng=1)
+    tooltip = chart(ranking).to_dict()["spec"]["layer"][0]["encoding"]["tooltip"][-1]
+    assert tooltip["field"] == "p_best"
+    assert tooltip["title"] == "share of resampled sets of topics in which it is best"

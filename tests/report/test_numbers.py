@@ -1,0 +1,82 @@
+"""Numbers read alike everywhere."""
+
+import math
+
+import pytest
+
+from confir.report.numbers import (
+    counted,
+    difference_text,
+    interval_text,
+    number_text,
+    p_text,
+    percent,
+    share_text,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.21754, "0.2175"), (-0.5, "-0.5000"), (1000.0, "1000.0"), (math.nan, "–")]
+)
+def test_numbers_have_four_decimals_and_counts_one(value, text):
+    assert number_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [
+        ((0.2175, 0.1484, 0.2866), "0.2175 [0.1484, 0.2866]"),
+        ((9.9348, 7.681, 12.1886), "9.9 [7.7, 12.2]"),
+        ((2.5, -11.0, 16.0), "2.5 [-11.0, 16.0]"),
+        ((0.5, 0.25, math.inf), "0.5000 [0.2500, inf]"),
+        ((0.5, math.nan, math.nan), "0.5000"),
+    ],
+)
+def test_the_numbers_of_an_interval_have_the_same_decimals(numbers, text):
+    assert interval_text(*numbers) == text
+
+
+def test_differences_show_what_is_known():
+    assert difference_text(0.1, -0.05, 0.25) == "+0.1000 [-0.0500, +0.2500]"
+    assert difference_text(0.1, math.nan, math.nan) == "+0.1000"
+    assert difference_text(math.nan, -0.05, 0.25) == "[-0.0500, +0.2500]"
+    assert difference_text(math.nan, math.nan, math.nan) == "–"
+
+
+@pytest.mark.parametrize(
+    ("share", "digits", "text"),
+    [
+        (0.95, 10, "95 %"),
+        (0.999, 10, "99.9 %"),
+        (0.613, 2, "61 %"),
+        (0.04567, 2, "4.6 %"),
+        (0.997, 2, "100 %"),
+        (1.0, 2, "100 %"),
+        (0.9423, 3, "94.2 %"),
+        (0.0, 2, "0 %"),
+        (1e-7, 2, "0.00001 %"),
+        (math.nan, 2, "–"),
+    ],
+)
+def test_percents_in_sentences_have_so_many_digits_and_no_exponent(share, digits, text):
+    assert percent(share, digits) == text
+
+
+def test_percents_in_columns_have_the_same_decimals():
+    assert [share_text(share) for share in (0.8341, 0.0, 1.0)] == ["83.4 %", "0.0 %", "100.0 %"]
+    assert share_text(0.805, 0) == "80 %"
+    assert share_text(math.nan) == "–"
+
+
+def test_p_values_are_never_shown_as_zero():
+    assert p_text(1e-30) == "<0.0001"
+    assert p_text(0.00005) == "0.0001"
+    assert p_text(0.05) == "0.0500"
+    assert p_text(math.nan) == "–"
+
+
+def test_one_thing_has_no_plural():
+    assert counted(1, "topic") == "1 topic"
+    assert counted(0, "topic") == "0 topics"
+    assert counted(1200, "topic") == "1,200 topics"
+    assert [counted(number, "study", "studies") for number in (1, 2)] == ["1 study", "2 studies"]

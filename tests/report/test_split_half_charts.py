@@ -1,0 +1,34 @@
+"""Charts and tables of split-half validation."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from confir.data.simulation import simulate_collection
+from confir.report.charts.split_half import half_means_chart
+from confir.report.split_half_tables import split_half_table
+from confir.studies.split_half import validate_split_half
+
+
+@pytest.fixture(scope="module")
+def halves():
+    collection = simulate_collection(topics=12, runs=4, depth=80, rng=5)
+    return validate_split_half(collection.qrels, collection.runs, replicates=40, rng=1)
+
+
+def test_shares_are_percents_as_everywhere(halves):
+    *rows, model = split_half_table(halves).rows
+    inside = f"{100 * halves.predicted:.1f} %"
+    assert [cell.text for cell in model[4:-1]][1::3] == [inside, inside]
+    assert all(cell.text.endswith(" %") for row in rows for cell in row[4:-1] if cell.text != "–")
+
+
+def test_means_stand_worst_first_and_unknown_ones_last(halves):
+    first = halves.means[0]
+    mean = first.mean.copy()
+    mean[0] = np.array([0.3, np.nan, 0.1, 0.2])[:, None]
+    changed = replace(halves, means=(replace(first, mean=mean), halves.means[1]))
+    panel = half_means_chart(changed).to_dict()["concat"][0]["layer"][0]
+    runs = halves.runs
+    assert panel["encoding"]["x"]["sort"] == [runs[2], runs[3], runs[0], runs[1]]
