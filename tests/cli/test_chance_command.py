@@ -85,6 +85,15 @@ def test_another_lowest_gain_is_shown_in_the_measure(confir_command, sample_file
     assert record["p"] is None
 
 
+def test_qrels_in_json_are_read_too(confir_command, tmp_path):
+    (tmp_path / "qrels.json").write_text('{"1": {"a": 1, "b": 0}}')
+    outcome = confir_command(
+        "chance", tmp_path / "qrels.json", "--documents", 5, "-m", "P@1", "--format", "json"
+    )
+    (record,) = json.loads(outcome.out)
+    assert record["expected"] == pytest.approx(0.2)
+
+
 @pytest.mark.parametrize("ending", ["svg", "png", "md", "tex", "html", "parquet"])
 def test_files_of_every_kind_are_written(confir_command, sample_files, tmp_path, ending):
     path = tmp_path / f"chance.{ending}"
@@ -101,7 +110,12 @@ def test_files_of_every_kind_are_written(confir_command, sample_files, tmp_path,
     [
         (["--relevant", 2], "expected --documents N"),
         (["--documents", 5], "expected QRELS or --relevant R"),
-        (["--documents", 0, "--relevant", 0], "documents is 0; expected a whole number from 1"),
+        (["--documents", 0, "--relevant", 0], "--documents is 0; expected 1 or more"),
+        (["--documents", 9, "--relevant", 2, "-q"], "--per-topic is for the topics of QRELS"),
+        (["--documents", 9, "--relevant", 2, "--seed", 3], "--seed is for runs; there is none"),
+        (["qrels.txt", "--documents", 9, "--draws", 9], "--draws is for runs; there is none"),
+        (["qrels.txt", "--documents", 9, "--missing", "drop"], "--missing is for runs"),
+        (["nowhere.txt", "a.run", "--documents", 9, "--missing", "dorp"], "did you mean drop"),
         (["--documents", 10, "--relevant", 20], "20 documents cannot be relevant"),
         (["--documents", 10, "--relevant", 2, "-M", 20], "a depth of 20 is more than the 10"),
         (["--documents", 10, "--relevant", 2, "-m", "ERR@20"], "has no closed form here"),

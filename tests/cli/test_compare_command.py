@@ -112,6 +112,16 @@ def test_a_baseline_file_is_found_when_runs_are_named_otherwise(confir_command, 
     assert json.loads(out)[0]["baseline"] == "old"
 
 
+def test_a_baseline_file_stands_beside_standard_input(sample_files):
+    runs = sample_files / "runs"
+    command = [sys.executable, "-m", "confir", "compare", sample_files / "qrels.txt", "-"]
+    command += ["-m", "AP", "--baseline", runs / "bm25.txt", "--format", "json"]
+    with (runs / "dense.txt").open() as dense:
+        done = subprocess.run(command, stdin=dense, capture_output=True, text=True, check=True)
+    (record,) = json.loads(done.stdout)
+    assert (record["baseline"], record["run"]) == ("bm25", "stdin")
+
+
 def test_a_score_file_may_name_the_baseline(confir_command, tmp_path):
     for name, scores in (("old", "0.1 0.2 0.4"), ("new", "0.3 0.3 0.7")):
         lines = [f"map {t} {s}" for t, s in zip("123", scores.split(), strict=True)]
@@ -141,6 +151,19 @@ def test_the_gate_sets_the_exit_code(compare, options, code):
     assert outcome.code == code
     assert f"gate {'closed' if code else 'open'}: by nDCG@10" in outcome.out
     assert outcome.err == ""
+
+
+def test_the_gate_goes_by_the_lowest_gain_asked_for(compare):
+    options = ("--baseline", "bm25", "-m", "P@10", "-l", 2, "--fail-if-worse", "map")
+    outcome = compare(*options)
+    assert outcome.code == 1
+    assert "gate closed: by AP(rel=2)" in outcome.out
+
+
+def test_a_gate_beside_a_view_has_its_level(compare):
+    outcome = compare("--baseline", "bm25", "-q", "--fail-if-worse", "AP", "--level", "0.9")
+    assert outcome.code == 1
+    assert "90 % interval" in outcome.err
 
 
 def test_a_better_run_passes_every_gate(compare):
@@ -295,6 +318,16 @@ def test_a_margin_tests_for_equivalence(compare):
         (["--method", "gaffke"], "methods that fit: t, percentile"),
         (["-q", "--groups"], "expected one of --per-topic, --groups and --effects"),
         (["--baseline", "bm25", "--groups"], "groups of runs need all pairs"),
+        (["--groups", "--test", "t", "--test", "sign"], "--groups rests on one test"),
+        (["-q", "--test", "sign"], "--test is for p-values, which --per-topic does not print"),
+        (["--effects", "--correction", "none"], "--correction is for p-values, which --effects"),
+        (["-q", "--level", "0.9"], "--level is for intervals and verdicts, which --per-topic"),
+        (["--effects", "--margin", "0.1"], "--margin is for intervals and verdicts"),
+        (
+            ["--test", "tukey-hsd", "--correction", "none"],
+            "--correction is for other tests; tukey-hsd corrects by itself",
+        ),
+        (["--baseline", "bm25", "--test", "tukey-hsd"], "tukey-hsd compares all pairs of runs"),
         (["-o", "summary.doc"], "unknown ending of an output file"),
         (["--format", "xml"], "unknown format 'xml'"),
     ],

@@ -81,6 +81,47 @@ def test_coverage_of_runs_and_qrels(confir_command, sample_files):
     assert all(",P@10,percentile,0.95," in row for row in rows)
 
 
+@pytest.fixture
+def diverse_files(tmp_path):
+    """Qrels with two intents a topic, their probabilities, and a run of nearly tied documents."""
+    chance = np.random.default_rng(5)
+    qrels, intents, run = [], [], []
+    for topic in range(20):
+        qrels += [
+            f"{topic} {intent} {docid} {chance.integers(1, 4)}" for intent, docid in ("1a", "2b")
+        ]
+        intents += [f"{topic} 1 {chance.random():.3f}", f"{topic} 2 0.5"]
+        run += [f"{topic} Q0 a 1 1.000000000001 tag", f"{topic} Q0 b 2 1 tag"]
+    for name, lines in (("qrels.txt", qrels), ("intents.txt", intents), ("x.run", run)):
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "option", [("intents", "intents.txt"), ("name_by", "tag"), ("tie_precision", "single")]
+)
+@pytest.mark.parametrize("command", ["coverage", "type-one"])
+def test_runs_are_read_as_the_options_say(
+    confir_command, diverse_files, monkeypatch, command, option
+):
+    monkeypatch.chdir(diverse_files)
+
+    def study(**options):
+        scores = confir.evaluate("qrels.txt", "x.run", "D_nDCG@1", **options)
+        settings = {"methods": "t", "samples": 200, "replicates": 60, "rng": 2006}
+        if command == "coverage":
+            return estimate_coverage(scores, level=0.8, **settings).to_records()
+        return estimate_type_one_error(scores, topics=5, levels=0.8, **settings).by_run()
+
+    name, value = option
+    extra = ("--level", 0.8, *(() if command == "coverage" else ("--topics", 5, "--per-run")))
+    outcome = confir_command(
+        *(command, "qrels.txt", "x.run", "-m", "D_nDCG@1", f"--{name.replace('_', '-')}", value),
+        *("--method", "t", "--samples", 200, "--replicates", 60, "--format", "json", *extra),
+    )
+    assert json.loads(outcome.out) == study(**{name: value}) != study()
+
+
 def test_the_published_bootstrap_t_is_added_to_the_methods(confir_command, score_file):
     for methods, number in (((), len(confir.METHODS) + 1), (("--method", "t"), 2)):
         outcome = confir_command(
@@ -226,6 +267,8 @@ def test_charts_are_written_where_the_ending_says_so(
         (["coverage", "--per-tail", "both"], "unknown value of --per-tail 'both'; known: half"),
         (["coverage", "SCORES", "-m", "RR"], "unknown measure in the score table 'RR'"),
         (["coverage", "-o", "x.doc"], "unknown ending of an output file 'x.doc'"),
+        (["coverage", "QRELS", "x.run", "--name-by", "day"], "unknown value of --name-by 'day'"),
+        (["type-one", "QRELS", "x.run", "-m", "AP", "-m", "RR"], "by 2 measures (AP, RR)"),
         (["type-one", "--level", 95], "level is 95.0; expected a number between 0 and 1"),
         (["type-one", "SCORES", "--topics", 1], "a sample of 1 topic has no interval"),
         (

@@ -110,6 +110,15 @@ def test_ranks_name_the_best_run_and_how_sure_that_is(confir_command, sample_fil
     assert best["p_best"] > 0.99
 
 
+def test_the_note_below_ranks_says_what_the_share_is(confir_command, sample_files):
+    files = (sample_files / "qrels.txt", sample_files / "runs")
+    outcome = confir_command("evaluate", *files, "-m", "AP", "--ranks", "--replicates", 99)
+    note = outcome.out.splitlines()[-1]
+    assert "the share of 99 resampled sets of 50 topics in which the run is best" in note
+    shown = " ".join(confir_command("evaluate", "--help").out.replace("│", " ").split())
+    assert "share of resampled sets of topics in which it is best" in shown
+
+
 def test_several_methods_stand_side_by_side(confir_command, files):
     outcome = confir_command(
         "evaluate",
@@ -294,6 +303,16 @@ def test_compressed_runs_and_names_of_ones_own(confir_command, files):
         (["qrels.txt", "good.run", "--scores", "scores.csv"], "give one or the other"),
         (["qrels.txt", "good.run", "--no-such-option"], "--no-such-option"),
         (["qrels.txt", "good.run", "--ranks", "-q"], "--per-topic and --ranks"),
+        (["qrels.txt", "good.run", "-q", "--method", "t"], "which --per-topic does not print"),
+        (["qrels.txt", "good.run", "-q", "--level", "0.9"], "--level is for intervals"),
+        (["qrels.txt", "good.run", "-q", "--replicates", "9"], "--replicates is for intervals"),
+        (["qrels.txt", "good.run", "-q", "--seed", "9"], "--seed is for intervals"),
+        (["qrels.txt", "good.run", "--ranks", "--method", "t"], "--method is for means"),
+        (
+            ["qrels.txt", "good.run", "--method", "t", "--method", "bca", "-o", "x.svg"],
+            "x.svg: a chart shows one method",
+        ),
+        (["qrels.txt", "good.run", "--baseline", "good", "-o", "x.svg"], "x.svg: a chart of means"),
         (["qrels.txt", "good.run", "good.run"], "two runs are named 'good'"),
         (["qrels.txt", "empty.run"], "empty"),
         (["qrels.txt", "nan.run"], "nan.run:1: score 'nan'"),
@@ -376,6 +395,12 @@ def test_version_and_help(confir_command):
     helped = confir_command("evaluate", "--help")
     assert "Example" in helped.out
     assert confir_command("no-such-command").code == 2
+
+
+def test_demo_writes_nothing_where_it_cannot_print(confir_command, tmp_path):
+    outcome = confir_command("demo", "--write", tmp_path / "sample", "--format", "xls")
+    assert outcome.code == 2
+    assert not list(tmp_path.iterdir())
 
 
 def test_demo_writes_a_collection_that_evaluates_to_the_same(confir_command, tmp_path):

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 import confir
 from confir.intervals.documents import DOCUMENT_METHODS
 
@@ -24,3 +26,10 @@ def test_the_table_of_methods_says_which_are_the_defaults(confir_command):
     lines = confir_command("methods").out.splitlines()
     assert lines[0].split()[:3] == ["method", "over", "for"]
     assert lines[-1].endswith("over documents, in confir collection --per-topic: logit")
+
+
+@pytest.mark.parametrize("command", ["measures", "methods"])
+def test_there_is_no_chart_of_a_list(confir_command, tmp_path, command):
+    outcome = confir_command(command, "-o", tmp_path / "list.svg")
+    assert outcome.code == 2
+    assert "list.svg: there is no chart of a list; expected one of .csv, .tsv" in outcome.err

@@ -287,6 +287,11 @@ def test_a_single_topic_has_no_random_effects(confir_command, tmp_path):
         (["--pairing", "both"], "unknown value of --pairing 'both'"),
         (["-m", "NumRet"], "measures in [0, 1], which NumRet is not"),
         (["--missing", "no"], "unknown value of --missing 'no'"),
+        (["--pairing", "independent"], "--pairing is for differences; expected --baseline RUN"),
+        (
+            ["--pairing", "independent", "--effect", "adjusted", "--baseline", "bm25"],
+            "expected --baseline RUN, and not --effect adjusted",
+        ),
     ],
 )
 def test_what_cannot_be_pooled_over_topics_is_an_error(

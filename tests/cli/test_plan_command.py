@@ -78,6 +78,8 @@ def test_the_curve_is_drawn(plan, tmp_path, goal):
         (["--half-width", "-1"], "half width is -1.0"),
         (["--baseline", "nobody"], "unknown run 'nobody'"),
         (["--baseline", "bm25", "--power", "2"], "power is 2.0"),
+        (["--half-width", "0.1", "--power", "0.9"], "--power is for differences to show"),
+        (["--baseline", "bm25", "--topics", "1"], "--topics is 1; expected 2 or more"),
         (["-o", "plan.doc"], "unknown ending"),
     ],
 )

@@ -108,13 +108,19 @@ def test_a_collection_can_be_evaluated(confir_command, tmp_path):
         (["--scores", "s.csv", "--collection", "c"], "expected either --scores FILE or"),
         (["--scores", "s.csv"], "expected -o FILE"),
         (["--scores", "s.csv", "-o", "x.csv"], "s.csv: no such file"),
-        (["--scores", "s.csv", "-o", "x.csv", "--runs", "3"], "--runs and --depth go with"),
+        (["--scores", "s.csv", "-o", "x.csv", "--runs", "3"], "--runs goes with --collection"),
         (["--scores", "s.csv", "-o", "x.csv", "--truth", "x.csv"], "cannot go to the same file"),
         (["--scores", "s.csv", "-o", "x.csv", "--truth", "x.svg"], "unknown ending of a file of"),
         (["--scores", "s.csv", "-o", "x.csv", "--format", "cvs"], "did you mean csv"),
-        (["--collection", "c", "-m", "AP"], "-o, --truth and -m go with --scores"),
-        (["--collection", "c", "--runs", "0"], "runs is 0; expected a whole number from 1"),
-        (["--collection", "c", "--topics", "0"], "topics is 0; expected a whole number from 1"),
+        (["--collection", "c", "-m", "AP"], "--measure goes with --scores, not with --collection"),
+        (["--collection", "c", "--runs", "0"], "--runs is 0; expected 1 or more"),
+        (["--collection", "c", "--topics", "0"], "--topics is 0; expected 1 or more"),
+        (["--collection", "c", "--format", "json"], "--format goes with --scores"),
+        (["--scores", "s.csv", "-o", "x.csv", "--truth", "./x.csv"], "cannot go to the same file"),
+        (
+            ["--scores", "s.csv", "-o", "x.csv", "--truth", "t.csv", "--format", "json"],
+            "--format is for true means that are printed",
+        ),
     ],
 )
 def test_bad_arguments_are_named_and_nothing_is_written(
@@ -133,6 +139,14 @@ def test_a_table_of_one_topic_is_an_error(confir_command, tmp_path):
     outcome = confir_command("simulate", "--scores", table, "-o", tmp_path / "x.csv")
     assert outcome.code == 2
     assert "run 'a' has 1 scores by AP" in outcome.err
+    assert not (tmp_path / "x.csv").exists()
+
+
+def test_no_scores_are_written_where_the_true_means_cannot_be(confir_command, score_file, tmp_path):
+    files = ("-o", tmp_path / "x.csv", "--truth", tmp_path / "nowhere" / "truth.csv")
+    outcome = confir_command("simulate", "--scores", score_file, *files)
+    assert outcome.code == 2
+    assert "cannot be written (no such folder)" in outcome.err
     assert not (tmp_path / "x.csv").exists()
 
 

@@ -35,13 +35,25 @@ def test_shares_are_shown_for_topics_and_means(split_half):
     assert lines[1].split()[:4] == ["AP", "linear", "no", "all"]
     assert any(line.startswith("L-MAP") for line in lines)
     model = next(line for line in lines if line.startswith("model"))
-    assert model.split()[1:4] == ["8.3%", "83.4%", "8.3%"]
+    assert model.split()[1:7] == ["8.3", "%", "83.4", "%", "8.3", "%"]
     assert "50 replicates, seed 2006" in out
 
 
 def test_methods_can_be_chosen(split_half):
     records = json.loads(split_half("--method", "logit", "--format", "json").out)
     assert {r["method"] for r in records if r["summary"] == "topic"} == {"logit"}
+
+
+def test_intents_weigh_the_subtopics(split_half, files, tmp_path):
+    topics = {line.split()[0] for line in (files / "qrels.txt").read_text().splitlines()}
+    uneven = [
+        f"{topic} {subtopic} {0.1**subtopic}\n" for topic in topics for subtopic in range(1, 6)
+    ]
+    (tmp_path / "intents.txt").write_text("".join(uneven))
+    options = ("-m", "D_nDCG@10", "--method", "logit", "--format", "csv")
+    weighted = split_half(*options, "--intents", tmp_path / "intents.txt")
+    assert weighted.code == 0
+    assert weighted.out != split_half(*options).out
 
 
 def test_a_chart_is_drawn(split_half, tmp_path):

@@ -100,9 +100,9 @@ def _start_fast() -> None:
 
 def _run() -> int:
     """Run the command that the arguments name, and return the exit code."""
-    first = sys.argv[1:2]
+    named = [word for word in sys.argv[1:2] if word in COMMANDS]
     try:
-        app = build_app(first if first and first[0] in COMMANDS else COMMANDS)
+        app = build_app(named or COMMANDS)
         code = app(standalone_mode=False)
         sys.stdout.flush()
     except typer.Exit as stop:
@@ -110,7 +110,8 @@ def _run() -> int:
     except ConfirError as error:
         code = _fail(str(error))
     except typer.TyperException as error:
-        code = _fail(f"{error.format_message()} (confir --help tells more)")
+        help_page = " ".join(["confir", *named, "--help"])
+        code = _fail(f"{error.format_message()} ({help_page} tells more)")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0

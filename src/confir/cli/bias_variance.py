@@ -17,6 +17,7 @@ _TARGET = "Target"
 
 
 def bias_variance_command(
+    context: typer.Context,
     qrels: options.QrelsArgument = None,
     runs: options.RunsArgument = None,
     scores: options.ScoresOption = None,
@@ -44,7 +45,8 @@ def bias_variance_command(
         typer.Option(
             "--baseline",
             metavar="RUN",
-            help="A run, by name or path: adds robustness index and share of topics hurt (<Init).",
+            help="Compare with this run, its name or its file: adds robustness index and share of "
+            "topics hurt (<Init).",
             rich_help_panel=_TARGET,
         ),
     ] = None,
@@ -54,6 +56,7 @@ def bias_variance_command(
             "--loss-depth",
             metavar="K",
             help="Adds R-Loss@K: relevant documents lost against the baseline in the first K.",
+            callback=options.at_least(1),
             rich_help_panel=_TARGET,
         ),
     ] = None,
@@ -79,7 +82,10 @@ def bias_variance_command(
     method: Annotated[
         str,
         typer.Option(
-            "--method", metavar="NAME", help="Interval method.", rich_help_panel="Statistics"
+            "--method",
+            metavar="NAME",
+            help="Interval method (confir methods lists them).",
+            rich_help_panel="Statistics",
         ),
     ] = "bootstrap-t",
     replicates: options.ReplicatesOption = 9_999,
@@ -95,17 +101,19 @@ def bias_variance_command(
     from confir.cli.compare import add_baseline, find_baseline
     from confir.cli.input import check_choice, load_scores
     from confir.cli.terminal import Answer, be_quiet, check_output, deliver
+    from confir.intervals.catalogue import find_method
+    from confir.intervals.interval import check_level
     from confir.measures.catalogue import DEFAULT_MEASURES
     from confir.report.bias_variance_tables import bias_variance_table
     from confir.studies.bias_variance import VARIABLES, decompose_error
 
-    check_output(output)
+    check_output(output, kind)
     check_choice("--variable", variable, VARIABLES)
-    if loss_depth is not None and (loss_depth < 1 or baseline is None):
+    check_level(level)
+    find_method(method)
+    if loss_depth is not None and baseline is None:
         raise InvalidValueError(
-            f"--loss-depth is {loss_depth}; expected 1 or more"
-            if loss_depth < 1
-            else "--loss-depth counts documents lost against a baseline; expected --baseline RUN"
+            "--loss-depth counts documents lost against a baseline; expected --baseline RUN"
         )
     if quiet:
         be_quiet()
@@ -123,6 +131,8 @@ def bias_variance_command(
         name_by=name_by,
         tie_precision=tie_precision,
         quiet=quiet,
+        context=context,
+        example="confir bias-variance qrels.txt bm25.run dense.run",
     )
     precision = None if loss_depth is None else _precision(table, loss_depth)
     shown = table if precision is None or not wanted else _without(table, precision, wanted)

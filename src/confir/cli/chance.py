@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from confir.cli import options
+from confir.cli.given import refuse_options
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
-    from confir.data.qrels import Qrels
-    from confir.data.scores import Scores
     from confir.studies.random_baseline import Chance
 
 _CHANCE = "Chance"
 
+# Options that only runs give a meaning to.
+_OF_RUNS = ("draws", "missing", "name_by", "tie_precision", "seed")
+
 
 def chance_command(
+    context: typer.Context,
     qrels: options.QrelsArgument = None,
     runs: options.RunsArgument = None,
     documents: Annotated[
@@ -27,6 +30,7 @@ def chance_command(
             "--documents",
             metavar="N",
             help="Number of documents in the collection.",
+            callback=options.at_least(1),
             rich_help_panel=_CHANCE,
         ),
     ] = None,
@@ -36,6 +40,7 @@ def chance_command(
             "--relevant",
             metavar="R",
             help="Number of relevant documents, instead of QRELS.",
+            callback=options.at_least(0),
             rich_help_panel=_CHANCE,
         ),
     ] = None,
@@ -45,6 +50,7 @@ def chance_command(
             "--draws",
             help="Random rankings per topic, for the probability that chance reaches a run's AP; "
             "0 leaves it out.",
+            callback=options.at_least(0),
             rich_help_panel=_CHANCE,
         ),
     ] = 9_999,
@@ -71,7 +77,7 @@ def chance_command(
     from confir.measures.catalogue import DEFAULT_MEASURES
     from confir.studies.random_baseline import compare_with_chance, describe_chance
 
-    check_output(output)
+    check_output(output, kind)
     if quiet:
         be_quiet()
     if documents is None:
@@ -80,9 +86,12 @@ def chance_command(
             "for example: confir chance qrels.txt bm25.run --documents 528155"
         )
     names = measure or list(DEFAULT_MEASURES)
+    if not runs:
+        refuse_options(context, _OF_RUNS, "is for runs; there is none")
     if relevant is not None:
         if qrels is not None:
             raise InvalidValueError("--relevant stands in for QRELS; give one or the other")
+        refuse_options(context, ["per_topic"], "is for the topics of QRELS; there are none")
         chance = describe_chance(documents, relevant, names, depth=depth, rel=rel)
         deliver(_answer(chance, per_topic=False, note=_note(chance)), output=output, kind=kind)
         return
@@ -91,55 +100,30 @@ def chance_command(
             "expected QRELS or --relevant R; for example: confir chance --documents 1000 "
             "--relevant 10"
         )
-    from confir.data.trec_files import read_qrels
+    from confir.cli.input import check_reading, load_scores
+    from confir.data.neighbours import as_qrels
 
-    judged = read_qrels(qrels)
+    check_reading(missing, name_by, tie_precision)
+    judged = as_qrels(qrels)
     # before any run is read: errors of the request come at once
     chance = compare_with_chance(judged, documents=documents, measures=names, depth=depth, rel=rel)
     if runs:
-        scores = _evaluate(
-            judged, runs, names, rel, depth, missing, name_by, tie_precision, quiet=quiet
+        scores = load_scores(
+            judged,
+            runs,
+            measures=names,
+            rel=rel,
+            depth=depth,
+            missing=missing,
+            name_by=name_by,
+            tie_precision=tie_precision,
+            quiet=quiet,
         )
         chance = compare_with_chance(
             judged, scores, documents=documents, depth=depth, draws=draws, rng=seed
         )
     note = _note(chance, draws, seed)
     deliver(_answer(chance, per_topic=per_topic, note=note), output=output, kind=kind)
-
-
-def _evaluate(
-    qrels: Qrels,
-    runs: list[str],
-    measures: list[str],
-    rel: int,
-    depth: int | None,
-    missing: str,
-    name_by: str,
-    tie_precision: str,
-    *,
-    quiet: bool,
-) -> Scores:
-    """Return the scores of the runs."""
-    from confir.cli.input import check_choice
-    from confir.cli.terminal import Progress
-    from confir.data.trec_files import find_runs
-    from confir.measures.evaluation import evaluate
-
-    check_choice("--missing", missing, ("zero", "drop", "error"))
-    check_choice("--name-by", name_by, ("file", "tag"))
-    check_choice("--tie-precision", tie_precision, ("double", "single"))
-    with Progress("reading runs", total=len(find_runs(runs)), quiet=quiet) as progress:
-        return evaluate(
-            qrels,
-            runs,
-            measures,
-            rel=rel,
-            depth=depth,
-            missing=cast("Literal['zero', 'drop', 'error']", missing),
-            name_by=cast("Literal['file', 'tag']", name_by),
-            tie_precision=cast("Literal['double', 'single']", tie_precision),
-            progress=progress,
-        )
 
 
 def _answer(chance: Chance, *, per_topic: bool, note: str) -> Answer:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from confir.cli import options
+from confir.cli.given import refuse_options
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ SmallROption = Annotated[
 
 
 def collection_command(
+    context: typer.Context,
     qrels: options.QrelsArgument = None,
     runs: options.RunsArgument = None,
     measure: Annotated[
@@ -103,12 +105,9 @@ def collection_command(
 
     check_output(output, kind)
     check_choice("--pairing", pairing, ("paired", "independent", "both"))
-    if variance and per_topic:
-        raise InvalidValueError("--variance and --per-topic cannot be had at once")
+    _check_view(context, per_topic=per_topic, variance=variance, has_baseline=baseline is not None)
     if quiet:
         be_quiet()
-    if method and (variance or baseline):
-        raise InvalidValueError("--method is for means and topics, not for differences or variance")
     chosen = _check_methods(method or [], per_topic=per_topic)
     check_settings(level, margin, measure or ["AP"], rel)
     sample = resample(
@@ -124,6 +123,7 @@ def collection_command(
         seed=seed,
         jackknife=chosen == ["bca"],
         quiet=quiet,
+        example="confir collection qrels.txt bm25.run dense.run",
     )
     against = find_baseline(baseline, sample.scores, runs or [])
     if variance:
@@ -137,6 +137,21 @@ def collection_command(
     else:
         answer = _means(sample, chosen, level, seed, small_r=small_r, margin=margin)
     deliver(answer, output=output, kind=kind)
+
+
+def _check_view(
+    context: typer.Context, *, per_topic: bool, variance: bool, has_baseline: bool
+) -> None:
+    """Raise where options ask for what the view does not show."""
+    if variance and per_topic:
+        raise InvalidValueError("--variance and --per-topic cannot be had at once")
+    if variance or has_baseline:
+        reason = "is for means and topics, not for differences or variance"
+        refuse_options(context, ("method", "small_r"), reason)
+    if variance:
+        refuse_options(context, ("level", "pairing"), "is for intervals, which --variance lacks")
+    if not has_baseline:
+        refuse_options(context, ["pairing"], "is for differences; expected --baseline RUN")
 
 
 def check_settings(level: float, margin: float, measures: list[str], rel: int) -> None:
@@ -180,19 +195,22 @@ def resample(
     seed: int,
     jackknife: bool,
     quiet: bool,
+    example: str,
 ) -> DocumentReplicates:
-    """Return the scores on resampled collections that a command's arguments ask for."""
-    from confir.cli.input import check_choice
+    """Return the scores on resampled collections that a command's arguments ask for.
+
+    Where there is nothing to read, the example tells how to call the command.
+    """
+    from confir.cli.input import check_reading
     from confir.cli.terminal import Progress
     from confir.resampling.documents import resample_documents
 
     if qrels is None or not runs:
         raise InvalidValueError(
             "expected QRELS and at least one RUN; documents are needed, so that a score table "
-            "will not do; for example: confir collection qrels.txt bm25.run"
+            f"will not do; for example: {example}"
         )
-    check_choice("--missing", missing, ("zero", "drop", "error"))
-    check_choice("--name-by", name_by, ("file", "tag"))
+    check_reading(missing, name_by)
     with Progress("resampling the collection", total=None, quiet=quiet) as progress:
         return resample_documents(
             qrels,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from confir.cli import options
+from confir.cli.given import is_given, refuse_options
 from confir.errors import InvalidValueError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _GATE = "Gate"
 
 
 def compare_command(
+    context: typer.Context,
     qrels: options.QrelsArgument = None,
     runs: options.RunsArgument = None,
     scores: options.ScoresOption = None,
@@ -77,14 +79,7 @@ def compare_command(
     name_by: options.NameByOption = "file",
     tie_precision: options.TiePrecisionOption = "double",
     level: options.LevelOption = 0.95,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Interval method (confir methods lists them).",
-            rich_help_panel=_STATISTICS,
-        ),
-    ] = None,
+    method: options.MethodOption = None,
     test: Annotated[
         list[str] | None,
         typer.Option(
@@ -115,12 +110,19 @@ def compare_command(
     from confir.cli.input import load_scores
     from confir.cli.terminal import be_quiet, check_output
     from confir.intervals.catalogue import DEFAULT_METHOD
+    from confir.intervals.interval import check_level
     from confir.studies.comparison import compare_runs
+    from confir.studies.mean_differences import find_difference_method
     from confir.studies.paired_tests import DEFAULT_TEST
 
-    check_output(output)
+    check_output(output, kind)
     gates = list(fail_if_worse or [])
-    _check_options(gates, require, baseline, margin, views=per_topic + groups + effects)
+    tests = test or [DEFAULT_TEST]
+    _check_gate(gates, require, baseline, margin)
+    _check_view(context, tests, per_topic=per_topic, groups=groups, effects=effects)
+    check_level(level)
+    find_difference_method(method or DEFAULT_METHOD)
+    _check_tests(context, tests, correction, margin, baseline)
     if quiet:
         be_quiet()
     table = load_scores(
@@ -135,11 +137,13 @@ def compare_command(
         name_by=name_by,
         tie_precision=tie_precision,
         quiet=quiet,
+        context=context,
+        example="confir compare qrels.txt bm25.run dense.run --baseline bm25",
     )
     comparison = compare_runs(
         table,
         baseline=find_baseline(baseline, table, runs or []),
-        test=test or DEFAULT_TEST,
+        test=tests,
         correction=correction,
         margin=margin or None,
         level=level,
@@ -147,7 +151,8 @@ def compare_command(
         replicates=replicates,
         rng=seed,
     )
-    judged = _judge(comparison, gates, margin, require)
+    guards = _find_measures(table, gates, rel, from_table=bool(scores))
+    judged = _judge(comparison, guards, margin, require)
     if per_topic or groups or effects:
         _show_view(comparison, per_topic, groups, output=output, kind=kind)
         told = False
@@ -168,7 +173,7 @@ def add_baseline(runs: Sequence[str], baseline: str | None) -> list[str]:
         return list(runs)
     sources = find_runs(runs)
     known = any(
-        baseline in (source.label(), source.path) or Path(source.path).samefile(baseline)
+        baseline in (source.label(), source.path) or _is_file(source.path, baseline)
         for source in sources
     )
     return list(runs) if known else [baseline, *runs]
@@ -182,23 +187,24 @@ def find_baseline(baseline: str | None, scores: Scores, runs: Sequence[str]) -> 
         return baseline
     if runs and Path(baseline).is_file():
         for place, source in enumerate(find_runs(add_baseline(runs, baseline))):
-            if Path(source.path).samefile(baseline):
+            if _is_file(source.path, baseline):
                 return scores.runs[place]
     if name_from_path(baseline) in scores.runs:
         return name_from_path(baseline)
     raise UnknownNameError("run", baseline, scores.runs)
 
 
-def _check_options(
-    gates: Sequence[str],
-    require: str | None,
-    baseline: str | None,
-    margin: float | None,
-    *,
-    views: int,
+def _is_file(path: str, baseline: str) -> bool:
+    """Whether a run comes from the baseline's file; standard input is no file."""
+    from confir.data.files import STDIN
+
+    return path != STDIN and Path(path).samefile(baseline)
+
+
+def _check_gate(
+    gates: Sequence[str], require: str | None, baseline: str | None, margin: float | None
 ) -> None:
-    if views > 1:
-        raise InvalidValueError("expected one of --per-topic, --groups and --effects")
+    """Raise where a gate would not know what to judge."""
     if gates and baseline is None:
         raise InvalidValueError("--fail-if-worse needs --baseline, the run to compare with")
     if require is not None and not gates:
@@ -207,6 +213,43 @@ def _check_options(
         raise UnknownNameError("value of --require", str(require), ("non-inferior", "superior"))
     if margin is not None and not 0.0 <= margin < float("inf"):
         raise InvalidValueError(f"--margin is {margin}; expected a number of 0 or more")
+
+
+def _check_view(
+    context: typer.Context, tests: Sequence[str], *, per_topic: bool, groups: bool, effects: bool
+) -> None:
+    """Raise where options ask for what the view does not show."""
+    if per_topic + groups + effects > 1:
+        raise InvalidValueError("expected one of --per-topic, --groups and --effects")
+    if groups and is_given(context, "baseline"):
+        raise InvalidValueError("groups of runs need all pairs: leave --baseline out")
+    if groups and len(set(tests)) > 1:
+        raise InvalidValueError("--groups rests on one test; expected one --test")
+    if per_topic or effects:
+        view = "--per-topic" if per_topic else "--effects"
+        shown = f"which {view} does not print"
+        refuse_options(context, ("test", "correction"), f"is for p-values, {shown}")
+        if not is_given(context, "fail_if_worse"):
+            names = ("level", "method", "margin", "replicates", "seed")
+            refuse_options(context, names, f"is for intervals and verdicts, {shown}")
+
+
+def _check_tests(
+    context: typer.Context,
+    tests: Sequence[str],
+    correction: str,
+    margin: float | None,
+    baseline: str | None,
+) -> None:
+    """Raise for tests and corrections that there are not, or that do not fit together."""
+    from confir.studies.comparability import check_options
+    from confir.studies.paired_tests import find_test
+
+    chosen = [find_test(name) for name in tests]
+    check_options(chosen, correction, margin or None, baseline)
+    if not margin and all(test.corrected for test in chosen):
+        names = " and ".join(test.name for test in chosen)
+        refuse_options(context, ["correction"], f"is for other tests; {names} corrects by itself")
 
 
 def _with_gates(measures: Sequence[str], gates: Sequence[str], *, from_table: bool) -> list[str]:
@@ -218,17 +261,28 @@ def _with_gates(measures: Sequence[str], gates: Sequence[str], *, from_table: bo
     return list(dict.fromkeys([*(measures or DEFAULT_MEASURES), *gates]))
 
 
-def _judge(
-    comparison: Comparison, gates: Sequence[str], margin: float | None, require: str | None
-) -> list[Gate]:
+def _find_measures(
+    scores: Scores, gates: Sequence[str], rel: int, *, from_table: bool
+) -> list[str]:
+    """Return the measures of the gates by their names in the scores, each once."""
     from confir.cli.input import select_measures
+    from confir.measures.evaluation import parse_measures
+
+    if not gates:
+        return []
+    if from_table:
+        return list(select_measures(scores, gates).measures)
+    return [str(measure) for measure in parse_measures(gates, rel)]
+
+
+def _judge(
+    comparison: Comparison, measures: Sequence[str], margin: float | None, require: str | None
+) -> list[Gate]:
     from confir.studies.gate import judge_gate
 
     requirement = cast("Requirement", require or "not-worse")
-    names = [select_measures(comparison.scores, [name]).measures[0] for name in gates]
     return [
-        judge_gate(comparison, name, margin=margin or 0.0, require=requirement)
-        for name in dict.fromkeys(names)
+        judge_gate(comparison, name, margin=margin or 0.0, require=requirement) for name in measures
     ]
 
 

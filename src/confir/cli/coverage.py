@@ -16,10 +16,20 @@ if TYPE_CHECKING:
 _STATISTICS = "Statistics"
 
 SamplesOption = Annotated[
-    int, typer.Option(help="Samples of topics to draw.", rich_help_panel=_STATISTICS)
+    int,
+    typer.Option(
+        help="Samples of topics to draw.",
+        callback=options.at_least(1),
+        rich_help_panel=_STATISTICS,
+    ),
 ]
 InnerReplicatesOption = Annotated[
-    int, typer.Option(help="Bootstrap replicates of each sample.", rich_help_panel=_STATISTICS)
+    int,
+    typer.Option(
+        help="Replicates of the bootstrap, of each sample.",
+        callback=options.at_least(1),
+        rich_help_panel=_STATISTICS,
+    ),
 ]
 StudiedMethodsOption = Annotated[
     list[str] | None,
@@ -33,6 +43,7 @@ StudiedMethodsOption = Annotated[
 
 
 def coverage_command(
+    context: typer.Context,
     qrels: options.QrelsArgument = None,
     runs: options.RunsArgument = None,
     scores: options.ScoresOption = None,
@@ -40,6 +51,9 @@ def coverage_command(
     rel: options.RelOption = 1,
     depth: options.DepthOption = None,
     missing: options.MissingOption = "zero",
+    intents: options.IntentsOption = None,
+    name_by: options.NameByOption = "file",
+    tie_precision: options.TiePrecisionOption = "double",
     level: options.LevelOption = 0.95,
     method: StudiedMethodsOption = None,
     per_tail: Annotated[
@@ -84,7 +98,12 @@ def coverage_command(
         rel=rel,
         depth=depth,
         missing=missing,
+        intents=intents,
+        name_by=name_by,
+        tie_precision=tie_precision,
         quiet=quiet,
+        context=context,
+        example="confir coverage qrels.txt bm25.run dense.run",
     )
     methods = list(method) if method else None
     if per_tail == "published":
@@ -113,6 +132,7 @@ def coverage_command(
 
 
 def type_one_command(
+    context: typer.Context,
     qrels: options.QrelsArgument = None,
     runs: options.RunsArgument = None,
     scores: options.ScoresOption = None,
@@ -129,6 +149,9 @@ def type_one_command(
     rel: options.RelOption = 1,
     depth: options.DepthOption = None,
     missing: options.MissingOption = "zero",
+    intents: options.IntentsOption = None,
+    name_by: options.NameByOption = "file",
+    tie_precision: options.TiePrecisionOption = "double",
     topics: Annotated[
         list[int] | None,
         typer.Option(
@@ -175,6 +198,7 @@ def type_one_command(
     """
     from confir.cli.input import check_choice, load_scores
     from confir.cli.terminal import Answer, Progress, be_quiet, check_output, deliver
+    from confir.measures.evaluation import parse_measures
     from confir.report.coverage_tables import type_one_run_table, type_one_table
     from confir.studies.misses import number_of_tasks
     from confir.studies.type_one_error import PARK_LEVELS, PARK_TOPICS, estimate_type_one_error
@@ -183,6 +207,8 @@ def type_one_command(
     check_choice("--sampling", sampling, ("without", "with"))
     levels = tuple(level or PARK_LEVELS)
     _check_early(method, levels)
+    if measure and not scores:
+        _check_single([str(one) for one in parse_measures(measure, rel)])
     if quiet:
         be_quiet()
     table = load_scores(
@@ -193,13 +219,14 @@ def type_one_command(
         rel=rel,
         depth=depth,
         missing=missing,
+        intents=intents,
+        name_by=name_by,
+        tie_precision=tie_precision,
         quiet=quiet,
+        context=context,
+        example="confir type-one qrels.txt runs/ -m AP",
     )
-    if len(table.measures) > 1:
-        raise InvalidValueError(
-            f"the scores are by {len(table.measures)} measures ({', '.join(table.measures)}); name "
-            "one of them with -m"
-        )
+    _check_single(table.measures)
     sizes = tuple(dict.fromkeys(topics or PARK_TOPICS))
     total = number_of_tasks(samples) * len(sizes)
     with Progress("drawing samples", total=total, quiet=quiet) as progress:
@@ -245,6 +272,15 @@ def _check_early(methods: Sequence[str] | None, levels: Sequence[float]) -> None
         as_method(name)
     for level in levels:
         check_level(level)
+
+
+def _check_single(measures: Sequence[str]) -> None:
+    """Raise where there are several measures."""
+    if len(measures) > 1:
+        raise InvalidValueError(
+            f"the scores are by {len(measures)} measures ({', '.join(measures)}); name one of them "
+            "with -m"
+        )
 
 
 def _size(scores: Scores) -> str:

@@ -34,10 +34,11 @@ def demo_command(
     """
     from confir.cli.evaluate import mean_answer
     from confir.cli.report import check_page
-    from confir.cli.terminal import deliver
+    from confir.cli.terminal import check_output, deliver
     from confir.data.simulation import sample_collection, write_collection
     from confir.measures.evaluation import evaluate
 
+    check_output(output, kind)
     if report is not None:
         check_page(report)
     collection = sample_collection()

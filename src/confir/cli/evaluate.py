@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from confir.cli import options
+from confir.cli.given import refuse_options
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def evaluate_command(
+    context: typer.Context,
     qrels: options.QrelsArgument = None,
     runs: options.RunsArgument = None,
     scores: options.ScoresOption = None,
@@ -29,7 +32,9 @@ def evaluate_command(
     ranks: Annotated[
         bool,
         typer.Option(
-            "--ranks", help="Print each run's rank, its interval, and how likely it is best."
+            "--ranks",
+            help="Print each run's rank, its interval, and the share of resampled sets of topics "
+            "in which it is best.",
         ),
     ] = False,
     baseline: Annotated[
@@ -61,15 +66,16 @@ def evaluate_command(
     from confir.cli.compare import add_baseline, find_baseline
     from confir.cli.input import load_scores
     from confir.cli.terminal import be_quiet, check_output, deliver
+    from confir.intervals.catalogue import find_method
+    from confir.intervals.interval import check_level
 
     check_output(output, kind)
-    if per_topic and ranks:
-        raise InvalidValueError("--per-topic and --ranks cannot be had at once")
-    if baseline is not None and (per_topic or ranks):
-        raise InvalidValueError(
-            "--baseline marks means: leave it out, or --per-topic and --ranks; confir compare "
-            "--per-topic shows differences from a baseline"
-        )
+    _check_view(context, per_topic=per_topic, ranks=ranks, baseline=baseline)
+    check_level(level)
+    for name in method or ():
+        find_method(name)
+    if output is not None:
+        _check_chart(output, method or [], baseline)
     if quiet:
         be_quiet()
     table = load_scores(
@@ -84,6 +90,8 @@ def evaluate_command(
         name_by=name_by,
         tie_precision=tie_precision,
         quiet=quiet,
+        context=context,
+        example="confir evaluate qrels.txt bm25.run",
     )
     if per_topic:
         answer = _per_topic(table)
@@ -101,6 +109,40 @@ def evaluate_command(
     deliver(answer, output=output, kind=kind)
 
 
+def _check_view(
+    context: typer.Context, *, per_topic: bool, ranks: bool, baseline: str | None
+) -> None:
+    """Raise where options ask for what the view does not show."""
+    if per_topic and ranks:
+        raise InvalidValueError("--per-topic and --ranks cannot be had at once")
+    if baseline is not None and (per_topic or ranks):
+        raise InvalidValueError(
+            "--baseline marks means: leave it out, or --per-topic and --ranks; confir compare "
+            "--per-topic shows differences from a baseline"
+        )
+    if per_topic:
+        names = ("level", "method", "replicates", "seed")
+        refuse_options(context, names, "is for intervals, which --per-topic does not print")
+    if ranks:
+        refuse_options(context, ["method"], "is for means; --ranks has percentile intervals")
+
+
+def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> None:
+    """Raise where a chart would not show all that is asked for."""
+    from confir.report.records import CHART_ENDINGS
+
+    if Path(output).suffix.lower() not in CHART_ENDINGS:
+        return
+    if len(set(methods)) > 1:
+        raise InvalidValueError(
+            f"{output}: a chart shows one method; expected one --method, or a table to write"
+        )
+    if baseline is not None:
+        raise InvalidValueError(
+            f"{output}: a chart of means has no marks; confir compare --baseline draws differences"
+        )
+
+
 def _per_topic(scores: Scores) -> Answer:
     from confir.cli.terminal import Answer
     from confir.report.tables import topic_table
@@ -115,8 +157,8 @@ def _ranks(scores: Scores, level: float, replicates: int, seed: int) -> Answer:
 
     ranking = rank_runs(scores, level=level, replicates=replicates, rng=seed)
     note = (
-        f"rank with {100 * level:g} % interval, and probability of being best, over "
-        f"{len(scores.topics)} topics; {replicates} replicates, seed {seed}"
+        f"rank with {100 * level:g} % interval, and the share of {replicates} resampled sets of "
+        f"{len(scores.topics)} topics in which the run is best; seed {seed}"
     )
     return Answer(ranking.to_records(), ranking_table(ranking, note), ranking)
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, cast
 
+import typer
+
+from confir.cli.given import READING, refuse_options
 from confir.cli.terminal import Progress
+from confir.data.qrels import Qrels
 from confir.data.scores import Scores
 from confir.data.trec_files import find_runs
 from confir.errors import InvalidValueError, UnknownNameError
@@ -14,10 +18,10 @@ from confir.measures.evaluation import evaluate
 
 
 def load_scores(
-    qrels: str | None,
+    qrels: str | Qrels | None,
     runs: Sequence[str],
     *,
-    score_files: Sequence[str],
+    score_files: Sequence[str] = (),
     measures: Sequence[str],
     rel: int,
     depth: int | None,
@@ -26,22 +30,35 @@ def load_scores(
     name_by: str = "file",
     tie_precision: str = "double",
     quiet: bool,
+    context: typer.Context | None = None,
+    example: str = "confir evaluate qrels.txt bm25.run",
 ) -> Scores:
-    """Return the scores that a command's arguments ask for: read, or computed from runs."""
+    """Return the scores that a command's arguments ask for: read, or computed from runs.
+
+    Parameters
+    ----------
+    qrels, runs, score_files
+        What is there to read: runs with their judgements, or score tables.
+    measures, rel, depth, missing, intents, name_by, tie_precision, quiet
+        The options of these names.
+    context
+        The command at work, whose options must fit what there is to read.
+    example
+        How to call the command, told where there is nothing to read.
+    """
     if score_files:
         if qrels is not None:
             raise InvalidValueError("--scores stands in for QRELS RUN...; give one or the other")
+        if context is not None:
+            refuse_options(context, READING, "is for QRELS RUN...; a score table is read as it is")
         from confir.data.score_files import read_scores
 
         return select_measures(read_scores(list(score_files)), measures)
     if qrels is None or not runs:
         raise InvalidValueError(
-            "expected QRELS and at least one RUN, or --scores FILE; for example: "
-            "confir evaluate qrels.txt bm25.run"
+            f"expected QRELS and at least one RUN, or --scores FILE; for example: {example}"
         )
-    check_choice("--missing", missing, ("zero", "drop", "error"))
-    check_choice("--name-by", name_by, ("file", "tag"))
-    check_choice("--tie-precision", tie_precision, ("double", "single"))
+    check_reading(missing, name_by, tie_precision)
     total = len(find_runs(runs))
     with Progress("reading runs", total=total, quiet=quiet) as progress:
         return evaluate(
@@ -71,6 +88,13 @@ def select_measures(scores: Scores, measures: Sequence[str]) -> Scores:
             raise UnknownNameError("measure in the score table", name, scores.measures)
         chosen.append(found)
     return scores.select(measures=list(dict.fromkeys(chosen)))
+
+
+def check_reading(missing: str, name_by: str, tie_precision: str = "double") -> None:
+    """Raise where an option that says how runs are read has an unknown value."""
+    check_choice("--missing", missing, ("zero", "drop", "error"))
+    check_choice("--name-by", name_by, ("file", "tag"))
+    check_choice("--tie-precision", tie_precision, ("double", "single"))
 
 
 def check_choice(option: str, value: str, choices: Sequence[str]) -> None:

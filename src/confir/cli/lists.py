@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 from confir.cli import options
+from confir.errors import InvalidValueError
 
 
 class _Use(NamedTuple):
@@ -52,6 +54,7 @@ def measures_command(
     from confir.measures.catalogue import MEASURES
     from confir.report.tables import Cell, Table
 
+    _check_output(output, kind)
     records = [
         {
             "measure": definition.name,
@@ -77,6 +80,7 @@ def methods_command(
     from confir.intervals.documents import DOCUMENT_METHODS
     from confir.report.tables import Cell, Table
 
+    _check_output(output, kind)
     over_topics = [
         {
             "method": method.name,
@@ -107,3 +111,15 @@ def methods_command(
     deliver(
         Answer(records, Table(tuple(records[0]), rows, note, names=7)), output=output, kind=kind
     )
+
+
+def _check_output(output: str | None, kind: str) -> None:
+    """Raise where a list could not be written or printed; there is no chart of it."""
+    from confir.cli.terminal import check_output
+    from confir.report.records import CHART_ENDINGS, ENDINGS
+
+    check_output(output, kind)
+    if output is not None and Path(output).suffix.lower() in CHART_ENDINGS:
+        raise InvalidValueError(
+            f"{output}: there is no chart of a list; expected one of {', '.join(ENDINGS)}"
+        )

@@ -11,6 +11,7 @@ import typer
 
 from confir.cli import options
 from confir.cli.collection import MarginOption, SmallROption
+from confir.cli.given import READING, refuse_options
 from confir.errors import FormatError, InvalidValueError
 
 if TYPE_CHECKING:
@@ -20,31 +21,20 @@ if TYPE_CHECKING:
 _POOLING = "Pooling"
 
 # Options that say how documents are resampled.
-_OF_DOCUMENTS = (
-    ("pairing", "--pairing"),
-    ("rel", "--rel"),
-    ("depth", "--depth"),
-    ("missing", "--missing"),
-    ("intents", "--intents"),
-    ("name_by", "--name-by"),
-    ("small_r", "--small-r"),
-    ("margin", "--margin"),
-    ("replicates", "--replicates"),
-    ("seed", "--seed"),
-)
+_OF_DOCUMENTS = (*READING, "pairing", "small_r", "margin", "replicates", "seed")
 
 
 def meta_command(
     context: typer.Context,
     files: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="FILE...",
             help="Tables of effects: CSV, TSV, JSON, JSONL or Parquet. Of several files, each is a "
             "collection, named by its file or as NAME=FILE. With -m: QRELS RUN..., whose topics "
             "are pooled.",
         ),
-    ],
+    ] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,7 +59,9 @@ def meta_command(
     baseline: Annotated[
         str | None,
         typer.Option(
-            metavar="RUN", help="The run that --effect refers to.", rich_help_panel=_POOLING
+            metavar="RUN",
+            help="The run that --effect refers to: its name or, with -m, its file.",
+            rich_help_panel=_POOLING,
         ),
     ] = None,
     model: Annotated[
@@ -125,12 +117,21 @@ def meta_command(
         check_effect(effect, has_baseline=baseline is not None)
     for name in model or ():
         check_choice("--model", name, tuple(MODELS))
+    if not files:
+        raise InvalidValueError(
+            "expected FILE..., tables of effects, or QRELS RUN... with -m; for example: "
+            "confir meta trec7.json trec8.json"
+        )
     if quiet:
         be_quiet()
     if measure is None:
-        _refuse_document_options(context)
+        reason = "is for QRELS RUN..., whose measure -m names; tables of effects do not need it"
+        refuse_options(context, _OF_DOCUMENTS, reason)
         found, note = _of_tables(files, effect, baseline, level)
     else:
+        if baseline is None or effect == "adjusted":
+            reason = "is for differences; expected --baseline RUN, and not --effect adjusted"
+            refuse_options(context, ["pairing"], reason)
         check_settings(level, margin, measure, rel)
         qrels, runs = files[0], files[1:]
         sample = resample(
@@ -146,6 +147,7 @@ def meta_command(
             seed=seed,
             jackknife=False,
             quiet=quiet,
+            example="confir meta qrels.txt bm25.run dense.run -m AP",
         )
         found = collection_effects(
             sample,
@@ -159,17 +161,6 @@ def meta_command(
         note = f"studies are topics; {replicates} replicates of the collection, seed {seed}"
     models = pool_models(**found._asdict(), models=model or list(MODELS), level=level)
     _show(models, note, output=output, kind=kind)
-
-
-def _refuse_document_options(context: typer.Context) -> None:
-    """Raise where an option is given that only says how documents are resampled."""
-    for parameter, option in _OF_DOCUMENTS:
-        source = context.get_parameter_source(parameter)
-        if source is not None and source.name == "COMMANDLINE":
-            raise InvalidValueError(
-                f"{option} is for QRELS RUN..., whose measure -m names; tables of effects do not "
-                "need it"
-            )
 
 
 def _of_tables(

@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
+
+from confir.cli.given import is_given
+from confir.errors import InvalidValueError
 
 DEFAULT_SEED = 2006
 
 _INPUT = "Input"
 _STATISTICS = "Statistics"
 _OUTPUT = "Output"
+
+
+def at_least(least: int) -> Callable[[typer.CallbackParam, int | None], int | None]:
+    """Return what checks a count as soon as it is read."""
+
+    def check(parameter: typer.CallbackParam, value: int | None) -> int | None:
+        if value is not None and value < least:
+            option = max(parameter.opts, key=len)
+            raise InvalidValueError(f"{option} is {value}; expected {least} or more")
+        return value
+
+    return check
+
+
+def _print_or_write(
+    context: typer.Context, parameter: typer.CallbackParam, value: str | None
+) -> str | None:
+    """Check, at the latter of --format and --output, that they are not given both."""
+    other = "kind" if parameter.name == "output" else "output"
+    if is_given(context, str(parameter.name)) and is_given(context, other):
+        raise InvalidValueError(
+            "--format says how to print; --output writes a file as its ending says"
+        )
+    return value
+
 
 QrelsArgument = Annotated[
     str | None, typer.Argument(metavar="QRELS", help="Qrels file; - is standard input.")
@@ -45,13 +74,21 @@ MeasuresOption = Annotated[
 RelOption = Annotated[
     int,
     typer.Option(
-        "-l", "--rel", help="Lowest gain that counts as relevant.", rich_help_panel=_INPUT
+        "-l",
+        "--rel",
+        help="Lowest gain that counts as relevant.",
+        callback=at_least(1),
+        rich_help_panel=_INPUT,
     ),
 ]
 DepthOption = Annotated[
     int | None,
     typer.Option(
-        "-M", "--depth", help="Look only at so many documents a list.", rich_help_panel=_INPUT
+        "-M",
+        "--depth",
+        help="Look only at so many documents a list.",
+        callback=at_least(1),
+        rich_help_panel=_INPUT,
     ),
 ]
 MissingOption = Annotated[
@@ -97,16 +134,32 @@ MethodsOption = Annotated[
         rich_help_panel=_STATISTICS,
     ),
 ]
+MethodOption = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="Interval method (confir methods lists them).",
+        rich_help_panel=_STATISTICS,
+    ),
+]
 ReplicatesOption = Annotated[
-    int, typer.Option(help="Replicates of the bootstrap.", rich_help_panel=_STATISTICS)
+    int,
+    typer.Option(
+        help="Replicates of the bootstrap.", callback=at_least(1), rich_help_panel=_STATISTICS
+    ),
 ]
 SeedOption = Annotated[
-    int, typer.Option(help="Seed of the random numbers.", rich_help_panel=_STATISTICS)
+    int,
+    typer.Option(
+        help="Seed of the random numbers.", callback=at_least(0), rich_help_panel=_STATISTICS
+    ),
 ]
 JobsOption = Annotated[
     int | None,
     typer.Option(
         help="Threads at work at once; by default all cores. The numbers do not depend on it.",
+        callback=at_least(1),
         rich_help_panel=_STATISTICS,
     ),
 ]
@@ -125,6 +178,7 @@ OutputOption = Annotated[
         "--output",
         metavar="FILE",
         help="Write to a file: .csv .tsv .json .jsonl .md .tex .html .parquet .svg .pdf .png",
+        callback=_print_or_write,
         rich_help_panel=_OUTPUT,
     ),
 ]
@@ -134,6 +188,7 @@ FormatOption = Annotated[
         "--format",
         metavar="FORMAT",
         help="What to print: table, csv, tsv, json, jsonl, md, tex or html.",
+        callback=_print_or_write,
         rich_help_panel=_OUTPUT,
     ),
 ]

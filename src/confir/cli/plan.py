@@ -8,11 +8,13 @@ import typer
 
 from confir.cli import options
 from confir.cli.compare import add_baseline, find_baseline
+from confir.cli.given import refuse_options
 
 _GOAL = "Goal"
 
 
 def plan_command(
+    context: typer.Context,
     qrels: options.QrelsArgument = None,
     runs: options.RunsArgument = None,
     scores: options.ScoresOption = None,
@@ -38,6 +40,7 @@ def plan_command(
         int | None,
         typer.Option(
             help="The smallest difference that so many topics show; by default the pilot's.",
+            callback=options.at_least(2),
             rich_help_panel=_GOAL,
         ),
     ] = None,
@@ -65,10 +68,14 @@ def plan_command(
     """
     from confir.cli.input import load_scores
     from confir.cli.terminal import Answer, be_quiet, check_output, deliver
+    from confir.intervals.interval import check_level
     from confir.report.plan_tables import plan_table
     from confir.studies.planning import plan_topics
 
-    check_output(output)
+    check_output(output, kind)
+    check_level(level)
+    if half_width is not None:
+        refuse_options(context, ["power"], "is for differences to show, not for a half width")
     if quiet:
         be_quiet()
     table = load_scores(
@@ -83,6 +90,8 @@ def plan_command(
         name_by=name_by,
         tie_precision=tie_precision,
         quiet=quiet,
+        context=context,
+        example="confir plan qrels.txt bm25.run dense.run --baseline bm25",
     )
     plan = plan_topics(
         table,

@@ -22,12 +22,13 @@ def split_half_command(
             "-m",
             "--measure",
             metavar="NAME",
-            help="A measure in [0, 1].",
+            help="A measure in [0, 1] (confir measures lists them).",
             rich_help_panel="Input",
         ),
     ] = "AP",
     rel: options.RelOption = 1,
     depth: options.DepthOption = None,
+    intents: options.IntentsOption = None,
     name_by: options.NameByOption = "file",
     level: options.LevelOption = 0.95,
     method: Annotated[
@@ -53,14 +54,18 @@ def split_half_command(
     from confir.cli.collection import check_settings
     from confir.cli.input import check_choice
     from confir.cli.terminal import Answer, Progress, be_quiet, check_output, deliver
+    from confir.data.neighbours import as_qrels
     from confir.errors import enumerate_names
-    from confir.intervals.documents import DOCUMENT_METHODS
+    from confir.intervals.documents import DOCUMENT_METHODS, find_document_method
     from confir.report.split_half_tables import split_half_table
     from confir.studies.split_half import validate_split_half
 
     check_output(output, kind)
     check_choice("--name-by", name_by, ("file", "tag"))
     check_settings(level, margin, [measure], rel)
+    methods = method or tuple(DOCUMENT_METHODS)
+    for name in methods:
+        find_document_method(name)
     if quiet:
         be_quiet()
     if qrels is None or not runs:
@@ -69,10 +74,10 @@ def split_half_command(
         )
     with Progress("resampling both halves", total=None, quiet=quiet) as progress:
         result = validate_split_half(
-            qrels,
+            as_qrels(qrels, intents=intents),
             runs,
             measure,
-            methods=method or tuple(DOCUMENT_METHODS),
+            methods=methods,
             level=level,
             replicates=replicates,
             rng=seed,

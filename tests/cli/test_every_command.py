@@ -1,0 +1,144 @@
+"""Do all commands take the same options, and name at once what they cannot do?"""
+
+from importlib import import_module
+from typing import get_type_hints
+
+import pytest
+
+from confir.cli import COMMANDS
+from confir.cli.given import READING
+
+
+def parameters(name: str) -> dict[str, object]:
+    """Return the parameters of a command with their types."""
+    module = import_module(f"confir.cli.{COMMANDS[name][0]}")
+    return get_type_hints(getattr(module, f"{name.replace('-', '_')}_command"))
+
+
+def having(*names: str) -> list[str]:
+    """Return the commands that have all these parameters."""
+    return [command for command in COMMANDS if set(names) <= set(parameters(command))]
+
+
+# What each command wants besides its input.
+WANTED = {
+    "chance": ["--documents", 1000],
+    "meta": ["-m", "AP"],
+    "simulate": ["--scores", "nowhere.csv", "-o", "x.csv"],
+}
+# What has no meaning: no measure with a closed form knows intents, halves leave out lists that
+# retrieved nothing, and documents are resampled as double precision ranks them.
+WITHOUT = {
+    "chance": {"intents"},
+    "collection": {"tie_precision"},
+    "meta": {"tie_precision"},
+    "split-half": {"missing", "tie_precision"},
+}
+COUNTS = [
+    (command, name)
+    for command in COMMANDS
+    for name, kind in parameters(command).items()
+    if kind in (int, int | None) and (command, name) != ("report", "documents")
+]
+READERS = [*having("qrels", "runs"), "meta"]
+
+
+def arguments(command: str) -> list[object]:
+    """Return arguments of a command that name files which do not exist."""
+    files = ["nowhere.txt", "nowhere.run"] if command in READERS else []
+    return [*files, *WANTED.get(command, [])]
+
+
+@pytest.mark.parametrize("command", having("kind"))
+def test_a_wrong_format_is_named_before_anything_is_read(
+    confir_command, command, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    outcome = confir_command(command, *arguments(command), "--format", "xls")
+    assert outcome.code == 2
+    assert outcome.err.startswith("confir: error: unknown format 'xls'; known: table, csv")
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", having("kind"))
+def test_a_wrong_ending_is_named_before_anything_is_done(
+    confir_command, command, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    option = "--truth" if command == "simulate" else "-o"
+    extra = ["--write", "sample"] if command == "demo" else []
+    outcome = confir_command(command, *arguments(command), *extra, option, "table.xls")
+    assert outcome.code == 2
+    assert "unknown ending of a" in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", [name for name in having("kind") if name != "simulate"])
+def test_a_result_is_printed_or_written(confir_command, command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ways = (("--format", "json", "-o", "x.csv"), ("-o", "x.csv", "--format", "json"))
+    for way in ways:
+        outcome = confir_command(command, *arguments(command), *way)
+        assert outcome.code == 2
+        assert "--format says how to print; --output writes a file" in outcome.err
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_runs_are_read_by_the_same_options(command):
+    assert set(parameters(command)) & set(READING) == set(READING) - WITHOUT.get(command, set())
+
+
+@pytest.mark.parametrize("command", [*READERS, "simulate"])
+def test_a_command_without_input_gives_an_example_of_itself(confir_command, command):
+    outcome = confir_command(command)
+    assert outcome.code == 2
+    assert f"; for example: confir {command} " in outcome.err
+
+
+def test_topics_cannot_be_pooled_without_runs(confir_command):
+    outcome = confir_command("meta", "qrels.txt", "-m", "AP")
+    assert outcome.err.endswith("for example: confir meta qrels.txt bm25.run dense.run -m AP\n")
+
+
+@pytest.mark.parametrize("option", READING)
+@pytest.mark.parametrize("command", having("qrels", "scores", "kind"))
+def test_a_score_table_takes_no_option_for_runs(confir_command, command, option):
+    values = {"rel": 1, "depth": 10, "missing": "zero", "tie_precision": "double"}
+    spelt = f"--{option.replace('_', '-')}"
+    outcome = confir_command(command, "--scores", "s.csv", spelt, values.get(option, "file"))
+    assert outcome.code == 2
+    assert f"{spelt} is for QRELS RUN...; a score table is read as it is" in outcome.err
+
+
+@pytest.mark.parametrize(("command", "name"), COUNTS)
+def test_counts_below_zero_are_named_at_once(confir_command, command, name):
+    option = f"--{name.replace('_', '-')}"
+    outcome = confir_command(command, *arguments(command), option, -1)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"confir: error: {option} is -1; expected ")
+
+
+@pytest.mark.parametrize("name", ["rel", "depth", "replicates", "samples", "jobs"])
+def test_counts_of_things_that_are_needed_start_at_1(confir_command, name):
+    outcome = confir_command("coverage", f"--{name}", 0)
+    assert f"--{name} is 0; expected 1 or more" in outcome.err
+
+
+@pytest.mark.parametrize("command", having("level"))
+def test_a_wrong_level_is_named_before_anything_is_read(confir_command, command):
+    outcome = confir_command(command, *arguments(command), "--level", 95)
+    assert outcome.code == 2
+    assert "level is 95.0; expected a number between 0 and 1" in outcome.err
+
+
+@pytest.mark.parametrize("command", having("method"))
+def test_a_misspelt_method_is_named_before_anything_is_read(confir_command, command):
+    outcome = confir_command(command, *arguments(command), "--method", "bcaa")
+    assert outcome.code == 2
+    assert "'bcaa'" in outcome.err
+
+
+def test_usage_errors_point_at_the_help_of_the_command(confir_command):
+    assert "(confir evaluate --help tells more)" in confir_command("evaluate", "--nothing").err
+    assert "(confir --help tells more)" in confir_command("nothing").err
