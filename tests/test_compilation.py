@@ -2,6 +2,7 @@
 
 import sys
 
+from confir import compilation
 from confir.compilation import compile_with_numba
 
 
@@ -45,3 +46,11 @@ def test_kernels_are_compiled_without_a_cache_where_none_can_be_kept(monkeypatch
     monkeypatch.setattr(numba, "njit", njit)
     assert compile_with_numba(build) is double
     assert asked == [True, False]
+
+
+def test_where_numba_cannot_be_imported_nothing_is_compiled(monkeypatch):
+    def fail(_):
+        raise FileNotFoundError("the folder at hand is gone")
+
+    monkeypatch.setattr(compilation.importlib, "import_module", fail)
+    assert compile_with_numba(lambda *_: "kernels") is None

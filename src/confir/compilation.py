@@ -24,7 +24,7 @@ def compile_with_numba(build: Callable[[Any, Compile], Kernels]) -> Kernels | No
     """
     try:
         numba: Any = importlib.import_module("numba")
-    except ImportError:
+    except (ImportError, OSError):  # or a package that it imports looks for a folder that is gone
         return None
     if numba.config.DISABLE_JIT:
         return None

@@ -1,11 +1,16 @@
 """Does the progress bar show itself when it should, and what it should?"""
 
 import io
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
 from confir.cli import terminal
+from confir.cli.terminal import check_output
+from confir.errors import UnreadableError
 
 
 class Terminal(io.StringIO):
@@ -55,3 +60,45 @@ def test_no_bar_is_shown_without_a_terminal(shown):
 
 def test_no_bar_is_shown_to_the_quiet(shown):
     assert shown(Terminal(), total=4, quiet=True) == ""
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_signs_that_an_encoding_lacks_are_replaced(encoding):
+    process = subprocess.run(
+        [sys.executable, "-m", "confir", "methods"],
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    assert b"beta-logit" in process.stdout
+    assert not process.stderr
+
+
+def test_an_interrupted_command_says_so(confir_command, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("confir.cli.build_app", lambda _: interrupt)
+    outcome = confir_command("methods")
+    assert outcome.code == 130
+    assert outcome.err == "confir: error: interrupted\n"
+
+
+def test_too_little_memory_is_said(confir_command, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("confir.cli.build_app", fail)
+    outcome = confir_command("methods")
+    assert outcome.code == 2
+    assert "not enough memory" in outcome.err
+
+
+def test_an_output_that_cannot_be_written_is_named_before_the_work(tmp_path, monkeypatch):
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(UnreadableError, match="it is a folder"):
+        check_output(str(tmp_path / "folder.csv"))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(UnreadableError, match="the folder may not be written to"):
+        check_output(str(tmp_path / "table.csv"))

@@ -385,3 +385,12 @@ def test_data_larger_than_any_buffer_are_read(tmp_path, kind):
     assert read_bytes(path) == content
     with open_bytes(path) as stream:
         assert stream.read(300_001) + stream.read() == content
+
+
+def test_standard_input_is_read_once(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1 0 d 1\n")))
+    assert read_bytes("-") == b"1 0 d 1\n"
+    with pytest.raises(UnreadableError, match="standard input was read already"):
+        read_bytes("-")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"other")))
+    assert read_bytes("-") == b"other"

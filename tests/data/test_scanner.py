@@ -491,3 +491,10 @@ def test_without_numba_the_results_are_the_same(tmp_path, monkeypatch):
     assert blocks.load_kernels() is None
     (read,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
     assert_same(scanned, read)
+
+
+def test_a_file_named_like_standard_input_is_not_mistaken_for_it(tmp_path, monkeypatch):
+    (tmp_path / "-").write_bytes(b"x" * blocks.WARM_BREAK_EVEN)
+    monkeypatch.chdir(tmp_path)
+    assert blocks._content_size(RunSource("-")) == 0
+    assert blocks._content_size(RunSource("./-")) == blocks.WARM_BREAK_EVEN

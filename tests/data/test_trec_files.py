@@ -858,3 +858,21 @@ def test_real_runs_are_read_alike_by_block_and_by_line(real_data, name):
     by_block = trec_files._read_regular_run(content, "x", None, "tag")
     assert same_runs(by_block, trec_files._read_run_by_line(content, "x", None, "tag"))
     assert os.path.getsize(path) > 1000
+
+
+def test_json_in_a_pipe_is_recognised(monkeypatch):
+    content = b'{"1": {"d": 1.5, "e": 2.0, "f": 3.0, "g": 4.0}}'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    with pytest.raises(FormatError, match="looks like JSON, which is read from files"):
+        read_run("-")
+
+
+def test_what_may_not_be_looked_at_is_not_called_missing(monkeypatch):
+    def refuse(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "stat", refuse)
+    with pytest.raises(
+        UnreadableError, match=r"closed/a.run: cannot be read \(Permission denied\)"
+    ):
+        find_runs(["closed/a.run"])

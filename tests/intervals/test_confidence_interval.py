@@ -348,3 +348,11 @@ def test_two_topics_do_not_break_a_method(method):
     assert np.isnan(interval.low) == (method in ("bootstrap-t", "symmetric-t"))
     if not np.isnan(interval.low):
         assert interval.low < 0.45 < interval.high
+
+
+def test_a_method_is_not_recommended_where_it_fails_itself():
+    values = np.array([[0.5, np.nan], [0.7, np.nan], [0.2, 0.4]])[:, :, None]
+    scores = Scores(("1", "2", "3"), ("many", "few"), ("AP",), values)
+    with pytest.warns(DegenerateSampleWarning) as caught:
+        confidence_interval(scores, method="beta-logit")
+    assert "give one" not in str(caught[0].message)

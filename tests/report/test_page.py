@@ -350,3 +350,16 @@ def test_single_panels_lose_their_frame_and_several_keep_it():
 
 def test_percentages_and_intervals_stay_on_one_line():
     assert unbroken("a 95 % interval [0.1, 0.2] of %") == "a 95\xa0% interval [0.1,\xa00.2] of %"
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_scores_beyond_what_json_holds_are_left_out():
+    scores = table(scale=1e200)
+    page = rendered(scores)
+    assert "Infinity" not in packed(page, "data") + packed(page, "charts")
+
+
+def test_documents_below_one_are_refused():
+    for documents in (0, -5):
+        with pytest.raises(InvalidValueError, match=f"documents is {documents}"):
+            gather_contents(table(), settings=Settings(documents=documents))

@@ -338,3 +338,20 @@ def test_what_cannot_be_resampled_is_named():
         bootstrap_documents(qrels, runs, replicates=0)
     with pytest.raises(UnsupportedMethodError, match="ir_measures"):
         bootstrap_documents(qrels, runs, "infAP")
+
+
+def test_a_run_whose_topics_have_no_relevant_document_is_told_so():
+    qrels = make_qrels({"1": {"a": 0}, "2": {"a": 1}})
+    runs = [make_run("here", {"2": ["a"]}), make_run("bare", {"1": ["a"]})]
+    with (
+        pytest.warns(TopicWarning, match="no relevant document"),
+        pytest.raises(TopicMismatchError, match="none of the topics of run 'bare'"),
+    ):
+        resample_documents(qrels, runs, replicates=10)
+
+
+def test_a_gain_that_no_document_has_is_warned_of():
+    qrels, runs = random_collection()
+    with pytest.warns(TopicWarning, match=r"AP\(rel=99\) asks for: the highest is 2"):
+        sample = resample_documents(qrels, runs, "AP", rel=99, replicates=5)
+    assert np.isnan(sample.scores.values).all()

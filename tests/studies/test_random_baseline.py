@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import confir
+from confir.data.neighbours import as_qrels
 from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
 from confir.errors import (
@@ -209,3 +210,10 @@ def test_real_runs_are_far_above_chance(real_data):
     assert best["expected"] < 1e-4
     assert best["p"] < 1e-80
     assert worst["p"] < 1e-30
+
+
+def test_one_topic_without_relevant_documents_scores_0_by_chance():
+    qrels = as_qrels({"t": {"d": 0}})
+    chance = compare_with_chance(qrels, documents=100, measures=["AP", "P@10"])
+    assert chance.relevant.tolist() == [[0, 0]]
+    assert chance.expected.tolist() == [[0.0, 0.0]]

@@ -9,7 +9,7 @@ from scipy import stats
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
 from confir.data.simulation import sample_collection, simulate_collection
-from confir.errors import InvalidValueError, TopicMismatchError, UnknownNameError
+from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
 from confir.measures.evaluation import evaluate
 from confir.studies.split_half import (
     DIRECTIONS,
@@ -90,7 +90,8 @@ def test_scores_are_those_of_half_the_qrels_and_half_the_lists(collection, resul
 
 
 def test_topics_without_relevant_documents_in_a_half_are_left_out():
-    found = validate_split_half(*small_collection(), replicates=20, rng=1)
+    with pytest.warns(TopicWarning, match=r"run 'whole' lacks 2 topics \(2, 3\)"):
+        found = validate_split_half(*small_collection(), replicates=20, rng=1)
     assert found.topics == ("1", "5")
     assert found.left_out == ("2", "3")
     assert found.score[0, 0, 0] == pytest.approx((1 + 2 / 3) / 2)
@@ -104,7 +105,8 @@ def test_lists_that_retrieved_nothing_are_left_out():
     judged["4"] = {IN_A[2]: 1, IN_B[2]: 1}
     lists = {run.name: run.to_dict() for run in runs}
     lists["whole"]["4"] = {IN_A[2]: 1.0}
-    found = validate_split_half(judged, lists, replicates=20, rng=1)
+    with pytest.warns(TopicWarning, match="left out of the run's means"):
+        found = validate_split_half(judged, lists, replicates=20, rng=1)
     assert found.topics == ("1", "4", "5")
     assert np.isnan(found.score[:, 1, 1]).all()
     assert found.topic_shares("linear", corrected=True, half=0).n == 5
@@ -233,3 +235,10 @@ def test_replicates_that_make_no_bootstrap_are_refused(replicates):
     sample = sample_collection()
     with pytest.raises(InvalidValueError, match=f"replicates is {replicates}"):
         validate_split_half(sample.qrels, sample.runs[0], replicates=replicates)
+
+
+def test_runs_of_other_topics_are_told_so():
+    qrels, runs = small_collection()
+    other = {"far": {IN_A[0]: 1.0, IN_B[0]: 0.5}}
+    with pytest.raises(TopicMismatchError, match="no topic in common: the run has far"):
+        validate_split_half(qrels, {"one": runs[0], "other": other}, replicates=20)

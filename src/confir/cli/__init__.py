@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import io
 import os
 import sys
 import warnings
@@ -38,6 +39,9 @@ COMMANDS = {
     "measures": ("lists", LISTS),
     "methods": ("lists", LISTS),
 }
+
+# The exit code of what Ctrl-C stopped.
+INTERRUPTED = 130
 
 # How many objects are made before Python looks for garbage among them; its default is 700.
 _OBJECTS_PER_COLLECTION = 100_000
@@ -78,8 +82,13 @@ def root(
 
 
 def main() -> None:
-    """Run the command line; exit with 0, 1 (a gate that is closed) or 2 (an error)."""
+    """Run the command line; exit with 0, 1 (a closed gate), 2 (an error) or 130 (interrupted)."""
     _start_fast()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # what an encoding lacks is shown as a question mark
+            stream.reconfigure(errors="replace")
     with warnings.catch_warnings():
         warnings.simplefilter("always", ConfirWarning)
         warnings.showwarning = _show_warning
@@ -116,7 +125,9 @@ def _run() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except (KeyboardInterrupt, typer.Abort):
-        code = _fail("interrupted")
+        code = INTERRUPTED
+    except MemoryError:
+        code = _fail("there is not enough memory for this; fewer --replicates need less")
     except Exception as error:  # a bug is told in one sentence, too
         if os.environ.get("CONFIR_TRACEBACK"):
             raise
@@ -124,6 +135,8 @@ def _run() -> int:
             f"this is a bug in confir: {type(error).__name__}: {error} "
             "(CONFIR_TRACEBACK=1 shows where)"
         )
+    if code == INTERRUPTED:
+        _fail("interrupted")
     return code if isinstance(code, int) else 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import threading
@@ -68,8 +69,14 @@ def check_output(output: str | None, kind: str = "table") -> None:
     known = (*ENDINGS, *CHART_ENDINGS)
     if Path(output).suffix.lower() not in known:
         raise UnknownNameError("ending of an output file", Path(output).name, known)
-    if not Path(output).parent.is_dir():
-        raise UnreadableError(f"{output}: cannot be written (no such folder)")
+    folder = Path(output).parent
+    reason = "no such folder" if not folder.is_dir() else ""
+    if Path(output).is_dir():
+        reason = "it is a folder"
+    elif folder.is_dir() and not os.access(folder, os.W_OK):
+        reason = "the folder may not be written to"
+    if reason:
+        raise UnreadableError(f"{output}: cannot be written ({reason})")
 
 
 def be_quiet() -> None:

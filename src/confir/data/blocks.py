@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple, cast
 import numpy as np
 
 from confir.arrays import Bytes, Integers
-from confir.data.files import COMPRESSION_ENDINGS, open_bytes
+from confir.data.files import COMPRESSION_ENDINGS, STDIN, open_bytes
 from confir.data.scan_kernels import (
     NEWLINE,
     WORD,
@@ -178,6 +178,8 @@ def choose_kernels(sources: Iterable[RunSource]) -> Kernels | None:
 
 def _content_size(source: RunSource) -> int:
     """Return about how many bytes a file holds, decompressed; 0 where it can be read only once."""
+    if source.path == STDIN:
+        return 0
     try:
         status = os.stat(source.path)
     except OSError:

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any, cast
+from weakref import WeakSet
 
 from confir.errors import MissingDependencyError, UnreadableError
 
@@ -95,13 +96,20 @@ def _is_special(name: str) -> bool:
     return os.path.exists(name) and not os.path.isfile(name)
 
 
+# Standard inputs of which nothing is left.
+_read_through: WeakSet[Any] = WeakSet()
+
+
 @contextmanager
 def _open_raw(name: str) -> Iterator[IO[bytes]]:
     if name == STDIN:
         stdin = getattr(sys.stdin, "buffer", None)
         if stdin is None or stdin.closed:
             raise UnreadableError(f"{name}: standard input is closed; expected data there")
+        if stdin in _read_through:
+            raise UnreadableError(f"{name}: standard input was read already; name it only once")
         yield stdin
+        _read_through.add(stdin)
         return
     try:
         stream = open(name, "rb")  # noqa: SIM115

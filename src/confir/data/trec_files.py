@@ -239,7 +239,7 @@ def _expand(source: str) -> list[RunSource]:
         return [RunSource(source)]
     if os.path.isdir(source):
         return _expand_directory(source)
-    if os.path.exists(source):
+    if _exists(source):
         return [RunSource(source)]
     name, equals, path = source.partition("=")
     if equals and name and (path == STDIN or os.path.exists(path)):
@@ -248,6 +248,17 @@ def _expand(source: str) -> list[RunSource]:
     if not matches:
         raise UnreadableError(f"{path if name and path else source}: no such file")
     return [RunSource(match) for match in matches]
+
+
+def _exists(path: str) -> bool:
+    """Tell whether there is a file; raise where that may not be known."""
+    try:
+        os.stat(path)
+    except PermissionError as error:
+        raise UnreadableError(f"{path}: cannot be read ({error.strerror})") from None
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _expand_directory(source: str) -> list[RunSource]:
@@ -424,6 +435,8 @@ def _wrong_run_columns(fields: Sequence[bytes], source: str, number: int) -> For
     problem = f"{len(fields)} columns; expected 6: {RUN_COLUMNS}"
     if len(fields) == 4 and _whole_number(fields[3]) is not None:
         problem += " (this looks like qrels; the qrels file comes first, then the runs)"
+    if fields[0].startswith(b"{"):
+        problem += " (this looks like JSON, which is read from files, not from a pipe)"
     return FormatError(problem, path=source, line=number)
 
 

@@ -467,8 +467,8 @@ class _Columns:
     def _warn(self, method: str, degenerate: Booleans) -> None:
         names = [" ".join(self.labels[i]) for i in np.flatnonzero(degenerate)]
         answered = self.support[degenerate].all() and self._provides("sample")
-        others = ", ".join(other.name for other in METHODS.values() if other.any_sample)
-        hint = f"; {others} give one" if answered else ""
+        others = [other.name for other in METHODS.values() if other.any_sample]
+        hint = f"; {', '.join(others)} give one" if answered and method not in others else ""
         warnings.warn(
             f"no {method} interval for {enumerate_names(names, 5)}: the scores are all equal "
             f"or too few{hint}",

@@ -26,7 +26,7 @@ from confir.errors import (
     UnknownNameError,
     enumerate_names,
 )
-from confir.measures.catalogue import DEFAULT_MEASURES, parse_measure
+from confir.measures.catalogue import DEFAULT_MEASURES, HIGHEST_NUMBER, parse_measure
 from confir.measures.foreign import ForeignMeasure, foreign_measure
 from confir.measures.measure import ListMeasure, Measure
 from confir.parallel import run_in_threads
@@ -131,13 +131,14 @@ def score_rankings(
     """
     check_missing(missing)
     _check_names([part for part, _ in ranked])
-    _check_topics(qrels, ranked, missing)
+    check_topics(qrels, ranked, missing)
+    _warn_of_nothing_relevant(qrels, measures)
     parts = [part if depth is None else part.cut(depth) for part, _ in ranked]
     batches = [stack_rankings(batch) for batch in _batches(parts)]
     relevant = [batch.at_least(1) for batch in batches]
 
     def scored(measure: AnyMeasure) -> Floats:
-        seen = batches if _judged(measure) else relevant
+        seen = relevant if _sees_relevant_alone(measure) else batches
         return _measure(measure, qrels, runs, seen, depth)
 
     foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
@@ -155,8 +156,8 @@ def score_rankings(
 
 def check_depth(depth: int | None) -> None:
     """Raise unless a depth, if any, leaves something to look at."""
-    if depth is not None and depth < 1:
-        raise InvalidValueError(f"depth is {depth}; expected 1 or more")
+    if depth is not None and not 1 <= depth <= HIGHEST_NUMBER:
+        raise InvalidValueError(f"depth is {depth}; expected 1 to {HIGHEST_NUMBER}")
 
 
 def check_missing(missing: str) -> None:
@@ -207,7 +208,7 @@ def _rank(
     progress: Progress | None,
 ) -> list[Ranked]:
     """Return the rankings of each run, and its topics that the qrels lack."""
-    relevant_only = not any(_judged(measure) for measure in measures)
+    relevant_only = all(map(_sees_relevant_alone, measures))
     files = [source for source in sources if isinstance(source, RunSource)]
     read = iter(
         read_rankings(
@@ -238,11 +239,12 @@ def _check_names(parts: Sequence[Rankings]) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise InvalidValueError(
-            f"several runs are named {repeated[0]!r}; name them as in one=PATH other=PATH"
+            f"several runs are named {repeated[0]!r}, by their tags or otherwise; name them as in "
+            "one=PATH other=PATH"
         )
 
 
-def _check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> None:
+def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> None:
     """Raise or warn where runs and qrels do not speak of the same topics."""
     lacking: dict[str, list[str]] = {}
     unknown: dict[str, list[str]] = {}
@@ -266,6 +268,10 @@ def _check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> N
         _warn(f"{_describe(lacking)} of the qrels, {treated}")
     if unknown:
         _warn(f"{_describe(unknown, verb='has')} that the qrels lack, left out")
+
+
+def _warn_of_nothing_relevant(qrels: Qrels, measures: Sequence[AnyMeasure]) -> None:
+    """Warn of topics without relevant documents, and of measures that ask for too high a gain."""
     levels, counts = qrels.count_by_gain()
     without = counts[:, levels >= 1].sum(axis=1) == 0
     if without.any():
@@ -273,6 +279,17 @@ def _check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> N
         _warn(
             f"the qrels have no relevant document for {len(names)} of {len(qrels.topics)} topics "
             f"({enumerate_names(names)}), which score as in trec_eval: 0 by most measures"
+        )
+    highest = int(levels.max(initial=0))
+    asking = [
+        str(measure)
+        for measure in measures
+        if isinstance(measure, Measure) and measure.lowest_gain > max(highest, 1)
+    ]
+    if asking:
+        _warn(
+            f"no document has a gain as high as {enumerate_names(asking)} asks for: the highest is "
+            f"{highest}"
         )
 
 
@@ -309,11 +326,8 @@ def _measure(
     return np.concatenate([measure(batch)[:, :, 0] for batch in batches])
 
 
-def _judged(measure: AnyMeasure) -> bool:
-    """Whether a measure looks at judged documents that are not relevant."""
-    return isinstance(measure, ListMeasure) or (
-        isinstance(measure, Measure) and measure.definition.needs == "judged"
-    )
+def _sees_relevant_alone(measure: AnyMeasure) -> bool:
+    return isinstance(measure, ForeignMeasure) or not measure.looks_at_judged
 
 
 def _batches(parts: Sequence[Rankings]) -> Iterable[list[Rankings]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -90,6 +90,17 @@ class Measure:
             keywords["cutoff"] = self.cutoff
         return self.definition.compute(rankings, **keywords)
 
+    @property
+    def lowest_gain(self) -> int:
+        """The lowest gain that counts as relevant."""
+        rel = dict(self.parameters).get("rel")
+        return rel if isinstance(rel, int) else 1
+
+    @property
+    def looks_at_judged(self) -> bool:
+        """Whether it looks at judged documents that are not relevant."""
+        return self.definition.needs == "judged"
+
     def __str__(self) -> str:
         settings = ",".join(f"{name}={value!r}" for name, value in self.parameters)
         text = f"{self.definition.name}({settings})" if settings else self.definition.name
@@ -111,6 +122,9 @@ class ListMeasure:
     """
 
     function: ListFunction
+
+    lowest_gain: ClassVar[int] = 1
+    looks_at_judged: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return getattr(self.function, "__name__", type(self.function).__name__)

@@ -13,7 +13,7 @@ from confir.report.answer import NOT_COMPARED, told_verdicts, verdicts_against
 from confir.report.contents import Contents, MeasureContents
 from confir.report.figures import MATRIX_RUNS
 from confir.report.numbers import number_text
-from confir.report.records import nan_to_none
+from confir.report.records import finite_or_none
 from confir.report.tables import Table
 from confir.studies.comparison import Comparison
 from confir.studies.topic_difficulty import describe_topics
@@ -149,4 +149,4 @@ def _rounded(values: Floats) -> Any:
 def _without_nan(values: Any) -> Any:
     if isinstance(values, Iterable):
         return [_without_nan(value) for value in values]
-    return nan_to_none(values)
+    return finite_or_none(values)

@@ -62,12 +62,12 @@ def _separated(records: Sequence[Record], separator: str) -> str:
 
 def _without_nan(records: Sequence[Record]) -> list[Record]:
     """Return the records with None for numbers that are not there."""
-    return [{key: nan_to_none(value) for key, value in record.items()} for record in records]
+    return [{key: finite_or_none(value) for key, value in record.items()} for record in records]
 
 
-def nan_to_none(value: Any) -> Any:
-    """Return a value as JSON can hold it: None for a number that is not there."""
-    return None if isinstance(value, float) and math.isnan(value) else value
+def finite_or_none(value: Any) -> Any:
+    """Return a value as JSON can hold it: None for a number that is not there or is infinite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _page(table: Table) -> str:

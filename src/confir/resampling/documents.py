@@ -54,7 +54,6 @@ from confir.resampling.topic_documents import (
     BLOCK,
     TopicDocuments,
     count_relevant,
-    lowest_gain,
 )
 from confir.resampling.topics import Rng, check_replicates, topic_weights
 
@@ -489,7 +488,7 @@ def resample_lists(
             acceleration[:, :, number] = topic.acceleration(measures, scores.values[number].T)
 
     run_in_threads(task, range(topics), progress)
-    levels = [lowest_gain(measure) for measure in measures]
+    levels = [measure.lowest_gain for measure in measures]
     relevant, retrieved = count_relevant(lists, levels)
     estimate = np.where(relevant.T[:, None, :] > 0, scores.values, np.nan)
     absent = np.isnan(estimate).transpose(2, 1, 0)
@@ -543,4 +542,9 @@ def _with_relevant(lists: RankedLists) -> RankedLists:
         TopicWarning,
         stacklevel=4,
     )
-    return lists.restrict(kept)
+    left = lists.restrict(kept)
+    bare = (lists.depth.sum(axis=1) > 0) & (left.depth.sum(axis=1) == 0)
+    if bare.any():
+        run = lists.runs[int(np.argmax(bare))]
+        raise TopicMismatchError(f"none of the topics of run {run!r} has a relevant document")
+    return left

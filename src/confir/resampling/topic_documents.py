@@ -96,11 +96,11 @@ class TopicDocuments:
             else:
                 others.append((number, measure))
         for needs_judged in (False, True):
-            group = [entry for entry in others if _needs_judged(entry[1]) == needs_judged]
+            group = [entry for entry in others if entry[1].looks_at_judged == needs_judged]
             if group:
                 self._measure(group, counts, held, scores, lowest=None if needs_judged else 1)
         for number, measure in enumerate(measures):
-            total = held[self.qrels.gains >= lowest_gain(measure)].sum(axis=0)
+            total = held[self.qrels.gains >= measure.lowest_gain].sum(axis=0)
             scores[number][:, total == 0] = np.nan
         return scores
 
@@ -108,7 +108,7 @@ class TopicDocuments:
         self, measure: Measure, counts: Bytes, held: Integers, scores: Floats
     ) -> None:
         relevant = np.zeros(len(self.pool), bool)
-        liked = self.qrels.gains >= lowest_gain(measure)
+        liked = self.qrels.gains >= measure.lowest_gain
         relevant[self.judged[liked]] = True
         total = held[liked].sum(axis=0)
         cutoff = measure.cutoff or HIGHEST_COUNT * max(len(self.documents), 1)
@@ -201,16 +201,3 @@ def _pool(documents: Integers, size: int) -> tuple[Integers, Integers]:
     pool = np.flatnonzero(table)
     table[pool] = np.arange(len(pool))
     return pool, table[documents]
-
-
-def _needs_judged(measure: Measure | ListMeasure) -> bool:
-    """Whether a measure looks at judged documents that are not relevant."""
-    return isinstance(measure, ListMeasure) or measure.definition.needs == "judged"
-
-
-def lowest_gain(measure: Measure | ListMeasure) -> int:
-    """Return the lowest gain that counts as relevant for a measure."""
-    if isinstance(measure, ListMeasure):
-        return 1
-    rel = dict(measure.parameters).get("rel", 1)
-    return rel if isinstance(rel, int) else 1

@@ -121,7 +121,7 @@ class BiasVariance:
         for name in ("bias", "variance", "total"):
             for suffix, values in zip(("", "_low", "_high"), getattr(self, name), strict=True):
                 record[name + suffix] = float(values[r, m])
-        record["bias_squared"] = record["bias"] ** 2
+        record["bias_squared"] = record["bias"] * record["bias"]
         record |= {"level": self.level, "method": self.method}
         for name in ("error", "error_to_target", "target_error", "cross"):
             record[name] = float(getattr(self, name)[r, m])

@@ -278,11 +278,10 @@ def _baseline(
     depth: int | None,
 ) -> Chance:
     """Return expectations and standard deviations of random rankings, by topic and measure."""
-    collection = check_collection(documents, counts, depth)
-    if collection.documents.shape != (len(topics),):  # no topic has a relevant document
+    if not counts:  # no topic has a relevant document
         counts = {1: np.zeros(len(topics), np.int64)}
-        collection = check_collection(documents, counts, depth)
-    relevant = [collection.relevant(_lowest_gain(measure)) for measure in measures]
+    collection = check_collection(documents, counts, depth)
+    relevant = [collection.relevant(measure.lowest_gain) for measure in measures]
     expected = [expected_random_score(measure, documents, counts, depth) for measure in measures]
     variance = [random_score_variance(measure, documents, counts, depth) for measure in measures]
     return Chance(
@@ -294,12 +293,6 @@ def _baseline(
         expected=np.stack(expected, axis=1),
         sd=np.sqrt(np.stack(variance, axis=1)),
     )
-
-
-def _lowest_gain(measure: Measure) -> int:
-    """Return the lowest gain that a measure counts as relevant."""
-    rel = dict(measure.parameters).get("rel")
-    return rel if isinstance(rel, int) else 1
 
 
 def _tails(

@@ -25,7 +25,7 @@ from confir.data.trec_files import NameBy
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
 from confir.intervals.documents import DOCUMENT_METHODS, find_document_method, normal_quantile
 from confir.intervals.interval import check_level
-from confir.measures.evaluation import check_depth, parse_measures
+from confir.measures.evaluation import check_depth, check_topics, parse_measures
 from confir.measures.measure import Measure
 from confir.measures.summary import LOGIT_MARGIN, clipped_logit
 from confir.order import TIE
@@ -34,7 +34,7 @@ from confir.resampling.documents import (
     DocumentReplicates,
     resample_lists,
 )
-from confir.resampling.topics import Rng
+from confir.resampling.topics import Rng, check_replicates
 from confir.studies.collection import (
     CollectionMeans,
     is_average_precision,
@@ -290,6 +290,8 @@ def validate_split_half(
         Called with 1 after each topic of each half.
     """
     check_level(level)
+    check_replicates(replicates)
+    check_depth(depth)
     if bit not in range(8):
         raise InvalidValueError(f"bit is {bit}; expected 0 to 7")
     for method in methods:
@@ -297,12 +299,12 @@ def validate_split_half(
     wanted = parse_measures(measure, rel)
     if len(wanted) != 1 or not isinstance(wanted[0], Measure):
         raise InvalidValueError("split-half validation is for one measure of the catalogue")
-    check_depth(depth)
     lists = read_lists(as_qrels(qrels), runs, name_by=name_by)
     if depth is not None:
         lists = lists.cut(depth)
-    lowest = dict(wanted[0].parameters).get("rel", 1)
-    kept, halves = _split(lists, lowest if isinstance(lowest, int) else 1, bit)
+    ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
+    check_topics(lists.qrels, ranked, missing="drop")
+    kept, halves = _split(lists, wanted[0].lowest_gain, bit)
     seed = int(np.random.default_rng(rng).integers(2**63))
     samples = []
     for half in halves:

@@ -476,6 +476,10 @@
       });
     }
   }
+  function undrawn(figure) {
+    figure.querySelector(".plot").firstElementChild.textContent =
+      "This chart cannot be drawn; its numbers are in the table of this part.";
+  }
   // One chart after the other, the nearest first, so that the page answers meanwhile.
   const waiting = new Set();
   let drawing = false;
@@ -493,7 +497,7 @@
     while (waiting.size) {
       const next = [...waiting].reduce((x, y) => (distance(y) < distance(x) ? y : x));
       waiting.delete(next);
-      await draw(next);
+      await draw(next).catch(() => undrawn(next));
       await new Promise((resolve) => setTimeout(resolve));
     }
     drawing = false;
