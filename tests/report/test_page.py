@@ -352,11 +352,11 @@ def test_percentages_and_intervals_stay_on_one_line():
     assert unbroken("a 95 % interval [0.1, 0.2] of %") == "a 95\xa0% interval [0.1,\xa00.2] of %"
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_scores_beyond_what_json_holds_are_left_out():
-    scores = table(scale=1e200)
-    page = rendered(scores)
-    assert "Infinity" not in packed(page, "data") + packed(page, "charts")
+def test_scores_too_large_to_be_squared_are_refused():
+    with pytest.raises(
+        InvalidValueError, match=r"a score is 9\.\d+e\+199; expected at most 1e\+100"
+    ):
+        gather_contents(table(scale=1e200), settings=FAST)
 
 
 def test_documents_below_one_are_refused():

@@ -43,6 +43,9 @@ LEVELS = (0.9, 0.95, 0.99)
 COVERAGE_SAMPLES, COVERAGE_REPLICATES = 500, 500
 COLLECTION_REPLICATES = 400
 
+# The squares of larger scores are none that a page can hold.
+_LARGEST_SCORE = 1e100
+
 Progress = Callable[[int], None]
 Part = TypeVar("Part")
 
@@ -203,6 +206,9 @@ def gather_contents(
     check_level(chosen.level)
     if chosen.documents is not None and chosen.documents < 1:
         raise InvalidValueError(f"documents is {chosen.documents}; expected 1 or more")
+    largest = float(np.nanmax(np.abs(scores.values), initial=0.0))
+    if largest > _LARGEST_SCORE:
+        raise InvalidValueError(f"a score is {largest:g}; expected at most {_LARGEST_SCORE:g}")
     parts = _Parts(progress)
     with _collected_warnings() as heard:
         lists = _lists(qrels, runs)
