@@ -3,7 +3,7 @@
 Case a is one run of 50 topics × 1000 documents, b a hundred of them, c one run of 6,980 topics.
 Then the run of case a from the command line: whole processes, from the shell to the answer.
 
-    python benchmarks/evaluate.py [commands | --only "b confir" --only "b pytrec_eval"]
+    python benchmarks/evaluate.py [commands | --only "b: confir" --only "b: pytrec_eval"]
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def contestants() -> Iterator[tuple[str, side_by_side.Prepare]]:
     ]  # fmt: skip
     for case in CASES:
         for contestant in everyone:
-            yield f"{case} {contestant.__name__}", _prepared(contestant, case)
+            yield f"{case}: {contestant.__name__}", _prepared(contestant, case)
 
 
 def _prepared(contestant: Callable[[str], side_by_side.Job], case: str) -> side_by_side.Prepare:

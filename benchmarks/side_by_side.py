@@ -36,7 +36,10 @@ class Share:
 
 
 def run(title: str, contestants: Mapping[str, Prepare], *, rounds: int = 2) -> None:
-    """Time contestants side by side and print ratios to the first; or time one, if so asked."""
+    """Time contestants side by side and print ratios to the first; or time one, if so asked.
+
+    Names such as "b: confir" belong to a case, b, within which ratios are taken.
+    """
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--contestant", help="time this one alone and print JSON")
     parser.add_argument("--only", action="append", help="leave the others out (repeatable)")
@@ -45,6 +48,9 @@ def run(title: str, contestants: Mapping[str, Prepare], *, rounds: int = 2) -> N
     if options.contestant:
         print(json.dumps(_time_here(contestants[options.contestant])))
         return
+    unknown = set(options.only or ()) - set(contestants)
+    if unknown:
+        parser.error(f"no such contestant: {', '.join(sorted(unknown))}")
     names = [name for name in contestants if not options.only or name in options.only]
     best: dict[str, dict[str, float]] = {}
     for _ in range(options.rounds):
@@ -88,9 +94,10 @@ def _time_apart(name: str) -> dict[str, float] | None:
 def _print(title: str, best: Mapping[str, Mapping[str, float]]) -> None:
     print(f"\n{title}")
     print(f"{'':34s}{'seconds':>10s}{'ratio':>8s}{'cold':>9s}{'memory GB':>11s}")
-    first = next(iter(best.values()))["seconds"]
+    first: dict[str, float] = {}
     for name, outcome in best.items():
+        seconds = first.setdefault(name.rpartition(": ")[0], outcome["seconds"])
         print(
-            f"{name:34s}{outcome['seconds']:10.3f}{outcome['seconds'] / first:8.1f}"
+            f"{name:34s}{outcome['seconds']:10.3f}{outcome['seconds'] / seconds:8.1f}"
             f"{outcome['cold']:9.2f}{outcome['memory']:11.2f}"
         )

@@ -328,6 +328,18 @@ def test_with_runs_and_qrels_no_part_is_left_out():
     mentioned = set(sample.qrels.documents).union(*(run.documents for run in runs))
     assert contents.documents == len(mentioned)
     assert f"{len(mentioned):,} documents" in page
+    tables = {one["part"]: one["note"] for one in json.loads(packed(page, "tables"))}
+    assert set(tables) == {
+        "coverage",
+        "bias-variance",
+        "chance",
+        "collection",
+        "variance",
+        "quality",
+    }
+    assert tables["variance"].endswith("a larger collection only the last two")
+    assert tables["collection"] == "mean over 50 topics with 95 % interval over collections"
+    assert all(note for part, note in tables.items() if part != "quality")
     means = contents.collection.means.mean[0, :, 0]
     assert means == pytest.approx(scores.mean()[:, 0])
 

@@ -148,7 +148,7 @@ def bias_variance_command(
         replicates=replicates,
         rng=seed,
     )
-    note = _note(result, len(shown.topics), replicates, seed)
+    note = _note(result, replicates, seed)
     deliver(
         Answer(result.to_records(), bias_variance_table(result, note), result),
         output=output,
@@ -197,14 +197,11 @@ def _read_target(target: str, scores: Scores) -> str | float:
         return name if name in scores.runs else target
 
 
-def _note(result: BiasVariance, topics: int, replicates: int, seed: int) -> str:
-    """Return the line below the table: what was decomposed, and how to get it again."""
-    what = "score" if result.variable == "score" else "rho = target - score"
-    note = (
-        f"error of the {what} against target {result.target}: bias² + variance = total, over "
-        f"{topics} topics, with {100 * result.level:g} % interval by {result.method}; "
-        f"{replicates} replicates, seed {seed}"
-    )
+def _note(result: BiasVariance, replicates: int, seed: int) -> str:
+    """Return the line below the table, with how to get it again."""
+    from confir.report.bias_variance_tables import bias_variance_note
+
+    note = f"{bias_variance_note(result)}; {replicates} replicates, seed {seed}"
     if result.robustness is not None:
         note += f"; RI, <Init and R-Loss against {result.robustness.baseline}"
     return note

@@ -135,14 +135,8 @@ def _answer(chance: Chance, *, per_topic: bool, note: str) -> Answer:
 
 
 def _note(chance: Chance, draws: int = 0, seed: int | None = None) -> str:
-    """Return the line below the table: what chance is here, and what stands beside it."""
-    lists = "" if chance.depth == chance.documents else f", the first {chance.depth:,} kept"
-    note = f"chance: random rankings of {chance.documents:,} documents{lists}"
-    if len(chance.topics) > 1:
-        note += f"; means over {len(chance.topics)} topics"
-    if not chance.runs:
-        return f"{note}; expected score, its standard deviation, and R/N"
-    note += "; score (corrected for chance); chance with its standard deviation"
-    if draws:
-        note += f"; p: chance reaches the AP, {draws:,} draws a topic, seed {seed}"
-    return note
+    """Return the line below the table, with what was drawn for p."""
+    from confir.report.chance_tables import chance_note
+
+    drawn = f"; p: chance reaches the AP, {draws:,} draws a topic, seed {seed}"
+    return chance_note(chance) + (drawn if chance.runs and draws else "")

@@ -238,14 +238,11 @@ def _means(
     margin: float,
 ) -> Answer:
     from confir.cli.terminal import Answer
-    from confir.report.collection_tables import collection_table
+    from confir.report.collection_tables import collection_note, collection_table
     from confir.studies.collection import summarise_means
 
     means = summarise_means(sample, level=level, methods=methods, small_r=small_r, margin=margin)
-    note = (
-        f"mean over {len(sample.topics)} topics with {100 * level:g} % interval over collections; "
-        f"{_drawn(sample, seed)}"
-    )
+    note = f"{collection_note(means, len(sample.topics))}; {_drawn(sample, seed)}"
     return Answer(means.to_records(), collection_table(means, note), means)
 
 
@@ -315,17 +312,11 @@ def _variance(
     sample: DocumentReplicates, baseline: str | None, seed: int, *, margin: float
 ) -> Answer:
     from confir.cli.terminal import Answer
-    from confir.report.collection_tables import collection_variance_table
+    from confir.report.collection_tables import collection_variance_table, variance_note
     from confir.studies.collection_differences import decompose_variance
 
     result = decompose_variance(sample, baseline=baseline, margin=margin)
-    of = "means" if baseline is None else f"differences from {baseline}"
-    note = (
-        f"share of the variance of {of} that comes from {len(sample.topics)} topics, from "
-        "documents, and from both together, and the standard deviation over replicates that draw "
-        "both (the shares sum to 100 % but for chance). More topics shrink all three, a larger "
-        f"collection only the last two; {_drawn(sample, seed)}"
-    )
+    note = f"{variance_note(result, len(sample.topics))}; {_drawn(sample, seed)}"
     return Answer(result.to_records(), collection_variance_table(result, note), result)
 
 

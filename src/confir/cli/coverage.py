@@ -80,7 +80,7 @@ def coverage_command(
     """
     from confir.cli.input import check_choice, load_scores
     from confir.cli.terminal import Answer, Progress, be_quiet, check_output, deliver
-    from confir.report.coverage_tables import coverage_table
+    from confir.report.coverage_tables import coverage_note, coverage_table
     from confir.studies.coverage import estimate_coverage
     from confir.studies.misses import number_of_tasks
     from confir.studies.studied_methods import PUBLISHED_BOOTSTRAP_T, fitting_methods
@@ -122,8 +122,7 @@ def coverage_command(
             resume=resume,
         )
     note = (
-        f"share of {100 * level:g} % intervals that hold the mean of all topics, ± Monte-Carlo "
-        f"standard error; {_size(table)}; {samples} samples, {replicates} replicates, seed {seed}\n"
+        f"{coverage_note(coverage)}; {_size(table)}; {samples} samples, {replicates} replicates, seed {seed}\n"
         "truth below, above: so often the mean lies below or above the whole interval; "
         f"{(1 - level) / 2:.4g} of each was promised"
     )

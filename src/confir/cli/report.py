@@ -22,6 +22,7 @@ _PAGE = "Page"
 
 
 def report_command(
+    context: typer.Context,
     qrels: options.QrelsArgument = None,
     runs: options.RunsArgument = None,
     scores: options.ScoresOption = None,
@@ -48,6 +49,7 @@ def report_command(
             metavar="N",
             help="Number of documents in the collection, for the chance baseline; by default those "
             "that qrels and runs mention.",
+            callback=options.at_least(1),
             rich_help_panel=_PAGE,
         ),
     ] = None,
@@ -59,15 +61,7 @@ def report_command(
     name_by: options.NameByOption = "file",
     tie_precision: options.TiePrecisionOption = "double",
     level: options.LevelOption = 0.95,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            metavar="NAME",
-            help="Interval method (confir methods lists them).",
-            rich_help_panel="Statistics",
-        ),
-    ] = None,
+    method: options.MethodOption = None,
     replicates: options.ReplicatesOption = 9_999,
     seed: options.SeedOption = options.DEFAULT_SEED,
     quiet: options.QuietOption = False,
@@ -103,6 +97,7 @@ def report_command(
                 depth=depth,
                 missing=missing,
                 quiet=quiet,
+                context=context,
             )
         else:
             measures = measure or DEFAULT_MEASURES

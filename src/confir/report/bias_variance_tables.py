@@ -8,7 +8,7 @@ import numpy as np
 
 from confir.data.scores import Record
 from confir.order import best_first, is_best
-from confir.report.numbers import interval_text, number_text
+from confir.report.numbers import counted, interval_text, number_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.bias_variance import BiasVariance
 
@@ -61,3 +61,13 @@ def _part_cell(part: str, record: Record, best: bool) -> Cell:
 def _plain_text(value: float | None) -> str:
     """Return a count or a share without digits that say nothing."""
     return "–" if value is None or math.isnan(value) else f"{value:.4g}"
+
+
+def bias_variance_note(result: BiasVariance) -> str:
+    """Return the line below the table: what was decomposed, and how."""
+    what = "score" if result.variable == "score" else "rho = target - score"
+    topics = counted(int(result.topics.max(initial=0)), "topic")
+    return (
+        f"error of the {what} against target {result.target}: bias² + variance = total, over "
+        f"{topics}, with {percent(result.level)} interval by {result.method}"
+    )

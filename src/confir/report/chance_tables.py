@@ -120,3 +120,14 @@ def _text(field: str, record: Record) -> str:
     if field == "p":
         return f"<{_SMALLEST_P:g}" if value < _SMALLEST_P else f"{value:.2g}"
     return f"{value:.4g}"
+
+
+def chance_note(chance: Chance) -> str:
+    """Return the line below the table: what chance is here, and what stands beside it."""
+    lists = "" if chance.depth == chance.documents else f", the first {chance.depth:,} kept"
+    note = f"chance: random rankings of {chance.documents:,} documents{lists}"
+    if len(chance.topics) > 1:
+        note += f"; means over {len(chance.topics)} topics"
+    if not chance.runs:
+        return f"{note}; expected score, its standard deviation, and R/N"
+    return f"{note}; score (corrected for chance); chance with its standard deviation"

@@ -8,7 +8,15 @@ import numpy as np
 
 from confir.data.scores import Record
 from confir.order import best_first, is_best
-from confir.report.numbers import difference_text, interval_text, number_text, p_text, share_text
+from confir.report.numbers import (
+    counted,
+    difference_text,
+    interval_text,
+    number_text,
+    p_text,
+    percent,
+    share_text,
+)
 from confir.report.tables import Cell, Table
 from confir.studies.collection import CollectionMeans, CollectionTopics
 from confir.studies.collection_differences import (
@@ -164,3 +172,18 @@ def _shares(record: Record) -> list[str]:
     parts = [record[part] for part in _PARTS]
     total = sum(parts)
     return [share_text(part / total) if total > 0 else "–" for part in parts]
+
+
+def collection_note(means: CollectionMeans, topics: int) -> str:
+    """Return the line below a table of means: what varies."""
+    return f"mean over {counted(topics, 'topic')} with {percent(means.level)} interval over collections"
+
+
+def variance_note(variance: CollectionVariance, topics: int) -> str:
+    """Return the line below a table of variances: what each part is, and what shrinks it."""
+    of = "means" if variance.baseline is None else f"differences from {variance.baseline}"
+    return (
+        f"share of the variance of {of} that comes from {counted(topics, 'topic')}, from documents, "
+        "and from both together; and the standard deviation over replicates that draw both. More "
+        "topics shrink all three parts, a larger collection only the last two"
+    )

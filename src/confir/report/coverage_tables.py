@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from confir.errors import enumerate_names
 from confir.order import best_first
-from confir.report.numbers import number_text
+from confir.report.numbers import number_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.coverage import Coverage
 from confir.studies.type_one_error import TypeOneError
@@ -108,3 +108,11 @@ def _outlier_lines(coverage: Coverage) -> list[str]:
         *lines,
         *([f"  and {more} more"] if more else []),
     ]
+
+
+def coverage_note(coverage: Coverage) -> str:
+    """Return the line below the table: what was counted."""
+    return (
+        f"share of {percent(coverage.level)} intervals that hold the mean of all topics, ± "
+        "Monte-Carlo standard error"
+    )

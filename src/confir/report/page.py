@@ -13,7 +13,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,9 +24,14 @@ from confir.data.scores import Record, Scores
 from confir.errors import UnreadableError
 from confir.intervals.catalogue import DEFAULT_LEVEL
 from confir.report.answer import answer_sentences
-from confir.report.bias_variance_tables import bias_variance_table
-from confir.report.chance_tables import chance_table
-from confir.report.collection_tables import collection_table, collection_variance_table
+from confir.report.bias_variance_tables import bias_variance_note, bias_variance_table
+from confir.report.chance_tables import chance_note, chance_table
+from confir.report.collection_tables import (
+    collection_note,
+    collection_table,
+    collection_variance_table,
+    variance_note,
+)
 from confir.report.contents import (
     COVERAGE_SAMPLES,
     Contents,
@@ -35,7 +40,7 @@ from confir.report.contents import (
     Settings,
     gather_contents,
 )
-from confir.report.coverage_tables import coverage_table
+from confir.report.coverage_tables import coverage_note, coverage_table
 from confir.report.figures import MATRIX_RUNS, Figure, make_folder, report_figures, write_figures
 from confir.report.leaderboard import leaderboard_table
 from confir.report.methods_text import methods_text
@@ -217,23 +222,23 @@ def _tables(contents: Contents) -> Iterator[dict[str, Any]]:
             yield {"part": name, "measure": part.measure, **table_data(table)}
     if contents.collection is not None:
         means, variance = contents.collection.means, contents.collection.variance
-        yield {"part": "collection", "measure": None, **table_data(collection_table(means))}
-        yield {"part": "variance", "measure": None} | table_data(
-            collection_variance_table(variance, order=contents.collection.order())
-        )
+        topics, order = len(contents.scores.topics), contents.collection.order()
+        table = collection_table(means, collection_note(means, topics))
+        yield {"part": "collection", "measure": None, **table_data(table)}
+        table = collection_variance_table(variance, variance_note(variance, topics), order=order)
+        yield {"part": "variance", "measure": None, **table_data(table)}
     if contents.quality is not None:
         yield {"part": "quality", "measure": None, **table_data(quality_table(contents.quality))}
 
 
 def _tables_of(part: MeasureContents) -> Iterator[tuple[str, Table]]:
-    makers: tuple[tuple[str, Any, Callable[[Any], Table]], ...] = (
-        ("coverage", part.coverage, coverage_table),
-        ("bias-variance", part.bias_variance, bias_variance_table),
-        ("chance", part.chance, chance_table),
-    )
-    for name, result, make in makers:
-        if result is not None:
-            yield name, make(result)
+    if part.coverage is not None:
+        yield "coverage", coverage_table(part.coverage, coverage_note(part.coverage))
+    if part.bias_variance is not None:
+        note = bias_variance_note(part.bias_variance)
+        yield "bias-variance", bias_variance_table(part.bias_variance, note)
+    if part.chance is not None:
+        yield "chance", chance_table(part.chance, chance_note(part.chance))
 
 
 def _paste(contents: Contents) -> dict[str, str]:
