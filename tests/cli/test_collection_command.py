@@ -1,8 +1,11 @@
 """Does ``confir collection`` answer, in every shape, and name what is wrong?"""
 
+import base64
 import csv
 import io
 import json
+import re
+import zlib
 
 import pytest
 
@@ -135,3 +138,22 @@ def test_a_score_table_will_not_do(confir_command):
     code, _, err = confir_command("collection")
     assert code == 2
     assert "a score table will not do" in err
+
+
+@pytest.mark.parametrize(("precision", "score"), [("double", 1.0), ("single", 0.5)])
+@pytest.mark.parametrize("command", ["collection", "report"])
+def test_ties_are_compared_as_asked(confir_command, tmp_path, command, precision, score):
+    (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 a 1\n{t} 0 b 0\n" for t in range(3)))
+    lines = [f"{t} Q0 a 1 1.00000001 x\n{t} Q0 b 2 1.0 x\n" for t in range(3)]
+    (tmp_path / "x.run").write_text("".join(lines))
+    inputs = [tmp_path / "qrels.txt", tmp_path / "x.run", "-m", "AP", "--tie-precision", precision]
+    if command == "collection":
+        asked = confir_command("collection", *inputs, "--replicates", 20, "--format", "json")
+        assert json.loads(asked.out)[0]["mean"] == score
+    else:
+        page = tmp_path / "r.html"
+        assert confir_command("report", *inputs, "-o", page).code == 0
+        (packed,) = re.findall(r'id="packed-tables">([^<]*)<', page.read_text())
+        tables = json.loads(zlib.decompress(base64.b64decode(packed)))
+        (table,) = [table for table in tables if table["part"] == "collection"]
+        assert table["rows"][0][-1].startswith(f"{score:.4f}")

@@ -30,9 +30,7 @@ WANTED = {
 # retrieved nothing, and documents are resampled as double precision ranks them.
 WITHOUT = {
     "chance": {"intents"},
-    "collection": {"tie_precision"},
-    "meta": {"tie_precision"},
-    "split-half": {"missing", "tie_precision"},
+    "split-half": {"missing"},
 }
 COUNTS = [
     (command, name)

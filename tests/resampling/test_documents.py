@@ -355,3 +355,14 @@ def test_a_gain_that_no_document_has_is_warned_of():
     with pytest.warns(TopicWarning, match=r"AP\(rel=99\) asks for: the highest is 2"):
         sample = resample_documents(qrels, runs, "AP", rel=99, replicates=5)
     assert np.isnan(sample.scores.values).all()
+
+
+def test_ties_may_be_those_of_single_precision():
+    qrels = make_qrels({"1": {"a": 1, "b": 0}})
+    run = {"1": {"a": 1.00000001, "b": 1.0}}
+    for precision, score in (("double", 1.0), ("single", 0.5)):
+        sample = resample_documents(qrels, run, tie_precision=precision, replicates=50, rng=1)
+        assert sample.scores.values.item() == score
+        both = sample.values[0, 0, 0]
+        assert np.nanmin(both) <= score <= np.nanmax(both)
+        assert (np.nanmin(both) < 1.0) == (precision == "single")

@@ -76,6 +76,7 @@ def collection_command(
     missing: options.MissingOption = "zero",
     intents: options.IntentsOption = None,
     name_by: options.NameByOption = "file",
+    tie_precision: options.TiePrecisionOption = "double",
     level: options.LevelOption = 0.95,
     method: Annotated[
         list[str] | None,
@@ -119,6 +120,7 @@ def collection_command(
         missing=missing,
         intents=intents,
         name_by=name_by,
+        tie_precision=tie_precision,
         replicates=replicates,
         seed=seed,
         jackknife=chosen == ["bca"],
@@ -191,6 +193,7 @@ def resample(
     missing: str,
     intents: str | None,
     name_by: str,
+    tie_precision: str,
     replicates: int,
     seed: int,
     jackknife: bool,
@@ -210,7 +213,7 @@ def resample(
             "expected QRELS and at least one RUN; documents are needed, so that a score table "
             f"will not do; for example: {example}"
         )
-    check_reading(missing, name_by)
+    check_reading(missing, name_by, tie_precision)
     with Progress("resampling the collection", total=None, quiet=quiet) as progress:
         return resample_documents(
             qrels,
@@ -221,6 +224,7 @@ def resample(
             missing=cast("Literal['zero', 'drop', 'error']", missing),
             intents=intents,
             name_by=cast("Literal['file', 'tag']", name_by),
+            tie_precision=cast("Literal['double', 'single']", tie_precision),
             replicates=replicates,
             rng=seed,
             jackknife=jackknife,

@@ -102,9 +102,7 @@ def report_command(
         else:
             measures = measure or DEFAULT_MEASURES
             _check_scoring(measures, rel, depth, missing, tie_precision)
-            lists = _read(qrels, runs or [], intents, name_by, quiet=quiet)
-            if tie_precision == "single":
-                lists = lists.in_single_precision()
+            lists = _read(qrels, runs or [], intents, name_by, tie_precision, quiet=quiet)
             table = evaluate_lists(
                 lists,
                 measures,
@@ -150,7 +148,13 @@ def check_page(path: str) -> None:
 
 
 def _read(
-    qrels: str | None, runs: Sequence[str], intents: str | None, name_by: str, *, quiet: bool
+    qrels: str | None,
+    runs: Sequence[str],
+    intents: str | None,
+    name_by: str,
+    tie_precision: str,
+    *,
+    quiet: bool,
 ) -> RankedLists:
     """Return qrels and runs, read once for all parts of the report."""
     from confir.cli.input import check_choice
@@ -166,8 +170,13 @@ def _read(
     check_choice("--name-by", name_by, ("file", "tag"))
     judged, sources = as_qrels(qrels, intents=intents), as_runs(list(runs))
     with Progress("reading runs", total=len(sources), quiet=quiet) as progress:
-        named = cast("Literal['file', 'tag']", name_by)
-        return read_lists(judged, sources, name_by=named, progress=progress)
+        return read_lists(
+            judged,
+            sources,
+            name_by=cast("Literal['file', 'tag']", name_by),
+            tie_precision=cast("Literal['double', 'single']", tie_precision),
+            progress=progress,
+        )
 
 
 def _check_scoring(

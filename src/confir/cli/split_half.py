@@ -30,6 +30,7 @@ def split_half_command(
     depth: options.DepthOption = None,
     intents: options.IntentsOption = None,
     name_by: options.NameByOption = "file",
+    tie_precision: options.TiePrecisionOption = "double",
     level: options.LevelOption = 0.95,
     method: Annotated[
         list[str] | None,
@@ -52,7 +53,7 @@ def split_half_command(
     Example: `confir split-half qrels.txt runs/ --method linear --method logit`
     """
     from confir.cli.collection import check_settings
-    from confir.cli.input import check_choice
+    from confir.cli.input import check_reading
     from confir.cli.terminal import Answer, Progress, be_quiet, check_output, deliver
     from confir.data.neighbours import as_qrels
     from confir.errors import enumerate_names
@@ -61,7 +62,7 @@ def split_half_command(
     from confir.studies.split_half import validate_split_half
 
     check_output(output, kind)
-    check_choice("--name-by", name_by, ("file", "tag"))
+    check_reading("zero", name_by, tie_precision)
     check_settings(level, margin, [measure], rel)
     methods = method or tuple(DOCUMENT_METHODS)
     for name in methods:
@@ -85,6 +86,7 @@ def split_half_command(
             depth=depth,
             margin=margin,
             name_by=cast("Literal['file', 'tag']", name_by),
+            tie_precision=cast("Literal['double', 'single']", tie_precision),
             progress=progress,
         )
     note = (

@@ -24,6 +24,7 @@ from confir.data.blocks import (
 from confir.data.neighbours import as_runs
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists import DocumentNumbers, RankedLists, RunLists, build_lists
+from confir.data.rankings import TiePrecision
 from confir.data.run import Run
 from confir.data.scan_kernels import WORD, IdTable, Kernels, Lines, index_ids
 from confir.data.trec_files import NameBy, RunSource, read_run
@@ -34,6 +35,7 @@ def read_lists(
     runs: Any,
     *,
     name_by: NameBy = "file",
+    tie_precision: TiePrecision = "double",
     progress: Callable[[int], None] | None = None,
 ) -> RankedLists:
     """Return the whole lists of runs for the topics of the qrels.
@@ -44,6 +46,8 @@ def read_lists(
         The judgements, and files or objects as in `evaluate`.
     name_by
         "tag" names a run without a name of its own by the tag of its first line.
+    tie_precision
+        "single" compares retrieval scores as trec_eval 9 and pytrec_eval do.
     progress
         Called with 1 after each run.
     """
@@ -68,7 +72,8 @@ def read_lists(
         numbers.lists(entry, qrels.topics) if isinstance(entry, Run) else entry for entry in found
     )
     found.clear()
-    return build_lists(qrels, judged, runs_as_lists, numbers.docids)
+    made = build_lists(qrels, judged, runs_as_lists, numbers.docids)
+    return made.in_single_precision() if tie_precision == "single" else made
 
 
 class ListScanner(BlockScanner):

@@ -20,6 +20,7 @@ from confir.data.list_scanner import read_lists
 from confir.data.neighbours import as_qrels
 from confir.data.qrels import Intents
 from confir.data.ranked_lists import RankedLists
+from confir.data.rankings import TiePrecision
 from confir.data.scores import Scores
 from confir.data.trec_files import NameBy
 from confir.errors import (
@@ -418,6 +419,7 @@ def resample_documents(
     missing: Missing = "zero",
     intents: PathLike | Intents | None = None,
     name_by: NameBy = "file",
+    tie_precision: TiePrecision = "double",
     jackknife: bool = False,
     progress: Progress | None = None,
 ) -> DocumentReplicates:
@@ -425,7 +427,7 @@ def resample_documents(
 
     Parameters
     ----------
-    qrels, runs, measures, rel, depth, missing, intents, name_by
+    qrels, runs, measures, rel, depth, missing, intents, name_by, tie_precision
         As in `evaluate`; topics without relevant documents are left out.
     replicates, rng
         Number of replicates, and seed or generator.
@@ -438,7 +440,8 @@ def resample_documents(
     check_depth(depth)
     check_missing(missing)
     wanted = resampled_measures(measures, rel)
-    lists = read_lists(as_qrels(qrels, intents=intents), runs, name_by=name_by)
+    judged = as_qrels(qrels, intents=intents)
+    lists = read_lists(judged, runs, name_by=name_by, tie_precision=tie_precision)
     return resample_lists(
         lists,
         wanted,

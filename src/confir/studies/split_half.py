@@ -20,6 +20,7 @@ from confir.data.frames import columns_from_records, frame_from_records
 from confir.data.list_scanner import read_lists
 from confir.data.neighbours import as_qrels
 from confir.data.ranked_lists import RankedLists
+from confir.data.rankings import TiePrecision
 from confir.data.scores import Record
 from confir.data.trec_files import NameBy
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
@@ -266,13 +267,14 @@ def validate_split_half(
     margin: float = LOGIT_MARGIN,
     bit: int = 0,
     name_by: NameBy = "file",
+    tie_precision: TiePrecision = "double",
     progress: Callable[[int], None] | None = None,
 ) -> SplitHalf:
     """Return how often intervals from one half of the documents hold the other half's scores.
 
     Parameters
     ----------
-    qrels, runs, measure, rel, depth, name_by
+    qrels, runs, measure, rel, depth, name_by, tie_precision
         As in `evaluate`, for one measure in [0, 1]. Topics without relevant documents in either
         half, and lists that retrieved nothing, are left out.
     methods
@@ -299,7 +301,7 @@ def validate_split_half(
     wanted = parse_measures(measure, rel)
     if len(wanted) != 1 or not isinstance(wanted[0], Measure):
         raise InvalidValueError("split-half validation is for one measure of the catalogue")
-    lists = read_lists(as_qrels(qrels), runs, name_by=name_by)
+    lists = read_lists(as_qrels(qrels), runs, name_by=name_by, tie_precision=tie_precision)
     if depth is not None:
         lists = lists.cut(depth)
     ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
