@@ -1,5 +1,8 @@
 """Run files as they come: valid ones that take every freedom of the format, and damaged ones."""
 
+import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -123,3 +126,21 @@ def damaged_experiments(draw):
 scan_options = st.fixed_dictionaries(
     {"block_size": st.integers(1, 300), "threads": st.integers(1, 3)}
 )
+
+
+def assert_passing_with_bounds_checked(folder, file, *tests):
+    """Run tests of a file anew with kernels that raise where they reach beyond an array."""
+    process = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+            *(f"{file}::{test.__name__}" for test in tests),
+        ],
+        env=os.environ
+        | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "0", "NUMBA_CACHE_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stdout
+    assert f"{len(tests)} passed" in process.stdout
+    assert list(folder.rglob("*.nbi")), "the kernels were compiled for this test"

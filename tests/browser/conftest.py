@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,16 +82,31 @@ def sample(tmp_path_factory) -> Made:
     return Made(folder / "report.html", folder)
 
 
+def write_scores(folder: Path, runs: Sequence[str]) -> None:
+    """Write a score table of runs with these names."""
+    with open(folder / "scores.csv", "w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["run", "measure", "topic", "score"])
+        for r, run in enumerate(runs):
+            for t, topic in enumerate(NASTY_TOPICS):
+                writer.writerow([run, "AP", topic, (7 * r + 5 * t + r * t) % 11 / 10])
+
+
+@pytest.fixture(scope="session")
+def built_in(tmp_path_factory) -> Made:
+    """A page about runs that are named like what every object of JavaScript has."""
+    folder = tmp_path_factory.mktemp("built_in")
+    write_scores(folder, ("constructor", "__proto__", "toString"))
+    options = ("-o", "report.html", "--replicates", "999", "--quiet")
+    confir(folder, "report", "--scores", "scores.csv", *options)
+    return Made(folder / "report.html", folder)
+
+
 @pytest.fixture(scope="session")
 def nasty(tmp_path_factory) -> Made:
     """A page from a score table whose names are made to break it."""
     folder = tmp_path_factory.mktemp("nasty")
-    with open(folder / "scores.csv", "w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["run", "measure", "topic", "score"])
-        for r, run in enumerate(NASTY_RUNS):
-            for t, topic in enumerate(NASTY_TOPICS):
-                writer.writerow([run, "AP", topic, (7 * r + 5 * t + r * t) % 11 / 10])
+    write_scores(folder, NASTY_RUNS)
     options = ("-o", "report.html", "--title", "<i>&amp;", "--replicates", "999", "--quiet")
     confir(folder, "report", "--scores", "scores.csv", *options)
     return Made(folder / "report.html", folder)

@@ -381,3 +381,19 @@ def test_charts_follow_a_change_to_the_dark(show, sample):
     page.wait_for_selector("html[data-drawn=no]")
     drawn(page)
     assert label.evaluate("text => text.getAttribute('fill')") != light
+
+
+def test_a_chart_that_cannot_be_drawn_says_so_and_stops_no_other(show, built_in):
+    opened = show(built_in)
+    charts = dict(
+        opened.page.eval_on_selector_all(
+            "figure.chart:not([hidden])",
+            "figures => figures.map(f => [f.dataset.part,"
+            " [f.querySelectorAll('svg path').length, f.querySelector('.plot').innerText]])",
+        )
+    )
+    assert charts["topics"][0] > 2
+    for marks, text in charts.values():
+        assert marks > 2 or text.startswith("This chart cannot be drawn; its numbers are in the")
+    assert opened.messages == []
+    assert set(column(opened.page, "run")) == {"constructor", "__proto__", "toString"}

@@ -2,9 +2,6 @@
 
 import dataclasses
 import itertools
-import os
-import subprocess
-import sys
 import threading
 from collections import deque
 
@@ -20,6 +17,7 @@ from confir.data.scan_kernels import load_kernels
 from confir.data.trec_files import RunSource, read_qrels, read_run
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 from run_files import (
+    assert_passing_with_bounds_checked,
     damaged_experiments,
     experiments,
     fuzz,
@@ -128,24 +126,12 @@ def test_damaged_files_have_the_errors_and_results_of_the_reference(tmp_path, ex
 
 
 def test_no_byte_outside_a_block_or_a_table_is_touched(tmp_path):
-    tests = (
+    assert_passing_with_bounds_checked(
+        tmp_path,
+        __file__,
         test_every_valid_file_is_scanned_as_the_reference_reads_it,
         test_damaged_files_have_the_errors_and_results_of_the_reference,
     )
-    process = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-            *(f"{__file__}::{test.__name__}" for test in tests),
-        ],
-        env=os.environ
-        | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "0", "NUMBA_CACHE_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert process.returncode == 0, process.stdout
-    assert "2 passed" in process.stdout
-    assert list(tmp_path.rglob("*.nbi")), "the kernels were compiled for this test"
 
 
 def test_many_docids_of_many_lengths_keep_their_numbers(tmp_path):

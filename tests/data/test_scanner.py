@@ -24,6 +24,7 @@ from confir.data.trec_files import RunSource, read_qrels
 from confir.errors import FormatError, InputWarning, UnreadableError
 from run_files import (
     NUMBERS,
+    assert_passing_with_bounds_checked,
     damaged_experiments,
     experiments,
     fuzz,
@@ -133,24 +134,12 @@ def test_damaged_files_have_the_errors_and_results_of_the_reference(
 
 
 def test_no_byte_outside_a_block_is_touched(tmp_path):
-    tests = (
+    assert_passing_with_bounds_checked(
+        tmp_path,
+        __file__,
         test_every_valid_file_is_scanned_as_the_reference_reads_it,
         test_damaged_files_have_the_errors_and_results_of_the_reference,
     )
-    process = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-            *(f"{__file__}::{test.__name__}" for test in tests),
-        ],
-        env=os.environ
-        | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "0", "NUMBA_CACHE_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert process.returncode == 0, process.stdout
-    assert "2 passed" in process.stdout
-    assert list(tmp_path.rglob("*.nbi")), "the kernels were compiled for this test"
 
 
 # Scores
