@@ -275,13 +275,18 @@ def _markdown(text: str) -> str:
 _LATEX_MARKS = {"▲": r"\blacktriangle", "▼": r"\blacktriangledown"}
 _LATEX_MATHEMATICS = {
     "±": r"\pm",
+    "·": r"\cdot",
     "−": "-",
     "×": r"\times",
     "→": r"\to",
     "♯": r"\sharp",
+    "Σ": r"\Sigma",
+    "Φ": r"\Phi",
     "α": r"\alpha",
+    "γ": r"\gamma",
     "μ": r"\mu",
     "ρ": r"\rho",
+    "σ": r"\sigma",
     "τ": r"\tau",
 }
 _LATEX = {
@@ -293,6 +298,7 @@ _LATEX = {
     "|": r"\textbar{}",
     '"': r"\char34{}",  # in every font encoding, unlike its name
     "–": "--",
+    "§": r"\S{}",
     "…": r"\ldots{}",
     "²": r"\textsuperscript{2}",
     "\N{NO-BREAK SPACE}": "~",
