@@ -111,7 +111,7 @@ def find_layout(header: Sequence[str], source: str) -> Layout:
     """Return whether a header is that of a long or of a wide table; raise where of neither."""
     if any(name.strip().casefold() in DOCUMENT_NAMES for name in header):
         raise FormatError(f"this looks like a run or qrels; {EXPECTED}", path=source)
-    places = _places(header)
+    places = column_places(header)
     if "score" in places and len(places) > 1:
         if "topic" not in places:
             raise FormatError(f"no column of topics; {EXPECTED}", path=source)
@@ -149,7 +149,7 @@ def _check_header(table: Table) -> None:
             raise FormatError(f"the name of column {place} is {name!r}", path=table.source)
 
 
-def _places(header: Sequence[str]) -> dict[str, int]:
+def column_places(header: Sequence[str]) -> dict[str, int]:
     """Return the places of the columns of run, measure, topic and score, as far as there are."""
     folded = [name.strip().casefold() for name in header]
     found = {
@@ -162,7 +162,7 @@ def _places(header: Sequence[str]) -> dict[str, int]:
 def _topic_place(table: Table) -> int | None:
     """Return the place of the column of topics; without one, row names stand for them."""
     row_names = next((i for i, name in enumerate(table.header) if name in ROW_NAMES), None)
-    return _places(table.header).get("topic", row_names)
+    return column_places(table.header).get("topic", row_names)
 
 
 def _without_summaries(table: Table) -> Table:
@@ -181,7 +181,7 @@ def _without_summaries(table: Table) -> Table:
 
 
 def _long_entries(table: Table) -> ScoreEntries:
-    places = _places(table.header)
+    places = column_places(table.header)
     count = len(table)
     runs = _ids(table, places["run"]) if "run" in places else [name_from_path(table.source)] * count
     if "measure" in places:

@@ -6,7 +6,6 @@ to `Scores`.
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import os
@@ -15,6 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from confir.data.files import PathLike, read_bytes, write_whole
+from confir.data.parquet_scores import parquet_bytes, read_regular_parquet
 from confir.data.score_columns import (
     COLUMN_NAMES,
     DOCUMENT_NAMES,
@@ -27,7 +27,7 @@ from confir.data.score_columns import (
     score_entries,
     scored_rows,
 )
-from confir.data.score_tables import SEPARATORS, format_ending, import_pyarrow, read_table
+from confir.data.score_tables import SEPARATORS, format_ending, is_parquet, read_table
 from confir.data.scores import Scores, scores_from_entries
 from confir.errors import FormatError, InvalidValueError, UnknownNameError
 
@@ -96,7 +96,12 @@ def write_scores(scores: Scores, path: PathLike, *, layout: Layout = "long") -> 
 
 
 def _read_file(source: str, run: str | None, measure: str | None) -> Scores:
-    table = scored_rows(read_table(read_bytes(source), source))
+    content = read_bytes(source)
+    if is_parquet(content, source) and run is None and measure is None:
+        scores = read_regular_parquet(content, source)
+        if scores is not None:
+            return scores
+    table = scored_rows(read_table(content, source))
     entries = score_entries(table)
     if run is not None:
         entries = entries._replace(runs=_renamed("run", entries.runs, run, source))
@@ -226,17 +231,10 @@ def _record_texts(scores: Scores) -> list[str]:
     return [json.dumps(record, ensure_ascii=False) for record in scores.to_records()]
 
 
-def _parquet_bytes(scores: Scores) -> bytes:
-    arrow, parquet = import_pyarrow("writing Parquet")
-    stream = io.BytesIO()
-    parquet.write_table(arrow.Table.from_pylist(scores.to_records()), stream)
-    return stream.getvalue()
-
-
 _WRITERS: dict[str, Callable[[Scores], bytes]] = {
     ".csv": lambda scores: _long_text(scores, ",").encode(),
     ".tsv": lambda scores: _long_text(scores, "\t").encode(),
     ".json": lambda scores: ("[\n" + ",\n".join(_record_texts(scores)) + "\n]\n").encode(),
     ".jsonl": lambda scores: "".join(f"{text}\n" for text in _record_texts(scores)).encode(),
-    ".parquet": _parquet_bytes,
+    ".parquet": parquet_bytes,
 }

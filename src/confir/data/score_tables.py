@@ -31,9 +31,14 @@ _LEAD = re.compile(rb"\A(?:\s*#[^\r\n]*(?:[\r\n]|\Z))*\s*")
 
 def read_table(content: bytes, source: str) -> Table:
     """Return the table in the content of a file, which the file's ending helps to recognise."""
-    if content.startswith(b"PAR1") or (content and format_ending(source) == ".parquet"):
+    if is_parquet(content, source):
         return _parquet_table(content, source)
     return _text_table(text_bytes(content, source), source)
+
+
+def is_parquet(content: bytes, source: str) -> bool:
+    """Tell Parquet by its first bytes, or by the file's ending."""
+    return content.startswith(b"PAR1") or bool(content and format_ending(source) == ".parquet")
 
 
 def format_ending(source: str) -> str:
