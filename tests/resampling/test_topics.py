@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnknownNameError
+from confir.resampling import topics as topics_module
 from confir.resampling.topics import (
     STATISTICS,
     bootstrap_topics,
@@ -369,3 +370,14 @@ def test_what_is_no_table_of_numbers_is_refused(scores):
 def test_a_bootstrap_needs_replicates(replicates):
     with pytest.raises(InvalidValueError, match=f"replicates is {replicates}"):
         bootstrap_topics([0.1, 0.2], replicates=replicates)
+
+
+def test_weights_that_would_fill_the_memory_are_refused():
+    with pytest.raises(InvalidValueError, match="9,999 replicates of 1,000,000 topics need 74 GB"):
+        topic_weights(1_000_000, 9_999, np.random.default_rng(1))
+
+
+def test_weights_do_not_depend_on_how_many_are_drawn_at_once(monkeypatch):
+    whole = topic_weights(7, 50, np.random.default_rng(1))
+    monkeypatch.setattr(topics_module, "_DRAWN_AT_ONCE", 20)
+    np.testing.assert_array_equal(topic_weights(7, 50, np.random.default_rng(1)), whole)

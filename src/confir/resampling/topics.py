@@ -29,6 +29,9 @@ ROUNDING = 1e-13
 # Topics drawn together: their numbers take less room than the weights of many replicates.
 _DRAWN_AT_ONCE = 1 << 20
 
+# Weights of more replicates and topics are not drawn: 8 GB.
+_MOST_WEIGHTS = 1 << 30
+
 Rng = int | np.random.Generator | None
 WeightedStatistic = Callable[[Floats, Floats], Floats]
 ScoresLike = Scores | Floats | Sequence[Any]
@@ -36,6 +39,12 @@ ScoresLike = Scores | Floats | Sequence[Any]
 
 def topic_weights(topics: int, replicates: int, rng: np.random.Generator) -> Floats:
     """Return replicate weights, the share of draws that fell on each topic: B × topics."""
+    if replicates * topics > _MOST_WEIGHTS:
+        raise InvalidValueError(
+            f"{replicates:,} replicates of {topics:,} topics need "
+            f"{8 * replicates * topics / 2**30:,.0f} GB; expected fewer replicates, or a method "
+            "that draws none, such as t or beta-logit"
+        )
     weights = np.empty((replicates, topics))
     rows = max(1, _DRAWN_AT_ONCE // topics)
     for start in range(0, replicates, rows):
