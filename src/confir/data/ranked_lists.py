@@ -118,12 +118,12 @@ class RankedLists:
         documents
             Which ``docids`` are kept; by default all.
         """
-        counts = np.ones(len(self.docids), bool) if documents is None else documents
-        kept = topics[self.qrels.document_topics] & counts[self.judged]
+        held = np.ones(len(self.docids), bool) if documents is None else documents
+        kept = topics[self.qrels.document_topics] & held[self.judged]
         qrels = self.qrels.only(kept)
         judged_topics = np.unique(self.qrels.document_topics[kept])
         lists = np.tile(np.isin(np.arange(len(topics)), judged_topics), len(self.runs))
-        listed = np.repeat(lists, np.diff(self.offsets)) & counts[self.documents]
+        listed = np.repeat(lists, np.diff(self.offsets)) & held[self.documents]
         shorter = self._only(listed)
         places = np.where(kept, np.cumsum(kept) - 1, -1)
         return replace(

@@ -7,8 +7,7 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.percentile import defined_replicates
-from confir.intervals.probe import Probe, side_of_quantiles
-from confir.order import TIE
+from confir.intervals.probe import Probe, near, side_of_quantiles
 from confir.resampling.distribution import (
     SamplingDistribution,
     count_below,
@@ -23,7 +22,7 @@ def bca_interval(distribution: SamplingDistribution, level: float) -> Limits:
     estimate, ties counting half; a from the jackknife.
     """
     ordered, count = distribution.sorted_replicates, defined_replicates(distribution)
-    tie = TIE * np.maximum(1.0, np.abs(distribution.estimate))
+    tie = near(distribution.estimate)
     below = count_below(ordered, distribution.estimate - tie)
     with_ties = count_below(ordered, distribution.estimate + tie)
     share = (below + with_ties) / (2.0 * np.maximum(count, 1))

@@ -29,11 +29,10 @@ from confir.errors import (
 from confir.measures.catalogue import DEFAULT_MEASURES, HIGHEST_NUMBER, parse_measure
 from confir.measures.foreign import ForeignMeasure, foreign_measure
 from confir.measures.measure import ListMeasure, Measure
-from confir.parallel import run_in_threads
+from confir.parallel import Progress, run_in_threads
 
 Missing = Literal["zero", "drop", "error"]
 AnyMeasure = Measure | ListMeasure | ForeignMeasure
-Progress = Callable[[int], None]
 
 # Judged documents measured together: enough to spread the cost of a numpy call, few enough for the
 # processor's cache.

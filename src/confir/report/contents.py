@@ -23,7 +23,7 @@ from confir.intervals.catalogue import confidence_interval, default_method, mean
 from confir.intervals.interval import Interval, check_level
 from confir.measures.catalogue import is_bounded
 from confir.order import TIE, best_first
-from confir.parallel import run_in_threads
+from confir.parallel import Progress, run_in_threads
 from confir.resampling.documents import resample_lists, resampled_measures
 from confir.resampling.topics import DEFAULT_REPLICATES
 from confir.studies.bias_variance import BiasVariance, decompose_error
@@ -36,6 +36,8 @@ from confir.studies.planning import Plan, plan_topics
 from confir.studies.random_baseline import Chance, compare_with_chance
 from confir.studies.ranking import Ranking, rank_runs
 
+DEFAULT_SEED = 2006
+
 # The reader may switch between these and the level asked for.
 LEVELS = (0.9, 0.95, 0.99)
 
@@ -46,7 +48,6 @@ COLLECTION_REPLICATES = 400
 # The squares of larger scores are none that a page can hold.
 _LARGEST_SCORE = 1e100
 
-Progress = Callable[[int], None]
 Part = TypeVar("Part")
 
 # Steps of the progress: the results of a measure and its charts; and those of all measures.
@@ -73,7 +74,7 @@ class Settings:
     level: float = 0.95
     method: str | None = None
     replicates: int = DEFAULT_REPLICATES
-    seed: int = 2006
+    seed: int = DEFAULT_SEED
     documents: int | None = None
     rel: int = 1
     depth: int | None = None

@@ -12,6 +12,7 @@ import numpy as np
 
 from confir.data.files import PathLike
 from confir.errors import UnreadableError
+from confir.parallel import Progress
 from confir.report.charts.bias_variance import bias_variance_chart
 from confir.report.charts.chance import chance_chart
 from confir.report.charts.collection import collection_chart, collection_variance_chart
@@ -22,7 +23,7 @@ from confir.report.charts.intervals import interval_chart
 from confir.report.charts.quality import quality_chart
 from confir.report.charts.ranking import ranking_chart
 from confir.report.charts.topics import topic_score_chart
-from confir.report.contents import CollectionContents, Contents, MeasureContents, Progress
+from confir.report.contents import CollectionContents, Contents, MeasureContents
 from confir.studies.topic_differences import TopicDifferences
 from confir.studies.topic_difficulty import describe_topics
 

@@ -23,6 +23,7 @@ from confir.data.neighbours import as_qrels
 from confir.data.scores import Record, Scores
 from confir.errors import UnreadableError
 from confir.intervals.catalogue import DEFAULT_LEVEL
+from confir.parallel import Progress
 from confir.report.answer import answer_sentences
 from confir.report.bias_variance_tables import bias_variance_note, bias_variance_table
 from confir.report.chance_tables import chance_note, chance_table
@@ -34,9 +35,9 @@ from confir.report.collection_tables import (
 )
 from confir.report.contents import (
     COVERAGE_SAMPLES,
+    DEFAULT_SEED,
     Contents,
     MeasureContents,
-    Progress,
     Settings,
     gather_contents,
 )
@@ -52,7 +53,6 @@ from confir.report.tables import Table, to_latex, to_markdown
 from confir.resampling.topics import DEFAULT_REPLICATES
 
 DEFAULT_TITLE = "How far can these scores be trusted?"
-DEFAULT_SEED = 2006
 
 # More digits than a chart shows, so that the page is small.
 _CHART_DIGITS = 6

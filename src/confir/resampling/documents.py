@@ -8,9 +8,9 @@ only move the others down, which `Rankings` says in full.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -41,7 +41,7 @@ from confir.measures.evaluation import (
 )
 from confir.measures.measure import ListMeasure, Measure
 from confir.measures.summary import LOGIT_MARGIN, SUMMARIES, Transform, clipped_logit
-from confir.parallel import run_in_threads
+from confir.parallel import Progress, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
@@ -69,17 +69,7 @@ DocumentStatistic = Literal[
     "geometric-mean-difference",
     "logit-mean-difference",
 ]
-STATISTICS: tuple[DocumentStatistic, ...] = (
-    "score",
-    "mean",
-    "geometric-mean",
-    "logit-mean",
-    "difference",
-    "geometric-mean-difference",
-    "logit-mean-difference",
-)
-
-Progress = Callable[[int], None]
+STATISTICS: tuple[DocumentStatistic, ...] = get_args(DocumentStatistic)
 
 # Numbers that are copied at once where there are many.
 _CELLS = 4_000_000
