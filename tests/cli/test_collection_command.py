@@ -157,3 +157,15 @@ def test_ties_are_compared_as_asked(confir_command, tmp_path, command, precision
         tables = json.loads(zlib.decompress(base64.b64decode(packed)))
         (table,) = [table for table in tables if table["part"] == "collection"]
         assert table["rows"][0][-1].startswith(f"{score:.4f}")
+
+
+@pytest.mark.parametrize("baseline", [[], ["--baseline", "bm25"]])
+def test_variances_stand_best_run_first(confir_command, sample_files, baseline):
+    inputs = [sample_files / "qrels.txt", sample_files / "runs", "-m", "AP", "--replicates", 10]
+    printed = confir_command("collection", *inputs, "--variance", *baseline).out
+    runs = list(
+        dict.fromkeys(line.split()[0] for line in printed.splitlines()[1:] if "MAP" in line)
+    )
+    assert runs[:2] == ["rerank", "hybrid"]
+    assert runs[-1] == "tfidf"
+    assert len(runs) == 8 - bool(baseline)

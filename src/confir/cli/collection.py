@@ -316,12 +316,15 @@ def _variance(
     sample: DocumentReplicates, baseline: str | None, seed: int, *, margin: float
 ) -> Answer:
     from confir.cli.terminal import Answer
+    from confir.order import best_first
     from confir.report.collection_tables import collection_variance_table, variance_note
     from confir.studies.collection_differences import decompose_variance
 
     result = decompose_variance(sample, baseline=baseline, margin=margin)
     note = f"{variance_note(result, len(sample.topics))}; {_drawn(sample, seed)}"
-    return Answer(result.to_records(), collection_variance_table(result, note), result)
+    ranked = [sample.runs[place] for place in best_first(sample.scores.mean()[:, 0])]
+    order = [run for run in ranked if run in result.runs]
+    return Answer(result.to_records(), collection_variance_table(result, note, order), result)
 
 
 def _drawn(sample: DocumentReplicates, seed: int) -> str:
