@@ -3,6 +3,7 @@
 Verbs, from files to answers::
 
     read_run, read_qrels, read_scores   what was retrieved, judged, scored
+    as_run, as_qrels                    dicts, frames, other libraries' objects -> Run, Qrels
     inspect_data                        runs and qrels -> DataQuality
     evaluate                            runs and qrels -> Scores
     simulate_scores                     Scores -> Scores on new topics, true means known
