@@ -36,7 +36,7 @@ COUNTS = [
     (command, name)
     for command in COMMANDS
     for name, kind in parameters(command).items()
-    if kind in (int, int | None) and (command, name) != ("report", "documents")
+    if kind in (int, int | None)
 ]
 READERS = [*having("qrels", "runs"), "meta"]
 
