@@ -14,7 +14,8 @@ from confir.errors import DegenerateSampleWarning
 from confir.intervals import catalogue
 from confir.intervals.catalogue import METHODS, confidence_interval
 from confir.intervals.probe import Probe, side_of_limits
-from confir.resampling.topics import STATISTICS, bootstrap_topics
+from confir.resampling.statistics import STATISTICS
+from confir.resampling.topics import bootstrap_topics
 
 LEVELS = (0.2, 0.5, 0.8, 0.95, 0.98)
 AFFINE = ("t", "percentile", "bca", "bootstrap-t", "symmetric-t")

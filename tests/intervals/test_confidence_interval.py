@@ -21,7 +21,8 @@ from confir.intervals.catalogue import (
     means_alone,
 )
 from confir.intervals.interval import INTERVAL_COLUMNS, tail_probabilities
-from confir.resampling.topics import STATISTICS, bootstrap_topics, topic_weights
+from confir.resampling.statistics import STATISTICS
+from confir.resampling.topics import bootstrap_topics, topic_weights
 
 OTHERS = [name for name in METHODS if name not in ("betting", "gaffke")]
 WITHOUT_LIMITS_FOR_EQUAL_SCORES = [name for name in OTHERS if name != "beta-logit"]

@@ -10,8 +10,8 @@ from threadpoolctl import threadpool_limits
 from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnknownNameError
 from confir.resampling import topics as topics_module
+from confir.resampling.statistics import STATISTICS
 from confir.resampling.topics import (
-    STATISTICS,
     bootstrap_topics,
     topic_sample,
     topic_weights,

@@ -47,12 +47,12 @@ from confir.intervals.standard import logit_t_interval, t_interval
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.statistics import WeightedStatistic
 from confir.resampling.topics import (
     DEFAULT_REPLICATES,
     Rng,
     ScoresLike,
     TopicSample,
-    WeightedStatistic,
     check_replicates,
     own_seed,
     topic_sample,

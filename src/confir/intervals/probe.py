@@ -20,7 +20,7 @@ from confir.intervals.interval import Limits
 from confir.measures.summary import logit
 from confir.order import TIE
 from confir.resampling.distribution import SamplingDistribution, interpolate
-from confir.resampling.topics import ROUNDING
+from confir.resampling.moments import ROUNDING
 
 # Sides of an interval; UNDEFINED where there is none, and where the value is not known.
 BELOW, INSIDE, ABOVE, UNDEFINED = -1, 0, 1, 2

@@ -20,10 +20,10 @@ from confir.data.scores import Record, Scores
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.catalogue import confidence_interval
 from confir.measures.catalogue import is_bounded
+from confir.resampling.statistics import Statistic
 from confir.resampling.topics import (
     DEFAULT_REPLICATES,
     Rng,
-    Statistic,
     TopicSample,
     check_replicates,
     topic_weights,

@@ -11,7 +11,8 @@ from confir.errors import UnsupportedMethodError
 from confir.intervals.catalogue import METHODS, Method, find_method
 from confir.intervals.interval import Limits
 from confir.parallel import run_in_threads
-from confir.resampling.topics import STATISTICS, TopicSample, topic_weights
+from confir.resampling.statistics import STATISTICS
+from confir.resampling.topics import TopicSample, topic_weights
 from confir.studies.pairs import Pairs
 
 # Columns resampled together, as in the catalogue of intervals: the same limits, bit for bit.

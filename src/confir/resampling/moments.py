@@ -1,0 +1,253 @@
+"""How is a statistic distributed over resampled topics? By moments of the resampled scores."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats
+from confir.errors import InvalidValueError
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.statistics import UNIT, Statistic, WeightedStatistic
+
+# Var* below this share of the second moment is rounding, not variance.
+ROUNDING = 1e-13
+
+
+def smooth_distribution(
+    statistic: Statistic,
+    values: tuple[Floats, ...],
+    weights: Floats | None,
+    needs: Collection[str],
+    labels: tuple[tuple[str, str], ...],
+    support: Booleans,
+) -> SamplingDistribution:
+    """Return the distribution of a smooth function of means, se by influence values."""
+    present = ~np.isnan(values[0])
+    complete = bool(present.all())
+    count = present.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        filled = [value if complete else np.where(present, value, 0.0) for value in values]
+        means = [value.sum(axis=0) / count for value in filled]
+        deviations = [value - mean for value, mean in zip(values, means, strict=True)]
+        if not complete:
+            deviations = [np.where(present, d, 0.0) for d in deviations]
+        slopes = statistic.slopes(*means)
+        influence = _influence(slopes, deviations)
+        powers = np.square(influence)
+        squares = powers.sum(axis=0)
+        powers *= influence
+        estimate = np.asarray(statistic.value(*means), np.float64)
+        constant = np.array([_constant(value) for value in values]).all(axis=0)
+        se = np.sqrt(squares / (count * (count - 1.0)))
+        # Differences and ratios that are all equal vary by rounding still.
+        size = sum(np.abs(slope * mean) for slope, mean in zip(slopes, means, strict=True))
+        se = np.where(constant | (se <= ROUNDING * size), 0.0, se)
+        acceleration = powers.sum(axis=0) / (6.0 * squares**1.5)
+        resampled = _Moments(statistic, means, deviations, present, weights, needs)
+        replicates = resampled.values()
+        undefined = None if replicates is None else np.isnan(replicates)
+        return SamplingDistribution(
+            labels=labels,
+            estimate=estimate,
+            count=count,
+            df=count - 1.0,
+            support=support,
+            resampled=frozenset({"topics"}),
+            sample=values[0] if statistic.linear else None,
+            se=se,
+            acceleration=acceleration,
+            replicates=replicates,
+            replicate_se=resampled.se(),
+            replicate_skewness=resampled.skewness(),
+            dropped=None if undefined is None else undefined.sum(axis=0),
+        )
+
+
+def _influence(slopes: Sequence[Floats], deviations: list[Floats]) -> Floats:
+    """Return each topic's influence on the statistic: topics × columns."""
+    if slopes[0] is UNIT:
+        return deviations[0]
+    influence: Floats = np.zeros_like(deviations[0])
+    for slope, d in zip(slopes, deviations, strict=True):
+        influence += slope * d
+    return influence
+
+
+def _constant(value: Floats) -> Booleans:
+    """Whether all scores of a column are equal; missing ones do not count."""
+    varies: Booleans = np.fmin.reduce(value, axis=0) < np.fmax.reduce(value, axis=0)
+    return ~varies
+
+
+class _Moments:
+    """Moments of the resampled scores, as matrix products: columns × replicates inside.
+
+    Deviations from the sample's mean are resampled rather than scores, which keeps the variance of
+    a replicate free of cancellation.
+    """
+
+    def __init__(
+        self,
+        statistic: Statistic,
+        means: list[Floats],
+        deviations: list[Floats],
+        present: Booleans,
+        weights: Floats | None,
+        needs: Collection[str],
+    ) -> None:
+        self.statistic = statistic
+        self.means = means
+        self.deviations = deviations
+        self.weights = weights
+        self.needs = needs
+        self.topics = len(present)
+        # The share of a replicate's draws that fell on topics with a score.
+        self.share = None if weights is None or present.all() else present.T @ weights.T
+        self.first = [] if weights is None else [self._resample(d) for d in deviations]
+
+    def _resample(self, values: Floats) -> Floats:
+        """Return the mean of values over each replicate: columns × replicates."""
+        if self.weights is None:
+            raise AttributeError("no weights")
+        product: Floats = values.T @ self.weights.T
+        return product if self.share is None else product / self.share
+
+    @cached_property
+    def _replicate_means(self) -> list[Floats]:
+        return [
+            _exact_at_ends(m, d, m[:, None] + f)
+            for m, d, f in zip(self.means, self.deviations, self.first, strict=True)
+        ]
+
+    def values(self) -> Floats | None:
+        if self.weights is None:
+            return None
+        return np.asarray(self.statistic.value(*self._replicate_means), np.float64).T
+
+    def se(self) -> Floats | None:
+        """Return the standard error of the statistic on each replicate, by influence values."""
+        if self.weights is None or "replicate_se" not in self.needs:
+            return None
+        if len(self.deviations) == 1:
+            variance = self.central_second.copy()
+            (slope,) = self.statistic.slopes(*self._replicate_means)
+            if slope is not UNIT:
+                variance *= np.square(slope)
+        else:
+            variance = self._influence_variance()
+        if self.share is None:
+            variance /= max(self.topics - 1, 1)
+        else:
+            variance /= np.maximum(self.topics * self.share - 1.0, 1.0)
+        return np.sqrt(variance, out=variance).T
+
+    @cached_property
+    def central_second(self) -> Floats:
+        """The variance (ddof=0) of the one variable on each replicate; rounding is set to 0."""
+        mean = self.first[0]
+        variance = self._resample(np.square(self.deviations[0]))
+        square = np.square(mean)
+        variance -= square
+        square *= ROUNDING
+        variance[variance <= square] = 0.0
+        return variance
+
+    def _influence_variance(self) -> Floats:
+        """Return the variance of the influence values of each replicate."""
+        slopes = self.statistic.slopes(*self._replicate_means)
+        variance: Floats = np.zeros_like(self.first[0])
+        total: Floats = np.zeros_like(variance)
+        for i, (slope, d, mean) in enumerate(zip(slopes, self.deviations, self.first, strict=True)):
+            for j in range(i + 1):
+                factor = (1.0 if i == j else 2.0) * slope * slopes[j]
+                second = factor * self._resample(d * self.deviations[j])
+                variance += second - factor * mean * self.first[j]
+                total += np.abs(second)
+        variance[variance <= ROUNDING * total] = 0.0
+        return variance
+
+    def skewness(self) -> Floats | None:
+        """Return the skewness of each replicate's scores, 0 where they are all equal."""
+        wanted = self.weights is not None and "replicate_skewness" in self.needs
+        if not wanted or not self.statistic.linear:
+            return None
+        d, mean = self.deviations[0], self.first[0]
+        variance = self.central_second
+        # E(x-m)³ = E x³ - 3 m E x² + 2 m³ = E x³ - m (3 Var x + m²)
+        third = np.square(mean)
+        third += 3.0 * variance
+        third *= mean
+        np.subtract(self._resample(np.square(d) * d), third, out=third)
+        scale = np.sqrt(variance)
+        scale *= variance
+        return np.divide(third, scale, out=np.zeros_like(third), where=scale > 0).T
+
+
+def _exact_at_ends(mean: Floats, deviations: Floats, replicates: Floats) -> Floats:
+    """Set replicate means of 0 and 1 exactly, where all topics drawn score so; return them.
+
+    Rounding would leave 1e-18 where a replicate is 0, whose logit is finite. Any other replicate
+    is further from the end than half of the next score's share in a mean.
+    """
+    for nearest, none, beyond in ((np.min, np.inf, np.less), (np.max, -np.inf, np.greater)):
+        extreme = nearest(deviations, axis=0)
+        end = mean + extreme
+        end = np.where(np.abs(end - 1.0) <= ROUNDING, 1.0, end)
+        ending = np.flatnonzero((end == 0.0) | (end == 1.0))
+        if not len(ending):
+            continue
+        end, extreme, others = end[ending], extreme[ending], deviations[:, ending]
+        following = nearest(np.where(others == extreme, none, others), axis=0)
+        reach = end + (following - extreme) / (2.0 * len(deviations))
+        some = replicates[ending]
+        replicates[ending] = np.where(beyond(some, reach[:, None]), end[:, None], some)
+    return replicates
+
+
+def function_distribution(
+    function: WeightedStatistic,
+    scores: Floats,
+    weights: Floats | None,
+    labels: tuple[tuple[str, str], ...],
+    support: Booleans,
+) -> SamplingDistribution:
+    """Return the distribution of a user's statistic; se and acceleration by the jackknife."""
+    topics = len(scores)
+    even = np.full((1, topics), 1.0 / topics)
+    without_one = (1.0 - np.eye(topics)) / max(topics - 1, 1)
+    estimate = _apply(function, even, scores)[0]
+    influence = (topics - 1) * (estimate - _apply(function, without_one, scores))
+    influence -= influence.mean(axis=0)
+    squares = np.square(influence).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        se = np.sqrt(squares / (topics * (topics - 1.0)))
+        se = np.where(se <= ROUNDING * np.abs(estimate), 0.0, se)
+        acceleration = (influence**3).sum(axis=0) / (6.0 * squares**1.5)
+    replicates = None if weights is None else np.asfortranarray(_apply(function, weights, scores))
+    return SamplingDistribution(
+        labels=labels,
+        estimate=estimate,
+        count=np.full(len(estimate), topics),
+        df=np.full(len(estimate), topics - 1.0),
+        support=support,
+        resampled=frozenset({"topics"}),
+        se=se,
+        acceleration=acceleration,
+        replicates=replicates,
+        dropped=None if replicates is None else np.isnan(replicates).sum(axis=0),
+    )
+
+
+def _apply(function: WeightedStatistic, weights: Floats, scores: Floats) -> Floats:
+    """Return a user's statistic on each row of weights, checked for its shape."""
+    result = np.asarray(function(weights, scores), np.float64)
+    if result.shape != (len(weights), scores.shape[1]):
+        raise InvalidValueError(
+            f"the statistic returned an array of shape {result.shape} for weights of shape "
+            f"{weights.shape} and scores of shape {scores.shape}; expected "
+            f"{(len(weights), scores.shape[1])}: replicates × columns"
+        )
+    return result
