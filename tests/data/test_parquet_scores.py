@@ -61,7 +61,7 @@ def test_what_is_written_is_read_back(tmp_path, monkeypatch, scores):
     path = tmp_path / "scores.parquet"
     path.write_bytes(parquet_bytes(scores))
     assert_equal(read_scores(path), read_in_general(path, monkeypatch))
-    assert read_scores(path).to_records() == scores.to_records()
+    assert read_scores(path).to_dict() == scores.to_dict()
 
 
 ROW = {"run": "r", "measure": "AP", "topic": "1", "score": 0.5}
