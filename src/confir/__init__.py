@@ -53,11 +53,8 @@ if TYPE_CHECKING:
     from confir.measures.measure import Measure
     from confir.report.page import write_report
     from confir.resampling.distribution import SamplingDistribution
-    from confir.resampling.documents import (
-        DocumentReplicates,
-        bootstrap_documents,
-        resample_documents,
-    )
+    from confir.resampling.document_replicates import DocumentReplicates
+    from confir.resampling.documents import bootstrap_documents, resample_documents
     from confir.resampling.topics import bootstrap_topics
     from confir.studies.bias_variance import BiasVariance, decompose_error
     from confir.studies.collection import (
@@ -98,7 +95,7 @@ _HOMES = {
     "Comparison": "studies.comparison",
     "Coverage": "studies.coverage",
     "DataQuality": "studies.data_quality",
-    "DocumentReplicates": "resampling.documents",
+    "DocumentReplicates": "resampling.document_replicates",
     "Interval": "intervals.interval",
     "Measure": "measures.measure",
     "Plan": "studies.planning",

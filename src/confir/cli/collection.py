@@ -12,7 +12,7 @@ from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
-    from confir.resampling.documents import DocumentReplicates
+    from confir.resampling.document_replicates import DocumentReplicates
 
 _STATISTICS = "Statistics"
 

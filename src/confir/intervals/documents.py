@@ -19,7 +19,7 @@ from confir.intervals.percentile import percentile_interval
 from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import LOGIT_MARGIN, clipped_logit, inverse_logit
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.documents import spread
+from confir.resampling.document_replicates import spread
 
 
 def linear_interval(distribution: SamplingDistribution, level: float) -> Limits:

@@ -27,7 +27,7 @@ from confir.intervals.interval import Limits, check_level
 from confir.intervals.small_r import correct_small_r
 from confir.measures.catalogue import MEASURES, is_bounded, parse_measure
 from confir.measures.summary import LOGIT_MARGIN, SUMMARIES, clipped_logit
-from confir.resampling.documents import DocumentReplicates, transform_of
+from confir.resampling.document_replicates import DocumentReplicates, transform_of
 
 MEAN_METHODS = ("bootstrap", "parametric", "bootstrap-with-topics")
 DEFAULT_MEAN_METHODS = ("bootstrap", "parametric")

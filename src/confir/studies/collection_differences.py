@@ -20,7 +20,7 @@ from confir.intervals.documents import check_margin, normal_quantile
 from confir.intervals.interval import check_level
 from confir.measures.summary import LOGIT_MARGIN
 from confir.order import TIE
-from confir.resampling.documents import DocumentReplicates, spread, transform_of
+from confir.resampling.document_replicates import DocumentReplicates, spread, transform_of
 from confir.studies.collection import check_bounded, summarise_topics
 from confir.studies.corrections import adjust_p_values
 from confir.studies.verdicts import Words, judge_differences

@@ -30,11 +30,8 @@ from confir.measures.evaluation import check_depth, check_topics, parse_measures
 from confir.measures.measure import Measure
 from confir.measures.summary import LOGIT_MARGIN, clipped_logit
 from confir.order import TIE
-from confir.resampling.documents import (
-    DOCUMENT_REPLICATES,
-    DocumentReplicates,
-    resample_lists,
-)
+from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.documents import DOCUMENT_REPLICATES, resample_lists
 from confir.resampling.topics import Rng, check_replicates
 from confir.studies.collection import (
     CollectionMeans,

@@ -18,7 +18,7 @@ from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.documents import normal_quantile
 from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import LOGIT_MARGIN, clipped_logit
-from confir.resampling.documents import DocumentReplicates, spread, transform_of
+from confir.resampling.document_replicates import DocumentReplicates, spread, transform_of
 from confir.studies.collection import CollectionTopics, summarise_topics
 from confir.studies.collection_differences import PAIRINGS, Pairing
 from confir.studies.effect_sample import as_numbers, or_nan
