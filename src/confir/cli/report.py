@@ -70,12 +70,12 @@ def report_command(
 
     Example: `confir report qrels.txt runs/ -m AP -m nDCG@10 -o report.html`
     """
-    from confir.cli.input import load_scores
+    from confir.cli.input import check_reading, load_scores
     from confir.cli.terminal import Progress, be_quiet
     from confir.intervals.catalogue import find_method
     from confir.intervals.interval import check_level
     from confir.measures.catalogue import DEFAULT_MEASURES
-    from confir.measures.evaluation import evaluate_lists
+    from confir.measures.evaluation import check_depth, evaluate_lists, parse_measures
     from confir.report.contents import number_of_steps
     from confir.report.page import DEFAULT_TITLE, Origin, write_report
 
@@ -101,7 +101,9 @@ def report_command(
             )
         else:
             measures = measure or DEFAULT_MEASURES
-            _check_scoring(measures, rel, depth, missing, tie_precision)
+            check_reading(missing, name_by, tie_precision)
+            check_depth(depth)
+            parse_measures(measures, rel)  # before anything is read
             lists = _read(qrels, runs or [], intents, name_by, tie_precision, quiet=quiet)
             table = evaluate_lists(
                 lists,
@@ -157,7 +159,6 @@ def _read(
     quiet: bool,
 ) -> RankedLists:
     """Return qrels and runs, read once for all parts of the report."""
-    from confir.cli.input import check_choice
     from confir.cli.terminal import Progress
     from confir.data.list_scanner import read_lists
     from confir.data.neighbours import as_qrels, as_runs
@@ -167,7 +168,6 @@ def _read(
             "expected QRELS and at least one RUN, or --scores FILE; for example: "
             "confir report qrels.txt bm25.run dense.run -o report.html"
         )
-    check_choice("--name-by", name_by, ("file", "tag"))
     judged, sources = as_qrels(qrels, intents=intents), as_runs(list(runs))
     with Progress("reading runs", total=len(sources), quiet=quiet) as progress:
         return read_lists(
@@ -177,19 +177,6 @@ def _read(
             tie_precision=cast("Literal['double', 'single']", tie_precision),
             progress=progress,
         )
-
-
-def _check_scoring(
-    measures: Sequence[str], rel: int, depth: int | None, missing: str, tie_precision: str
-) -> None:
-    """Raise before anything is read where it could not be scored."""
-    from confir.cli.input import check_choice
-    from confir.measures.evaluation import check_depth, parse_measures
-
-    check_choice("--missing", missing, ("zero", "drop", "error"))
-    check_choice("--tie-precision", tie_precision, ("double", "single"))
-    check_depth(depth)
-    parse_measures(measures, rel)
 
 
 def _files(
