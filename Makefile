@@ -1,58 +1,57 @@
-# make demo   install confir into .venv, evaluate the built-in sample, write demo-report.html
-# make test   run all tests
-# make check  format, lint, types
-# make bench  speed beside the peers
-# make reproduce DATA=../shared/data   the papers' tables beside ours
+# make demo       install confir into .venv, evaluate the built-in sample, write demo-report.html
+# make test       run all tests, in .venv-test; the examples of README and docs in .venv
+# make check      format, lint, types
+# make docs       write the outputs in README and docs anew
+# make bench      compare the speed with that of similar tools
+# make reproduce  compare the papers' tables with those of confir, on the data in CONFIR_DATA
 
 PYTHON ?= python3
+export CONFIR_DATA ?= $(CURDIR)/data
+
+# .venv holds what a user installs, and nothing else; .venv-test holds the tools of developers too.
 VENV := .venv
-BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+TEST_VENV := .venv-test
+PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check bench reproduce format clean
+.PHONY: demo test check docs bench reproduce format clean
 
-$(VENV)/installed: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --upgrade "pip>=25.1"
-	$(PIP) install --editable '.[all]'
+%/installed: pyproject.toml
+	$(PYTHON) -m venv $*
+	$*/bin/python $(PIP) install --upgrade "pip>=25.1"
+	$*/bin/python $(PIP) install --editable '.[all]'
 	touch $@
 
-$(VENV)/installed-test: $(VENV)/installed
-	$(PIP) install --group test
-	touch $@
-
-$(VENV)/installed-check: $(VENV)/installed-test
-	$(PIP) install --group check
-	touch $@
-
-$(VENV)/installed-peers: $(VENV)/installed-test
-	$(PIP) install --group peers
+$(TEST_VENV)/installed-test $(TEST_VENV)/installed-check $(TEST_VENV)/installed-peers: \
+$(TEST_VENV)/installed-%: $(TEST_VENV)/installed
+	$(TEST_VENV)/bin/python $(PIP) install --group $*
 	touch $@
 
 demo: $(VENV)/installed
-	$(BIN)/confir demo --report demo-report.html
+	$(VENV)/bin/confir demo --report demo-report.html
 
-test: $(VENV)/installed-test
-	$(BIN)/python -m pytest -n auto $(ARGS)
+test: $(VENV)/installed $(TEST_VENV)/installed-test
+	CONFIR_DEMO_PYTHON=$(CURDIR)/$(VENV)/bin/python $(TEST_VENV)/bin/python -m pytest -n auto $(ARGS)
 
-check: $(VENV)/installed-check
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
+check: $(TEST_VENV)/installed-check
+	$(TEST_VENV)/bin/ruff format --check .
+	$(TEST_VENV)/bin/ruff check .
+	$(TEST_VENV)/bin/mypy
 
-format: $(VENV)/installed-check
-	$(BIN)/ruff format .
-	$(BIN)/ruff check --fix .
+format: $(TEST_VENV)/installed-check
+	$(TEST_VENV)/bin/ruff format .
+	$(TEST_VENV)/bin/ruff check --fix .
 
-bench: $(VENV)/installed-peers
+docs: $(VENV)/installed
+	$(VENV)/bin/confir demo --output docs/figures/demo.svg
+	$(VENV)/bin/python tests/documentation/run_pages.py --write README.md docs/*.md
+
+bench: $(TEST_VENV)/installed-peers
 	for script in $(filter-out benchmarks/side_by_side.py,$(wildcard benchmarks/*.py)); do \
-		$(BIN)/python $$script || exit 1; done
-
-DATA ?= ../shared/data
+		$(TEST_VENV)/bin/python $$script || exit 1; done
 
 reproduce: $(VENV)/installed
 	for script in reproductions/*.py; do \
-		$(BIN)/python $$script --data $(DATA) --output docs/reproductions || exit 1; done
+		$(VENV)/bin/python $$script --data $(CONFIR_DATA) --output docs/reproductions || exit 1; done
 
 clean:
-	rm -rf $(VENV) .ruff_cache .mypy_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) $(TEST_VENV) .ruff_cache .mypy_cache .pytest_cache .hypothesis build dist

@@ -3,7 +3,7 @@
 The peers do a share of the samples and runs, and are charged for all of them. With a folder of data,
 confir studies all collections of Soboroff 2014 instead.
 
-    python benchmarks/coverage_study.py [../shared/data]
+    python benchmarks/coverage_study.py [data]
 """
 
 from __future__ import annotations

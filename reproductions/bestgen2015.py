@@ -3,7 +3,7 @@
 Tables 1 and 2, the R function's example, the running times and Figure 1. The paper's double sum is
 kept here as the check of the closed form. Needs no data.
 
-    python reproductions/bestgen2015.py --data ../shared/data --output docs/reproductions
+    python reproductions/bestgen2015.py --data data --output docs/reproductions
 """
 
 from __future__ import annotations

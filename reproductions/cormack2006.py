@@ -3,7 +3,7 @@
 The paper splits TREC-6 (74 runs, 50 topics) in two halves; those runs are not at hand, so its
 claims are tried on TREC 2003 Robust and TREC-COVID: Tables 1 to 4 and Figures 1 to 4.
 
-    python reproductions/cormack2006.py --data ../shared/data --output docs/reproductions
+    python reproductions/cormack2006.py --data data --output docs/reproductions
 """
 
 from __future__ import annotations
@@ -275,7 +275,9 @@ def reproduce(data: Path, folder: str, output: Path | None) -> str:
 def draw(result: SplitHalf, where: Path, runs: list, folder: str, output: Path) -> list[str]:
     """Write the four figures, and return the lines that show them."""
     full = summarise_means(
-        resample_documents(where / "qrels.txt", runs, rng=SEED), summaries=("mean", "logit-mean")
+        resample_documents(where / "qrels.txt", runs, rng=SEED),
+        methods=("bootstrap", "parametric"),
+        summaries=("mean", "logit-mean"),
     )
     figures = [
         ("BCa, uncorrected", normalised_chart(result, ["bca"], corrected=False)),
@@ -293,7 +295,7 @@ def draw(result: SplitHalf, where: Path, runs: list, folder: str, output: Path) 
 
 INTRODUCTION = """# Cormack & Lynam 2006: the collection as a sample
 
-Made by `python reproductions/cormack2006.py --data ../shared/data --output docs/reproductions`.
+Made by `python reproductions/cormack2006.py --data data --output docs/reproductions`.
 
 The paper's runs (TREC-6 ad hoc) are not at hand. Its claims are tried on two other collections, so
 that claims are compared, not cells; "agrees" and "differs" are found by the rules in the script.
@@ -314,7 +316,8 @@ parametric interval, wider still, is farther off. All runs share a split and the
 so that Tables 3 and 4 on one split are closer to one observation than to 17 or 74 (the paper calls
 its own "indications to be confirmed"); over eight splits the picture stays. With ε = 1e-6 one
 replicate with AP of 0 or 1 weighs ±13.8 on the logit scale, which widens the parametric interval
-where topics have few relevant documents. For L-MAP the bootstrap is a little nearer to the
+where topics have few relevant documents, even though for MAP no topic's standard deviation is taken to
+exceed √(AP(1-AP)), the most that [0, 1] allows. For L-MAP the bootstrap is a little nearer to the
 prediction than the parametric interval, as in the paper.
 
 Errata of the paper: "74 separate estimates" (§8) are 50 topics; Tables 3 and 4 truncate instead of

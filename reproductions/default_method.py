@@ -4,7 +4,7 @@ Populations are runs' scores on the topics of real collections, and topics simul
 it makes is from the error that it claims. The choice is made on one half of the collections and
 confirmed on the other half and by simulation.
 
-    python reproductions/default_method.py --data ../shared/data --output docs/reproductions
+    python reproductions/default_method.py --data data --output docs/reproductions
 
 It takes a quarter of an hour of processor time.
 """
@@ -25,10 +25,10 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.files import write_whole
+from confir.data.run_readers import read_qrels, read_run
 from confir.data.score_files import read_scores
 from confir.data.score_simulation import fit_population
 from confir.data.scores import Scores
-from confir.data.trec_files import read_qrels, read_run
 from confir.errors import ConfirWarning
 from confir.intervals.beta_logit import PRIOR_TOPICS, beta_logit_interval, equal_scores_limits
 from confir.intervals.catalogue import DEFAULT_BOUNDED_METHOD, DEFAULT_METHOD, METHODS, Method

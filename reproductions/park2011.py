@@ -2,7 +2,7 @@
 
 Laurence A. F. Park, "Bootstrap confidence intervals for Mean Average Precision", ASEARC 2011.
 
-    python reproductions/park2011.py --data ../shared/data --output docs/reproductions
+    python reproductions/park2011.py --data data --output docs/reproductions
 
 The paper's experiment is repeated several times, each time with 1,000 samples for every run. The
 samples of one run have nothing to do with those of another, as in the paper; that makes the mean

@@ -3,7 +3,7 @@
 Ian Soboroff, "Computing Confidence Intervals for Common IR Measures", EVIA 2014; his scores,
 intervals and code: https://github.com/isoboroff/confint
 
-    python reproductions/soboroff2014.py --data ../shared/data --output docs/reproductions
+    python reproductions/soboroff2014.py --data data --output docs/reproductions
 
 The paper draws samples anew for every run, measure and method. Here the runs of a block share them,
 shuffled against each other; batches tell how precise the means are.

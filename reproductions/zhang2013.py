@@ -5,7 +5,7 @@ were never published. Its query models are imitated on the level of lists: two r
 collection, one without and one with feedback, are mixed with a weight λ, and the first
 non-relevant documents among the 30 best are removed, a share r of them.
 
-    python reproductions/zhang2013.py --data ../shared/data --output docs/reproductions
+    python reproductions/zhang2013.py --data data --output docs/reproductions
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import numpy as np
 
 from confir.data.qrels import Qrels
 from confir.data.run import Run, build_run
+from confir.data.run_readers import read_qrels, read_run
 from confir.data.scores import Scores
-from confir.data.trec_files import read_qrels, read_run
 from confir.errors import ConfirWarning
 from confir.measures.evaluation import evaluate
 from confir.report.bias_variance_tables import bias_variance_table
@@ -276,7 +276,7 @@ def _run(name: str, entries: list[tuple[str, str, float]]) -> Run:
 def main() -> None:
     """Print the tables, and write them with the figures where a folder is named."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--data", type=Path, default=Path("data"))
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
     parts = {
@@ -323,7 +323,7 @@ def write_page(output: Path, parts: dict[str, Table], figures: list[str]) -> Non
         "# Zhang et al. 2013: bias and variance\n\n"
         "Peng Zhang, Dawei Song, Jun Wang, Yuexian Hou, *Bias-Variance Decomposition of IR "
         "Evaluation*, SIGIR 2013.\n\n"
-        "Made by `python reproductions/zhang2013.py --data ../shared/data --output "
+        "Made by `python reproductions/zhang2013.py --data data --output "
         "docs/reproductions`. Every cell of Tables 1 and 2 is met but two, which are errata: "
         "Var(B) is 0.0676 (printed 0.0646: with 0.0676 the paper's own total, 0.0797, comes out), "
         "and Bias²+Var of C is 0.1082 (printed 0.182, a digit lost).\n\n"

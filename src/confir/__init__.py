@@ -3,7 +3,7 @@
 Verbs, from files to answers::
 
     read_run, read_qrels, read_scores   what was retrieved, judged, scored
-    as_run, as_qrels                    dicts, frames, other libraries' objects -> Run, Qrels
+    as_run, as_qrels, as_scores         dicts, frames, other libraries' objects -> Run, Qrels, Scores
     inspect_data                        runs and qrels -> DataQuality
     evaluate                            runs and qrels -> Scores
     simulate_scores                     Scores -> Scores on new topics, true means known
@@ -32,19 +32,30 @@ Nouns are frozen: Run, Qrels, Scores, Measure, SamplingDistribution, Interval, R
 in `confir.errors`; MEASURES and METHODS list what there is to choose from.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from importlib import import_module
+
+TYPE_CHECKING = False  # as in typing, which takes a while to import: Ctrl-C must not come before us
 if TYPE_CHECKING:
+    from typing import Any
+
     from confir.data.frames import qrels_to_frame, run_to_frame
-    from confir.data.json_files import write_json_qrels, write_json_run
     from confir.data.neighbours import as_qrels, as_run
     from confir.data.qrels import Qrels
+    from confir.data.rules import ReadingRules
     from confir.data.run import Run
+    from confir.data.run_readers import read_qrels, read_run
+    from confir.data.run_writers import (
+        write_json_qrels,
+        write_json_run,
+        write_qrels,
+        write_run,
+    )
     from confir.data.score_files import read_scores, write_scores
+    from confir.data.score_objects import as_scores
     from confir.data.score_simulation import ScorePopulation, fit_population, simulate_scores
     from confir.data.scores import Scores
-    from confir.data.trec_files import read_qrels, read_run, write_qrels, write_run
     from confir.intervals.catalogue import METHODS, confidence_interval
     from confir.intervals.interval import Interval
     from confir.measures.catalogue import MEASURES, parse_measure
@@ -102,6 +113,7 @@ _HOMES = {
     "PooledEffect": "studies.meta_analysis",
     "Qrels": "data.qrels",
     "Ranking": "studies.ranking",
+    "ReadingRules": "data.rules",
     "Run": "data.run",
     "SamplingDistribution": "resampling.distribution",
     "ScorePopulation": "data.score_simulation",
@@ -111,6 +123,7 @@ _HOMES = {
     "TypeOneError": "studies.type_one_error",
     "as_qrels": "data.neighbours",
     "as_run": "data.neighbours",
+    "as_scores": "data.score_objects",
     "bootstrap_documents": "resampling.documents",
     "bootstrap_topics": "resampling.topics",
     "collection_effects": "studies.topic_effects",
@@ -134,8 +147,8 @@ _HOMES = {
     "pool_effects": "studies.meta_analysis",
     "qrels_to_frame": "data.frames",
     "rank_runs": "studies.ranking",
-    "read_qrels": "data.trec_files",
-    "read_run": "data.trec_files",
+    "read_qrels": "data.run_readers",
+    "read_run": "data.run_readers",
     "read_scores": "data.score_files",
     "resample_documents": "resampling.documents",
     "run_to_frame": "data.frames",
@@ -143,11 +156,11 @@ _HOMES = {
     "summarise_means": "studies.collection",
     "summarise_topics": "studies.collection",
     "validate_split_half": "studies.split_half",
-    "write_json_qrels": "data.json_files",
-    "write_json_run": "data.json_files",
-    "write_qrels": "data.trec_files",
+    "write_json_qrels": "data.run_writers",
+    "write_json_run": "data.run_writers",
+    "write_qrels": "data.run_writers",
     "write_report": "report.page",
-    "write_run": "data.trec_files",
+    "write_run": "data.run_writers",
     "write_scores": "data.score_files",
 }
 
@@ -170,6 +183,7 @@ __all__ = [
     "PooledEffect",
     "Qrels",
     "Ranking",
+    "ReadingRules",
     "Run",
     "SamplingDistribution",
     "ScorePopulation",
@@ -179,6 +193,7 @@ __all__ = [
     "TypeOneError",
     "as_qrels",
     "as_run",
+    "as_scores",
     "bootstrap_documents",
     "bootstrap_topics",
     "collection_effects",

@@ -22,6 +22,7 @@ from typing import IO, Any, TypeVar
 
 import numpy as np
 
+from confir.arguments import as_function, as_integer, as_path
 from confir.errors import InvalidValueError, UnreadableError
 
 Task = TypeVar("Task")
@@ -35,6 +36,7 @@ _LARGE_BLOCK = 31 << 20
 # In a folder of results: the file that says what they are of, and the same inside of each result.
 _LISTING = "study.json"
 _STUDY = "study"
+_UNFINISHED = ".part"
 
 
 def usable_cores() -> int:
@@ -154,11 +156,13 @@ def run_tasks(
     study
         What the work is, as values that JSON can hold; a folder that keeps other work is refused.
     """
-    if jobs is not None and jobs < 1:
-        raise InvalidValueError(f"jobs is {jobs}; expected 1 or more")
+    if jobs is not None:
+        as_integer("jobs", jobs)
+    as_function("progress", progress)
+    folder = None if resume is None else Path(as_path("resume", resume))
     from joblib import Parallel, delayed
 
-    store = None if resume is None else _Store(Path(resume), {**(study or {}), "tasks": len(tasks)})
+    store = None if folder is None else _Store(folder, {**(study or {}), "tasks": len(tasks)})
     parallel = Parallel(
         n_jobs=jobs or usable_cores(), prefer="threads", return_as="generator", batch_size=1
     )
@@ -195,6 +199,18 @@ def _run(
     return result
 
 
+def check_resume_folder(path: str | os.PathLike[str]) -> None:
+    """Raise where a folder for results holds something else; another process may be making it."""
+    folder = Path(path)
+    with _writing_to(folder):
+        held = sorted(os.listdir(folder)) if folder.is_dir() else []
+    other = [name for name in held if not name.endswith(_UNFINISHED)]
+    if other and not (folder / _LISTING).exists():
+        raise InvalidValueError(
+            f"{folder}: holds {other[0]}, and no results; expected a new or an empty folder"
+        )
+
+
 class _Store:
     """A folder with the results of tasks, each written whole or not at all.
 
@@ -205,6 +221,7 @@ class _Store:
         self._folder = folder
         self._study = json.dumps(study, sort_keys=True)
         listing = folder / _LISTING
+        check_resume_folder(folder)
         with _writing_to(folder):
             folder.mkdir(parents=True, exist_ok=True)
             if not listing.exists():
@@ -250,7 +267,7 @@ class _Store:
 
     def _write(self, path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
         """Write a file beside its place, then move it there."""
-        descriptor, beside = tempfile.mkstemp(dir=self._folder, suffix=".part")
+        descriptor, beside = tempfile.mkstemp(dir=self._folder, suffix=_UNFINISHED)
         try:
             with os.fdopen(descriptor, "wb") as stream:
                 fill(stream)
@@ -264,6 +281,6 @@ class _Store:
 def _writing_to(folder: Path) -> Iterator[None]:
     try:
         yield
-    except OSError as error:
-        reason = error.strerror or str(error)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
         raise UnreadableError(f"{folder}: cannot keep results there ({reason})") from None

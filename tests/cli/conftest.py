@@ -1,5 +1,6 @@
 """Running the command line inside the test's own process."""
 
+import signal
 import sys
 from typing import NamedTuple
 
@@ -23,8 +24,13 @@ def confir_command(monkeypatch, capsys):
 
     def run(*arguments: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["confir", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            confir.cli.main()
+        monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+        listening = signal.getsignal(signal.SIGINT)
+        try:
+            with pytest.raises(SystemExit) as stop:
+                confir.cli.main()
+        finally:
+            signal.signal(signal.SIGINT, listening)
         captured = capsys.readouterr()
         return Outcome(int(stop.value.code or 0), captured.out, captured.err)
 

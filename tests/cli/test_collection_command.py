@@ -32,21 +32,24 @@ def collection(confir_command, files):
     return run
 
 
-def test_means_are_shown_with_intervals_by_both_methods(collection):
+def test_means_are_shown_with_intervals_by_the_bootstrap(collection):
     code, out, err = collection()
     assert (code, err) == (0, "")
     heading, first, *_ = out.splitlines()
     assert heading.split() == ["run", "method", "MAP", "L-MAP", "GMAP"]
     assert first.split()[:2] == ["run2", "bootstrap"]
+    assert "parametric" not in out
+    assert "parametric" in collection("--method", "parametric").out
+    assert "evaluate" not in out
     assert "over 12 topics with 95 % interval over collections; 100 replicates, seed 2006" in out
     assert "replicates without relevant documents left out" in out
 
 
 def test_records_are_those_of_the_design(collection):
     records = json.loads(collection("--format", "json").out)
-    fields = ["run", "measure", "summary", "mean", "low", "high", "level", "method"]
+    fields = ["run", "measure", "summary", "topics", "mean", "low", "high", "level", "method"]
     assert all(list(record) == fields for record in records)
-    assert len(records) == 2 * 3 * 2
+    assert len(records) == 2 * 3
 
 
 def test_every_topic_is_shown_with_its_interval(collection):
@@ -132,6 +135,36 @@ def test_wrong_options_are_named_in_one_sentence(collection, arguments, message)
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+@pytest.fixture
+def unjudged(confir_command, tmp_path):
+    """A function that runs a command on four topics, one of them without a relevant document."""
+    judged = "".join(f"{t} 0 a {t}\n{t} 0 b 0\n{t} 0 c 1\n" for t in (1, 2, 3))
+    (tmp_path / "qrels.txt").write_text(judged + "4 0 a 0\n")
+    lines = [f"{t} Q0 {d} 1 {s} x\n" for t in (1, 2, 3, 4) for s, d in enumerate("cab")]
+    (tmp_path / "x.run").write_text("".join(lines))
+
+    def run(command, *arguments):
+        return confir_command(command, tmp_path / "qrels.txt", tmp_path / "x.run", *arguments)
+
+    return run
+
+
+@pytest.mark.parametrize("arguments", [(), ("--per-topic",), ("--variance",)])
+def test_a_caption_says_why_evaluate_has_more_topics(unjudged, arguments):
+    outcome = unjudged("collection", "--replicates", 50, *arguments)
+    left_out = "topics without relevant documents left out (1 of 4), which confir evaluate includes"
+    assert left_out in outcome.out.replace("\n", " ")
+    assert "1 of 4 topics (4), which are left out" in outcome.err
+    assert "evaluate includes them" in outcome.err
+    scores = json.loads(unjudged("evaluate", "-m", "AP", "-q", "--format", "json").out)
+    assert {record["topic"] for record in scores} > {"4"}
+
+
+def test_a_caption_counts_topics_by_measure_where_gains_matter(unjudged):
+    out = unjudged("collection", "--replicates", 50, "-m", "AP", "-m", "AP(rel=2)").out
+    assert "left out (1 for AP, 2 for AP(rel=2) of 4)" in out.replace("\n", " ")
 
 
 def test_a_score_table_will_not_do(confir_command):

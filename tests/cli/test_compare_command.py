@@ -41,14 +41,14 @@ def test_a_baseline_gives_differences_intervals_and_words(compare):
     assert lines[0].split() == (
         ["measure", "run", "verdict", "difference", "p", "adj.", "p", "d_z", "w/t/l"]
     )
-    assert lines[1].startswith("AP       dense  not shown  +0.0302 [-0.0090, +0.0693]")
+    assert lines[1].startswith("AP       dense  inconclusive  +0.0302 [-0.0090, +0.0693]")
     assert lines[2].startswith("AP       tfidf  worse")
     assert "mean difference from bm25 with 95 % interval by t, over 50 topics" in out
     assert "adjusted by holm for 2 pairs within each measure" in out
     assert "These runs share topics: the interval of their difference decides." in out
     assert (
-        "dense against bm25 by AP: difference +0.0302: no difference shown; the interval allows "
-        "-0.0090 to +0.0693"
+        "dense against bm25 by AP: difference +0.0302, 95 % interval [-0.0090, +0.0693]: "
+        "inconclusive"
     ) in out
     assert "topics most for it" in out
     assert "102 +0.3582, 150 +0.3487, 117 +0.3257" in out
@@ -179,7 +179,7 @@ def test_a_run_against_itself_passes(confir_command, sample_files):
         *("-m", "AP", "--fail-if-worse", "AP", "--require", "non-inferior"),
     )
     assert outcome.code == 0
-    assert "the same score on every topic" in outcome.out
+    assert "identical (the same score on all 50 topics)" in outcome.out
 
 
 def test_a_gate_of_a_score_table_leaves_its_other_measures(confir_command, score_table):
@@ -242,7 +242,7 @@ def test_files_of_every_kind(compare, tmp_path, ending):
     if ending == "parquet":
         assert pq.read_table(path).num_rows == 3
     else:
-        assert "not shown" in path.read_text()
+        assert "inconclusive" in path.read_text()
 
 
 @pytest.mark.parametrize("view", [["--baseline", "bm25"], [], ["-q"], ["--groups"]])
@@ -264,7 +264,7 @@ def test_topics_groups_and_effects(compare):
     lines = out.splitlines()
     assert lines[0].split() == ["run", "AP", "RR"]
     assert lines[1].startswith("dense  0.2267 (1)")
-    assert "runs of a common group are not shown to differ" in out
+    assert "runs of a group do not differ significantly" in out
     _, out, _ = compare("--baseline", "bm25", "-m", "AP", "--effects", "--format", "json")
     assert json.loads(out)[0]["robustness_index"] == pytest.approx((22 - 28) / 50)
 
@@ -391,3 +391,29 @@ def test_real_runs(confir_command, real_data):
     assert len(records) == 6
     assert all(record["p"] >= 1 / 1000 for record in records)
     assert all(record["wins"] + record["ties"] + record["losses"] == 100 for record in records)
+
+
+def test_more_pairs_than_can_be_compared_are_refused_before_runs_are_read(confir_command, tmp_path):
+    for place in range(1500):
+        (tmp_path / f"r{place}.run").write_text("no run at all")
+    outcome = confir_command("compare", tmp_path / "qrels.txt", tmp_path, "-m", "AP")
+    assert outcome.code == 2
+    assert "1,500 runs make 1,124,250 pairs" in outcome.err
+    assert "name a baseline" in outcome.err
+
+
+def test_a_loss_on_every_topic_is_worse_in_table_words_and_gate(confir_command, tmp_path):
+    rows = [f"{topic},{topic / 100},{topic / 100 - 0.01}" for topic in range(10, 40)]
+    (tmp_path / "s.csv").write_text("topic,main,branch\n" + "\n".join(rows))
+    arguments = ["compare", "--scores", tmp_path / "s.csv", "--baseline", "main", "--quiet"]
+    measure = confir_command(*arguments, "--format", "csv").out.splitlines()[1].split(",")[0]
+    outcome = confir_command(*arguments, "--fail-if-worse", measure)
+    assert outcome.code == 1
+    assert "significantly worse (the same difference on all 30 topics)" in outcome.out
+    assert (
+        "branch: difference -0.0100, is significantly below 0 (the same difference on all 30 topics)"
+    ) in outcome.out
+    two = tmp_path / "two.csv"
+    two.write_text("topic,main,branch\n1,0.5,0.4\n2,0.6,0.5\n")
+    arguments[2] = two
+    assert confir_command(*arguments, "--fail-if-worse", measure).code == 0

@@ -105,7 +105,7 @@ def test_ranks_name_the_best_run_and_how_sure_that_is(confir_command, sample_fil
     )
     records = json.loads(outcome.out)
     best = next(record for record in records if record["rank"] == 1)
-    assert list(best) == ["run", "measure", "rank", "low", "high", "p_best"]
+    assert list(best) == ["run", "measure", "topics", "rank", "low", "high", "p_best"]
     assert best["run"] == "rerank"
     assert best["p_best"] > 0.99
 
@@ -152,6 +152,53 @@ def test_a_score_table_stands_in_for_runs(confir_command, real_data):
     assert outcome.out.splitlines()[0].split() == ["run", "AP", "P@10"]
 
 
+MIXED = "run,measure,topic,score\n" + "".join(
+    f"{run},{measure},{topic},{(topic + shift) / scale}\n"
+    for run, shift in (("a", 0), ("b", 1))
+    for measure, scale in (("AP", 10), ("NumRet", 1), ("mine", 20))
+    for topic in range(1, 7)
+)
+
+
+def test_the_note_names_the_method_of_each_measure_and_what_is_assumed(confir_command, tmp_path):
+    (tmp_path / "mixed.csv").write_text(MIXED)
+    outcome = confir_command("evaluate", "--scores", tmp_path / "mixed.csv")
+    note = outcome.out.splitlines()[-1]
+    assert "interval by beta-logit (AP, mine), t (NumRet), over 6 topics; " in note
+    assert "mine, unknown to confir, is taken to lie in [0, 1], as all of its scores do" in note
+    alone = confir_command("evaluate", "--scores", tmp_path / "mixed.csv", "-m", "AP")
+    assert "taken" not in alone.out
+    row = alone.out.splitlines()[1]
+    assert row.split()[:4] == outcome.out.splitlines()[1].split()[:4]
+
+
+def test_bounded_and_unbounded_decide_on_unknown_measures(confir_command, tmp_path):
+    path = tmp_path / "mixed.csv"
+    path.write_text(MIXED)
+    note = confir_command("evaluate", "--scores", path, "--unbounded").out.splitlines()[-1]
+    assert note.endswith("interval by beta-logit (AP), t (NumRet, mine), over 6 topics")
+    note = confir_command("evaluate", "--scores", path, "--bounded").out.splitlines()[-1]
+    assert note.endswith("interval by beta-logit (AP, mine), t (NumRet), over 6 topics")
+    refused = confir_command("evaluate", "--scores", path, "-m", "AP", "--bounded")
+    assert refused.code == 2
+    assert "--bounded/--unbounded is for measures that confir does not know" in refused.err
+    path.write_text(MIXED.replace("mine,6,0.3\n", "mine,6,1.3\n"))
+    refused = confir_command("evaluate", "--scores", path, "--bounded")
+    assert refused.code == 2
+    assert "mine of run 'a' on topic '6' is 1.3; expected a score in [0, 1]" in refused.err
+
+
+def test_a_score_outside_the_range_of_its_measure_is_an_error_for_every_view(
+    confir_command, tmp_path
+):
+    path = tmp_path / "mixed.csv"
+    path.write_text(MIXED.replace("AP,6,0.6\n", "AP,6,60\n"))
+    for view in ([], ["-q"], ["--method", "t"]):
+        refused = confir_command("evaluate", "--scores", path, *view)
+        assert refused.code == 2
+        assert "AP of run 'a' on topic '6' is 60; expected a score in [0, 1]" in refused.err
+
+
 def test_a_baseline_puts_marks_on_runs_and_explains_them(confir_command, sample_files):
     arguments = ["evaluate", sample_files / "qrels.txt", sample_files / "runs", "-m", "AP"]
     outcome = confir_command(*arguments, "--baseline", "bm25", "--quiet")
@@ -163,7 +210,9 @@ def test_a_baseline_puts_marks_on_runs_and_explains_them(confir_command, sample_
     }
     assert {run for run, line in rows.items() if line.endswith("▼")} == {"tfidf"}
     note = outcome.out.splitlines()[-1]
-    assert note.endswith("; ▲ ▼ better, worse than bm25: t test, holm, 95 % interval by t")
+    assert note.endswith(
+        "; ▲ ▼ significantly better, worse than bm25: t test, holm, 95 % interval by t"
+    )
     wider = confir_command(*arguments, "--baseline", "bm25", "--quiet", "--level", "0.9").out
     assert wider.endswith("bm25: t test, holm, 90 % interval by t\n")
 
@@ -179,7 +228,7 @@ def test_a_baseline_adds_the_verdicts_of_compare_to_the_records(confir_command, 
     assert found.pop(("bm25", "RR")) is None
     compared = json.loads(confir_command("compare", *common).out)
     assert found == {(r["run"], r["measure"]): r["verdict"] for r in compared}
-    assert {"better", "worse", "not shown"} <= set(found.values())
+    assert {"better", "worse", "inconclusive"} <= set(found.values())
 
 
 def test_a_baseline_may_be_a_file_that_is_not_among_the_runs(confir_command, sample_files):
@@ -221,6 +270,54 @@ def test_one_topic_gives_scores_without_intervals(confir_command, tmp_path):
     assert "an interval needs at least 2" in outcome.out
     (record,) = json.loads(confir_command(*arguments, "--format", "json").out)
     assert record["low"] is None
+
+
+def test_the_number_of_topics_is_told_for_each_run_where_it_differs(confir_command, files):
+    (files / "short.run").write_text("1 Q0 a 1 3 x\n2 Q0 a 1 3 x\n")
+    outcome = confir_command(
+        "evaluate", files / "qrels.txt", files / "good.run", files / "short.run", "-m", "AP",
+        "--missing", "drop",
+    )  # fmt: skip
+    warning = (
+        "run 'short' lacks 1 topic (3) of the qrels, left out of the run's means; the means of the "
+        "runs are over different topics"
+    )
+    assert warning in " ".join(outcome.err.split())
+    rows = {line.split()[0]: line.split()[1] for line in outcome.out.splitlines() if line}
+    assert (rows["run"], rows["short"], rows["good"]) == ("topics", "2", "3")
+    assert "over 2 to 3 topics" in outcome.out
+
+
+@pytest.fixture
+def uneven_table(tmp_path):
+    """Two runs of which the worse lacks the hard topic."""
+    path = tmp_path / "scores.csv"
+    rows = ["a,AP,1,0.1", "a,AP,2,0.8", "a,AP,3,0.9", "b,AP,2,0.7", "b,AP,3,0.8"]
+    path.write_text("\n".join(["run,measure,topic,score", *rows]) + "\n")
+    return path
+
+
+def test_a_score_table_with_missing_topics_is_warned_of(confir_command, uneven_table):
+    outcome = confir_command("evaluate", "--scores", uneven_table)
+    warning = (
+        "run 'b' lacks 1 topic (1) that other runs have, left out of the run's means; the means of "
+        "the runs are over different topics"
+    )
+    assert warning in " ".join(outcome.err.split())
+    assert "over 2 to 3 topics" in outcome.out
+    records = json.loads(
+        confir_command("evaluate", "--scores", uneven_table, "--format", "json").out
+    )
+    assert {record["run"]: record["topics"] for record in records} == {"a": 3, "b": 2}
+
+
+def test_ranks_are_those_on_common_topics(confir_command, uneven_table):
+    outcome = confir_command("evaluate", "--scores", uneven_table, "--ranks")
+    assert "runs are ranked by AP on the 2 topics that all of them have, of 3" in " ".join(
+        outcome.err.split()
+    )
+    assert "resampled sets of 2 topics" in outcome.out
+    assert outcome.out.splitlines()[1].split()[:2] == ["a", "1"]
 
 
 def test_missing_topics_can_be_dropped_or_refused(confir_command, files):

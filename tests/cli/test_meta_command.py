@@ -48,7 +48,8 @@ def test_prints_all_models_and_a_sentence(confir_command, tmp_path):
         "reml+hartung-knapp",
     ]
     assert "effect pooled over 3 studies with 95 % interval" in outcome.out
-    assert "not shown to differ from 0, over 3 studies by paule-mandel+hartung-knapp" in lines[-1]
+    verdict = "not significantly different from 0"
+    assert f"{verdict}, over 3 studies by paule-mandel+hartung-knapp" in lines[-1]
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl", "parquet", "csv.gz"])
@@ -95,6 +96,79 @@ def test_files_of_confir_compare_are_collections(confir_command, tmp_path):
     (tmp_path / "all.json").write_text(json.dumps(joined))
     one = confir_command("meta", tmp_path / "all.json", "--model", "fixed", "--format", "json")
     assert records(one) == found
+
+
+def test_comparisons_in_opposite_directions_are_pooled_with_the_sign_changed(
+    confir_command, tmp_path
+):
+    first, second = comparisons(2)
+    write_whole(tmp_path / "one.json", json.dumps(first.to_records()).encode())
+    write_whole(tmp_path / "two.json", json.dumps(second.to_records()).encode())
+    alike = records(
+        confir_command("meta", tmp_path / "one.json", tmp_path / "two.json", "--format", "json")
+    )
+    turned = [
+        record
+        | {
+            "run": record["baseline"],
+            "baseline": record["run"],
+            "difference": -record["difference"],
+            "low": -record["high"],
+            "high": -record["low"],
+        }
+        for record in second.to_records()
+    ]
+    (tmp_path / "two.json").write_text(json.dumps(turned))
+    outcome = confir_command(
+        "meta", tmp_path / "one.json", tmp_path / "two.json", "--format", "json"
+    )
+    assert records(outcome) == alike
+    assert "two.json: differences are read with the opposite sign" in outcome.err
+    assert "new against base" in outcome.err
+    outcome = confir_command(
+        "meta", tmp_path / "two.json", tmp_path / "one.json", "--format", "json"
+    )
+    ours, theirs = (
+        next(record for record in found if record["model"] == "fixed")
+        for found in (records(outcome), alike)
+    )
+    assert (ours["run"], ours["baseline"]) == ("base", "new")
+    assert ours["effect"] == pytest.approx(-theirs["effect"])
+    assert (ours["low"], ours["high"]) == pytest.approx((-theirs["high"], -theirs["low"]))
+
+
+def test_means_and_both_directions_of_one_study_keep_their_sign(confir_command, tmp_path):
+    rows = ["x,new,base,0.3,0.1", "y,base,new,0.2,0.1"]
+    (tmp_path / "means.csv").write_text("\n".join(["study,run,baseline,mean,se", *rows]))
+    found = records(
+        confir_command("meta", tmp_path / "means.csv", "--model", "fixed", "--format", "json")
+    )
+    assert [record["effect"] for record in found] == pytest.approx([0.3, 0.2])
+    rows = ["x,new,base,0.3,0.1", "x,base,new,0.2,0.1"]
+    (tmp_path / "both.csv").write_text("\n".join(["study,run,baseline,effect,se", *rows]))
+    found = records(
+        confir_command("meta", tmp_path / "both.csv", "--model", "fixed", "--format", "json")
+    )
+    assert [record["effect"] for record in found] == pytest.approx([0.3, 0.2])
+
+
+def test_files_may_compare_different_runs(confir_command, tmp_path):
+    header = "run,baseline,difference,low,high,level"
+    (tmp_path / "one.csv").write_text(f"{header}\nnew,base,0.1,0.0,0.2,0.95\n")
+    (tmp_path / "two.csv").write_text(f"{header}\nother,base,0.2,0.1,0.3,0.95\n")
+    found = records(
+        confir_command(
+            "meta",
+            tmp_path / "one.csv",
+            tmp_path / "two.csv",
+            "--model",
+            "fixed",
+            "--format",
+            "json",
+        )
+    )
+    assert [record["run"] for record in found] == ["new", "other"]
+    assert [record["effect"] for record in found] == pytest.approx([0.1, 0.2])
 
 
 def test_topics_are_pooled_within_each_collection_and_run(confir_command, tmp_path):
@@ -171,17 +245,17 @@ def test_writes_the_forest_plot_and_tables(confir_command, tmp_path, ending):
     ("content", "message"),
     [
         ("", "the file is empty"),
-        ("study,effect,se\n", "no rows below the header"),
+        ("study,effect,se\n", ":1: a header without rows"),
         ("effect,se\n1,1\n", "no column of studies"),
-        ("study,se\na,1\n", ":2: no column of effects"),
-        ("study,effect\na,1\n", ":2: no column of standard errors"),
+        ("study,se\na,1\n", ":1: no column of effects"),
+        ("study,effect\na,1\n", ":1: no column of standard errors"),
         ("study,effect,se\na,1\n", ":2: 2 columns; expected 3"),
-        ("study,effect,se,se\na,1,1,1\n", ":1: two columns have the same name"),
-        ("study,effect,se\na,1,1\n,2,1\n", ":3: no study"),
+        ("study,effect,se,se\na,1,1,1\n", ":1: two columns are named 'se'"),
+        ("study,effect,se\na,1,1\n,2,1\n", ":3: study '' is not an id"),
         ("study,effect,se\na,x,1\n", ":2: 'x' under 'effect' is not a finite number"),
         ("study,effect,se\na,1_0,1\n", ":2: '1_0' under 'effect'"),
         ("study,effect,se\na,inf,1\n", ":2: 'inf' under 'effect'"),
-        ("study,effect,se\na,1,-1\n", ":2: se -1; expected"),
+        ("study,effect,se\na,1,-1\n", ":2: standard error -1; expected"),
         ("study,effect,low,high\na,1,2,0\n", ":2: low 2 is above high 0"),
         ("study,effect,low,high,level\na,1,0,2,95\n", ":2: level 95; expected"),
         ("study,effect,se\na,1,1\n\na,2,1\n", ":4: a second effect of study 'a'; expected one"),

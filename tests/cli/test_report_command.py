@@ -105,7 +105,7 @@ def test_options_reach_the_report(confir_command, sample_files, folder, monkeypa
     )
     assert (code, err) == (0, "")
     settings = seen["settings"]
-    assert (settings.rel, settings.depth, settings.documents) == (2, 100, 99_999)
+    assert (settings.rules.rel, settings.rules.depth, settings.documents) == (2, 100, 99_999)
     assert (settings.level, settings.seed, settings.method) == (0.9, 3, "t")
     assert seen["scores"].measures == ("AP(rel=2)",)
 

@@ -6,10 +6,12 @@ import gzip
 import io
 import lzma
 import os
+import re
 import stat
 import subprocess
 import sys
 import threading
+from collections import deque
 from types import SimpleNamespace
 
 import pytest
@@ -35,6 +37,11 @@ def write(folder, content, name="data"):
     path = folder / name
     path.write_bytes(content)
     return path
+
+
+def noise(size):
+    """Return text that does not compress well."""
+    return os.urandom(size // 2).hex().encode()
 
 
 @pytest.mark.parametrize("kind", COMPRESSORS)
@@ -82,7 +89,7 @@ def test_a_stream_can_be_read_in_parts(tmp_path, kind):
 @pytest.mark.parametrize("kind", COMPRESSED)
 @pytest.mark.parametrize("kept", [0.3, 0.9, -1], ids=str)
 def test_truncated_data_are_named(tmp_path, kind, kept):
-    content = COMPRESSORS[kind](os.urandom(2000))
+    content = COMPRESSORS[kind](noise(2000))
     stop = kept if kept < 0 else int(kept * len(content))
     path = write(tmp_path, content[:stop])
     with pytest.raises(UnreadableError) as caught:
@@ -380,7 +387,7 @@ def test_a_damaged_second_part_is_not_lost_in_silence(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", COMPRESSED)
 def test_data_larger_than_any_buffer_are_read(tmp_path, kind):
-    content = os.urandom(700_000) + TEXT + os.urandom(300_000)
+    content = noise(700_000) + TEXT + noise(300_000)
     path = write(tmp_path, COMPRESSORS[kind](content))
     assert read_bytes(path) == content
     with open_bytes(path) as stream:
@@ -394,3 +401,59 @@ def test_standard_input_is_read_once(monkeypatch):
         read_bytes("-")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"other")))
     assert read_bytes("-") == b"other"
+
+
+@pytest.mark.parametrize("kind", COMPRESSED)
+def test_compressed_zeros_are_refused_at_once(tmp_path, kind):
+    path = write(tmp_path, COMPRESSORS[kind](TEXT[:100] + bytes(100)))
+    with pytest.raises(UnreadableError, match="data: the compressed data hold no text"):
+        read_bytes(path)
+
+
+@pytest.mark.parametrize("kind", COMPRESSED)
+def test_compressed_parquet_may_hold_zeros(tmp_path, kind):
+    content = b"PAR1" + bytes(100)
+    assert read_bytes(write(tmp_path, COMPRESSORS[kind](content))) == content
+
+
+@pytest.mark.parametrize("kind", COMPRESSED)
+def test_data_that_expand_beyond_reason_are_refused_unless_asked_for(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(files, "_TRUSTED_SIZE", 1 << 20)
+    monkeypatch.setattr(files, "_LARGEST_RATIO", 100)
+    content = b"1 Q0 d 1 2.5 tag\n" * (1 << 18)
+    path = write(tmp_path, COMPRESSORS[kind](content))
+    with pytest.raises(UnreadableError, match=r"compressed bytes hold more than .*=any in the env"):
+        read_bytes(path)
+    with (
+        pytest.raises(UnreadableError, match="compressed bytes hold more"),
+        open_bytes(path) as data,
+    ):
+        deque(iter(lambda: data.read(100_000), b""))
+    monkeypatch.setenv("CONFIR_DECOMPRESS", "any")
+    assert read_bytes(path) == content
+
+
+@pytest.mark.parametrize(("ending", "kind"), [("gz", "gzip"), ("bz2", "bzip2"), ("xz", "xz")])
+def test_data_that_expand_come_in_small_pieces(tmp_path, ending, kind):
+    size = 1 << 23
+    with open(write(tmp_path, COMPRESSORS[ending](b"1" * size)), "rb") as raw:
+        sizes = [len(piece) for piece in iter(files._Decompressed(raw, kind)._next, b"")]
+    assert sum(sizes) == size
+    assert max(sizes) <= 1 << 20
+
+
+def test_a_few_kilobytes_that_hold_gigabytes_are_refused_in_one_sentence(tmp_path):
+    path = write(tmp_path, bz2.compress(b"1" * (45 << 20)) * 100)
+    assert path.stat().st_size < 10_000
+    done = subprocess.run(
+        [sys.executable, "-m", "confir", "evaluate", path, path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert re.fullmatch(
+        r"confir: error: .*data: [\d,]+ compressed bytes hold more than 68,[\d,]+; "
+        "CONFIR_DECOMPRESS=any in the environment reads them all the same\n",
+        done.stderr,
+    )

@@ -13,8 +13,9 @@ from confir.data import list_scanner
 from confir.data.list_scanner import ListScanner, read_lists
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists import build_lists
+from confir.data.run_readers import read_qrels, read_run
 from confir.data.scan_kernels import load_kernels
-from confir.data.trec_files import RunSource, read_qrels, read_run
+from confir.data.trec_files import RunSource
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 from run_files import (
     assert_passing_with_bounds_checked,

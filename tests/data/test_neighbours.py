@@ -15,15 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confir.data.frames import frame_from_records, qrels_to_frame, run_to_frame
-from confir.data.json_files import (
-    read_json_run,
-    write_json_qrels,
-    write_json_run,
-)
+from confir.data.json_files import read_json_run
 from confir.data.neighbours import as_qrels, as_run, as_runs
 from confir.data.qrels import build_qrels
 from confir.data.run import Run
-from confir.data.trec_files import RunSource, read_qrels, read_run
+from confir.data.run_readers import read_qrels, read_run
+from confir.data.run_writers import write_json_qrels, write_json_run
+from confir.data.trec_files import RunSource
 from confir.errors import (
     FormatError,
     InvalidValueError,
@@ -778,11 +776,11 @@ def test_qrels_with_subtopics_do_not_fit_json(tmp_path):
     [
         (
             '{"1": {"d": 1, "e": 3, "d": 2}}',
-            ": 'd' stands twice in one JSON object; expected it once",
+            ":1: 'd' stands twice in one JSON object; expected it once",
         ),
         (
             '{"1": {"d": 1}, "1": {"e": 1}}',
-            ": '1' stands twice in one JSON object; expected it once",
+            ":1: '1' stands twice in one JSON object; expected it once",
         ),
         ('{"1": {"d": NaN}}', ": NaN stands where a finite number was expected"),
         ('{"1": {"d": -Infinity}}', ": -Infinity stands where a finite number was expected"),
@@ -803,8 +801,8 @@ def test_qrels_with_subtopics_do_not_fit_json(tmp_path):
         ("[1]", ": a JSON value of type list; expected JSON of the shape {topic: {docid: score}}"),
         ("{}", ": the run is empty; expected"),
         ('{"1": {}}', ": the run is empty; expected"),
-        ('{"a":' * 100_000, ": not readable as JSON (maximum recursion depth exceeded"),
-        ('{"1": {"d": ' + "1" * 5000 + "}}", ": not readable as JSON (Exceeds the limit"),
+        ('{"a":' * 100_000, ":1: not readable as JSON (maximum recursion depth exceeded"),
+        ('{"1": {"d": ' + "1" * 5000 + "}}", ":1: not readable as JSON (Exceeds the limit"),
     ],
     ids=range(17),
 )

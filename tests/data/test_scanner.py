@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from confir.data import blocks, scan_kernels, scanner
 from confir.data.files import open_bytes
 from confir.data.qrels import Qrels
+from confir.data.run_readers import read_qrels
 from confir.data.scan_kernels import load_kernels
 from confir.data.scanner import Wanted, read_rankings, scan_rankings
-from confir.data.trec_files import RunSource, read_qrels
+from confir.data.trec_files import RunSource
 from confir.errors import FormatError, InputWarning, UnreadableError
 from run_files import (
     NUMBERS,
@@ -437,7 +438,7 @@ def test_small_input_never_loads_numba(tmp_path):
     program = (
         "import sys\n"
         "from confir.data.scanner import RunSource, read_rankings\n"
-        "from confir.data.trec_files import read_qrels\n"
+        "from confir.data.run_readers import read_qrels\n"
         f"read_rankings(read_qrels({str(tmp_path / 'qrels')!r}), [RunSource({run.path!r})])\n"
         "print('numba' in sys.modules)\n"
     )

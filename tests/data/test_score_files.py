@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import warnings
+from itertools import chain
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from confir.data.score_files import read_scores, write_scores
@@ -233,6 +234,7 @@ def ir_measures_output(real_data):
     "options",
     [("-q",), ("-q", "-n"), ("-q", "-o", "jsonl"), ("-q", "-p", "-1"), ("-q", "-n", "-o", "jsonl")],
 )
+@pytest.mark.filterwarnings("ignore:.*summaries are left out")
 def test_output_of_ir_measures_is_read(write, ir_measures_output, options):
     scores = read_scores(write("bm25.txt", ir_measures_output(*options)))
     assert scores.runs == ("bm25",)
@@ -356,8 +358,16 @@ def test_a_missing_score_is_missing(write, cell):
     np.testing.assert_array_equal(scores.values[:, 0, 0], [np.nan, 0.5])
 
 
-def test_summaries_are_left_out_of_long_tables(write):
-    assert as_entries(read_scores(write("t.csv", LONG + "bm25,AP,all,0.4\n"))) == EXPECTED
+SUMMARIES = ("all", "ALL", "mean", "Average", "amean", "Total", " mean ")
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_summaries_are_left_out_of_long_tables_with_a_warning(write, name):
+    path = write("t.csv", LONG + f'bm25,AP,"{name}",0.4\n')
+    message = rf"t\.csv: summaries are left out: topic '{name}' \(lines 5\)"
+    with pytest.warns(InputWarning, match=message) as seen:
+        assert as_entries(read_scores(path)) == EXPECTED
+    assert seen[0].filename == __file__
 
 
 def test_quoted_cells_may_hold_commas_quotes_and_line_ends(write):
@@ -420,9 +430,17 @@ def test_row_names_beside_topics_are_ignored(write):
     assert (scores.topics, scores.runs) == (("301", "302"), ("a",))
 
 
-def test_summaries_are_left_out_of_wide_tables(write):
-    path = write("t.csv", WIDE + "all,0.4,1\n")
-    assert as_entries(read_scores(path, measure="AP")) == EXPECTED
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_summaries_are_left_out_of_wide_tables_with_a_warning(write, name):
+    path = write("t.csv", WIDE + f'"{name}",0.4,#DIV/0!\n')
+    with pytest.warns(InputWarning, match=r"summaries are left out.*\(lines 4\)"):
+        assert as_entries(read_scores(path, measure="AP")) == EXPECTED
+
+
+def test_a_topic_of_trec_eval_output_that_sums_up_is_left_out_with_a_warning(write):
+    path = write("a.eval", TREC_EVAL + "map\tamean\t0.3750\n")
+    with pytest.warns(InputWarning, match="topic 'amean'"):
+        assert read_scores(path).topics == ("01", "02")
 
 
 def test_a_table_of_one_run_without_topics_is_read(write):
@@ -761,22 +779,22 @@ def test_standard_input_is_read(monkeypatch):
         ),
         (
             "t.csv",
-            WIDE + "all,1,1\n01,1,1\n",
+            WIDE + "\n01,1,1\n",
             r"t\.csv:5: a second score of run 'bm25', measure 'score', topic '01' \(the first: line 2\)",
         ),
-        ("t.csv", "topic,a,a\n1,1,1\n", r"t\.csv: two columns are named 'a'"),
-        ("t.csv", "topic,a,\n1,1,1\n", r"t\.csv: the name of column 3 is ''"),
-        ("t.csv", "topic\n1\n", r"t\.csv: no column of scores"),
-        ("t.csv", "run,measure,score\na,AP,1\n", r"t\.csv: no column of topics"),
-        ("t.csv", "topic,docno,score\n1,d,1\n", r"t\.csv: this looks like a run or qrels"),
-        ("t.csv", "0.5,0.25\n1,1\n", r"t\.csv: the first row holds numbers only"),
+        ("t.csv", "topic,a,a\n1,1,1\n", r"t\.csv:1: two columns are named 'a'"),
+        ("t.csv", "topic,a,\n1,1,1\n", r"t\.csv:1: the name of column 3 is ''"),
+        ("t.csv", "topic\n1\n", r"t\.csv:1: no column of scores"),
+        ("t.csv", "run,measure,score\na,AP,1\n", r"t\.csv:1: no column of topics"),
+        ("t.csv", "topic,docno,score\n1,d,1\n", r"t\.csv:1: this looks like a run or qrels"),
+        ("t.csv", "0.5,0.25\n1,1\n", r"t\.csv:1: the first row holds numbers only"),
         ("t.csv", "topic,a\n1,\n2,NA\n", r"t\.csv: every score is missing"),
         ("t.csv", "topic,a\nall,1\n", r"t\.csv: only summaries \(topic 'all'\)"),
         ("t.csv", 'topic,a\n1,"0.5\n', r"t\.csv:2: the columns cannot be told apart"),
         ("t.csv", 'topic,a\n1,"0.5"x\n', r"t\.csv:2: the columns cannot be told apart"),
         ("t.csv", b"topic,a\n1,0.5\n\xe9,1\n", r"t\.csv:3: byte 0xe9 is not UTF-8 text"),
         ("t.csv", LONG.encode("utf-16"), r"t\.csv: the file is in UTF-16"),
-        ("t", "hello world\n", "t:1: no columns of scores"),
+        ("t", "hello world\n", "t:1: no columns;"),
         ("t", "\n301 0 d1 1\n", "t: this looks like qrels"),
         ("t", "301\t0\td1\t-1\n", "t: this looks like qrels"),
         ("t", "301 Q0 d1 1 9.5 tag\n", "t: this looks like a run"),
@@ -810,11 +828,15 @@ def test_standard_input_is_read(monkeypatch):
         (
             "t.jsonl",
             '{"topic": 1, "score": 1, "topic": 2}\n',
-            r"t\.jsonl:1: cannot be read as JSON \(the key 'topic' is there twice\)",
+            r"t\.jsonl:1: 'topic' stands twice in one JSON object",
         ),
         ("t.jsonl", '{"topic": true, "score": 1}\n', r"t\.jsonl:1: topic True is not an id"),
-        ("t.jsonl", '{"topic": "\\ud800", "score": 1}\n', r"t\.jsonl: a topic is not Unicode text"),
-        ("t.jsonl", '{"topic": 1, "\\ud800": 1}\n', r"t\.jsonl: the name of column 2 is"),
+        (
+            "t.jsonl",
+            '{"topic": "\\ud800", "score": 1}\n',
+            r"t\.jsonl:1: the topic is not Unicode text",
+        ),
+        ("t.jsonl", '{"topic": 1, "\\ud800": 1}\n', r"t\.jsonl:1: the name of column 2 is"),
         (
             "t.jsonl",
             '{"topic": 1, "score": 1}\n{"topic": 1, "score": 1}\n',
@@ -824,20 +846,25 @@ def test_standard_input_is_read(monkeypatch):
         ("t.json", "{}", r"t\.json:1: not a record"),
         ("t.json", "[1]", r"t\.json: row 1: not a record"),
         ("t.json", "7", r"t\.json: row 1: not a record"),
-        ("t.json", '{"a": {"AP": {}}}', r"t\.json: no scores"),
+        ("t.json", '{"a": {"AP": {}}}', r"t\.json: no records"),
         (
             "t.json",
             '{"a": {"AP": 0.5}}',
             r"t\.json: no object at a → AP; expected run → measure → topic → score",
         ),
         ("t.json", '{"a": {"AP": {"1": "x"}}}', r"t\.json: row 1: 'x' under 'score'"),
-        ("t.json", '{"a": {"AP": {"1": 1, "1": 2}}}', r"t\.json:1: .*the key '1' is there twice"),
-        ("t.json", "[" * 100_000, r"t\.json:1: cannot be read as JSON"),
+        ("t.json", '{"a": {"AP":\n{"1": 1, "b": 0,\n"1": 2}}}', r"t\.json:3: '1' stands twice"),
+        (
+            "t.json",
+            '{"a": {"AP": {"1": 1, "1": 2}}}',
+            r"t\.json:1: '1' stands twice in one JSON object",
+        ),
+        ("t.json", "[" * 100_000, r"t\.json:1: not readable as JSON"),
         ("t.json", '[{"topic": 1, "score": 1' + "0" * 400 + "}]", r"t\.json: row 1: 1000+"),
         (
             "t.json",
             '[{"topic": 1, "score": ' + "1" * 5000 + "}]",
-            r"t\.json:1: cannot be read as JSON",
+            r"t\.json:1: not readable as JSON",
         ),
     ],
 )
@@ -868,9 +895,9 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path):
         ("trec_eval-tests/test/results.test", "looks like a run"),
         ("trec_eval-tests/test/results.trunc", "looks like a run"),
         ("trec-covid-r5/runs/BioInfo-run3.xz", "looks like a run"),
-        ("soboroff2014/published_intervals.csv.gz", "'trec13.robust' under 'collection' is not"),
-        ("trec-covid-r5/leaderboard.csv", "'UPrrf93-wt-r5' under 'tag' is not"),
-        ("trec-robust-2003/official_map.tsv", "'oce03noXbmD' under 'run' is not"),
+        ("soboroff2014/published_intervals.csv.gz", "no column of scores"),
+        ("trec-covid-r5/leaderboard.csv", "no column of topics"),
+        ("trec-robust-2003/official_map.tsv", "no column of topics"),
     ],
 )
 def test_other_files_are_not_read_as_scores(real_data, name, message):
@@ -888,7 +915,7 @@ ODD_TEXT = st.text(
     min_size=1,
     max_size=6,
 )
-TOPICS = ODD_TEXT.filter(lambda name: name != "all")
+TOPICS = ODD_TEXT.filter(lambda name: name.strip().casefold() not in SUMMARIES)
 VALUES = st.floats(allow_nan=False, allow_infinity=False)
 ENTRIES = st.dictionaries(st.tuples(ODD_TEXT, ODD_TEXT, TOPICS), VALUES, min_size=1, max_size=8)
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
@@ -902,7 +929,9 @@ def from_entries(entries: dict[tuple[str, str, str], float]) -> Scores:
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(entries=ENTRIES)
 @example(entries={("NA", "nan", "01"): 5e-324, ('a"b,c\r\nd', "\t", "\r"): -0.0})
+@example(entries={("#1", "#", "#2"): 1.0, ("\ufeffa", "=1", "'"): 0.5, ("-", "a;b", "\n#"): 0.0})
 def test_long_tables_are_read_back_as_written(tmp_path, ending, entries):
+    assume(ending not in (".csv", ".tsv") or all(map(is_plain, chain.from_iterable(entries))))
     path = tmp_path / f"t{ending}"
     write_scores(from_entries(entries), path)
     assert as_entries(read_scores(path)) == entries
@@ -923,24 +952,36 @@ def test_a_full_table_is_read_back_with_its_order(tmp_path, ending):
     np.testing.assert_array_equal(again.values, values)
 
 
-RESERVED = ("topic", "score", "value", "docid", "docno", "doc_id", "document", "__index_level_0__")
+RESERVED = (
+    *("topic", "topic_id", "query_id", "qid", "q_id", "query"),
+    *("run", "run_id", "runid", "system", "tag", "name", "measure", "metric", "score", "value"),
+    *("dataset", "cluster", "weight", "index", "unnamed: 0", "unnamed: 12", "unnamed: 0.1"),
+    *("docid", "docno", "doc_id", "document", "__index_level_0__"),
+)
 
 
 def is_free(run: str) -> bool:
-    return run.strip().casefold() not in ("", *RESERVED)
+    return run.strip().casefold() not in ("", *RESERVED) and is_plain(run)
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name does not begin as one that is kept from being a formula."""
+    return re.match("'[=+@\t\r-]", name) is None
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     runs=st.lists(
-        (ODD_TEXT | st.sampled_from(("run", "Measure", "qid", "01"))).filter(is_free),
+        (ODD_TEXT | st.sampled_from(("=x", "#1", "\ufeffa", "01"))).filter(is_free),
         min_size=1,
         max_size=4,
         unique=True,
     ),
     rows=st.dictionaries(
-        TOPICS, st.lists(VALUES | st.just(np.nan), min_size=4, max_size=4), min_size=1
+        TOPICS.filter(is_plain),
+        st.lists(VALUES | st.just(np.nan), min_size=4, max_size=4),
+        min_size=1,
     ),
 )
 def test_wide_tables_are_read_back_with_their_gaps(tmp_path, ending, runs, rows):
@@ -995,6 +1036,7 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path, name, options, erro
         (("a", "\0", "1"), 1.0, r"measure '\\x00' cannot be written as text"),
         (("a", "AP", "\udc80"), 1.0, r"topic '\\udc80' cannot be written as text"),
         (("a", "AP", "all"), 1.0, "topic 'all' would be read as a summary"),
+        (("a", "AP", "Mean"), 1.0, "topic 'Mean' would be read as a summary"),
         (("a", "AP", "1"), float("inf"), "a score is infinite"),
         (("a", "AP", "1"), float("nan"), "there is no score to write"),
     ],
@@ -1004,6 +1046,15 @@ def test_scores_that_could_not_be_read_back_are_not_written(tmp_path, key, value
     with pytest.raises(InvalidValueError, match=rf"t{ending}: {message}"):
         write_scores(from_entries({key: value}), tmp_path / f"t{ending}")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_a_name_that_would_lose_its_quote_is_not_written_as_text(tmp_path, ending):
+    scores = from_entries({("a", "'=AP", "1"): 0.5})
+    with pytest.raises(InvalidValueError, match="would be read without its quote"):
+        write_scores(scores, tmp_path / f"t{ending}")
+    write_scores(scores, tmp_path / "t.json")
+    assert read_scores(tmp_path / "t.json").measures == ("'=AP",)
 
 
 def test_a_wide_table_of_two_measures_is_not_written(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from confir.data.qrels import Qrels, subtopic_judgements
 from confir.data.rankings import JudgedPositions, stack_rankings
 from confir.data.run import Run, build_run
+from confir.data.run_readers import read_qrels, read_run
 from confir.data.simulation import (
     Collection,
     System,
@@ -15,7 +16,6 @@ from confir.data.simulation import (
     simulate_collection,
     write_collection,
 )
-from confir.data.trec_files import read_qrels, read_run
 from confir.errors import InvalidValueError, UnreadableError
 from confir.measures.catalogue import parse_measure
 

@@ -22,16 +22,14 @@ from confir.data import trec_files
 from confir.data.files import read_bytes
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
+from confir.data.run_readers import read_qrels, read_run
+from confir.data.run_writers import write_qrels, write_run
 from confir.data.trec_files import (
     RunSource,
     find_runs,
     name_from_path,
     read_intents,
-    read_qrels,
-    read_run,
     text_bytes,
-    write_qrels,
-    write_run,
 )
 from confir.errors import (
     ConfirError,
@@ -779,6 +777,14 @@ def test_any_bytes_are_read_as_the_definition_says_or_refused_as_qrels(scratch, 
 
 
 @settings(deadline=None, max_examples=300)
+def regular_qrels(content):
+    return build_qrels(*trec_files._regular_judgements(content), path="x")
+
+
+def qrels_by_line(content):
+    return build_qrels(*trec_files._judgements_by_line(content, "x"), path="x")
+
+
 @given(st.data())
 def test_reading_by_block_and_by_line_agree(data):
     """The quick way gives up or is right: what it reads, the reading by line reads the same."""
@@ -786,10 +792,11 @@ def test_reading_by_block_and_by_line_agree(data):
     content = read_or_refuse(text_bytes, data.draw(mutated(kind)), "x")
     if content is None:
         return
-    arguments = ("x", None, "tag") if kind == "run" else ("x", None)
+    arguments = ("x", None, "tag") if kind == "run" else ()
     same = same_runs if kind == "run" else same_qrels
-    by_block = getattr(trec_files, f"_read_regular_{kind}")
-    by_line = getattr(trec_files, f"_read_{kind}_by_line")
+    by_block, by_line = trec_files._read_regular_run, trec_files._read_run_by_line
+    if kind == "qrels":
+        by_block, by_line = regular_qrels, qrels_by_line
     size = data.draw(st.sampled_from([1, 20, 1 << 16]))
     with mock.patch.object(trec_files, "BLOCK_SIZE", size):
         try:
@@ -807,7 +814,7 @@ def test_regular_files_are_read_by_block(layout):
     content = LAYOUTS[layout](RUN)
     assert trec_files._read_regular_run(content, "x", None, "file").to_dict() == RUN_READ
     content = LAYOUTS[layout](QRELS)
-    assert trec_files._read_regular_qrels(content, "x", None).to_dict() == QRELS_READ
+    assert regular_qrels(content).to_dict() == QRELS_READ
 
 
 def real_files(folder, pattern):

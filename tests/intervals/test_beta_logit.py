@@ -1,12 +1,19 @@
 """Is `beta-logit` what its formula says, and does it cover as it claims?"""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from confir.intervals.beta_logit import beta_logit_interval, equal_scores_limits
+from confir.data.score_files import read_scores
+from confir.intervals.beta_logit import (
+    NEARLY_EQUAL,
+    beta_logit_interval,
+    equal_scores_limits,
+    spread_share,
+)
 from confir.intervals.catalogue import confidence_interval
 from confir.resampling.topics import bootstrap_topics
 
@@ -96,6 +103,90 @@ def test_equal_scores_are_as_rare_as_claimed_where_the_mean_is_at_a_limit(score,
     assert ((1 - high) / (1 - score)) ** n == pytest.approx(tail)
     if score > 0:
         assert (low / score) ** n == pytest.approx(tail)
+
+
+def from_equal_scores(n, centre, steps):
+    """Samples on the way from equal scores to spread ones, a column each, in small steps."""
+    spread = np.random.default_rng(n).uniform(0.0, 1.0, n)
+    sizes = np.concatenate([[0.0], np.geomspace(1e-9, 0.5, steps)])
+    return centre + sizes * (spread - centre)[:, None], sizes
+
+
+@pytest.mark.parametrize("n", [2, 5, 50])
+@pytest.mark.parametrize("centre", [0.0, 0.02, 0.5, 1.0])
+def test_limits_have_no_jump_on_the_way_from_equal_to_spread_scores(n, centre):
+    samples, _ = from_equal_scores(n, centre, 8_000)
+    for level in (0.5, 0.95):
+        interval = confidence_interval(samples, method="beta-logit", level=level)
+        for limit in (interval.low, interval.high):
+            assert np.abs(np.diff(limit)).max() < 0.006
+        equal = np.ravel(equal_scores_limits(distribution_of(samples[:, 0]), level))
+        assert [interval.low[1], interval.high[1]] == pytest.approx(equal.tolist(), abs=1e-5)
+
+
+def test_one_score_above_zero_leads_from_the_limits_of_zeros_to_its_own():
+    scores = np.zeros((50, 2_001))
+    scores[7] = np.linspace(0.0, 0.002, 2_001)
+    high = confidence_interval(scores, method="beta-logit").high
+    assert high[0] == pytest.approx(1 - 0.025 ** (1 / 50))
+    falling = scores[7] < 0.001  # so small is its dispersion then, too
+    assert (np.diff(high[falling]) < 0).all()
+    assert (np.diff(high[~falling][1:]) > 0).all()
+    assert np.abs(np.diff(high)).max() < 0.0001
+
+
+@pytest.mark.parametrize("n", [2, 5, 50])
+def test_limits_of_nearly_equal_scores_are_nested_in_level_and_hold_the_mean(n):
+    samples, _ = from_equal_scores(n, 0.1, 400)
+    levels = (0.5, 0.8, 0.95, 0.99)
+    intervals = confidence_interval(samples, method="beta-logit", level=levels)
+    for inner, outer in pairwise(intervals):
+        assert (outer.low <= inner.low).all()
+        assert (inner.low <= inner.estimate).all()
+        assert (inner.estimate <= inner.high).all()
+        assert (inner.high <= outer.high).all()
+
+
+@pytest.mark.parametrize("n", [2, 5, 50])
+def test_limits_of_nearly_equal_scores_are_mirrored_with_the_scores(n):
+    samples, _ = from_equal_scores(n, 0.1, 400)
+    ours = confidence_interval(samples, method="beta-logit")
+    mirrored = confidence_interval(1.0 - samples, method="beta-logit")
+    np.testing.assert_allclose(ours.low, 1.0 - mirrored.high, atol=1e-9)
+    np.testing.assert_allclose(ours.high, 1.0 - mirrored.low, atol=1e-9)
+
+
+@pytest.mark.parametrize("size", [0.003, 0.02, 0.03, 0.04])
+def test_nearly_equal_scores_have_limits_between_the_two_by_their_dispersion(size):
+    """Scores 0.5 ± size/2·√(9/10), five of each: s² = size²/4, so the dispersion is size²."""
+    sample = np.array([0.5 - size / 2 * math.sqrt(0.9), 0.5 + size / 2 * math.sqrt(0.9)] * 5)
+    share = min(1.0, size**2 / NEARLY_EQUAL)
+    found = np.ravel(beta_logit_interval(distribution_of(sample), 0.9))
+    equal = np.ravel(equal_scores_limits(distribution_of(sample), 0.9))
+    expected = share * np.array(plain_limits(sample.tolist(), 0.9)) + (1 - share) * equal
+    assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-20, 1e-110, 1e-160, 5e-324])
+def test_the_smallest_differences_leave_no_gap_in_the_limits(size):
+    sample = np.zeros(50)
+    sample[3] = size
+    interval = confidence_interval(sample, method="beta-logit")
+    assert float(interval.low) == pytest.approx(0.0, abs=1e-12)
+    assert float(interval.high) == pytest.approx(1 - 0.025 ** (1 / 50))
+
+
+@pytest.mark.filterwarnings("ignore:.*no column of topics")
+@pytest.mark.parametrize("topics", [5, 10, 25, 50])
+def test_under_one_percent_of_samples_of_real_scores_are_nearly_equal(real_data, topics):
+    rng = np.random.default_rng(topics)
+    for name in ("robust2004_ap.csv", "urbano2018/web2010_ap.csv", "urbano2018/adhoc8_rr.csv"):
+        scores = read_scores(real_data / name).values[:, :, 0]
+        drawn = scores[rng.integers(0, len(scores), (topics, 200))].reshape(topics, -1)
+        share = spread_share(distribution_of(drawn))
+        varying = np.ptp(drawn, axis=0) > 0
+        assert (share[varying] < 1).mean() < 0.01
+        assert (share[~varying] == 0).all()
 
 
 def test_a_single_score_has_no_limits():

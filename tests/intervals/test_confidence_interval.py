@@ -1,5 +1,6 @@
 """Does `confidence_interval` answer for every kind of input, and say so where it cannot?"""
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -16,7 +17,6 @@ from confir.errors import (
 from confir.intervals.catalogue import (
     METHODS,
     confidence_interval,
-    default_method,
     find_method,
     means_alone,
 )
@@ -128,10 +128,55 @@ def test_a_method_that_does_not_resample_has_no_replicates(scores):
 
 
 def test_the_default_suits_the_statistic(scores):
-    assert confidence_interval(scores, rng=1).method == default_method(scores)
-    assert default_method(scores) == "beta-logit"
+    assert confidence_interval(scores, rng=1).method == "beta-logit"
     counts = confidence_interval(10 * scores.values[:, :, 0], rng=1)
     assert counts.method == "t"
+
+
+def test_each_measure_has_its_own_default_whatever_stands_beside_it(scores):
+    counts = scores_of(scores.values[:, :, 0] * 40, ("NumRet",)).values
+    mixed = scores_of(np.concatenate([scores.values, counts], axis=2), ("AP", "RR", "NumRet"))
+    found = confidence_interval(mixed)
+    assert found.methods == ("beta-logit", "beta-logit", "t") * 3
+    assert found.method == "beta-logit (AP, RR), t (NumRet)"
+    assert [record["method"] for record in found.to_records()] == list(found.methods)
+    alone = confidence_interval(scores)
+    for name in ("low", "high"):
+        assert (getattr(found, name)[:, :2] == getattr(alone, name)).all()
+    student = confidence_interval(counts[:, :, 0], method="t")
+    assert (found.low[:, 2] == student.low).all()
+
+
+def test_another_run_does_not_change_the_default(scores):
+    values = scores.values[:, :, :1].copy()
+    values[0, 1, 0] = 1.0000001
+    with pytest.warns(InputWarning, match="clipped"):
+        found = confidence_interval(scores_of(values))
+    alone = confidence_interval(scores_of(scores.values[:, :1, :1]))
+    assert found.method == alone.method == "beta-logit"
+    assert found.low[0, 0] == pytest.approx(alone.low[0, 0], rel=1e-14)
+
+
+def test_an_unknown_measure_is_bounded_if_all_of_its_scores_are_unless_stated(scores):
+    values = scores.values[:, :, 0]
+    found = confidence_interval(scores_of(values, ("mine",)))
+    assert (found.method, found.assumed) == ("beta-logit", ("mine",))
+    assert confidence_interval(scores_of(values, ("mine",)), method="t").assumed == ()
+    stated = dataclasses.replace(scores_of(values, ("mine",)), bounded=False)
+    assert (confidence_interval(stated).method, confidence_interval(stated).assumed) == ("t", ())
+    higher = values.copy()
+    higher[3, 2] = 1.2
+    table = scores_of(higher, ("mine",))
+    assert confidence_interval(table.select(runs=["a"])).method == "t"
+    assert confidence_interval(higher).method == "t"
+
+
+def test_degenerate_columns_are_named_with_their_own_method():
+    values = np.stack([np.full(5, 0.2), np.full(5, 4.0)], axis=-1)
+    with pytest.warns(DegenerateSampleWarning, match="no t interval for a NumRet: ") as caught:
+        found = confidence_interval(scores_of(values, ("AP", "NumRet")))
+    assert len(caught) == 1
+    assert np.isnan(found.low).tolist() == [[False, True]]
 
 
 @pytest.mark.parametrize("statistic", [name for name in STATISTICS if name != "mean"])
@@ -205,12 +250,12 @@ def test_an_unknown_method_is_named_with_the_nearest():
 
 @pytest.mark.parametrize("method", BOUNDED)
 def test_bounded_methods_refuse_other_scores_and_name_those_that_fit(method):
-    scores = scores_of([[0.1, 3.0], [0.4, 2.0], [0.2, 5.0]])
+    scores = scores_of([[0.1, 3.0], [0.4, 2.0], [0.2, 5.0]], ("mine",))
     with pytest.raises(UnsupportedMethodError) as caught:
         confidence_interval(scores, method=method)
     message = str(caught.value)
     assert message.startswith(f"method {method!r} does not fit")
-    assert "AP of a" in message
+    assert "mine of a" in message
     assert message.endswith(f"methods that fit: {', '.join(UNBOUNDED)}")
 
 

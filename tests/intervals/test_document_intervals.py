@@ -7,6 +7,7 @@ from scipy import stats
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
+from confir.intervals.catalogue import confidence_interval
 from confir.intervals.documents import DOCUMENT_METHODS, document_interval
 from confir.resampling.documents import bootstrap_documents
 
@@ -129,3 +130,28 @@ def test_wrong_options_are_named():
 
 def test_every_method_is_described_in_a_line():
     assert all(len(method.summary) > 20 for method in DOCUMENT_METHODS.values())
+
+
+@pytest.mark.parametrize("method", sorted(DOCUMENT_METHODS))
+def test_confidence_interval_applies_the_methods_over_documents(method):
+    sample = distribution()
+    made = confidence_interval(sample, method=method, level=0.9)
+    assert (made.low[0], made.high[0]) == limits(sample, method, level=0.9)
+    assert (made.method, made.level) == (method, 0.9)
+
+
+def test_confidence_interval_over_documents_is_linear_by_default():
+    sample = distribution()
+    made = confidence_interval(sample)
+    assert (made.low[0], made.high[0]) == limits(sample, "linear")
+
+
+def test_several_methods_and_levels_over_documents_give_a_list():
+    made = confidence_interval(distribution(), method=["logit", "linear"], level=[0.9, 0.8])
+    told = [(interval.method, interval.level) for interval in made]
+    assert told == [("logit", 0.9), ("logit", 0.8), ("linear", 0.9), ("linear", 0.8)]
+
+
+def test_a_method_over_topics_is_none_over_documents():
+    with pytest.raises(UnknownNameError, match="unknown method over documents 'hall-logit'"):
+        confidence_interval(distribution(), method="hall-logit")

@@ -1,6 +1,5 @@
 """Are measures known by all their names, and are wrong names met with a useful message?"""
 
-import numpy as np
 import pytest
 
 from confir.errors import InvalidValueError, UnknownNameError
@@ -8,7 +7,6 @@ from confir.measures.catalogue import (
     DEFAULT_MEASURES,
     MEASURES,
     canonical_name,
-    is_bounded,
     parse_measure,
 )
 
@@ -165,22 +163,3 @@ def test_unknown_names_are_met_with_the_nearest_ones(name, message):
 def test_impossible_values_are_refused(name, message):
     with pytest.raises(InvalidValueError, match=message):
         parse_measure(name)
-
-
-@pytest.mark.parametrize(
-    ("name", "bounded"),
-    [
-        ("AP", True),
-        ("nDCG@10", True),
-        ("RBP", False),
-        ("RBP(p=0.5)", False),
-        ("RBP(p=0.5,gains='1:0.5,2:1')", False),
-        ("RBP(rel=1)", True),
-        ("RBP(rel=2)@20", True),
-        ("NumRel", False),
-        ("a measure of one's own", True),
-    ],
-)
-def test_measures_are_bounded_by_nature_not_by_the_scores_at_hand(name, bounded):
-    assert is_bounded(name, np.array([0.2, 0.9, np.nan])) == bounded
-    assert not is_bounded(name, np.array([0.2, 1.3]))

@@ -293,7 +293,7 @@ def test_chance_correction_maps_chance_to_0_and_perfection_to_1():
         ((5, 2, 0), "depth is 0; expected a whole number from 1"),
         ((5, 2, 6), "a depth of 6 is more than the 5 documents"),
         ((5.5, 2), "documents is 5.5"),
-        (("5", 2), "documents is 5"),
+        (("5", 2), "documents is '5'"),
         ((True, 1), "documents is True"),
         ((10**400, 2), "documents is 1000"),
         ((math.nan, 2), "documents is nan"),

@@ -6,11 +6,18 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from confir.errors import InvalidValueError
 from confir.measures import chance_tail
 from confir.measures.chance import expected_random_ap, random_ap_variance
-from confir.measures.chance_tail import combine_probabilities, random_ap_tail, simulate_random_ap
+from confir.measures.chance_tail import (
+    Tail,
+    combine_probabilities,
+    combine_tails,
+    random_ap_tail,
+    simulate_random_ap,
+)
 
 
 def tail(documents, relevant, observed, depth=None, draws=999, seed=1):
@@ -69,6 +76,70 @@ def test_a_simulated_probability_is_never_0_and_lies_within_its_limits():
     assert found.low[-1] == 0
     # 1 - 0.005^(1/999), Clopper and Pearson's upper limit for no success
     assert found.high[-1] == pytest.approx(1 - 0.005 ** (1 / 999))
+
+
+def test_limits_of_a_simulated_probability_are_those_of_clopper_and_pearson():
+    found = tail(1_000, 10, [0.0, 0.01, 0.013, 0.02, 0.03, 0.05, 0.1], draws=999)
+    counts = np.rint(found.p * 1_000).astype(int) - 1
+    assert 0 < counts[-3] < counts[1] < 999
+    for count, low, high in zip(counts, found.low, found.high, strict=True):
+        exact = stats.binomtest(int(count), 999).proportion_ci(0.99, method="exact")
+        assert low == pytest.approx(exact.low, abs=1e-12)
+        assert high == pytest.approx(exact.high, abs=1e-12)
+
+
+@pytest.mark.parametrize("draws", [19, 99])
+def test_the_combined_p_of_random_rankings_is_small_no_more_often_than_it_says(draws):
+    rng = np.random.default_rng(draws)
+    found = []
+    for _ in range(1_000):
+        tails = [
+            random_ap_tail(60, 5, simulate_random_ap(60, 5, draws=1, rng=rng), draws=draws, rng=rng)
+            for _ in range(3)
+        ]
+        joined = Tail(*(np.concatenate(part) for part in zip(*tails, strict=True)))
+        found.append(combine_tails(joined, draws)[0])
+    for error in (0.02, 0.1, 0.3):
+        allowed = error + 3 * np.sqrt(error * (1 - error) / 1_000)
+        assert np.mean(np.array(found) <= error) <= allowed
+
+
+def test_the_limits_of_the_combined_p_hold_the_exact_one_as_often_as_they_say(monkeypatch):
+    values = sorted({float(value) for value in all_aps(12, 4, 12)})
+    observed = [values[-2], values[-6], values[-40]]
+    exact = combine_probabilities(tail(12, 4, observed).p)
+    monkeypatch.setattr("confir.measures.chance_tail._FEW_RANKINGS", 0)
+    held, unknown = 0, 0
+    for seed in range(1_000):
+        p, low, high = combine_tails(tail(12, 4, observed, draws=150, seed=seed), 150)
+        assert low <= p <= high
+        held += low <= exact <= high
+        unknown += low == 0
+    assert held >= 983  # 99 % but for three standard errors, and mostly more
+    assert 0 < unknown < 1_000
+
+
+def test_a_bound_from_draws_alone_is_no_smaller_than_they_support():
+    """Of n topics no draw does as well: each p may be as high as 1 - (0.01/(2n))^(1/draws)."""
+    for draws in (99, 999, 9_999):
+        topics = 20
+        nothing = tail(10_000, 50, [0.99], draws=draws)
+        joined = Tail(*(np.repeat(part, topics) for part in nothing))
+        p, low, high = combine_tails(joined, draws)
+        highest = 1 - (0.01 / (2 * topics)) ** (1 / draws)
+        assert low == 0
+        assert high == pytest.approx(stats.combine_pvalues([highest] * topics).pvalue)
+        assert p == pytest.approx(stats.combine_pvalues([1 / (draws + 1)] * topics).pvalue)
+        assert p < high
+
+
+def test_exact_probabilities_have_no_error_when_combined():
+    exact = Tail(*[np.array([0.01, 0.2, 1e-9])] * 3)
+    assert len(set(combine_tails(exact, 99))) == 1
+    mixed = Tail(np.array([0.01, 0.2]), np.array([0.01, 0.1]), np.array([0.01, 0.3]))
+    p, low, high = combine_tails(mixed, 99)
+    assert low < p < high
+    assert np.isnan(combine_tails(Tail(*[np.array([np.nan])] * 3), 99)).all()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Are the graded measures right on lists worked by hand, and do they refuse what has no score?"""
 
+import tracemalloc
 from math import log2
 
 import numpy as np
@@ -103,6 +104,37 @@ def test_q_of_repeated_documents_within_and_below_the_ideal_list(name):
         for replicate in range(5)
     ]
     assert measure(rankings).ravel() == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+LEVELS = 1000
+
+
+def many_levels() -> Collection:
+    """Return a list of documents of which no two have the same gain, in random order."""
+    order = np.random.default_rng(5).permutation(LEVELS)
+    judgements = {f"doc{number}": {"0": int(number) + 1} for number in range(LEVELS)}
+    return Collection({"t": judgements}, ({"t": [f"doc{number}" for number in order]},), {})
+
+
+def test_q_of_as_many_gains_as_documents_agrees_with_plain_loops():
+    collection = many_levels()
+    for name in ("Q", "Q(beta=0.3)@700"):
+        measure = parse_measure(name)
+        expected = plain_score(measure, collection.plain_list(0, "t"))
+        assert measure(collection.rankings()).item() == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_q_of_as_many_gains_as_documents_takes_the_memory_of_few_columns(copies):
+    collection, measure = many_levels(), parse_measure("Q")
+    counts = {f"doc{number}": np.full(3, copies) for number in range(LEVELS)}
+    rankings = collection.resampled(counts)
+    measure(rankings)
+    tracemalloc.start()
+    measure(rankings)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < LEVELS * LEVELS  # bytes; an array of levels × documents has 8 times as many
 
 
 def test_a_certain_stop_ends_the_list():

@@ -10,8 +10,10 @@ from confir.data.simulation import sample_collection
 from confir.measures.evaluation import evaluate
 from confir.report.answer import answer_sentences, isolated, verdicts_against
 from confir.report.contents import Settings, gather_contents
+from confir.report.leaderboard import leaderboard_table
 from confir.report.numbers import percent
 from confir.report.page_data import page_data
+from confir.report.tables import Cell
 from confir.studies.comparison import compare_runs
 
 TOPICS = 40
@@ -34,39 +36,40 @@ def answer(scores, **options):
     return answer_sentences(gather_contents(scores, settings=FAST, **options))
 
 
-def test_a_clear_winner_is_shown_to_be_better_than_every_other():
+def test_a_clear_winner_is_significantly_better_than_every_other():
     sentences = answer(scores_of(0.3, 0.6, 0.4))
     assert sentences[0].startswith("By AP over 40 topics, the best of 3 runs is run1: mean 0.59")
     assert sentences[1] == (
-        "It is shown to be better than every one of the other 2 runs "
-        "(paired t test, error 0.05, Holm's correction for 3 pairs)."
+        "It is significantly better than every one of the other 2 runs "
+        "(paired t test, α = 0.05, Holm's correction for 3 pairs)."
     )
     assert "it is the best in more than 99 %, and its rank is 1 (95 % interval)" in sentences[2]
     assert not any("a test of this pair alone" in sentence for sentence in sentences)
 
 
-def test_a_winner_by_chance_is_told_from_nobody():
+def test_a_winner_by_chance_is_significantly_better_than_nobody():
     sentences = answer(scores_of(0.5, 0.5, 0.5, spread=0.3))
-    assert sentences[1].startswith("It is not shown to be better than any of the other 2 runs")
+    assert sentences[1].startswith("It is not significantly better than any of the other 2 runs")
     assert "the next by the mean: run" in sentences[1]
-    assert not any("is shown to be better than" in s.replace("not shown", "") for s in sentences)
+    assert not any("is significantly better than" in s for s in sentences)
     (plan,) = [s for s in sentences if "a test of this pair alone" in s]
     assert plan.endswith("topics; there are 40.")
 
 
-def test_a_winner_may_be_told_from_some():
+def test_a_winner_may_be_significantly_better_than_some():
     scores = scores_of(0.3, 0.601, 0.6, 0.2, spread=0.05)
     sentences = answer(scores)
-    assert sentences[1].startswith("It is shown to be better than 2 of the other 3 runs")
-    assert sentences[2] in ("It cannot be told from run1.", "It cannot be told from run2.")
+    assert sentences[1].startswith("It is significantly better than 2 of the other 3 runs")
+    alike = "One run is statistically indistinguishable from it: "
+    assert sentences[2] in (f"{alike}run1.", f"{alike}run2.")
 
 
 def test_two_runs_are_called_the_other_run():
     assert answer(scores_of(0.3, 0.6))[1] == (
-        "It is shown to be better than the other run (paired t test, error 0.05)."
+        "It is significantly better than the other run (paired t test, α = 0.05)."
     )
     unclear = answer(scores_of(0.5, 0.5, spread=0.3))[1]
-    assert unclear.startswith("It is not shown to be better than the other run, run")
+    assert unclear.startswith("It is not significantly better than the other run, run")
 
 
 def test_one_run_is_not_compared():
@@ -88,7 +91,9 @@ def test_one_topic_gives_no_interval_and_no_comparison():
 def test_a_shared_first_place_is_said():
     scores = scores_of(0.5, 0.5)
     same = Scores(scores.topics, scores.runs, scores.measures, scores.values[:, [0, 0]])
-    assert answer(same)[0].endswith("; the same mean: run1.")
+    sentences = answer(same)
+    assert sentences[0].endswith("; the same mean: run1.")
+    assert sentences[1] == "It is identical to run1: the same score on every topic."
 
 
 def test_other_measures_agree_or_favour_others():
@@ -104,7 +109,7 @@ def test_another_level_is_named_everywhere():
     contents = gather_contents(scores_of(0.3, 0.6), settings=Settings(0.8, replicates=499))
     said = " ".join(answer_sentences(contents))
     assert "80 % interval" in said
-    assert "error 0.2" in said
+    assert "α = 0.2" in said
     assert "80 % is claimed" in said
     assert "95 %" not in said
 
@@ -203,14 +208,43 @@ def favoured():
     return with_gaps(np.stack([x, y, z], axis=1), ("x", "y", "z"))
 
 
-def test_a_run_that_others_beat_on_common_topics_is_not_called_even_with_them(favoured):
+def test_the_best_run_is_the_best_on_the_topics_that_all_runs_have(favoured):
     contents = gather_contents(favoured, settings=FAST)
     sentences = answer_sentences(contents)
-    assert "the best of 3 runs is x" in sentences[0]
-    assert sentences[1].startswith("It is shown to be better than 1 of the other 2 runs")
-    assert "On the topics in common, y is shown to be better than it." in sentences
-    assert not any("cannot be told" in s or "its true difference" in s for s in sentences)
-    assert "nothing to plan for" in contents.left_out["plan"]
+    assert sentences[0].startswith(
+        "By AP over 15 to 30 topics, the best of 3 runs is y on the 15 topics that all runs have: "
+        f"mean {favoured.mean()[1, 0]:.4f} over its 30 topics, 95 % interval"
+    )
+    assert sentences[1].startswith("It is significantly better than every one of the other 2 runs")
+    assert contents.measures[0].rankings[0.95].rank[:, 0].tolist() == [2, 1, 3]
+    assert (
+        "runs are ranked by AP on the 15 topics that all of them have, of 30" in contents.warnings
+    )
+    data = page_data(contents)["measures"][0]
+    assert (data["order"], data["topics"]) == ([1, 0, 2], [15, 30, 30])
+    assert (data["over"], data["ranked_on"]) == ("15 to 30 topics", "15 topics")
+    table = leaderboard_table(contents)
+    assert [row[:2] for row in table.rows] == [
+        (Cell("y"), Cell("30")),
+        (Cell("x"), Cell("15")),
+        (Cell("z"), Cell("30")),
+    ]
+    assert not any(cell.strong for row in table.rows for cell in row)
+    assert "over 15 to 30 topics" in table.note
+
+
+def test_ranks_without_common_topics_are_left_out_and_say_so(favoured):
+    values = favoured.values.copy()
+    values[:15, 2] = np.nan
+    contents = gather_contents(replace(favoured, values=values), settings=FAST)
+    part = contents.measures[0]
+    assert part.rankings == {}
+    assert (
+        part.left_out["rankings"] == "ranks by AP need 2 topics that all runs have; there are none"
+    )
+    assert (
+        "the best of 3 runs is x by its mean over its own topics" in answer_sentences(contents)[0]
+    )
 
 
 def test_runs_without_common_topics_are_not_compared():
@@ -220,20 +254,15 @@ def test_runs_without_common_topics_are_not_compared():
     contents = gather_contents(with_gaps(values, ("a", "b", "none")), settings=FAST)
     sentences = answer_sentences(contents)
     assert sentences[1] == (
-        "It is shown to be better than 1 of the other 2 runs (paired t test, error 0.05)."
+        "It is significantly better than 1 of the other 2 runs (paired t test, α = 0.05)."
     )
     assert sentences[2] == "It is not compared with none: fewer than 2 topics in common."
     data = page_data(contents)
     words = [data["verdicts"][v] for v in data["measures"][0]["at"]["0.95"]["best_is"]]
     assert words[1:] == ["better", "not compared"]
     pairs = data["measures"][0]["pairs"]
-    told = [data["verdicts"][v] for v in pairs["at"]["0.95"]["verdict"]]
-    assert told == ["worse", "not compared", "not compared"]
-
-
-def test_two_runs_may_be_told_apart_against_the_order_of_means(favoured):
-    sentences = answer(favoured.select(runs=["x", "y"]))
-    assert sentences[1] == "On the topics in common, y is shown to be better than it."
+    verdicts = [data["verdicts"][v] for v in pairs["at"]["0.95"]["verdict"]]
+    assert verdicts == ["worse", "not compared", "not compared"]
 
 
 def test_means_that_differ_by_rounding_are_the_same():
@@ -273,6 +302,7 @@ def test_a_difference_that_only_the_correction_hides_is_called_so():
     contents = gather_contents(
         with_gaps(values, tuple(f"run{r:02d}" for r in range(runs)), 40), settings=FAST
     )
-    (said,) = [s for s in answer_sentences(contents) if s.startswith("Alone, ")]
-    assert "would be shown (p 0.0" in said
+    (said,) = [s for s in answer_sentences(contents) if s.startswith("On its own, ")]
+    assert "would be significant (p 0.0" in said
+    assert said.endswith("after the correction for 66 pairs it is not.")
     assert not any("a test of this pair alone" in s for s in answer_sentences(contents))

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from chart_labels import names_of
 from confir.data.scores import Scores
 from confir.report.bias_variance_tables import bias_variance_table
 from confir.report.charts import chart
@@ -40,7 +41,7 @@ def values(drawing, layer):
 
 
 def test_there_is_a_panel_for_each_measure(swept):
-    assert [panel["title"] for panel in chart(swept).to_dict()["concat"]] == ["AP", "RR"]
+    assert [panel["title"] for panel in chart(swept).to_dict()["concat"]] == [["AP"], ["RR"]]
 
 
 def test_runs_of_a_sweep_are_joined_in_the_order_of_the_parameter(swept):
@@ -48,7 +49,11 @@ def test_runs_of_a_sweep_are_joined_in_the_order_of_the_parameter(swept):
     (joined,) = [x for x in layers(drawing) if "order" in x.get("encoding", {})]
     assert joined["mark"]["type"] == "line"
     assert joined["encoding"]["order"]["field"] == "parameter_value"
-    assert joined["transform"] == [{"filter": "datum.group != 'runs'"}]
+    assert joined["transform"] == [{"filter": "datum.group_number > 0"}]
+    assert {r["run"]: r["group_number"] for r in values(drawing, joined)} == {
+        "run0": 1, "run1": 1, "run2": 1, "run3": 0, "run4": 0
+    }  # fmt: skip
+    assert names_of(joined["encoding"]["color"], "legend") == ["runs", "k"]
     assert {r["run"]: r["label"] for r in values(drawing, joined)} == {
         "run0": "3",
         "run1": "1",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from chart_labels import names_of
 from confir import compare_runs, plan_topics
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.report.charts import chart
@@ -46,7 +47,7 @@ def test_what_the_eye_may_read_follows_the_level(scores):
 def test_a_run_without_scores_has_the_last_row(scores):
     scores.values[:, 1] = np.nan
     layers = chart(compare_runs(scores, baseline="a")).to_dict()["spec"]["layer"]
-    assert layers[1]["encoding"]["y"]["sort"] == ["d", "c", "b"]
+    assert names_of(layers[1]["encoding"]["y"]) == ["d", "c", "b"]
 
 
 def test_differences_of_all_pairs_name_both_runs(scores):
@@ -62,7 +63,11 @@ def test_the_matrix_shows_every_pair_twice(scores):
         measure, run, baseline = record["measure"], record["run"], record["baseline"]
         cell, mirrored = cells[measure, run, baseline], cells[measure, baseline, run]
         assert cell["difference"] == record["difference"] == -mirrored["difference"]
-        assert cell["shown"] == mirrored["shown"] == (record["verdict"] in ("better", "worse"))
+        assert (
+            cell["significant"]
+            == mirrored["significant"]
+            == (record["verdict"] in ("better", "worse"))
+        )
     assert cells["m0", "d", "a"]["verdict"] == "better"
     assert cells["m0", "a", "d"]["verdict"] == "worse"
     with pytest.raises(InvalidValueError, match="without a baseline"):

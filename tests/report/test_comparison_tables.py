@@ -58,7 +58,7 @@ def test_columns_appear_where_they_say_something(scores):
     many = compare_runs(scores, test=["t", "sign"], margin=0.1, baseline="a")
     assert comparison_table(many).columns == (
         *("measure", "run", "test", "verdict", "difference"),
-        *("p", "adj. p", "p equiv.", "d_z", "w/t/l"),
+        *("p", "adj. p", "p equiv.", "adj. p equiv.", "d_z", "w/t/l"),
     )
     assert "adj. p" not in comparison_table(compare_runs(scores, correction="none")).columns
     tukey = compare_runs(scores, test="tukey-hsd", replicates=99, rng=1)
@@ -91,8 +91,8 @@ def test_a_run_without_scores_stands_last_within_each_measure(scores):
 
 def test_one_pair_without_a_common_group_is_one():
     one, two = (unjoined_sentence(pairs, "group") for pairs in (1, 2))
-    assert one == "1 pair without a common group is not shown to differ, either"
-    assert two == "2 pairs without a common group are not shown to differ, either"
+    assert one == "1 pair without a common group does not differ significantly, either"
+    assert two == "2 pairs without a common group do not differ significantly, either"
 
 
 def test_small_limits_keep_their_sign():
@@ -129,6 +129,7 @@ def test_plans(scores):
 def test_what_is_not_known_is_a_dash(scores):
     scores.values[:, 1] = scores.values[:, 0]
     row = comparison_table(compare_runs(scores, baseline="a", margin=0.1)).rows[-1]
-    assert [cell.text for cell in row[3:]] == ["0.0000", "–", "–", "–", "–", "0/30/0"]
+    numbers = ["0.0000", "1.0000", "1.0000", "<0.0001", "<0.0001", "–", "0/30/0"]
+    assert [cell.text for cell in row[3:]] == numbers
     plan = plan_table(plan_topics(scores, baseline="a"))
     assert [cell.text for cell in plan.rows[0][2:5]] == ["–", "–", "–"]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from chart_labels import names_of, without_numbers
 from confir.report.charts import chart, save_chart
 from confir.report.charts.coverage import (
     bias_chart,
@@ -55,7 +56,7 @@ def marks(drawing):
 
 def test_many_runs_are_box_plots_of_their_records(many):
     drawing = chart(many)
-    assert datasets(drawing) == many.to_records()
+    assert without_numbers(datasets(drawing)) == many.to_records()
     assert marks(drawing) == ["boxplot", "rule"]
     title = drawing.to_dict()["title"]
     assert title == "Coverage of 95 % intervals (dashed: what they claim), box plots over 12 runs"
@@ -63,10 +64,10 @@ def test_many_runs_are_box_plots_of_their_records(many):
 
 def test_few_runs_are_named_with_their_intervals(few):
     drawing = chart(few)
-    assert datasets(drawing) == few.to_records()
+    assert without_numbers(datasets(drawing)) == few.to_records()
     assert marks(drawing) == ["rule", "point", "rule"]
-    runs = drawing.to_dict()["spec"]["layer"][1]["encoding"]["color"]["scale"]["domain"]
-    assert runs == list(few.runs)
+    runs = drawing.to_dict()["spec"]["layer"][1]["encoding"]["color"]
+    assert names_of(runs, "legend") == list(few.runs)
 
 
 def test_what_has_no_coverage_is_not_drawn(few):

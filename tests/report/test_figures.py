@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import confir
+from chart_labels import names_of
 from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
 from confir.report.contents import Settings, gather_contents
@@ -103,7 +104,7 @@ def test_the_matrix_holds_every_pair_twice_once_each_way(contents, figures):
         word = record["verdict"]
         assert there["verdict"] == word
         assert back["verdict"] == opposite.get(word, word)
-        assert there["shown"] == back["shown"] == (word in opposite)
+        assert there["significant"] == back["significant"] == (word in opposite)
 
 
 def test_the_matrix_of_many_runs_holds_the_best_40():
@@ -136,7 +137,7 @@ def test_charts_of_the_collection_hold_means_and_variances(contents, figures):
     for record in contents.collection.variance.to_records():
         for part in ("topics", "documents", "interaction"):
             assert drawn[record["run"], part] == record[part]
-    order = figures["variance", None].to_dict()["spec"]["encoding"]["y"]["sort"]
+    order = names_of(figures["variance", None].to_dict()["spec"]["encoding"]["y"])
     assert order == contents.collection.order()
 
 
@@ -173,7 +174,8 @@ def test_files_are_svg_and_pdf_named_by_part_and_measure(tmp_path):
         "means-P-10.pdf",
         "topics-P-10.svg",
     }
-    assert sorted(written) == sorted((tmp_path / "new" / "figures").iterdir())
+    folder = tmp_path / "new" / "figures"
+    assert sorted([*written, folder / ".confir"]) == sorted(folder.iterdir())
     for path in written:
         start = {".svg": b"<svg", ".pdf": b"%PDF"}[path.suffix]
         assert path.read_bytes().startswith(start)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import confir
+from chart_labels import names_of
 from confir.report.charts import chart
 from studies.score_tables import table
 
@@ -15,7 +16,12 @@ def test_means_stand_best_first_and_a_run_without_scores_last():
     values = np.random.default_rng(1).random((20, 4)) / 10 + [0.2, 0.4, 0.3, 0.5]
     values[:, 1] = NOT_KNOWN
     drawing = chart(confir.confidence_interval(table(values), method="t")).to_dict()
-    assert drawing["spec"]["layer"][0]["encoding"]["y"]["sort"] == ["run3", "run2", "run0", "run1"]
+    assert names_of(drawing["spec"]["layer"][0]["encoding"]["y"]) == [
+        "run3",
+        "run2",
+        "run0",
+        "run1",
+    ]
     (records,) = drawing["datasets"].values()
     assert next(r for r in records if r["run"] == "run1")["mean"] is None
     assert drawing["title"] == "Means over 20 topics"

@@ -11,6 +11,7 @@ from confir.data.simulation import sample_collection
 from confir.intervals.catalogue import METHODS
 from confir.measures.evaluation import evaluate
 from confir.report.contents import Settings, gather_contents
+from confir.report.leaderboard import leaderboard_table
 from confir.report.methods_text import REFERENCES, cited_keys, methods_text
 
 
@@ -62,6 +63,26 @@ def test_a_named_method_is_cited_with_its_replicates():
     assert "method percentile (Efron 1979; Park 2011, Soboroff 2014, 499 replicates)" in paragraph
     assert "Park2011" in bibtex
     assert "Hall1992" not in bibtex
+
+
+def test_a_measure_that_is_bounded_by_its_scores_alone_is_named():
+    paragraph, _, _ = text(table(measures=("mine",)))
+    assert (
+        "The measure mine, unknown to confir, is taken to lie in [0, 1], as all of its scores do."
+    ) in paragraph
+    paragraph, _, _ = text(table(measures=("mine",)), method="t")
+    assert "taken to lie" not in paragraph
+
+
+def test_the_leaderboard_names_the_method_of_each_measure():
+    scores = table(measures=("AP", "NumRet", "mine"))
+    values = scores.values * np.array([1.0, 900.0, 1.0])
+    contents = gather_contents(
+        Scores(scores.topics, scores.runs, scores.measures, values),
+        settings=Settings(replicates=499),
+    )
+    note = leaderboard_table(contents).note
+    assert "95 % interval by beta-logit (AP, mine), t (NumRet), over 20 topics; mine, unk" in note
 
 
 def test_measures_with_different_methods_are_told_apart():

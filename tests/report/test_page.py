@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import confir
 from confir import parallel
@@ -17,7 +18,7 @@ from confir.data.simulation import sample_collection
 from confir.errors import InvalidValueError, UnreadableError, UnsupportedMethodError
 from confir.report import contents as contents_module
 from confir.report import page as page_module
-from confir.report.contents import Settings, gather_contents, number_of_steps
+from confir.report.contents import COVERAGE_SAMPLES, Settings, gather_contents, number_of_steps
 from confir.report.page import Origin, render_page, single_panel, unbroken, write_report
 from confir.report.page_data import level_key, page_data, shown, shown_differences
 from confir.report.script_bundle import ScriptBundle
@@ -219,7 +220,10 @@ def test_constant_scores_are_no_obstacle():
     page = rendered(same)
     data = json.loads(packed(page, "data"))
     assert data["measures"][0]["mean"] == [0.5, 0.5, 0.5]
-    assert "not shown to be better than any" in page
+    assert "not significantly better than any" in page
+    assert set(data["measures"][0]["pairs"]["at"]["0.95"]["reason"]) == {
+        f"the same score on all {len(scores.topics)} topics"
+    }
 
 
 def test_scores_beyond_1_have_their_own_method():
@@ -253,8 +257,9 @@ def test_a_run_without_any_score_by_a_measure_is_last():
 
 
 def test_a_method_that_does_not_fit_is_an_error_and_leaves_no_file(tmp_path):
+    counts = table(measures=("NumRet",), scale=900)
     with pytest.raises(UnsupportedMethodError, match="beta-logit"):
-        write_report(tmp_path / "r.html", table(scale=900), method="beta-logit", replicates=499)
+        write_report(tmp_path / "r.html", counts, method="beta-logit", replicates=499)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -337,7 +342,7 @@ def test_with_runs_and_qrels_no_part_is_left_out():
         "variance",
         "quality",
     }
-    assert tables["variance"].endswith("a larger collection only the last two")
+    assert tables["variance"].endswith("a larger collection the second and the third")
     assert tables["collection"] == "mean over 50 topics with 95 % interval over collections"
     assert all(note for part, note in tables.items() if part != "quality")
     means = contents.collection.means.mean[0, :, 0]
@@ -375,3 +380,65 @@ def test_documents_below_one_are_refused():
     for documents in (0, -5):
         with pytest.raises(InvalidValueError, match=f"documents is {documents}"):
             gather_contents(table(), settings=Settings(documents=documents))
+
+
+@pytest.fixture
+def tagged(tmp_path):
+    """Runs whose tags are not their files' names, and whose scores tie in single precision only."""
+    topics = range(1, 7)
+    (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 b 1\n{t} 0 a 0\n" for t in topics))
+    for name, ahead in (("one", 3), ("two", 5)):
+        lines = [
+            f"{t} Q0 {document} 1 {0.5 + (1e-10 if (document == 'b') == (t < ahead) else 0)!r} tag-{name}\n"
+            for t in topics
+            for document in "ab"
+        ]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    return tmp_path
+
+
+def names_in(value, wanted):
+    """Whether a text of some JSON is one of the names wanted."""
+    if isinstance(value, dict):
+        return set().union(*(names_in(part, wanted) for part in value.values()))
+    if isinstance(value, list):
+        return set().union(*(names_in(part, wanted) for part in value))
+    return {value} & set(wanted) if isinstance(value, str) else set()
+
+
+def test_all_parts_of_the_page_read_runs_by_the_same_rules(tagged):
+    qrels, runs = tagged / "qrels.txt", [tagged / "one.run", tagged / "two.run"]
+    path = tagged / "r.html"
+    for precision in ("single", "double"):
+        rules = confir.ReadingRules(name_by="tag", tie_precision=precision)
+        scores = confir.evaluate(qrels, runs, ["AP"], name_by="tag", tie_precision=precision)
+        shown = confir.write_report(
+            path, scores, qrels=qrels, runs=runs, replicates=199, rules=rules
+        )
+        assert shown.quality.runs == shown.collection.means.runs == ("tag-one", "tag-two")
+        np.testing.assert_allclose(shown.collection.means.mean[0, :, 0], scores.mean()[:, 0])
+        for part in ("data", "tables", "charts"):
+            found = json.loads(packed(path.read_text(), part))
+            both = ("tag-one", "tag-two", "one", "two")
+            assert names_in(found, both) == {"tag-one", "tag-two"}
+    assert len(set(scores.mean()[:, 0])) == 2  # in single precision all ties are broken alike
+
+
+def test_runs_under_other_names_than_the_scores_are_refused(tagged):
+    qrels, runs = tagged / "qrels.txt", [tagged / "one.run", tagged / "two.run"]
+    scores = confir.evaluate(qrels, runs, ["AP"], name_by="tag")
+    with pytest.raises(InvalidValueError, match="the scores are of tag-one, tag-two, but the runs"):
+        confir.write_report(tagged / "r.html", scores, qrels=qrels, runs=runs)
+    assert not (tagged / "r.html").exists()
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
+def test_the_error_of_a_coverage_is_half_its_95_percent_interval(level):
+    se = (level * (1 - level) / COVERAGE_SAMPLES) ** 0.5
+    points = 100 * stats.norm.ppf(0.975) * se
+    assert page_module._coverage_error(level) == f"{points:.2g}"
+
+
+def test_the_page_says_how_exact_a_coverage_is():
+    # 1.96 √(0.95 · 0.05 / 500) = 1.9 points
+    assert "is known to about 1.9 points" in rendered(table())

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from chart_labels import names_of
 from confir.data.simulation import sample_collection
 from confir.report.charts import chart, save_chart
 from confir.report.quality_tables import quality_table
@@ -45,7 +46,7 @@ def test_the_chart_holds_every_share_and_none_for_runs_without_lists():
 
 def test_the_run_with_most_unjudged_documents_comes_first_and_one_without_lists_last():
     drawing = chart(quality_of([[0.9, 0.1], [np.nan, np.nan], [0.0, 0.3]]))
-    assert layers(drawing)[0]["encoding"]["y"]["sort"] == ["r2", "r0", "r1"]
+    assert names_of(layers(drawing)[0]["encoding"]["y"]) == ["r2", "r0", "r1"]
 
 
 @pytest.mark.parametrize(("runs", "marks"), [(5, ["rect", "text"]), (200, ["rect"])])

@@ -34,7 +34,7 @@ HOSTILE = "<b>&_%$#{}~^\\|`*\"'"
 
 @pytest.fixture
 def scores():
-    values = np.array([[[0.1, 3.0], [0.5, 4.0]], [[0.3, 5.0], [0.7, np.nan]]])
+    values = np.array([[[0.1, 3.0], [0.5, 4.0]], [[0.3, 5.0], [0.7, 6.0]]])
     return Scores(("1", "2"), ("low", "high"), ("AP", "NumRet"), values)
 
 
@@ -73,6 +73,32 @@ def test_notes_count_one_topic(scores):
     assert mean_table(scores).note == "means over 2 topics"
     one = Scores(("1",), scores.runs, scores.measures, scores.values[:1])
     assert mean_table(one).note == "means over 1 topic"
+
+
+@pytest.fixture
+def uneven(scores):
+    """Run low lacks the second topic by NumRet."""
+    values = scores.values.copy()
+    values[1, 0, 1] = np.nan
+    return Scores(scores.topics, scores.runs, scores.measures, values)
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_a_column_counts_topics_where_runs_differ_in_them(uneven):
+    interval = confir.confidence_interval(uneven, method="t")
+    for table in (mean_table(uneven), interval_table([interval])):
+        assert table.columns == ("run", "topics", "AP", "NumRet")
+        assert {row[0].text: row[1].text for row in table.rows} == {"high": "2", "low": "2, 1"}
+        assert table.names == 1
+    assert mean_table(uneven).note == "means over 1 to 2 topics"
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_no_mean_over_fewer_topics_stands_out_as_the_best(uneven):
+    interval = confir.confidence_interval(uneven, method="t")
+    for table in (mean_table(uneven), interval_table([interval])):
+        assert [row[2].strong for row in table.rows] == [True, False]
+        assert [row[3].strong for row in table.rows] == [False, False]
 
 
 def test_scores_by_topic_have_a_row_for_every_run_and_topic(scores):
@@ -178,7 +204,7 @@ def compared():
     return scores, confir.compare_runs(scores, baseline="base")
 
 
-def test_runs_shown_better_or_worse_than_the_baseline_are_marked(compared):
+def test_runs_significantly_better_or_worse_than_the_baseline_are_marked(compared):
     scores, comparison = compared
     intervals = confir.confidence_interval(scores, method=["t", "percentile"], rng=1)
     for table in (mean_table(scores), interval_table(intervals)):
@@ -192,7 +218,8 @@ def test_the_note_says_what_the_marks_mean(compared):
     scores, comparison = compared
     note = marked_table(mean_table(scores), comparison).note
     assert note == (
-        "means over 40 topics; ▲ ▼ better, worse than base: t test, holm, 95 % interval by t"
+        "means over 40 topics; ▲ ▼ significantly better, worse than base: t test, holm, "
+        "95 % interval by t"
     )
     pair = scores.select(runs=["base", "good"])
     alone = marked_table(mean_table(pair), confir.compare_runs(pair, baseline="base", level=0.9))

@@ -302,15 +302,24 @@ def test_statistics_of_the_bootstrap_are_means_over_topics():
     assert logits.labels == (("run0", "AP"), ("run2", "AP"))
 
 
-def test_topics_drawn_beside_documents_use_the_replicate_of_the_documents():
+@pytest.mark.parametrize("baseline", [None, "run1"])
+def test_a_distribution_over_topics_and_documents_has_the_total_of_the_components(baseline):
     qrels, runs = random_collection()
-    sample = resample_documents(qrels, runs, "AP", replicates=40, rng=6)
-    joint = sample.summary_distribution("AP", with_topics=True)
-    weights = sample.joint_weights()
-    expected = np.einsum("rtb,bt->br", sample.values[0], weights)
-    np.testing.assert_allclose(joint.require("replicates"), expected, atol=1e-12)
+    sample = resample_documents(qrels, runs, "AP", replicates=5_000, rng=6)
+    joint = (
+        sample.summary_distribution("AP", with_topics=True)
+        if baseline is None
+        else sample.difference_distribution("AP", baseline, with_topics=True)
+    )
+    components = sample.variance_components("AP", baseline=baseline)
+    np.testing.assert_allclose(np.square(joint.require("se")), components.total)
+    np.testing.assert_array_equal(joint.df, components.df)
+    drawn = joint.require("replicates").var(axis=0, ddof=1)
+    np.testing.assert_allclose(drawn, components.total, rtol=0.08)
     assert joint.resampled == {"topics", "documents"}
-    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    if baseline is None:
+        assert (joint.require("replicates") >= 0.0).all()
+        assert (joint.require("replicates") <= 1.0).all()
 
 
 def test_a_function_of_one_list_is_resampled_too():

@@ -1,5 +1,7 @@
 """Bias and variance over topics."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,6 +19,7 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
+from confir.report.bias_variance_tables import bias_variance_note
 from confir.studies.bias_variance import decompose_error
 from confir.studies.robustness import measure_robustness
 
@@ -169,7 +172,7 @@ def test_counts_have_errors_too_but_none_from_a_perfect_score():
             "no score by topic, so there is no",
         ),
         ({"target": 45}, InvalidValueError, "the target's mean is 45; .* from 0 to 1 for AP"),
-        ({"target": float("nan")}, InvalidValueError, "the target's mean is nan"),
+        ({"target": float("nan")}, InvalidValueError, "target is nan; expected a finite number"),
         ({"target": "run9"}, UnknownNameError, "unknown target 'run9'"),
         ({"variable": "roh"}, UnknownNameError, "unknown variable 'roh'; did you mean rho"),
         ({"baseline": "nobody"}, UnknownNameError, "unknown run 'nobody'"),
@@ -297,3 +300,50 @@ def test_real_runs_rank_by_total_error(real_data):
     assert result.target_mean[0, 0] == pytest.approx(best.mean())
     expected = (best.mean() - scores.mean()) ** 2 + scores.values.var(axis=0)
     assert result.total.value == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("variable", ["score", "rho"])
+@pytest.mark.parametrize("target", ["perfect", "best", "run0", 0.4])
+def test_limits_stay_within_what_is_possible(target, variable):
+    if variable == "rho" and target == 0.4:
+        return
+    rng = np.random.default_rng(8)
+    few = table(np.clip(rng.normal(0.5, 0.5, (5, 4)), 0.0, 1.0))
+    result = decompose_error(few, target=target, variable=variable, **FEW)
+    lowest = {"perfect": 0.0, "best": 0.0, "run0": -1.0, 0.4: -0.6}[target]
+    highest = 0.4 if target == 0.4 else 1.0
+    width = highest - lowest if variable == "rho" else 1.0
+    by_topic = target in ("best", "run0") and variable == "score"
+    most = max(lowest**2, highest**2) + (0.25 if by_topic else 0.0)
+    for part, low, high in (
+        (result.bias, lowest, highest),
+        (result.variance, 0.0, width**2 / 4),
+        (result.total, 0.0, most),
+    ):
+        known = ~np.isnan(part.low)
+        assert (part.low[known] >= low).all()
+        assert (part.high[known] <= high).all()
+        assert (part.low[known] <= part.value[known] + 1e-12).all()
+        assert (part.value[known] <= part.high[known] + 1e-12).all()
+    assert result.cut > 0
+
+
+def test_only_limits_beyond_what_is_possible_are_cut(scores):
+    whole = decompose_error(scores, **FEW)
+    assert whole.cut == 0
+    assert "cut" not in bias_variance_note(whole)
+    few = table([[0.1, 0.9], [0.8, 0.2], [0.3, 0.5]])
+    result = decompose_error(few, **FEW)
+    sure = decompose_error(table(few.values, ("mine",)), target=1.0, **FEW)
+    free = decompose_error(
+        dataclasses.replace(table(few.values, ("mine",)), bounded=False), target=1.0, **FEW
+    )
+    assert sure.cut == result.cut > 0
+    assert f"{result.cut} intervals cut to what is possible" in bias_variance_note(result)
+    assert free.variance.high[0, 0] > result.variance.high[0, 0] == 0.25
+    assert free.cut < result.cut
+    uneven = decompose_error(table(np.random.default_rng(3).beta(0.5, 2, (6, 3))), **FEW)
+    assert uneven.variance.low[1, 0] == uneven.total.low[1, 0] == 0.0
+    assert uneven.variance.low[0, 0] > 0
+    uncut = (free.bias.low > 0) & (free.bias.high < 1)
+    assert (result.bias.low[uncut] == free.bias.low[uncut]).all()

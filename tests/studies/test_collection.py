@@ -1,5 +1,7 @@
 """Do means, topics, differences and variances over collections follow their formulas?"""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -88,12 +90,23 @@ def test_bootstrap_of_means_takes_the_spread_over_replicates(sample, means):
 def test_parametric_means_combine_the_spreads_of_topics(sample, means):
     score = sample.scores.values[:, :, 0].T
     sd = summarise_topics(sample).logit_sd[0]
-    for s, weight in enumerate((score - score**2, 1.0, 1.0 - score)):
-        half = Z * np.sqrt(np.square(weight * sd).sum(axis=1)) / 12
+    bounded = np.minimum((score - score**2) * sd, np.sqrt(score * (1 - score)))
+    for s, moved in enumerate((bounded, sd, (1.0 - score) * sd)):
+        half = Z * np.sqrt(np.square(moved).sum(axis=1)) / 12
         centre = (score, clipped_logit(score), np.log(np.maximum(score, 1e-5)))[s].mean(axis=1)
         back = np.exp if s == 2 else lambda x: x
         np.testing.assert_allclose(means.low[1, 0, :, s], back(centre - half), atol=1e-12)
         np.testing.assert_allclose(means.high[1, 0, :, s], back(centre + half), atol=1e-12)
+
+
+def test_no_topic_is_taken_to_vary_more_than_a_score_in_0_to_1_can(sample):
+    wide = np.where(np.isnan(sample.values), np.nan, np.arange(600) % 2)
+    found = summarise_means(
+        replace(sample, values=wide), methods=["parametric"], summaries=["mean"], small_r=False
+    )
+    score = sample.scores.values[:, :, 0]
+    half = Z * np.sqrt((score * (1 - score)).sum(axis=0)) / 12
+    np.testing.assert_allclose((found.high - found.low)[0, 0, :, 0] / 2, half)
 
 
 def test_topics_drawn_beside_documents_widen_the_interval(means):
@@ -166,6 +179,7 @@ def test_records_of_means_name_run_measure_summary_and_method(means):
         "run",
         "measure",
         "summary",
+        "topics",
         "mean",
         "low",
         "high",
@@ -246,7 +260,7 @@ def test_a_run_equal_to_the_baseline_shows_no_difference(collection):
     paired = found.difference[0, 0, 0], found.low[0, 0, 0], found.high[0, 0, 0]
     assert paired == (0.0, 0.0, 0.0)
     assert found.p[0, 0, 0] == 1.0
-    assert set(found.verdict.reshape(-1)) == {"not shown"}
+    assert set(found.verdict.reshape(-1)) == {"inconclusive"}
     assert (found.wins[0, 0], found.ties[0, 0], found.losses[0, 0]) == (0, 12, 0)
 
 
@@ -254,7 +268,7 @@ def test_verdicts_need_interval_and_corrected_p_value(sample):
     found = compare_on_collection(sample, BASELINE)
     for record in found.to_records():
         shown = record["p_adjusted"] <= 0.05 and (record["low"] > 0 or record["high"] < 0)
-        expected = ("better" if record["difference"] > 0 else "worse") if shown else "not shown"
+        expected = ("better" if record["difference"] > 0 else "worse") if shown else "inconclusive"
         assert record["verdict"] == expected
     assert len({record["verdict"] for record in found.to_records()}) > 1
 
@@ -288,7 +302,7 @@ def test_a_topic_on_which_nothing_varies_has_no_interval_of_the_difference():
     assert found.difference[0, 0, 0, 0] == 1.0
     assert np.isnan(found.low[0, 0, 0, 0])
     assert np.isnan(found.high[0, 0, 0, 0])
-    assert found.verdict[0, 0, 0, 0] == "not shown"
+    assert found.verdict[0, 0, 0, 0] == "inconclusive"
     assert np.isfinite(found.low[3, 0, 0, 0])
 
 
@@ -309,25 +323,45 @@ def test_a_topic_that_one_of_two_runs_lacks_is_left_out_of_the_difference(collec
 
 
 @pytest.mark.parametrize("baseline", [None, BASELINE])
-def test_components_of_variance_sum_to_the_total(collection, baseline):
-    sample = resample_documents(collection.qrels, collection.runs, replicates=3_000, rng=9)
-    found = decompose_variance(sample, baseline=baseline)
-    together = found.topics + found.documents + found.interaction
-    np.testing.assert_allclose(together, found.total, rtol=0.1)
-    assert (np.minimum(found.topics, found.documents) > 0).all()
+@pytest.mark.parametrize("summary", ["mean", "logit-mean"])
+def test_components_of_variance_come_from_topics_and_replicates(sample, baseline, summary):
+    forward = clipped_logit if summary == "logit-mean" else lambda x: x
+    score, values = forward(sample.scores.values[:, :, 0].T), forward(sample.values[0])
+    if baseline is not None:
+        score, values = score[[0, 2]] - score[1], values[[0, 2]] - values[1]
+    between = score.var(axis=1, ddof=1)
+    of_mean = np.nanmean(values, axis=1).var(axis=1, ddof=1)
+    within = np.nanvar(values, axis=2, ddof=1).mean(axis=1)
+    interaction = np.minimum(between, np.maximum(0, 12 / 11 * (within - of_mean)))
+    found = decompose_variance(sample, baseline=baseline, summaries=[summary])
+    np.testing.assert_allclose(found.interaction[0, 0], interaction / 12)
+    np.testing.assert_allclose(found.topics[0, 0], (between - interaction) / 12, atol=1e-15)
+    documents = np.maximum(0, of_mean - interaction / 12)
+    np.testing.assert_allclose(found.documents[0, 0], documents, atol=1e-15)
+    np.testing.assert_allclose(found.total[0, 0], between / 12 + documents)
 
 
-def test_components_of_variance_are_those_of_all_topics_with_all_collections(sample):
-    full = ~np.isnan(sample.values[0]).any(axis=(0, 1))
-    values = sample.values[0, 0][:, full]
-    rng = np.random.default_rng(3)
-    weights = rng.multinomial(12, np.full(12, 1 / 12), 20_000) / 12
-    crossed = weights @ values
+def test_records_of_variance_sum_to_their_total(sample):
+    for record in decompose_variance(sample, baseline=BASELINE).to_records():
+        parts = record["topics"] + record["documents"] + record["interaction"]
+        assert record["total"] == pytest.approx(parts, rel=1e-12)
+
+
+def test_means_over_topics_and_documents_take_the_total_and_students_t(sample, means):
     found = decompose_variance(sample, summaries=["mean"])
-    assert found.topics[0, 0, 0] == pytest.approx(crossed.mean(axis=1).var(), rel=0.05)
-    assert found.documents[0, 0, 0] == pytest.approx(crossed.mean(axis=0).var(), rel=0.05)
-    left = crossed - crossed.mean(axis=1)[:, None] - crossed.mean(axis=0) + crossed.mean()
-    assert found.interaction[0, 0, 0] == pytest.approx(left.var(), rel=0.05)
+    sampled = (found.topics + found.interaction)[0, 0]
+    df = found.total[0, 0] ** 2 / (sampled**2 / 11)
+    half = stats.t.ppf(0.975, df) * np.sqrt(found.total[0, 0])
+    np.testing.assert_allclose((means.high - means.low)[2, 0, :, 0] / 2, half)
+
+
+def test_a_single_topic_has_no_interval_over_topics():
+    qrels = build_qrels(["1", "1"], ["0"] * 2, ["x", "y"], np.ones(2, np.int64))
+    run = build_run("run", ["1"] * 3, ["a", "x", "y"], np.array([3.0, 2.0, 1.0]))
+    one = resample_documents(qrels, [run], replicates=10, rng=1)
+    found = summarise_means(one, methods=["bootstrap-with-topics"])
+    assert np.isnan(found.low).all()
+    assert np.isnan(found.high).all()
 
 
 def test_what_cannot_be_compared_is_named(sample):

@@ -25,7 +25,8 @@ from studies.score_tables import table
 
 FIELDS = [
     *("measure", "baseline", "run", "difference", "low", "high", "level", "method"),
-    *("p", "p_adjusted", "test", "effect_size", "wins", "ties", "losses", "verdict"),
+    *("p", "p_adjusted", "test", "effect_size", "wins", "ties", "losses", "topics"),
+    *("verdict", "reason"),
 ]
 
 
@@ -152,7 +153,7 @@ def test_records_have_the_promised_fields(scores):
         "b",
         "t",
     )
-    assert {record["verdict"] for record in records} == {"better", "not shown"}
+    assert {record["verdict"] for record in records} == {"better", "inconclusive"}
     assert all(type(record["wins"]) is int for record in records)
 
 
@@ -161,7 +162,7 @@ def test_frames_and_columns_hold_the_records(scores, backend):
     comparison = compare_runs(scores, margin=0.1)
     frame = comparison.to_frame(backend)
     names = frame.column_names if backend == "pyarrow" else list(frame.columns)
-    assert names == [*FIELDS, "margin", "p_equivalence"]
+    assert names == [*FIELDS, "margin", "p_equivalence", "p_equivalence_adjusted"]
     assert comparison.to_dict()["run"] == [record["run"] for record in comparison.to_records()]
 
 
@@ -179,20 +180,22 @@ def test_verdicts_in_words():
         axis=1,
     )
     comparison = compare_runs(table(values), baseline="run0", margin=0.02)
-    assert comparison.verdict[0, :, 0].tolist() == ["better", "worse", "not shown", "equivalent"]
+    assert comparison.verdict[0, :, 0].tolist() == [
+        *("better", "worse", "inconclusive", "equivalent")
+    ]
     better, worse, open_, equivalent = comparison.sentences()
     low, high = comparison.low[0, 0], comparison.high[0, 0]
     assert better == (
         f"run1 against run0 by m0: difference {comparison.difference[0, 0]:+.4f}, 95 % interval "
-        f"[{low:+.4f}, {high:+.4f}]: better on these topics"
+        f"[{low:+.4f}, {high:+.4f}]: significantly better"
     )
-    assert worse.endswith("]: worse on these topics")
+    assert worse.endswith("]: significantly worse")
     low, high = comparison.low[2, 0], comparison.high[2, 0]
-    assert open_.endswith(f": no difference shown; the interval allows {low:+.4f} to {high:+.4f}")
-    assert equivalent.endswith("equivalent within ±0.02, though the interval excludes 0")
+    assert open_.endswith(f", 95 % interval [{low:+.4f}, {high:+.4f}]: inconclusive")
+    assert equivalent.endswith("equivalent within ±0.02 (the interval excludes 0)")
 
 
-def test_a_difference_is_shown_only_if_interval_and_corrected_test_agree():
+def test_a_difference_is_significant_only_if_interval_and_corrected_test_agree():
     rng = np.random.default_rng(2)
     values = rng.normal(0.0, 1.0, (30, 12))
     differences = values[:, 1] - values[:, 0]
@@ -201,18 +204,19 @@ def test_a_difference_is_shown_only_if_interval_and_corrected_test_agree():
     assert alone.verdict[0, 0, 0] == "better"
     among = compare_runs(table(values), baseline="run0")
     assert among.low[0, 0] > 0
-    assert among.verdict[0, 0, 0] == "not shown"
-    assert "no difference shown, once corrected for all pairs by holm" in among.sentences()[0]
+    assert among.verdict[0, 0, 0] == "inconclusive"
+    said = among.sentences()[0]
+    assert said.endswith("inconclusive (not significant after Holm's correction for 11 pairs)")
     # 14 of 15 topics are won by little and one is lost by much: the signs alone show nothing
     lopsided = np.stack([np.zeros(15), np.append(np.full(14, 0.01), -1.0)], axis=1)
     lopsided[:14, 1] += np.arange(14) / 1e4
     by_signs = compare_runs(table(lopsided), test="sign")
     assert by_signs.p[0, 0, 0] < 0.05
     assert by_signs.low[0, 0] < 0 < by_signs.high[0, 0]
-    assert by_signs.verdict[0, 0, 0] == "not shown"
+    assert by_signs.verdict[0, 0, 0] == "inconclusive"
     by_signs = compare_runs(table(values[:, :2]), baseline="run0", test="sign")
-    assert by_signs.verdict[0, 0, 0] == "not shown"
-    assert by_signs.sentences()[0].endswith("no difference shown by the sign test")
+    assert by_signs.verdict[0, 0, 0] == "inconclusive"
+    assert by_signs.sentences()[0].endswith("inconclusive (not significant by the sign test)")
 
 
 def test_equivalence_is_a_narrower_interval_within_the_margin():
@@ -230,8 +234,9 @@ def test_equivalence_is_corrected_like_the_tests():
     values = rng.random((25, 1)) + rng.normal(0.0, 0.05, (25, 8))
     options = {"baseline": "run0", "margin": 0.03}
     plain = compare_runs(table(values), correction="none", **options).p_equivalence
-    adjusted = compare_runs(table(values), correction="bonferroni", **options).p_equivalence
-    assert adjusted == pytest.approx(np.minimum(1.0, 7 * plain))
+    adjusted = compare_runs(table(values), correction="bonferroni", **options)
+    assert np.array_equal(adjusted.p_equivalence, plain)
+    assert adjusted.p_equivalence_adjusted == pytest.approx(np.minimum(1.0, 7 * plain))
 
 
 def test_equal_runs_are_said_to_be_equal():
@@ -239,16 +244,18 @@ def test_equal_runs_are_said_to_be_equal():
     with pytest.warns(DegenerateSampleWarning, match="run0 and run1 by m0"):
         comparison = compare_runs(table(values), test=["t", "randomisation"], margin=0.1)
     assert np.isnan(comparison.low[0, 0])
-    assert np.isnan(comparison.p_equivalence[0, 0])
-    assert comparison.verdict[:, 0, 0].tolist() == ["not shown", "not shown"]
-    assert comparison.sentences()[0].endswith("difference 0.0000: the same score on every topic")
+    assert comparison.p[:, 0, 0].tolist() == [1.0, 1.0]
+    assert comparison.p_equivalence[0, 0] == 2**-10
+    assert comparison.verdict[:, 0, 0].tolist() == ["equivalent", "equivalent"]
+    same = "(the same score on all 10 topics)"
+    assert comparison.sentences()[0].endswith(f"difference 0.0000: equivalent within ±0.1 {same}")
 
 
 def test_differences_that_vary_are_not_called_the_same_where_a_method_has_no_interval():
     values = np.array([[0.2, 0.3], [0.1, 0.5]])
     comparison = compare_runs(table(values), method="bootstrap-t", replicates=999, rng=1)
     assert np.isnan(comparison.low[0, 0])
-    assert comparison.sentences()[0].endswith("difference +0.2500: no interval")
+    assert comparison.sentences()[0].endswith("difference +0.2500: inconclusive (no interval)")
 
 
 def test_equal_differences_have_no_interval_though_rounding_varies_them():
@@ -257,8 +264,10 @@ def test_equal_differences_have_no_interval_though_rounding_varies_them():
     with pytest.warns(DegenerateSampleWarning):
         comparison = compare_runs(table(values))
     assert np.isnan(comparison.low[0, 0])
-    assert np.isnan(comparison.p[0, 0, 0])
-    assert comparison.sentences()[0].endswith("no interval: the same difference on every topic")
+    assert comparison.p[0, 0, 0] == 2 / 2**4
+    assert comparison.sentences()[0].endswith(
+        "inconclusive (the same difference on all 4 topics; exact sign-flip test: p 0.12)"
+    )
 
 
 def test_equal_scores_are_equal_though_rounding_varies_them():
@@ -268,7 +277,7 @@ def test_equal_scores_are_equal_though_rounding_varies_them():
         comparison = compare_runs(table(values))
     assert np.isnan(comparison.high[0, 0])
     assert comparison.ties[0, 0] == 4
-    assert comparison.sentences()[0].endswith("difference 0.0000: the same score on every topic")
+    assert comparison.sentences()[0].endswith("0.0000: identical (the same score on all 4 topics)")
 
 
 def test_a_pair_is_compared_on_the_topics_that_both_have(scores):
@@ -290,7 +299,7 @@ def test_a_pair_without_common_topics_is_not_compared(scores):
     with pytest.warns(TopicWarning):
         comparison = compare_runs(scores, test=["t", "randomisation", "wilcoxon", "sign"])
     assert np.isnan(comparison.p[:, 0, 0]).all()
-    assert comparison.verdict[0, 0, 0] == "not shown"
+    assert comparison.verdict[0, 0, 0] == "inconclusive"
     assert "fewer than 2 topics in common" in comparison.sentences()[0]
     # the five other pairs are the family
     p = np.sort(comparison.p[0, 1:, 0])
@@ -344,7 +353,7 @@ def test_topics_for_and_against():
     assert len(differences.to_frame("pandas")) == 5
 
 
-def test_groups_join_neighbours_without_a_shown_difference():
+def test_groups_join_neighbours_without_a_significant_difference():
     rng = np.random.default_rng(5)
     base = rng.random((60, 1))
     steps = np.array([0.30, 0.29, 0.20, 0.19, 0.0])
@@ -360,7 +369,7 @@ def test_groups_join_neighbours_without_a_shown_difference():
 
 
 def test_pairs_that_no_group_joins_are_counted():
-    # the middle run is told from both others by small, steady differences; they differ noisily
+    # the middle run differs from both others by small, steady differences; they differ noisily
     rng = np.random.default_rng(6)
     noise = rng.normal(0.0, 1.0, 40)
     noise -= noise.mean()
@@ -372,12 +381,12 @@ def test_pairs_that_no_group_joins_are_counted():
     assert grouped.unjoined == 1
 
 
-def test_groups_cover_every_run_and_hold_no_shown_difference(real_data):
+def test_groups_cover_every_run_and_hold_no_significant_difference(real_data):
     scores = read_scores(real_data / "robust2004_ap.csv")
     scores = scores.select(runs=scores.runs[::4])
     comparison = compare_runs(scores)
     grouped = comparison.group_runs().by_measure[0]
-    shown = {
+    significant = {
         frozenset(comparison.names(k))
         for k in np.flatnonzero(np.isin(comparison.verdict[0, :, 0], ["better", "worse"]))
     }
@@ -385,9 +394,9 @@ def test_groups_cover_every_run_and_hold_no_shown_difference(real_data):
     for start, stop in grouped.groups:
         members = grouped.runs[start : stop + 1]
         joined |= {frozenset(pair) for pair in itertools.combinations(members, 2)}
-    assert not joined & shown
+    assert not joined & significant
     every = {frozenset(pair) for pair in itertools.combinations(scores.runs, 2)}
-    assert len(every - shown - joined) == grouped.unjoined
+    assert len(every - significant - joined) == grouped.unjoined
     for place in range(len(grouped.runs)):
         first, last = grouped.groups_of(place)
         numbers = range(first, last + 1)
@@ -423,7 +432,7 @@ def test_a_comparison_shows_itself(scores):
     many = compare_runs(scores)
     assert repr(many) == "Comparison(6 pairs × 2 measures, level=0.95, method='t', tests=t)"
     assert "<table>" in many._repr_html_()
-    assert "not shown" in many._repr_html_()
+    assert "inconclusive" in many._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The gate opens and closes by the intervals, for any candidate."""
+"""The gate opens and closes by the decisions, for any candidate."""
 
 import numpy as np
 import pytest
@@ -49,18 +49,18 @@ def test_one_bad_candidate_closes_the_gate():
     assert [candidate.passes for candidate in gate.candidates] == [True, False, True]
     assert gate.sentence() == (
         "gate closed: by m0 against run0, run2: difference -0.2000, 95 % interval "
-        "[-0.2500, -0.1500] lies below 0"
+        "[-0.2500, -0.1500], is significantly below 0"
     )
 
 
 @pytest.mark.parametrize(
     ("require", "margin", "sentence"),
     [
-        ("not-worse", 0.0, "no candidate is shown to be worse than run0"),
-        ("not-worse", 0.01, "no candidate is shown to be more than 0.01 worse than run0"),
-        ("non-inferior", 0.0, "every candidate is shown to be no worse than run0"),
-        ("non-inferior", 0.01, "every candidate is shown to be at most 0.01 worse than run0"),
-        ("superior", 0.0, "every candidate is shown to be better than run0"),
+        ("not-worse", 0.0, "no candidate is significantly worse than run0"),
+        ("not-worse", 0.01, "no candidate is significantly worse than run0 by more than 0.01"),
+        ("non-inferior", 0.0, "every candidate is non-inferior to run0"),
+        ("non-inferior", 0.01, "every candidate is non-inferior to run0 (margin 0.01)"),
+        ("superior", 0.0, "every candidate is significantly better than run0"),
     ],
 )
 def test_an_open_gate_says_no_more_than_it_knows(require, margin, sentence):
@@ -71,9 +71,9 @@ def test_an_open_gate_says_no_more_than_it_knows(require, margin, sentence):
 @pytest.mark.parametrize(
     ("require", "reason"),
     [
-        ("not-worse", "lies below -0.01"),
-        ("non-inferior", "reaches below -0.01"),
-        ("superior", "does not lie above 0"),
+        ("not-worse", "is significantly below -0.01"),
+        ("non-inferior", "is not significantly above -0.01"),
+        ("superior", "is not significantly above 0"),
     ],
 )
 def test_a_closed_gate_says_why(require, reason):
@@ -98,7 +98,8 @@ def test_equal_differences_decide_without_an_interval(difference, require, close
     gate = judge_gate(comparison, "m0", require=require)
     assert gate.closed is closed
     if closed:
-        assert "the same on every topic" in gate.sentence()
+        what = "difference" if difference else "score"
+        assert f"(the same {what} on all 8 topics)" in gate.sentence()
 
 
 def test_a_gate_without_an_interval_cannot_decide():

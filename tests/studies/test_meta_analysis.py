@@ -47,10 +47,11 @@ def test_three_studies_pooled_by_hand():
     assert float(laird.predicted_high) == pytest.approx(mean + 6.313752 * math.hypot(se, tau2**0.5))
 
 
-def test_stouffer_is_the_one_sided_test_of_the_paper():
+def test_stouffer_has_the_one_sided_test_of_the_paper_beside_the_two_sided():
     pooled = pool_effects([0.2, -0.1, 0.4], [0.1, 0.1, 0.2], model="stouffer")
     # z = (2 - 1 + 2)/√3 = √3
-    assert float(pooled.p) == pytest.approx(1 - stats.norm.cdf(math.sqrt(3)))
+    assert float(pooled.p_greater) == pytest.approx(1 - stats.norm.cdf(math.sqrt(3)))
+    assert float(pooled.p) == pytest.approx(2 * (1 - stats.norm.cdf(math.sqrt(3))))
     assert math.isnan(pooled.effect)
     assert pooled.weights.tolist() == pytest.approx([1 / 3] * 3)
 
@@ -161,7 +162,7 @@ def test_a_column_is_pooled_as_it_is_alone():
         ([0.2, 0.1], [0.1], "shape"),
         ([], [], "shape"),
         ([0.2], [0.0], "no study has an effect"),
-        (["x"], [0.1], "not an array of numbers"),
+        (["x"], [0.1], "expected an array of numbers"),
     ],
 )
 def test_impossible_effects_are_an_error(effects, sigmas, message):
@@ -209,11 +210,11 @@ def test_sentences_tell_effect_interval_and_heterogeneity():
     pooled = pool_effects(effects, np.full((3, 2), 0.1), groups=groups)
     apart, close = pooled_sentences(pooled)
     assert apart.startswith("AP, x against y: pooled effect +0.5000, 95 % interval [-0.4937")
-    assert "not shown to differ from 0" in apart
-    assert "the studies differ by more than chance (I² 94 %, p <0.0001 by Q)" in apart
-    assert "above 0" in close
+    assert "not significantly different from 0, over 3 studies" in apart
+    assert "; significant heterogeneity between the studies (I² 94 %, p <0.0001 by Q)" in apart
+    assert "significantly above 0" in close
     assert "narrower than the normal interval [-0.0128, +0.2135]" in close
-    assert "not shown to differ by more than chance" in close
+    assert "no significant heterogeneity between the studies" in close
 
 
 def test_of_many_groups_the_table_shows_one_model():
@@ -254,3 +255,27 @@ def test_of_many_groups_the_chart_shows_pooled_effects_alone():
     assert [row["name"] for row in values] == [group.run for group in groups]
     with pytest.raises(UnsupportedMethodError, match="no pooled effect"):
         chart(pool_effects(effects, np.ones(effects.shape), groups=groups, model="stouffer"))
+
+
+def test_a_strong_negative_effect_is_significant_by_every_model():
+    for name, pooled in by_name(np.array([-0.8, -1.0, -1.2, -0.9]), np.full(4, 0.1)).items():
+        assert float(pooled.p) < 0.01, name
+        assert float(pooled.p_greater) > 0.99, name
+        assert pooled.to_records()[0]["p_greater"] == float(pooled.p_greater)
+
+
+def test_one_sided_p_values_of_a_fixed_effect_are_normal_tails():
+    for effect in (-0.3, 0.0, 0.2):
+        fixed = pool_effects([effect] * 4, [0.2] * 4, model="fixed")
+        z = effect / 0.1
+        assert float(fixed.p_greater) == pytest.approx(stats.norm.sf(z))
+        assert float(fixed.p) == pytest.approx(2 * stats.norm.sf(abs(z)))
+
+
+def test_stouffer_says_in_which_direction_it_is_significant():
+    for effect, direction in ((-1.0, "below 0"), (1.0, "above 0")):
+        pooled = pool_effects([effect, effect * 2], [0.1, 0.1], model="stouffer")
+        (sentence,) = pooled_sentences(pooled)
+        assert sentence.startswith(f"effect {direction}, p <0.0001, over 2 studies by stouffer")
+        (row,) = pooled_table(pool_models([effect, effect], [0.1, 0.1], models=["stouffer"])).rows
+        assert [cell.text for cell in row][:3] == ["stouffer", direction, "<0.0001"]

@@ -551,7 +551,7 @@ def test_coverage_of_t_is_near_the_level_for_normal_scores():
             {"topics": 31, "sampling": "without"},
             "31 topics cannot be drawn without replacement from 30",
         ),
-        ({"methods": [3]}, "3 is no method; expected a name, Method or function"),
+        ({"methods": [3]}, "method is 3; expected a name, a Method or a function"),
         (
             {"methods": ["t", replace(METHODS["bca"], name="t")]},
             "two methods have the name 't'",

@@ -73,15 +73,16 @@ def test_the_sign_test_leaves_ties_out():
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")
-@pytest.mark.parametrize("test", ["randomisation", "bootstrap-shift", "wilcoxon", "sign"])
+@pytest.mark.parametrize("test", [name for name in TESTS if name != "tukey-hsd"])
 def test_equal_runs_have_p_of_one(test):
     assert p_value([0.0] * 8, test) == 1.0
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")
-def test_equal_differences_have_no_t_test():
-    assert np.isnan(p_value([0.25] * 8, "t"))
-    assert p_value([0.25] * 8, "randomisation") == 2 / 2**8
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("topics", [2, 6, 8, 30])
+def test_equal_differences_have_the_exact_p_of_the_sign_flips(test, topics):
+    assert p_value([0.25] * topics, test) == 2 / 2**topics
 
 
 @pytest.mark.parametrize("test", [name for name in TESTS if name != "tukey-hsd"])

@@ -9,7 +9,9 @@ import pytest
 
 from confir import confidence_interval, plan_topics
 from confir.data.score_files import read_scores
+from confir.data.scores import Scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
+from confir.report.plan_tables import plan_table
 from confir.studies.planning import detectable_at, half_width_at, power_at
 from studies.score_tables import table
 
@@ -248,3 +250,42 @@ def test_wrong_options_are_named(pilot, options, error, message):
 def test_one_topic_is_no_pilot(pilot):
     with pytest.raises(InvalidValueError, match="a pilot needs at least 2"):
         plan_topics(table(pilot.values[:1]), half_width=0.1)
+
+
+def small_pilot(measure):
+    values = np.array([[0.1, 0.9], [0.8, 0.2], [0.3, 0.5]])
+    return Scores(("1", "2", "3"), ("a", "b"), (measure,), values[:, :, None])
+
+
+def test_a_difference_beyond_the_measure_is_not_promised():
+    sd = np.std([0.8, -0.6, 0.2], ddof=1)
+    needed = float(detectable_at(np.array([sd]), np.array([3]), 0.8, 0.95)[0])
+    assert needed > 1
+    plan = plan_topics(small_pilot("AP"), baseline="a")
+    assert math.isnan(plan.difference[0, 0])
+    (sentence,) = plan.sentences()
+    assert sentence.startswith("b against a by AP: with 3 topics, no difference in [0, 1] is large")
+    assert plan_table(plan).rows[0][2].text == "none"
+    assert "none: it would exceed 1" in plan_table(plan).note
+    assert (np.isnan(plan.curve) | (plan.curve <= 1)).all()
+    counts = plan_topics(small_pilot("NumRet"), baseline="a")
+    assert counts.difference[0, 0] == pytest.approx(needed)
+    assert "none" not in plan_table(counts).note
+
+
+def test_a_range_may_reach_beyond_the_measure():
+    differences = np.array([0.8, -0.6, 0.2, 0.6, 0.7, 0.0])
+    values = np.stack([0.6 - differences / 2, 0.6 + differences / 2], axis=1)[:, :, None] * 0.8
+    pilot = Scores(tuple("123456"), ("a", "b"), ("AP",), values)
+    plan = plan_topics(pilot, baseline="a")
+    assert plan.low[0, 0] < plan.difference[0, 0] < 1
+    assert math.isnan(plan.high[0, 0])
+    assert " or more) is shown" in plan.sentences()[0]
+    assert plan_table(plan).rows[0][3].text.endswith(" to none")
+
+
+def test_a_goal_beyond_the_measure_is_refused():
+    with pytest.raises(InvalidValueError, match=r"1.2, but two means by AP, .* more than 1"):
+        plan_topics(small_pilot("AP"), baseline="a", difference=1.2)
+    assert plan_topics(small_pilot("AP"), baseline="a", difference=1.0).topics[0, 0] > 3
+    assert plan_topics(small_pilot("NumRet"), baseline="a", difference=1.2).topics[0, 0] > 3

@@ -15,12 +15,14 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
+from confir.intervals.catalogue import confidence_interval
 from confir.measures.chance import (
     expected_random_ap,
     expected_random_score,
     random_ap_variance,
 )
 from confir.measures.chance_tail import combine_probabilities
+from confir.report.chance_tables import _text
 from confir.studies.random_baseline import compare_with_chance, describe_chance
 
 QRELS = {
@@ -95,6 +97,18 @@ def test_probabilities_of_topics_are_combined(sample):
     whole = next(r for r in chance.to_records() if r["run"] == "tfidf")
     assert whole["p"] == pytest.approx(combine_probabilities(parts))
     assert all(r["p_low"] <= r["p"] <= r["p_high"] for r in records.values())
+    assert whole["p_low"] == 0
+    assert whole["p_high"] > whole["p"]
+    assert _text("p", whole) == f"<{whole['p_high']:.2g}"
+
+
+def test_scores_corrected_for_chance_may_be_negative_and_have_intervals(sample):
+    collection, scores = sample
+    low = Scores(scores.topics, scores.runs, scores.measures, scores.values * 1e-5)
+    chance = compare_with_chance(collection.qrels, low, documents=64_000, draws=0)
+    assert (chance.corrected.values < 0).any()
+    interval = confidence_interval(chance.corrected)
+    assert (interval.method, interval.assumed) == ("t", ())
 
 
 def test_other_measures_than_ap_have_no_probability(sample):

@@ -8,9 +8,9 @@ from scipy import stats
 
 import confir.parallel
 from confir.data.scores import Scores
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
 from confir.intervals.catalogue import confidence_interval
-from confir.resampling.topics import topic_weights
+from confir.resampling.topics import own_seed, topic_weights
 from confir.studies.ranking import Ranking, rank_runs
 
 TOPICS, REPLICATES, SEED = 10, 200, 5
@@ -43,15 +43,12 @@ def gappy(scores):
     return scores_of(values)
 
 
-def weights_of(seed=SEED, replicates=REPLICATES):
-    """The weights of a seed, after the number that methods draw first."""
+def weights_of(seed=SEED, replicates=REPLICATES, topics=TOPICS):
+    """The weights of a seed; those of fewer topics come from a seed of their own."""
     rng = np.random.default_rng(seed)
-    return topic_weights(TOPICS, replicates, rng)
-
-
-def mean_of(sample):
-    there = sample[~np.isnan(sample)]
-    return there.mean() if len(there) else -np.inf
+    if topics < TOPICS:
+        rng = np.random.default_rng([own_seed(rng), topics])
+    return topic_weights(topics, replicates, rng)
 
 
 def plain_ranks(means):
@@ -60,18 +57,19 @@ def plain_ranks(means):
 
 
 def plain_ranking(scores, measure, level, replicates):
-    table = scores.values[:, :, measure]
+    rows = scores.values[:, :, measure]
+    table = np.array([row for row in rows if not np.isnan(row).any()])
     runs = range(len(scores.runs))
     ranks, best = [], np.zeros(len(scores.runs))
-    weights = weights_of(replicates=replicates)
+    weights = weights_of(replicates=replicates, topics=len(table))
     for row in weights:
-        drawn = np.repeat(table, np.rint(row * TOPICS).astype(int), axis=0)
-        ranks.append(plain_ranks([mean_of(drawn[:, r]) for r in runs]))
+        drawn = np.repeat(table, np.rint(row * len(table)).astype(int), axis=0)
+        ranks.append(plain_ranks(drawn.mean(axis=0)))
         winners = [r for r in runs if ranks[-1][r] == 1]
         best[winners] += 1 / len(winners)
     low = np.floor(np.quantile(ranks, (1 - level) / 2, axis=0))
     high = np.ceil(np.quantile(ranks, (1 + level) / 2, axis=0))
-    rank = plain_ranks([mean_of(table[:, r]) for r in runs])
+    rank = plain_ranks(table.mean(axis=0))
     return rank, low, high, best / len(weights)
 
 
@@ -80,6 +78,7 @@ def plain_ranking(scores, measure, level, replicates):
     # Quantiles of few replicates fall between two ranks, and are rounded outwards.
     [(REPLICATES, 0.5), (REPLICATES, 0.95), *((30, level) for level in np.arange(0.2, 1, 0.1))],
 )
+@pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
 @pytest.mark.parametrize("table", ["scores", "gappy"])
 def test_ranks_against_a_plain_loop(table, replicates, level, request):
     scores = request.getfixturevalue(table)
@@ -98,6 +97,7 @@ def test_ranks_by_the_mean_against_scipy(scores):
     assert (found.rank == expected).all()
 
 
+@pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
 @pytest.mark.parametrize("table", ["scores", "gappy"])
 def test_the_chances_of_being_best_sum_to_1(table, request):
     found = rank_runs(request.getfixturevalue(table), replicates=REPLICATES, rng=SEED)
@@ -132,7 +132,7 @@ def test_several_levels_give_what_each_gives_alone(scores):
 
 def test_equal_runs_share_rank_and_chance():
     same = np.random.default_rng(0).random(TOPICS)
-    worse = same - 0.1
+    worse = 0.9 * same
     values = np.stack([worse, same, same.copy()], axis=1)[:, :, None]
     found = rank_runs(scores_of(values), replicates=REPLICATES, rng=1)
     assert found.rank[:, 0].tolist() == [3, 1, 1]
@@ -202,7 +202,7 @@ def test_records_name_run_measure_rank_limits_and_chance(scores):
     assert isinstance(found, Ranking)
     records = found.to_records()
     assert len(records) == 10
-    assert list(records[0]) == ["run", "measure", "rank", "low", "high", "p_best"]
+    assert list(records[0]) == ["run", "measure", "topics", "rank", "low", "high", "p_best"]
     assert found.to_dict()["run3"]["P@10"] == records[7]
     assert records[7]["p_best"] == found.p_best[3, 1]
     frame = found.to_frame("pandas")
@@ -227,3 +227,68 @@ def test_options_out_of_range_are_refused(scores, options, message):
 def test_one_topic_is_refused():
     with pytest.raises(InvalidValueError, match="one topic"):
         rank_runs(scores_of(np.full((1, 2, 1), 0.5)))
+
+
+def easier(seed=5):
+    """Return scores where the last run is the worst, but lacks the 20 hardest of 60 topics."""
+    rng = np.random.default_rng(seed)
+    difficulty = np.sort(rng.random(60))[:, None]
+    values = np.clip(difficulty - [0.0, 0.05, 0.1] + rng.normal(0, 0.02, (60, 3)), 0, 1)[:, :, None]
+    values[:20, 2] = np.nan
+    return scores_of(values)
+
+
+def test_runs_are_ranked_on_the_topics_that_all_of_them_have_with_a_warning():
+    scores = easier()
+    assert scores.mean()[:, 0].argmax() == 2
+    text = "runs are ranked by .* on the 40 topics that all of them have, of 60"
+    with pytest.warns(TopicWarning, match=text):
+        found = rank_runs(scores, replicates=199, rng=1)
+    assert found.rank[:, 0].tolist() == [1, 2, 3]
+    assert found.low[2, 0] == 3
+    assert found.p_best[2, 0] == 0
+    assert found.topics.tolist() == [[40], [40], [40]]
+    assert found.to_records()[2]["topics"] == 40
+
+
+def test_ranks_on_common_topics_have_the_distribution_of_those_topics_alone():
+    """The shares are those of 40 complete topics, but for the draws."""
+    rng = np.random.default_rng(11)
+    values = rng.random((60, 3, 1))
+    values[:20, 2] = np.nan
+    with pytest.warns(TopicWarning):
+        found = rank_runs(scores_of(values), replicates=40_000, rng=1)
+    alone = rank_runs(scores_of(values[20:]), replicates=40_000, rng=2)
+    assert (found.rank == alone.rank).all()
+    np.testing.assert_allclose(found.p_best, alone.p_best, atol=5 * np.sqrt(0.5 / 40_000))
+
+
+def test_ranks_by_a_measure_do_not_depend_on_what_other_measures_lack():
+    rng = np.random.default_rng(12)
+    values = rng.random((30, 3, 2))
+    complete = rank_runs(scores_of(values[:, :, :1]), replicates=199, rng=4)
+    values[:7, 1, 1] = np.nan
+    with pytest.warns(TopicWarning, match="on the 23 topics"):
+        both = rank_runs(scores_of(values), replicates=199, rng=4)
+    with pytest.warns(TopicWarning):
+        alone = rank_runs(scores_of(values[:, :, 1:]), replicates=199, rng=4)
+    assert (both.p_best[:, 0] == complete.p_best[:, 0]).all()
+    assert (both.p_best[:, 1] == alone.p_best[:, 0]).all()
+
+
+def test_topics_that_no_run_has_are_no_reason_to_warn():
+    values = np.random.default_rng(0).random((6, 3, 1))
+    values[2] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = rank_runs(scores_of(values), replicates=50, rng=1)
+    assert found.topics.tolist() == [[5], [5], [5]]
+
+
+@pytest.mark.parametrize(("shared", "there"), [(0, "there are none"), (1, "there is 1")])
+def test_runs_that_share_fewer_than_two_topics_are_not_ranked(shared, there):
+    values = np.random.default_rng(0).random((8, 2, 1))
+    values[: 4 - shared, 0] = np.nan
+    values[4:, 1] = np.nan
+    with pytest.raises(TopicMismatchError, match=f"need 2 topics that all runs have; {there}"):
+        rank_runs(scores_of(values), replicates=50, rng=1)

@@ -1,5 +1,6 @@
 """Effects of topics: from scores, from tables with limits, and from resampled collections."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import stats
 from confir.data.effect_files import Group, read_effects
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
+from confir.data.scores import Scores
 from confir.errors import InputWarning, InvalidValueError, UnknownNameError
 from confir.measures.summary import clipped_logit
 from confir.resampling.documents import resample_documents
@@ -135,6 +137,26 @@ def test_paired_differences_spread_as_their_replicates(sample, effect, scale):
     kept = ~corrected[0] & ~corrected[1]
     assert kept.sum() >= 2
     assert found.sigmas[kept, 0] == pytest.approx(expected[kept])
+
+
+@pytest.mark.parametrize("effect", ["difference", "logit-difference"])
+def test_a_difference_that_no_replicate_varies_adds_the_variances(sample, effect):
+    """Two runs alike have a difference of 0 on every collection, but are not known to be equal."""
+    twins = [0, 0, 1]
+    values, scores = sample.values[:, twins], sample.scores
+    alike = dataclasses.replace(
+        sample,
+        scores=Scores(scores.topics, ("a", "twin", "b"), scores.measures, scores.values[:, twins]),
+        values=values,
+        relevant_retrieved=sample.relevant_retrieved[:, twins],
+        depth=sample.depth[twins],
+    )
+    paired = collection_effects(alike, effect=effect, baseline="a")
+    independent = collection_effects(alike, effect=effect, baseline="a", pairing="independent")
+    assert [group.run for group in paired.groups] == ["twin", "b"] * 2
+    assert (paired.sigmas[:, 0] == independent.sigmas[:, 0]).all()
+    assert (paired.sigmas[:, 0] > 0).all()
+    assert (paired.sigmas[:, 1] != independent.sigmas[:, 1]).any()
 
 
 def test_differences_of_corrected_scores_add_the_variances(sample):

@@ -161,7 +161,7 @@ def test_sizes_are_checked_before_any_work(scores, size, message):
 
 
 def test_no_size_is_refused(scores):
-    with pytest.raises(InvalidValueError, match="no sample size is named; expected at least one"):
+    with pytest.raises(InvalidValueError, match="no topic is named; expected at least one"):
         estimate_type_one_error(scores, topics=(), rng=1)
 
 

@@ -136,7 +136,11 @@ def _answer(chance: Chance, *, per_topic: bool, note: str) -> Answer:
 
 def _note(chance: Chance, draws: int = 0, seed: int | None = None) -> str:
     """Return the line below the table, with what was drawn for p."""
+    from confir.measures.chance_tail import ERROR_LEVEL
     from confir.report.chance_tables import chance_note
 
-    drawn = f"; p: chance reaches the AP, {draws:,} draws a topic, seed {seed}"
+    drawn = (
+        f"; p: chance reaches the AP, {draws:,} draws per topic, seed {seed}; < is a bound that "
+        f"holds with {100 * ERROR_LEVEL:g} % confidence"
+    )
     return chance_note(chance) + (drawn if chance.runs and draws else "")

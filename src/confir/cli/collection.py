@@ -60,7 +60,7 @@ def collection_command(
         typer.Option(
             "--variance",
             help="Print how much of the variance comes from topics, from documents, and from "
-            "both; with --baseline, of differences.",
+            "their interaction; with --baseline, of differences.",
         ),
     ] = False,
     pairing: Annotated[
@@ -83,8 +83,8 @@ def collection_command(
         typer.Option(
             "--method",
             metavar="NAME",
-            help="For means: bootstrap, parametric, bootstrap-with-topics (repeatable; default "
-            "the first two). With --per-topic: linear, logit (default), percentile or bca.",
+            help="For means: bootstrap (default), parametric, bootstrap-with-topics (repeatable). "
+            "With --per-topic: linear, logit (default), percentile or bca.",
             rich_help_panel=_STATISTICS,
         ),
     ] = None,
@@ -246,7 +246,7 @@ def _means(
     from confir.studies.collection import summarise_means
 
     means = summarise_means(sample, level=level, methods=methods, small_r=small_r, margin=margin)
-    note = f"{collection_note(means, len(sample.topics))}; {_drawn(sample, seed)}"
+    note = f"{collection_note(means)}; {_drawn(sample, seed)}"
     return Answer(means.to_records(), collection_table(means, note), means)
 
 
@@ -306,8 +306,9 @@ def _differences(
     result = compare_on_collection(sample, baseline, level=level, variants=variants, margin=margin)
     note = (
         f"difference of means over {len(sample.topics)} topics {what}, runs "
-        f"{'both ways' if pairing == 'both' else pairing}; normal p, adjusted by holm for "
-        f"{len(result.runs)} runs; {drawn}; w/t/l: topics won, tied, lost"
+        f"{'both ways' if pairing == 'both' else pairing}; p normal, by Student's t where topics "
+        f"vary too, adjusted by holm for {len(result.runs)} runs; {drawn}; w/t/l: topics won, "
+        "tied, lost"
     )
     return Answer(result.to_records(), collection_difference_table(result, note), result)
 
@@ -328,8 +329,10 @@ def _variance(
 
 
 def _drawn(sample: DocumentReplicates, seed: int) -> str:
-    """Return how many replicates were drawn, and how many had nothing to score."""
-    text = f"{sample.replicates} replicates, seed {seed}"
+    """Return which topics are left out, how many replicates were drawn, and how many in vain."""
+    from confir.report.collection_tables import left_out_note
+
+    text = f"{left_out_note(sample)}{sample.replicates} replicates, seed {seed}"
     dropped = sample.dropped.max(axis=0)
     if dropped.any():
         topics = f"{int((dropped > 0).sum())} of the topics"

@@ -41,7 +41,7 @@ def compare_command(
     ] = False,
     groups: Annotated[
         bool,
-        typer.Option("--groups", help="Print groups of runs within which no difference is shown."),
+        typer.Option("--groups", help="Print groups of runs that do not differ significantly."),
     ] = False,
     effects: Annotated[
         bool, typer.Option("--effects", help="Print effect sizes: d_z, Hedges' g, share won, RI.")
@@ -50,8 +50,8 @@ def compare_command(
         list[str] | None,
         typer.Option(
             metavar="MEASURE",
-            help="Exit with 1 where the whole interval of a run's difference lies below -MARGIN "
-            "(repeatable).",
+            help="Exit with 1 where a run is significantly worse than the baseline, by more than "
+            "MARGIN (repeatable).",
             rich_help_panel=_GATE,
         ),
     ] = None,
@@ -59,8 +59,8 @@ def compare_command(
         str | None,
         typer.Option(
             metavar="non-inferior|superior",
-            help="Demand more: exit with 1 where the interval's lower limit lies below -MARGIN, or "
-            "is not above 0.",
+            help="Demand more: exit with 1 unless the difference is significantly above -MARGIN, or "
+            "above 0.",
             rich_help_panel=_GATE,
         ),
     ] = None,
@@ -108,12 +108,15 @@ def compare_command(
     Example: `confir compare qrels.txt a.run b.run --baseline a --fail-if-worse nDCG@10`
     """
     from confir.cli.input import load_scores
+    from confir.cli.streams import print_message
     from confir.cli.terminal import be_quiet, check_output
+    from confir.data.trec_files import find_runs
     from confir.intervals.catalogue import DEFAULT_METHOD
     from confir.intervals.interval import check_level
     from confir.studies.comparison import compare_runs
     from confir.studies.mean_differences import find_difference_method
     from confir.studies.paired_tests import DEFAULT_TEST
+    from confir.studies.pairs import check_differences
 
     check_output(output, kind)
     gates = list(fail_if_worse or [])
@@ -123,13 +126,16 @@ def compare_command(
     check_level(level)
     find_difference_method(method or DEFAULT_METHOD)
     _check_tests(context, tests, correction, margin, baseline)
+    measures = _with_gates(measure or [], gates, from_table=bool(scores))
+    if runs and baseline is None:
+        check_differences(len(find_runs(runs)), len(measures), len(tests))
     if quiet:
         be_quiet()
     table = load_scores(
         qrels,
         add_baseline(runs or [], baseline),
         score_files=scores or [],
-        measures=_with_gates(measure or [], gates, from_table=bool(scores)),
+        measures=measures,
         rel=rel,
         depth=depth,
         missing=missing,
@@ -155,12 +161,12 @@ def compare_command(
     judged = _judge(comparison, guards, margin, require)
     if per_topic or groups or effects:
         _show_view(comparison, per_topic, groups, output=output, kind=kind)
-        told = False
+        with_gates = False
     else:
-        told = _show(comparison, judged, seed, output=output, kind=kind)
+        with_gates = _show(comparison, judged, seed, output=output, kind=kind)
     for gate in judged:
-        if not told:
-            typer.echo(f"confir: {gate.sentence()}", err=True)
+        if not with_gates:
+            print_message(f"confir: {gate.sentence()}")
     if any(gate.closed for gate in judged):
         raise typer.Exit(1)
 
@@ -289,7 +295,8 @@ def _judge(
 def _show(
     comparison: Comparison, gates: Sequence[Gate], seed: int, *, output: str | None, kind: str
 ) -> bool:
-    """Write or print the comparison; return whether that told about the gates."""
+    """Write or print the comparison; return whether that named the gates."""
+    from confir.cli.streams import print_text
     from confir.cli.terminal import Answer, deliver
     from confir.data.files import write_whole
     from confir.report.comparison_tables import (
@@ -307,11 +314,10 @@ def _show(
         sections = comparison_sections(comparison, gates, seed)
         terminal = sys.stdout.isatty() and kind == "table"
         width = shutil.get_terminal_size().columns if terminal else None
-        sys.stdout.write(
-            sections_to_markdown(sections)
-            if kind == "md"
-            else sections_to_text(sections, colour=terminal, width=width)
-        )
+        if kind == "md":
+            print_text(sections_to_markdown(sections))
+        else:
+            sys.stdout.write(sections_to_text(sections, colour=terminal, width=width))
         return True
     table = comparison_table(comparison, seed)
     deliver(Answer(comparison.to_records(), table, comparison), output=output, kind=kind)

@@ -53,6 +53,7 @@ def demo_command(
 def _write_report(path: str, collection: Collection, scores: Scores, seed: int) -> None:
     """Write the page about the sample, and say where it is."""
     from confir.cli.report import words_to_repeat
+    from confir.cli.streams import print_message
     from confir.report.page import Origin, write_report
 
     write_report(
@@ -64,4 +65,4 @@ def _write_report(path: str, collection: Collection, scores: Scores, seed: int) 
         seed=seed,
         origin=Origin(command=words_to_repeat(seed)),
     )
-    typer.echo(f"{path}: a page about the sample; open it in a browser", err=True)
+    print_message(f"{path}: a page about the sample; open it in a browser")

@@ -41,7 +41,7 @@ def evaluate_command(
         str | None,
         typer.Option(
             metavar="RUN",
-            help="Mark the runs that are shown to be better (▲) or worse (▼) than this one: its "
+            help="Mark the runs that are significantly better (▲) or worse (▼) than this one: its "
             "name or its file.",
         ),
     ] = None,
@@ -53,6 +53,7 @@ def evaluate_command(
     tie_precision: options.TiePrecisionOption = "double",
     level: options.LevelOption = 0.95,
     method: options.MethodsOption = None,
+    bounded: options.BoundedOption = None,
     replicates: options.ReplicatesOption = 9_999,
     seed: options.SeedOption = options.DEFAULT_SEED,
     output: options.OutputOption = None,
@@ -89,6 +90,7 @@ def evaluate_command(
         intents=intents,
         name_by=name_by,
         tie_precision=tie_precision,
+        bounded=bounded,
         quiet=quiet,
         context=context,
         example="confir evaluate qrels.txt bm25.run",
@@ -121,10 +123,11 @@ def _check_view(
             "--per-topic shows differences from a baseline"
         )
     if per_topic:
-        names = ("level", "method", "replicates", "seed")
+        names = ("level", "method", "bounded", "replicates", "seed")
         refuse_options(context, names, "is for intervals, which --per-topic does not print")
     if ranks:
-        refuse_options(context, ["method"], "is for means; --ranks has percentile intervals")
+        reason = "is for means; --ranks has percentile intervals"
+        refuse_options(context, ["method", "bounded"], reason)
 
 
 def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> None:
@@ -152,13 +155,14 @@ def _per_topic(scores: Scores) -> Answer:
 
 def _ranks(scores: Scores, level: float, replicates: int, seed: int) -> Answer:
     from confir.cli.terminal import Answer
+    from confir.report.numbers import topics_text
     from confir.report.tables import ranking_table
     from confir.studies.ranking import rank_runs
 
     ranking = rank_runs(scores, level=level, replicates=replicates, rng=seed)
     note = (
         f"rank with {100 * level:g} % interval, and the share of {replicates} resampled sets of "
-        f"{len(scores.topics)} topics in which the run is best; seed {seed}"
+        f"{topics_text(ranking.topics)} in which the run is best; seed {seed}"
     )
     return Answer(ranking.to_records(), ranking_table(ranking, note), ranking)
 
@@ -174,18 +178,17 @@ def mean_answer(
 ) -> Answer:
     """Return means with intervals as records and as a table; one topic gives means alone."""
     from confir.cli.terminal import Answer
-    from confir.intervals.catalogue import confidence_interval, default_method, means_alone
+    from confir.intervals.catalogue import confidence_interval, means_alone
     from confir.report.tables import interval_table
 
     if len(scores.topics) < 2:
         intervals = [means_alone(scores, level)]
     else:
-        chosen = list(methods) if methods else [default_method(scores)]
         intervals = confidence_interval(
-            scores, level=level, method=chosen, replicates=replicates, rng=seed
+            scores, level=[level], method=methods or None, replicates=replicates, rng=seed
         )
     records = [record for interval in intervals for record in interval.to_records()]
-    table = interval_table(intervals, _note(intervals, len(scores.topics), seed))
+    table = interval_table(intervals, _note(intervals, seed))
     if baseline is not None:
         from confir.studies.comparison import compare_runs
 
@@ -214,11 +217,12 @@ def _with_verdicts(
     return judged, marked_table(table, comparison)
 
 
-def _note(intervals: Sequence[Interval], topics: int, seed: int) -> str:
+def _note(intervals: Sequence[Interval], seed: int) -> str:
     """Return the line below the table: what the intervals are, and how to get them again."""
-    if topics < 2:
+    topics = intervals[0].topics
+    if topics.max() < 2:
         return "score of the one topic; an interval needs at least 2"
-    names = ", ".join(dict.fromkeys(interval.method for interval in intervals))
+    from confir.report.tables import means_note
+
     drawn = max(interval.replicates for interval in intervals)
-    note = f"mean with {100 * intervals[0].level:g} % interval by {names}, over {topics} topics"
-    return note + (f"; {drawn} replicates, seed {seed}" if drawn else "")
+    return means_note(intervals, topics) + (f"; {drawn} replicates, seed {seed}" if drawn else "")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, cast
 
 import typer
 
 from confir.cli.given import READING, refuse_options
 from confir.cli.terminal import Progress
+from confir.data.common_topics import warn_of_missing_scores
 from confir.data.qrels import Qrels
 from confir.data.scores import Scores
 from confir.data.trec_files import find_runs
-from confir.errors import InvalidValueError, UnknownNameError
+from confir.errors import InvalidValueError, UnknownNameError, enumerate_names
+from confir.measures.bounds import clip_to_range, definition_bound
 from confir.measures.catalogue import DEFAULT_MEASURES, canonical_name
 from confir.measures.evaluation import evaluate
 
@@ -29,6 +32,7 @@ def load_scores(
     intents: str | None = None,
     name_by: str = "file",
     tie_precision: str = "double",
+    bounded: bool | None = None,
     quiet: bool,
     context: typer.Context | None = None,
     example: str = "confir evaluate qrels.txt bm25.run",
@@ -39,7 +43,7 @@ def load_scores(
     ----------
     qrels, runs, score_files
         What is there to read: runs with their judgements, or score tables.
-    measures, rel, depth, missing, intents, name_by, tie_precision, quiet
+    measures, rel, depth, missing, intents, name_by, tie_precision, bounded, quiet
         The options of these names.
     context
         The command at work, whose options must fit what there is to read.
@@ -53,7 +57,9 @@ def load_scores(
             refuse_options(context, READING, "is for QRELS RUN...; a score table is read as it is")
         from confir.data.score_files import read_scores
 
-        return select_measures(read_scores(list(score_files)), measures)
+        table = select_measures(read_scores(list(score_files)), measures)
+        warn_of_missing_scores(table)
+        return clip_to_range(state_bound(table, bounded))
     if qrels is None or not runs:
         raise InvalidValueError(
             f"expected QRELS and at least one RUN, or --scores FILE; for example: {example}"
@@ -61,7 +67,7 @@ def load_scores(
     check_reading(missing, name_by, tie_precision)
     total = len(find_runs(runs))
     with Progress("reading runs", total=total, quiet=quiet) as progress:
-        return evaluate(
+        scores = evaluate(
             qrels,
             list(runs),
             list(measures) or DEFAULT_MEASURES,
@@ -73,6 +79,19 @@ def load_scores(
             tie_precision=cast("Literal['double', 'single']", tie_precision),
             progress=progress,
         )
+    return state_bound(scores, bounded)
+
+
+def state_bound(scores: Scores, bounded: bool | None) -> Scores:
+    """Return scores whose unknown measures lie in [0, 1] or not, as --bounded/--unbounded says."""
+    if bounded is None:
+        return scores
+    if all(definition_bound(name) is not None for name in scores.measures):
+        raise InvalidValueError(
+            "--bounded/--unbounded is for measures that confir does not know; it knows "
+            f"{enumerate_names(scores.measures, 5)}"
+        )
+    return replace(scores, bounded=bounded)
 
 
 def select_measures(scores: Scores, measures: Sequence[str]) -> Scores:

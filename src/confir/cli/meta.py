@@ -190,6 +190,7 @@ def _of_tables(
 
 def _show(models: PooledModels, note: str, *, output: str | None, kind: str) -> None:
     """Write or print the pooled effects; a terminal and Markdown have them in words, too."""
+    from confir.cli.streams import print_text
     from confir.cli.terminal import Answer, deliver
     from confir.data.files import write_whole
     from confir.report.comparison_tables import sections_to_markdown, sections_to_text
@@ -198,7 +199,7 @@ def _show(models: PooledModels, note: str, *, output: str | None, kind: str) -> 
     if output is not None and Path(output).suffix.lower() == ".md":
         write_whole(output, sections_to_markdown(meta_sections(models, note)).encode())
     elif output is None and kind == "md":
-        sys.stdout.write(sections_to_markdown(meta_sections(models, note)))
+        print_text(sections_to_markdown(meta_sections(models, note)))
     elif output is None and kind == "table":
         terminal = sys.stdout.isatty()
         width = shutil.get_terminal_size().columns if terminal else None

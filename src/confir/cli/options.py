@@ -143,6 +143,16 @@ MethodOption = Annotated[
         rich_help_panel=_STATISTICS,
     ),
 ]
+BoundedOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--bounded/--unbounded",
+        help="Whether measures that confir does not know lie in [0, 1]; by default they do if all "
+        "of their scores do.",
+        show_default=False,
+        rich_help_panel=_STATISTICS,
+    ),
+]
 ReplicatesOption = Annotated[
     int,
     typer.Option(

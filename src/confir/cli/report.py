@@ -17,6 +17,7 @@ from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from confir.data.ranked_lists import RankedLists
+    from confir.data.rules import ReadingRules
 
 _PAGE = "Page"
 
@@ -62,6 +63,7 @@ def report_command(
     tie_precision: options.TiePrecisionOption = "double",
     level: options.LevelOption = 0.95,
     method: options.MethodOption = None,
+    bounded: options.BoundedOption = None,
     replicates: options.ReplicatesOption = 9_999,
     seed: options.SeedOption = options.DEFAULT_SEED,
     quiet: options.QuietOption = False,
@@ -70,8 +72,10 @@ def report_command(
 
     Example: `confir report qrels.txt runs/ -m AP -m nDCG@10 -o report.html`
     """
-    from confir.cli.input import check_reading, load_scores
+    from confir.cli.input import check_reading, load_scores, state_bound
+    from confir.cli.streams import print_text
     from confir.cli.terminal import Progress, be_quiet
+    from confir.data.rules import ReadingRules
     from confir.intervals.catalogue import find_method
     from confir.intervals.interval import check_level
     from confir.measures.catalogue import DEFAULT_MEASURES
@@ -85,6 +89,15 @@ def report_command(
         find_method(method)
     if quiet:
         be_quiet()
+    check_reading(missing, name_by, tie_precision)
+    rules = ReadingRules(
+        rel,
+        depth,
+        cast("Literal['zero', 'drop', 'error']", missing),
+        cast("Literal['file', 'tag']", name_by),
+        cast("Literal['double', 'single']", tie_precision),
+        intents,
+    )
     with _listening() as heard:
         if scores:
             lists = None
@@ -96,22 +109,17 @@ def report_command(
                 rel=rel,
                 depth=depth,
                 missing=missing,
+                bounded=bounded,
                 quiet=quiet,
                 context=context,
             )
         else:
             measures = measure or DEFAULT_MEASURES
-            check_reading(missing, name_by, tie_precision)
             check_depth(depth)
             parse_measures(measures, rel)  # before anything is read
-            lists = _read(qrels, runs or [], intents, name_by, tie_precision, quiet=quiet)
-            table = evaluate_lists(
-                lists,
-                measures,
-                rel=rel,
-                depth=depth,
-                missing=cast("Literal['zero', 'drop', 'error']", missing),
-            )
+            lists = _read(qrels, runs or [], rules, quiet=quiet)
+            table = evaluate_lists(lists, measures, rel=rel, depth=depth, missing=rules.missing)
+            table = state_bound(table, bounded)
     origin = Origin(tuple(_files(qrels, runs, scores)), words_to_repeat(seed), tuple(heard))
     steps = number_of_steps(len(table.measures), figures=figures is not None)
     with Progress("writing the report", total=steps, quiet=quiet) as progress:
@@ -126,8 +134,7 @@ def report_command(
             replicates=replicates,
             seed=seed,
             documents=documents,
-            rel=rel,
-            depth=depth,
+            rules=rules,
             figures=figures,
             origin=origin,
             progress=progress,
@@ -137,7 +144,7 @@ def report_command(
             f"{len(names)} {thing}{'' if len(names) == 1 else 's'}"
             for thing, names in (("run", table.runs), ("topic", table.topics))
         ]
-        typer.echo(f"{output}: {', '.join(counts)}, seed {seed}")
+        print_text(f"{output}: {', '.join(counts)}, seed {seed}\n")
 
 
 def check_page(path: str) -> None:
@@ -152,9 +159,7 @@ def check_page(path: str) -> None:
 def _read(
     qrels: str | None,
     runs: Sequence[str],
-    intents: str | None,
-    name_by: str,
-    tie_precision: str,
+    rules: ReadingRules,
     *,
     quiet: bool,
 ) -> RankedLists:
@@ -168,13 +173,13 @@ def _read(
             "expected QRELS and at least one RUN, or --scores FILE; for example: "
             "confir report qrels.txt bm25.run dense.run -o report.html"
         )
-    judged, sources = as_qrels(qrels, intents=intents), as_runs(list(runs))
+    judged, sources = as_qrels(qrels, intents=rules.intents), as_runs(list(runs))
     with Progress("reading runs", total=len(sources), quiet=quiet) as progress:
         return read_lists(
             judged,
             sources,
-            name_by=cast("Literal['file', 'tag']", name_by),
-            tie_precision=cast("Literal['double', 'single']", tie_precision),
+            name_by=rules.name_by,
+            tie_precision=rules.tie_precision,
             progress=progress,
         )
 

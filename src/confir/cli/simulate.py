@@ -118,11 +118,11 @@ def simulate_command(
         raise InvalidValueError("expected -o FILE for the simulated scores")
     if truth is not None:
         refuse_options(context, ["kind"], "is for true means that are printed; --truth writes them")
-        _check_truth(truth, output)
+        _check_truth(truth)
     _simulate_scores(scores or [], measure or [], output, truth, topics, seed, kind)
 
 
-def _check_truth(truth: str, output: str) -> None:
+def _check_truth(truth: str) -> None:
     """Raise before any work where the true means could not be written after it."""
     from confir.cli.terminal import check_output
     from confir.report.records import ENDINGS
@@ -130,8 +130,6 @@ def _check_truth(truth: str, output: str) -> None:
     if Path(truth).suffix.lower() not in ENDINGS:
         raise UnknownNameError("ending of a file of true means", Path(truth).name, ENDINGS)
     check_output(truth)
-    if Path(truth).resolve() == Path(output).resolve():
-        raise InvalidValueError(f"{output}: scores and true means cannot go to the same file")
 
 
 def _simulate_scores(
@@ -181,6 +179,7 @@ def _truth_answer(population: ScorePopulation, real: Scores, note: str) -> Answe
 def _simulate_collection(
     folder: str, topics: int | None, runs: int | None, depth: int | None, seed: int
 ) -> None:
+    from confir.cli.streams import print_text
     from confir.data.simulation import simulate_collection, write_collection
 
     made = simulate_collection(
@@ -190,7 +189,7 @@ def _simulate_collection(
         rng=seed,
     )
     write_collection(made, folder)
-    typer.echo(
+    print_text(
         f"{len(made.runs)} runs on {len(made.qrels.topics)} topics are in {folder}, seed {seed}; "
-        f"try: confir evaluate {folder}/qrels.txt {folder}/runs"
+        f"try: confir evaluate {folder}/qrels.txt {folder}/runs\n"
     )

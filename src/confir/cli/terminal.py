@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from confir.cli.streams import print_text
 from confir.data.scores import Record
 from confir.errors import ConfirWarning, UnknownNameError, UnreadableError
 from confir.report.records import CHART_ENDINGS, ENDINGS, FORMATS, format_result, write_result
@@ -54,10 +55,9 @@ def deliver(answer: Answer, *, output: str | None, kind: str) -> None:
         write_result(output, records, table)
         return
     if kind == "table" and sys.stdout.isatty():
-        text = to_text(table, colour=True, width=shutil.get_terminal_size().columns)
+        sys.stdout.write(to_text(table, colour=True, width=shutil.get_terminal_size().columns))
     else:
-        text = format_result(kind, records, table)
-    sys.stdout.write(text)
+        print_text(format_result(kind, records, table))
 
 
 def check_output(output: str | None, kind: str = "table") -> None:

@@ -5,37 +5,35 @@ CSV, TSV, JSON, JSONL or Parquet, a row an effect; of several files each is a co
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
-import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.files import read_bytes
-from confir.data.trec_files import find_runs, text_bytes
-from confir.errors import FormatError, InputWarning, MissingDependencyError
+from confir.data.columns import Table, drop_summaries, fold
+from confir.data.tables import TableKind, read_table
+from confir.data.trec_files import find_runs
+from confir.errors import FormatError, InputWarning, enumerate_names
 
 # what columns may be called, the preferred name first
 _STUDY = ("study", "topic", "topic_id", "query_id", "qid", "collection")
 _EFFECT = ("effect", "difference", "mean", "score")
 _SIGMA = ("se", "sigma")
+# effects that change their sign where run and baseline are exchanged
+_SIGNED = ("effect", "difference")
 _GROUP = ("measure", "run", "baseline", "collection")
 _COUNTS = ("wins", "ties", "losses")
+_NUMBERS = ("low", "high", "level", "topics", *_COUNTS)
 
 _EXPECTED = (
     "expected columns study (or topic, or collection), effect (or difference, mean, score), and se "
     "(or sigma, or low and high)"
 )
-# blank lines and comments at the beginning
-_LEAD = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\r?\n)*")
-_MISSING = ("", "na", "nan", "-nan", "–")
+_EFFECTS = TableKind(_EXPECTED, frozenset((*_STUDY, *_EFFECT, *_SIGMA)))
 
 
 class Group(NamedTuple):
@@ -49,6 +47,13 @@ class Group(NamedTuple):
     def __str__(self) -> str:
         run = self.run if self.baseline is None else f"{self.run or 'run'} against {self.baseline}"
         return ", ".join(filter(None, (self.collection, self.measure, run)))
+
+    @property
+    def reversed(self) -> Group:
+        """The same with run and baseline exchanged; itself where it does not name both."""
+        if self.run is None or self.baseline is None:
+            return self
+        return self._replace(run=self.baseline, baseline=self.run)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,68 +98,83 @@ def read_effects(files: Sequence[str], *, level: float = 0.95) -> EffectTable:
     sources = [source for file in files for source in find_runs([file])]
     rows = []
     for source in sources:
-        own = list(_read_rows(source.path))
+        own = _read_rows(source.path)
         if len(sources) > 1 and "collection" not in own[0].cells:
             own = [row._replace(cells={**row.cells, "collection": source.label()}) for row in own]
         rows += own
-    unit = rows[0].find(_STUDY)
+    unit = next((name for name in _STUDY if name in rows[0].cells), None)
     if unit is None:
-        raise FormatError(
-            f"no column of studies; {_EXPECTED}; or several files, each a collection",
-            path=rows[0].path,
+        raise rows[0].table.header_error(
+            f"no column of studies; {_EXPECTED}; or several files, each a collection"
         )
-    return _arrange([_entry(row, unit, level) for row in rows], unit)
+    return _arrange(_in_one_direction([_entry(row, unit, level) for row in rows]), unit)
+
+
+def _in_one_direction(entries: Sequence[_Entry]) -> list[_Entry]:
+    """Return the differences of two runs in the direction of the first file that has them.
+
+    One file may have dense against bm25, another bm25 against dense: the same difference, with the
+    other sign. A study that has both directions keeps them.
+    """
+    present = {(entry.study, entry.group) for entry in entries}
+    first: dict[frozenset[Group], Group] = {}
+    result, turned = [], []
+    for entry in entries:
+        other = entry.group.reversed
+        kept = first.setdefault(frozenset((entry.group, other)), entry.group)
+        if kept != entry.group and entry.signed and (entry.study, other) not in present:
+            turned.append(entry)
+            low, high = -entry.high, -entry.low
+            result.append(entry._replace(group=other, effect=-entry.effect, low=low, high=high))
+        else:
+            result.append(entry)
+    if turned:
+        paths = dict.fromkeys(entry.row.table.source for entry in turned)
+        pairs = dict.fromkeys(str(entry.group.reversed) for entry in turned)
+        warnings.warn(
+            f"{enumerate_names(paths, 5)}: differences are read with the opposite sign, as the "
+            f"first file has them: {enumerate_names(pairs, 3)}",
+            InputWarning,
+            stacklevel=4,
+        )
+    return result
 
 
 class _Row(NamedTuple):
-    """A row of a table: its cells by column, and where it stands."""
+    """A row of a table: its ids and numbers by column."""
 
-    path: str
-    line: int
-    unit: str
-    cells: dict[str, Any]
+    table: Table
+    number: int
+    cells: dict[str, float | str | None]
 
     @property
     def place(self) -> str:
-        return (
-            f"{self.path}:{self.line}" if self.unit == "line" else f"{self.path}: row {self.line}"
-        )
+        if self.table.unit == "line":
+            return f"{self.table.source}:{self.table.lines[self.number]}"
+        return f"{self.table.source}: {self.table.place(self.number)}"
+
+    @property
+    def signed(self) -> bool:
+        """Whether the effect changes its sign where run and baseline are exchanged."""
+        place = self.table.find(_EFFECT)
+        return place is not None and fold(self.table.header[place]) in _SIGNED
 
     def error(self, problem: str) -> FormatError:
-        if self.unit == "line":
-            return FormatError(problem, path=self.path, line=self.line)
-        return FormatError(f"row {self.line}: {problem}", path=self.path)
+        return self.table.error(problem, self.number)
 
-    def find(self, names: Sequence[str]) -> str | None:
-        """Return the first of the names that is a column."""
-        return next((name for name in names if name in self.cells), None)
-
-    def number(self, name: str) -> float:
+    def value(self, column: str) -> float:
         """Return the number in a column, NaN where it is missing or there is no such column."""
-        cell = self.cells.get(name)
-        if cell is None or (isinstance(cell, str) and cell.strip().casefold() in _MISSING):
-            return math.nan
-        try:
-            # Python alone reads 1_000, and True as a number
-            value = math.inf if isinstance(cell, bool) or "_" in str(cell) else float(cell)
-        except (TypeError, ValueError, OverflowError):
-            value = math.inf
-        if math.isinf(value):
-            raise self.error(f"{cell!r} under {name!r} is not a finite number")
-        return value
+        found = self.cells.get(column)
+        return found if isinstance(found, float) else math.nan
 
     def name(self, column: str) -> str | None:
-        """Return the id in a column as text, None where there is none."""
-        cell = self.cells.get(column)
-        if cell is None or cell == "":
-            return None
-        if isinstance(cell, bool) or not isinstance(cell, str | int):
-            raise self.error(f"{column} {cell!r} is not an id; expected text")
-        return str(cell)
+        """Return the id in a column, None where it is missing or there is no such column."""
+        found = self.cells.get(column)
+        return found if isinstance(found, str) else None
 
 
 class _Entry(NamedTuple):
-    """One effect: whose it is, and what is known of its error."""
+    """One effect: whose it is, what is known of its error, and whether it may change its sign."""
 
     row: _Row
     study: str
@@ -165,44 +185,42 @@ class _Entry(NamedTuple):
     high: float
     level: float
     df: float
+    signed: bool
 
 
 def _entry(row: _Row, unit: str, level: float) -> _Entry:
     """Return the effect in a row; its error is worked out later, for all rows at once."""
     study = row.name(unit)
-    effect, sigma = row.find(_EFFECT), row.find(_SIGMA)
     if study is None:
         raise row.error(f"no {unit}; expected its name")
-    if effect is None:
-        raise row.error(f"no column of effects; {_EXPECTED}")
-    if sigma is None and not {"low", "high"} <= set(row.cells):
-        raise row.error(f"no column of standard errors, nor of limits; {_EXPECTED}")
-    if sigma is not None and row.number(sigma) < 0:
-        raise row.error(f"{sigma} {row.number(sigma):g}; expected a number above 0")
-    low, high = row.number("low"), row.number("high")
+    sigma = row.value("sigma")
+    if sigma < 0:
+        raise row.error(f"standard error {sigma:g}; expected a number above 0")
+    low, high = row.value("low"), row.value("high")
     if low > high:
         raise row.error(f"low {low:g} is above high {high:g}")
-    own_level = row.number("level")
+    own_level = row.value("level")
     if not math.isnan(own_level) and not 0 < own_level < 1:
         raise row.error(f"level {own_level:g}; expected a number between 0 and 1, such as 0.95")
     return _Entry(
         row,
         study,
         Group(**{name: row.name(name) for name in _GROUP if name != unit}),
-        row.number(effect),
-        math.nan if sigma is None else row.number(sigma),
+        row.value("effect"),
+        sigma,
         low,
         high,
         level if math.isnan(own_level) else own_level,
         _degrees(row),
+        row.signed,
     )
 
 
 def _degrees(row: _Row) -> float:
     """Return the degrees of freedom of limits by t, from the topics that confir counts."""
-    topics = row.number("topics")
+    topics = row.value("topics")
     if math.isnan(topics):
-        topics = sum(row.number(name) for name in _COUNTS)
+        topics = sum(row.value(name) for name in _COUNTS)
     by_t = row.cells.get("method") == "t" and topics >= 2
     return topics - 1 if by_t else math.inf
 
@@ -241,78 +259,46 @@ def _arrange(entries: Sequence[_Entry], unit: str) -> EffectTable:
 
 
 def _warn_of_level(entries: Sequence[_Entry]) -> None:
-    unknown = [e for e in entries if math.isnan(e.sigma) and math.isnan(e.row.number("level"))]
+    unknown = [e for e in entries if math.isnan(e.sigma) and math.isnan(e.row.value("level"))]
     for entry in unknown[:1]:
         warnings.warn(
-            f"{entry.row.path}: no column level; its limits are taken for those of level "
+            f"{entry.row.table.source}: no column level; its limits are taken for those of level "
             f"{entry.level:g}",
             InputWarning,
             stacklevel=4,
         )
 
 
-def _read_rows(path: str) -> Iterator[_Row]:
-    """Yield the rows of a table, of which there is one at least; columns in small letters."""
-    content = read_bytes(path)
-    if content.startswith(b"PAR1"):
-        records = _parquet_records(content, path)
-    else:
-        text = text_bytes(content, path).decode()
-        start = _LEAD.sub("", text)
-        if not start.strip():
-            raise FormatError(f"the file is empty; {_EXPECTED}", path=path)
-        if start.lstrip()[0] not in "[{":
-            yield from _separated_rows(start, path, text.count("\n", 0, len(text) - len(start)))
-            return
-        records = _json_records(start.lstrip(), path)
-    if not records:
-        raise FormatError(f"no records; {_EXPECTED}", path=path)
-    for number, record in enumerate(records, start=1):
-        if not isinstance(record, dict):
-            raise FormatError(f"row {number}: not a record; {_EXPECTED}", path=path)
-        yield _Row(path, number, "row", {str(k).strip().casefold(): v for k, v in record.items()})
+def _read_rows(path: str) -> list[_Row]:
+    """Return the rows of a table, of which there is one at least, without summaries."""
+    table = read_table(path, _EFFECTS)
+    study = table.find(_STUDY)
+    if study is not None:
+        table, _ = drop_summaries(table, study)
+    columns: dict[str, Sequence[float | str | None]] = {}
+    for name, place in _places(table, (*_STUDY, *_GROUP, "method")).items():
+        ids = table.ids(place, optional=True)
+        columns[name] = [ids.names[code] or None for code in ids.codes.tolist()]
+    places = _number_places(table)
+    numbers = table.numbers(list(places.values())).tolist()
+    columns |= dict(zip(places, numbers, strict=True))
+    return [
+        _Row(table, row, dict(zip(columns, cells, strict=True)))
+        for row, cells in enumerate(zip(*columns.values(), strict=True))
+    ]
 
 
-def _separated_rows(text: str, path: str, skipped: int) -> Iterator[_Row]:
-    """Yield the rows below a header, separated by tabs where it has one, else by commas."""
-    separator = "\t" if "\t" in text.split("\n", maxsplit=1)[0] else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    try:
-        table = [(skipped + reader.line_num, cells) for cells in reader if cells]
-    except csv.Error as error:
-        raise FormatError(f"the columns cannot be told apart ({error})", path=path) from None
-    header = [name.strip().casefold() for name in table[0][1]]
-    if len(set(header)) < len(header):
-        raise FormatError("two columns have the same name", path=path, line=table[0][0])
-    if len(table) == 1:
-        raise FormatError(f"no rows below the header; {_EXPECTED}", path=path)
-    for line, cells in table[1:]:
-        if len(cells) != len(header):
-            problem = f"{len(cells)} columns; expected {len(header)} as in the header"
-            raise FormatError(problem, path=path, line=line)
-        yield _Row(path, line, "line", dict(zip(header, cells, strict=True)))
+def _number_places(table: Table) -> dict[str, int]:
+    """Return the columns of an effect and of its error, and of what else is known of it."""
+    effect, sigma = table.find(_EFFECT), table.find(_SIGMA)
+    others = _places(table, _NUMBERS)
+    if effect is None:
+        raise table.header_error(f"no column of effects; {_EXPECTED}")
+    if sigma is None and not {"low", "high"} <= set(others):
+        raise table.header_error(f"no column of standard errors, nor of limits; {_EXPECTED}")
+    return others | {"effect": effect} | ({} if sigma is None else {"sigma": sigma})
 
 
-def _json_records(text: str, path: str) -> list[Any]:
-    """Return the records in a list, or one a line."""
-    try:
-        if text.startswith("["):
-            found: list[Any] = json.loads(text)
-            return found
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"not JSON ({error}); expected a list of records", path=path) from None
-
-
-def _parquet_records(content: bytes, path: str) -> list[Any]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingDependencyError("pyarrow", f"{path}: reading Parquet", "parquet") from None
-    try:
-        records: list[Any] = pq.read_table(io.BytesIO(content)).to_pylist()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        problem = str(error).split("\n", maxsplit=1)[0]
-        raise FormatError(f"cannot be read as Parquet ({problem})", path=path) from None
-    return records
+def _places(table: Table, names: Sequence[str]) -> dict[str, int]:
+    found = {name: table.find([name]) for name in names}
+    return {name: place for name, place in found.items() if place is not None}

@@ -102,10 +102,10 @@ def read_entries(source: Any, kind: Kind, place: str) -> Entries:
     if isinstance(source, Mapping):
         return _from_mapping(source, kind, place)
     if has_columns(source):
-        frame = _as_frame(source, place)
+        frame = as_frame(source, place)
         if frame is not None:
             return _from_frame(frame, kind, place)
-    elif isinstance(source, Iterable) and not isinstance(source, SINGLE):
+    elif is_iterable(source):
         return _from_tuples(list(source), kind, place)
     raise FormatError(
         f"an object of type {type_name(source)}; expected {kind.accepted()}", path=place
@@ -144,6 +144,15 @@ def is_from_ranx(source: Any) -> bool:
 def has_columns(source: Any) -> bool:
     """Tell what may be a frame; asking the class spares a lazy frame the work."""
     return hasattr(type(source), "columns")
+
+
+def is_iterable(source: Any) -> bool:
+    """Tell what may be iterated over for entries or runs; an array of no dimension may not."""
+    return (
+        isinstance(source, Iterable)
+        and not isinstance(source, SINGLE)
+        and getattr(source, "shape", None) != ()
+    )
 
 
 def ids_as_text(
@@ -220,7 +229,7 @@ def _from_mapping(mapping: Mapping[Any, Any], kind: Kind, place: str) -> Entries
     return Entries(topics, [_NO_SUBTOPIC] * len(topics), documents, numbers)
 
 
-def _as_frame(source: Any, place: str) -> Any:
+def as_frame(source: Any, place: str) -> Any:
     """Return a frame of narwhals, or None where the object is none, or a lazy one."""
     import narwhals as nw
 

@@ -39,6 +39,16 @@ _CHUNK = 1 << 17
 _LARGEST_WINDOW = 1 << 31
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
+# Run files shrink to a tenth or so; data that shrink to less than a thousandth are an attack on the
+# reader's memory, or no text. As long as there are few of them, they do no harm.
+_LARGEST_RATIO = 1_000
+_TRUSTED_SIZE = 64 << 20
+_UNLIMITED = "CONFIR_DECOMPRESS"
+# Decompressed at once.
+_LARGEST_PIECE = 1 << 20
+# What may hold zeros: Parquet, and UTF-16, which has an error of its own.
+_WITH_ZEROS = (b"PAR1", b"\xff\xfe", b"\xfe\xff")
+
 
 @contextmanager
 def open_bytes(path: PathLike) -> Iterator[IO[bytes]]:
@@ -153,6 +163,8 @@ def _readable(name: str) -> Iterator[None]:
     """Turn the errors of the system and of decompression into one sentence with the path."""
     try:
         yield
+    except _RefusedError as error:
+        raise UnreadableError(f"{name}: {error}") from None
     except UnreadableError:
         raise
     except FileNotFoundError:
@@ -191,6 +203,10 @@ class _DamagedError(Exception):
     """What a decompressor says of data that it cannot make sense of."""
 
 
+class _RefusedError(Exception):
+    """What is wrong with compressed data that are not read on."""
+
+
 class _Decompressed(io.RawIOBase):
     """Reads compressed data, of one part or several put together, up to their very end.
 
@@ -201,9 +217,12 @@ class _Decompressed(io.RawIOBase):
     def __init__(self, stream: IO[bytes], kind: str) -> None:
         self._stream = stream
         self._start_part, self._error = _decompressor(kind)
-        self._decompressor = self._start_part()
+        self._part = self._start_part()
         self._within = True
         self._ready = memoryview(b"")
+        self._waiting = b""
+        self._read = self._written = 0
+        self._limited = os.environ.get(_UNLIMITED) != "any"
 
     def readable(self) -> bool:
         return True
@@ -223,43 +242,112 @@ class _Decompressed(io.RawIOBase):
         """Return some of the data, b"" at their end."""
         content = b""
         while not content:
-            chunk = self._stream.read(_CHUNK)
-            if not chunk:
-                if self._within:
-                    raise EOFError
-                break
-            content = self._decompress(chunk)
+            if not self._waiting and not (self._within and self._part.has_more):
+                self._waiting = self._stream.read(self._part.chunk)
+                self._read += len(self._waiting)
+                if not self._waiting:
+                    if self._within:
+                        raise EOFError
+                    break
+            content = self._decompress()
+        if self._limited:
+            self._check(content)
+        self._written += len(content)
         return content
 
-    def _decompress(self, chunk: bytes) -> bytes:
-        """Decompress a chunk, in which one part may end and another begin, zeros between them."""
-        parts = []
+    def _decompress(self) -> bytes:
+        """Decompress some of what waits; one part may end and another begin, zeros between."""
+        if not self._within:
+            self._waiting = self._waiting.lstrip(b"\0")
+            if not self._waiting:
+                return b""
+            self._part = self._start_part()
+            self._within = True
         try:
-            while chunk := chunk if self._within else chunk.lstrip(b"\0"):
-                if not self._within:
-                    self._decompressor = self._start_part()
-                    self._within = True
-                parts.append(self._decompressor.decompress(chunk))
-                if not self._decompressor.eof:
-                    break
-                chunk = self._decompressor.unused_data
-                self._within = False
+            content = self._part.decompress(self._waiting)
         except self._error as error:
             raise _DamagedError(error) from None
-        return b"".join(parts)
+        self._within = not self._part.ended
+        self._waiting = self._part.rest
+        return content
+
+    def _check(self, content: bytes) -> None:
+        """Raise where the data are no text, or so many that they must be meant to do harm."""
+        if not self._written and b"\0" in content and not content.startswith(_WITH_ZEROS):
+            raise _RefusedError("the compressed data hold no text; expected text in UTF-8")
+        written = self._written + len(content)
+        if written > max(_TRUSTED_SIZE, _LARGEST_RATIO * self._read):
+            raise _RefusedError(
+                f"{self._read:,} compressed bytes hold more than {written:,}; "
+                f"{_UNLIMITED}=any in the environment reads them all the same"
+            )
 
 
-def _decompressor(kind: str) -> tuple[Callable[[], Any], type[Exception]]:
+class _Part:
+    """Decompresses one part of the data, a limited number of bytes at a time.
+
+    Attributes
+    ----------
+    chunk
+        How much it should be given at a time.
+    ended
+        Whether the part is complete.
+    rest
+        What was given and is not used yet, to be given again.
+    has_more
+        Whether there is more to come without more being given.
+    """
+
+    chunk = _CHUNK
+
+    def __init__(self, decompressor: Any) -> None:
+        self._decompressor = decompressor
+        self.ended = False
+        self.rest = b""
+        self.has_more = False
+
+    def decompress(self, content: bytes) -> bytes:
+        """Return some of what the content holds: for bzip2 and xz."""
+        found: bytes = self._decompressor.decompress(content, _LARGEST_PIECE)
+        self._conclude(b"", more=not self._decompressor.needs_input)
+        return found
+
+    def _conclude(self, rest: bytes, *, more: bool) -> None:
+        self.ended = self._decompressor.eof
+        self.rest = self._decompressor.unused_data if self.ended else rest
+        self.has_more = more and not self.ended
+
+
+class _GzipPart(_Part):
+    def decompress(self, content: bytes) -> bytes:
+        found: bytes = self._decompressor.decompress(content, _LARGEST_PIECE)
+        more = len(found) == _LARGEST_PIECE
+        self._conclude(self._decompressor.unconsumed_tail, more=more)
+        return found
+
+
+class _ZstandardPart(_Part):
+    """Takes little at a time, since the package does not limit how much comes out."""
+
+    chunk = 1 << 11
+
+    def decompress(self, content: bytes) -> bytes:
+        found: bytes = self._decompressor.decompress(content)
+        self._conclude(b"", more=False)
+        return found
+
+
+def _decompressor(kind: str) -> tuple[Callable[[], _Part], type[Exception]]:
     """Return what makes a decompressor for one part of the data, and the error it raises."""
     if kind == "gzip":
-        return lambda: zlib.decompressobj(wbits=_GZIP_WINDOW), zlib.error
+        return lambda: _GzipPart(zlib.decompressobj(wbits=_GZIP_WINDOW)), zlib.error
     if kind == "bzip2":
-        return bz2.BZ2Decompressor, OSError
+        return lambda: _Part(bz2.BZ2Decompressor()), OSError
     if kind == "xz":
-        return lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), lzma.LZMAError
+        return lambda: _Part(lzma.LZMADecompressor(lzma.FORMAT_XZ)), lzma.LZMAError
     module = _zstandard()
     decompressor = module.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
-    return decompressor.decompressobj, module.ZstdError
+    return lambda: _ZstandardPart(decompressor.decompressobj()), module.ZstdError
 
 
 def _compress(content: bytes, ending: str) -> bytes:

@@ -9,18 +9,27 @@ from typing import Any, Literal
 
 import numpy as np
 
+from confir.arguments import as_choice
 from confir.data.entries import judgements
-from confir.data.qrels import Qrels
-from confir.data.run import Run
-from confir.errors import MissingDependencyError, UnknownNameError
+from confir.data.neighbours import as_qrels, as_run
+from confir.errors import MissingDependencyError
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 
 BACKENDS: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
 
 
-def run_to_frame(run: Run, backend: str | None = None) -> Any:
-    """Return a data frame with the columns topic, docid, rank, score, best document first."""
+def run_to_frame(run: Any, backend: str | None = None) -> Any:
+    """Return a data frame with the columns topic, docid, rank, score, best document first.
+
+    Parameters
+    ----------
+    run
+        A run, or what `as_run` makes one of.
+    backend
+        "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
+    """
+    run = as_run(run)
     sizes = np.diff(run.offsets)
     first = np.repeat(run.offsets[:-1], sizes)
     columns = {
@@ -32,8 +41,17 @@ def run_to_frame(run: Run, backend: str | None = None) -> Any:
     return build_frame(columns, backend)
 
 
-def qrels_to_frame(qrels: Qrels, backend: str | None = None) -> Any:
-    """Return a data frame with the columns topic, subtopic, docid, gain: a row a judgement."""
+def qrels_to_frame(qrels: Any, backend: str | None = None) -> Any:
+    """Return a data frame with the columns topic, subtopic, docid, gain, one row per judgement.
+
+    Parameters
+    ----------
+    qrels
+        Qrels, or what `as_qrels` makes them of.
+    backend
+        As in `run_to_frame`.
+    """
+    qrels = as_qrels(qrels)
     topics, subtopics, documents = judgements(qrels)
     columns = {
         "topic": topics,
@@ -79,9 +97,7 @@ def columns_from_records(records: Sequence[Mapping[str, Any]]) -> dict[str, list
 
 def build_frame(columns: Mapping[str, list[Any]], backend: str | None) -> Any:
     """Return a data frame of columns, made by a backend or by the first that is installed."""
-    wanted = [name for name in BACKENDS if backend in (None, name)]
-    if not wanted:
-        raise UnknownNameError("backend", str(backend), BACKENDS)
+    wanted = BACKENDS if backend is None else (as_choice("backend", backend, BACKENDS),)
     installed = next((name for name in wanted if importlib.util.find_spec(name)), None)
     if installed is None:
         extra = "parquet" if wanted[0] == "pyarrow" else None

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from confir.arguments import as_choice
 from confir.arrays import Bytes, Integers
 from confir.data.blocks import (
     BlockScanner,
@@ -24,10 +25,10 @@ from confir.data.blocks import (
 from confir.data.neighbours import as_runs
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists import DocumentNumbers, RankedLists, RunLists, build_lists
-from confir.data.rankings import TiePrecision
+from confir.data.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.run import Run
 from confir.data.scan_kernels import WORD, IdTable, Kernels, Lines, index_ids
-from confir.data.trec_files import NameBy, RunSource, read_run
+from confir.data.trec_files import NAMINGS, NameBy, RunSource, read_trec_run
 
 
 def read_lists(
@@ -51,6 +52,8 @@ def read_lists(
     progress
         Called with 1 after each run.
     """
+    as_choice("name_by", name_by, NAMINGS)
+    as_choice("tie_precision", tie_precision, TIE_PRECISIONS)
     sources = as_runs(runs)
     files = [source for source in sources if isinstance(source, RunSource)]
     kernels = choose_kernels(files)
@@ -63,7 +66,7 @@ def read_lists(
                 found.append(source)
             else:
                 lists = next(scanned)
-                found.append(lists or read_run(source.path, name=source.name, name_by=name_by))
+                found.append(lists or read_trec_run(source.path, name=source.name, name_by=name_by))
             if progress is not None:
                 progress(1)
     numbers = DocumentNumbers(() if scanner is None else scanner.docids())

@@ -6,26 +6,27 @@ What a path or an object is, is told by what it holds; a run without a name of i
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from confir.arguments import as_path, as_text
 from confir.data.entries import (
-    QRELS,
     RUN,
-    SINGLE,
     has_columns,
     ids_as_text,
     is_from_ranx,
+    is_iterable,
     judgements,
     qrels_from_object,
     read_entries,
 )
 from confir.data.files import PathLike
-from confir.data.json_files import is_json, load_json, read_json_run
+from confir.data.json_files import is_json, read_json_run
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run, build_run
-from confir.data.trec_files import RunSource, find_runs, read_intents, read_qrels, read_run
+from confir.data.run_readers import read_qrels, read_run
+from confir.data.trec_files import RunSource, as_intents, find_runs
 from confir.errors import FormatError, InvalidValueError
 
 
@@ -41,7 +42,7 @@ def as_run(source: Any, *, name: str | None = None) -> Run:
     name
         The run's name; by default the one it has, that of its file, or "run".
     """
-    return _to_run(source, name, "run")
+    return _to_run(source, None if name is None else as_text("name", name), "run")
 
 
 def as_qrels(source: Any, *, intents: PathLike | Intents | None = None) -> Qrels:
@@ -56,17 +57,14 @@ def as_qrels(source: Any, *, intents: PathLike | Intents | None = None) -> Qrels
     intents
         Intent probabilities: a file, or a mapping topic → subtopic → probability.
     """
-    if isinstance(intents, str | os.PathLike):
-        intents = read_intents(intents)
+    probabilities = as_intents(intents)
     if isinstance(source, Qrels):
-        if intents is None:
+        if probabilities is None:
             return source
-        return build_qrels(*judgements(source), source.subtopic_gains, intents=intents)
+        return build_qrels(*judgements(source), source.subtopic_gains, intents=probabilities)
     if isinstance(source, str | os.PathLike):
-        if not is_json(source):
-            return read_qrels(source, intents=intents)
-        return qrels_from_object(load_json(source, QRELS), os.fspath(source), intents)
-    return qrels_from_object(source, "qrels", intents)
+        return read_qrels(as_path("qrels", source), intents=probabilities)
+    return qrels_from_object(source, "qrels", probabilities)
 
 
 def as_runs(source: Any) -> list[Run | RunSource]:
@@ -102,8 +100,7 @@ def _to_run(source: Any, name: str | None, default: str) -> Run:
     if isinstance(source, RunSource):
         return _to_run(source.path, name or source.name, default)
     if isinstance(source, str | os.PathLike):
-        read = read_json_run if is_json(source) else read_run
-        return read(source, name=name)
+        return read_run(as_path("run", source), name=name)
     own_name = source.name if is_from_ranx(source) and hasattr(source, "name") else None
     run_name = name or own_name or default
     entries = read_entries(source, RUN, run_name)
@@ -120,9 +117,7 @@ def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
 
 def _is_listing(source: Any) -> bool:
     """Tell an iterable, of runs or of a run's entries, from one object."""
-    return (
-        isinstance(source, Iterable) and not isinstance(source, SINGLE) and not has_columns(source)
-    )
+    return is_iterable(source) and not has_columns(source)
 
 
 def _is_entry(item: Any) -> bool:
@@ -170,7 +165,7 @@ def _find_files(source: Any) -> list[RunSource] | None:
     """Return the files that a path stands for, or None where it is no path."""
     if isinstance(source, RunSource):
         return [source]
-    return find_runs([source]) if isinstance(source, str | os.PathLike) else None
+    return find_runs([as_path("runs", source)]) if isinstance(source, str | os.PathLike) else None
 
 
 def _check_names(runs: Sequence[Run | RunSource]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, repeat
-from typing import Literal, TypeVar, cast
+from typing import Literal, TypeVar, cast, get_args
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from confir.data.qrels import Qrels
 from confir.data.run import Run, break_ties
 
 TiePrecision = Literal["double", "single"]
+TIE_PRECISIONS: tuple[TiePrecision, ...] = get_args(TiePrecision)
 Values = TypeVar("Values", Floats, Integers)
 
 

@@ -18,7 +18,7 @@ from confir.data.blocks import BLOCK_SIZE, BlockScanner, Scanned, choose_kernels
 from confir.data.qrels import Qrels
 from confir.data.rankings import JudgedPositions, Rankings, TiePrecision, empty_rankings
 from confir.data.scan_kernels import Kernels, Lines, index_ids
-from confir.data.trec_files import NameBy, RunSource, read_run
+from confir.data.trec_files import NameBy, RunSource, read_trec_run
 
 Ranked = tuple[Rankings, tuple[str, ...]]
 
@@ -70,7 +70,7 @@ class Wanted(NamedTuple):
 
 
 class _ReferenceReader:
-    """Reads runs by `read_run`."""
+    """Reads runs by `read_trec_run`."""
 
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
@@ -86,7 +86,7 @@ class _ReferenceReader:
     def read(self, source: RunSource) -> Ranked:
         """Return the rankings of a run, and its topics that the qrels lack."""
         _, tie_precision, lowest_gain, name_by = self._wanted
-        run = read_run(source.path, name=source.name, name_by=name_by)
+        run = read_trec_run(source.path, name=source.name, name_by=name_by)
         rankings = self._positions.rank(run, tie_precision)
         if lowest_gain is not None:
             rankings = rankings.at_least(lowest_gain)

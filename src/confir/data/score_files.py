@@ -6,61 +6,102 @@ to `Scores`.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, get_args
 
 import numpy as np
 
-from confir.data.files import PathLike, read_bytes, write_whole
-from confir.data.parquet_scores import parquet_bytes, read_regular_parquet
+from confir.arguments import as_choice, as_flag, as_list, as_path, as_text, invalid
+from confir.data.columns import Ids, Table, is_escaped, is_summary, is_unicode
+from confir.data.entries import has_columns
+from confir.data.files import PathLike, write_whole
 from confir.data.score_columns import (
     COLUMN_NAMES,
-    DOCUMENT_NAMES,
-    ROW_NAMES,
-    SUMMARY_TOPIC,
+    EXPECTED,
+    KNOWN_NAMES,
     Layout,
-    ScoreEntries,
-    Table,
-    is_unicode,
+    is_long,
+    is_reserved,
     score_entries,
-    scored_rows,
 )
-from confir.data.score_tables import SEPARATORS, format_ending, is_parquet, read_table
-from confir.data.scores import Scores, scores_from_entries
-from confir.errors import FormatError, InvalidValueError, UnknownNameError
+from confir.data.score_lines import read_lines
+from confir.data.scores import Scores
+from confir.data.tables import (
+    FRAME,
+    SEPARATORS,
+    TableKind,
+    format_ending,
+    import_pyarrow,
+    read_table,
+)
+from confir.errors import FormatError, InvalidValueError
+
+_SCORES = TableKind(
+    EXPECTED,
+    KNOWN_NAMES,
+    levels=tuple(COLUMN_NAMES),
+    read_lines=read_lines,
+    drops_short_rows=lambda header: not is_long(header),
+)
 
 
 def read_scores(
-    paths: PathLike | Sequence[PathLike], *, run: str | None = None, measure: str | None = None
+    paths: PathLike | Any | Sequence[PathLike | Any],
+    *,
+    run: str | None = None,
+    measure: str | None = None,
+    bounded: bool | None = None,
 ) -> Scores:
-    """Return the scores in one file or in several, plain or compressed.
+    """Return the scores in one table or in several: files, plain or compressed, or frames.
 
-    Reads the output of ``trec_eval -q`` and ``ir_measures -q``, and CSV, TSV, JSON, JSONL and
-    Parquet tables. Measures in trec_eval's output are given confir's names where they are the
-    same; all other names stay as they are.
+    Reads the output of ``trec_eval -q``, ``ir_measures -q`` and gdeval, tables in CSV (separated by
+    commas or semicolons), TSV, JSON, JSONL and Parquet, and frames of pandas, polars and Arrow.
+    Measures in trec_eval's output are given confir's names where they are the same; all other
+    names stay as they are.
 
     Parameters
     ----------
     paths
-        The file or files; "-" is standard input. A score that stands in two files is an error.
+        The files or frames; "-" is standard input. A score that stands in two of them is an error.
     run
         Name of the run, for files that hold one run; by default what the file says, else the
-        file's name without endings.
+        file's name without endings, of a frame "frame".
     measure
         Name of the measure, for files that hold one measure; by default what the file says, else
         what its name says (``trec8.AP@1000.csv``, ``web2010_ndcg20.csv``), else "score".
+    bounded
+        Whether measures that confir does not know, such as "score", lie in [0, 1]; by default they
+        do if all of their scores do.
     """
-    if isinstance(paths, str | os.PathLike):
-        return _read_file(os.fspath(paths), run, measure)
-    sources = [os.fspath(path) for path in paths]
-    if not sources:
-        raise InvalidValueError("no score files were given; expected at least one")
-    return _merge([_read_file(source, run, measure) for source in sources], sources)
+    run, measure = (
+        None if value is None else as_text(name, value)
+        for name, value in (("run", run), ("measure", measure))
+    )
+    if bounded is not None:
+        as_flag("bounded", bounded)
+    if isinstance(paths, str | os.PathLike) or has_columns(paths):
+        return replace(_read_source(_as_source(paths), run, measure), bounded=bounded)
+    if isinstance(paths, Mapping):
+        raise invalid("paths", paths, "a path, a data frame, or a list of these")
+    given = [_as_source(source) for source in as_list("paths", paths, least=0)]
+    if not given:
+        raise InvalidValueError("no score files were given; expected at least one of paths")
+    names = [FRAME if has_columns(source) else os.fspath(source) for source in given]
+    merged = _merge([_read_source(source, run, measure) for source in given], names)
+    return replace(merged, bounded=bounded)
 
 
-def write_scores(scores: Scores, path: PathLike, *, layout: Layout = "long") -> None:
+def _as_source(source: Any) -> Any:
+    """Return a path or a data frame; raise for what is neither."""
+    return source if has_columns(source) else as_path("paths", source)
+
+
+def write_scores(scores: Any, path: PathLike, *, layout: Layout = "long") -> None:
     """Write scores in the format that the ending says, whole or not at all.
 
     Missing scores are left out of a long table, and so is what has no score at all.
@@ -68,7 +109,7 @@ def write_scores(scores: Scores, path: PathLike, *, layout: Layout = "long") -> 
     Parameters
     ----------
     scores
-        The scores.
+        The scores, or what `as_scores` makes them of.
     path
         A file ending in .csv, .tsv, .json, .jsonl or .parquet; the text formats may have a
         compression's ending after it.
@@ -76,7 +117,10 @@ def write_scores(scores: Scores, path: PathLike, *, layout: Layout = "long") -> 
         "long" writes a row per score; "wide", for CSV and TSV of one measure, a row per topic and
         a column per run. A wide table does not hold the measure's name.
     """
-    source = os.fspath(path)
+    from confir.data.score_objects import as_scores  # which reads files by this module
+
+    source = as_path("path", path)
+    scores = as_scores(scores)
     ending = format_ending(source)
     if ending not in _WRITERS:
         raise InvalidValueError(
@@ -85,8 +129,7 @@ def write_scores(scores: Scores, path: PathLike, *, layout: Layout = "long") -> 
         )
     if ending == ".parquet" and not source.lower().endswith(ending):
         raise InvalidValueError(f"{source}: Parquet is compressed within; expected .parquet")
-    if layout not in ("long", "wide"):
-        raise UnknownNameError("layout", str(layout), ("long", "wide"))
+    as_choice("layout", layout, get_args(Layout))
     _check_writable(scores, source)
     if layout == "wide":
         _check_wide(scores, source, ending)
@@ -95,54 +138,39 @@ def write_scores(scores: Scores, path: PathLike, *, layout: Layout = "long") -> 
         write_whole(path, _WRITERS[ending](scores))
 
 
-def _read_file(source: str, run: str | None, measure: str | None) -> Scores:
-    content = read_bytes(source)
-    if is_parquet(content, source) and run is None and measure is None:
-        scores = read_regular_parquet(content, source)
-        if scores is not None:
-            return scores
-    table = scored_rows(read_table(content, source))
-    entries = score_entries(table)
+def _read_source(source: PathLike | Any, run: str | None, measure: str | None) -> Scores:
+    return scores_from_table(read_table(source, _SCORES), run, measure)
+
+
+def scores_from_table(table: Table, run: str | None = None, measure: str | None = None) -> Scores:
+    """Return the scores in one table; where an entry is there twice, say on which lines."""
+    entries, table = score_entries(table)
     if run is not None:
-        entries = entries._replace(runs=_renamed("run", entries.runs, run, source))
+        entries = entries._replace(runs=_renamed("run", entries.runs, run, table.source))
     if measure is not None:
-        entries = entries._replace(measures=_renamed("measure", entries.measures, measure, source))
-    return _build(entries, table)
+        measures = _renamed("measure", entries.measures, measure, table.source)
+        entries = entries._replace(measures=measures)
+    repetition = entries.find_repetition()
+    if repetition:
+        second, first = (entry % len(table) for entry in repetition)
+        raise table.error(
+            f"a second score of {entries.describe(repetition[0])} (the first: "
+            f"{table.place(first)}); expected one",
+            second,
+        )
+    if np.isnan(entries.values).all():
+        raise FormatError("every score is missing; expected a number", path=table.source)
+    return entries.to_scores()
 
 
-def _renamed(kind: str, names: Sequence[str], given: str, source: str) -> Sequence[str]:
-    several = len(set(names))
+def _renamed(kind: str, ids: Ids, given: str, source: str) -> Ids:
+    several = len(ids.names)
     if several > 1:
         raise InvalidValueError(
             f"{source} holds {several} {kind}s; {kind}={given!r} can name the {kind} of a file of "
             "one only"
         )
-    return [given] * len(names)
-
-
-def _build(entries: ScoreEntries, table: Table) -> Scores:
-    """Return the scores; where an entry is there twice, say on which lines."""
-    try:
-        scores = scores_from_entries(*entries, path=table.source)
-    except FormatError:
-        raise _repetition(entries, table) from None
-    if np.isnan(scores.values).all():
-        raise FormatError("every score is missing; expected a number", path=table.source)
-    return scores
-
-
-def _repetition(entries: ScoreEntries, table: Table) -> FormatError:
-    """Return the error that names the first entry with run, measure and topic of an earlier one."""
-    keys = list(zip(*entries[:3], strict=True))
-    first = {key: entry for entry, key in reversed(list(enumerate(keys)))}
-    second = next(entry for entry, key in enumerate(keys) if first[key] < entry)
-    run, measure, topic = keys[second]
-    place = f"{table.unit} {table.lines[first[keys[second]] % len(table)]}"
-    return table.error(
-        f"a second score of run {run!r}, measure {measure!r}, topic {topic!r} (the first: "
-        f"{place}); expected one",
-        second % len(table),
-    )
+    return Ids([given], ids.codes)
 
 
 def _merge(tables: Sequence[Scores], sources: Sequence[str]) -> Scores:
@@ -175,8 +203,13 @@ def _check_writable(scores: Scores, source: str) -> None:
         for name in getattr(scores, f"{kind}s"):
             if not name or "\0" in name or not is_unicode(name):
                 raise InvalidValueError(f"{source}: {kind} {name!r} cannot be written as text")
-    if SUMMARY_TOPIC in scores.topics:
-        raise InvalidValueError(f"{source}: topic 'all' would be read as a summary")
+            if format_ending(source) in SEPARATORS and is_escaped(name):
+                raise InvalidValueError(
+                    f"{source}: {kind} {name!r} would be read without its quote; write JSON or "
+                    "Parquet"
+                )
+    for topic in filter(is_summary, scores.topics):
+        raise InvalidValueError(f"{source}: topic {topic!r} would be read as a summary")
     if np.isinf(scores.values).any():
         raise InvalidValueError(f"{source}: a score is infinite; expected finite numbers")
     if np.isnan(scores.values).all():
@@ -191,16 +224,15 @@ def _check_wide(scores: Scores, source: str, ending: str) -> None:
             f"{source}: a wide table holds one measure, not {len(scores.measures)}; select one, "
             "or write a long table"
         )
-    reserved = {"topic", *ROW_NAMES, *DOCUMENT_NAMES, *COLUMN_NAMES["score"]}
-    for run in scores.runs:
-        if run.strip().casefold() in reserved:
-            raise InvalidValueError(
-                f"{source}: run {run!r} would be read as a column's name; write a long table"
-            )
+    for run in filter(is_reserved, scores.runs):
+        raise InvalidValueError(
+            f"{source}: run {run!r} would be read as a column's name; write a long table"
+        )
 
 
 def _quoted(name: str) -> str:
-    if name != name.strip() or any(sign in name for sign in ',"\t\r\n'):
+    special = name != name.strip() or name[0] in "#\ufeff"
+    if special or any(sign in name for sign in ',"\t\r\n'):
         return '"' + name.replace('"', '""') + '"'
     return name
 
@@ -231,10 +263,26 @@ def _record_texts(scores: Scores) -> list[str]:
     return [json.dumps(record, ensure_ascii=False) for record in scores.to_records()]
 
 
+def _parquet_bytes(scores: Scores) -> bytes:
+    """Return scores as the content of a Parquet file, without an object for each row."""
+    arrow, parquet = import_pyarrow("writing Parquet")
+    by_run = scores.values.transpose(1, 2, 0)
+    rows = np.nonzero(~np.isnan(by_run))
+    names = (scores.runs, scores.measures, scores.topics)
+    columns = [
+        arrow.DictionaryArray.from_arrays(places, list(known)).cast(arrow.string())
+        for places, known in zip(rows, names, strict=True)
+    ]
+    table = arrow.table([*columns, by_run[rows]], names=list(COLUMN_NAMES))
+    stream = io.BytesIO()
+    parquet.write_table(table, stream)
+    return stream.getvalue()
+
+
 _WRITERS: dict[str, Callable[[Scores], bytes]] = {
     ".csv": lambda scores: _long_text(scores, ",").encode(),
     ".tsv": lambda scores: _long_text(scores, "\t").encode(),
     ".json": lambda scores: ("[\n" + ",\n".join(_record_texts(scores)) + "\n]\n").encode(),
     ".jsonl": lambda scores: "".join(f"{text}\n" for text in _record_texts(scores)).encode(),
-    ".parquet": parquet_bytes,
+    ".parquet": _parquet_bytes,
 }

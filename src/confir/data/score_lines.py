@@ -9,8 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from confir.data.score_columns import COLUMN_NAMES, EXPECTED, SUMMARY_TOPIC, Table, is_numeric
+import numpy as np
+
+from confir.data.columns import Table, drop_rows, fold
+from confir.data.score_columns import COLUMN_NAMES, EXPECTED, is_numeric
 from confir.errors import FormatError
+
+_SUMMARY = "all"
 
 # trec_eval's rbp is left alone: it is not confir's RBP
 _TREC_EVAL_NAMES = {
@@ -32,6 +37,7 @@ _TREC_EVAL_CUTOFFS = {
     "success": "Success",
 }
 _TREC_EVAL_CUTOFF = re.compile(rf"({'|'.join(_TREC_EVAL_CUTOFFS)})_?(\d+)")
+_THREE_COLUMNS = ["measure", "topic", "score"]
 _TEXT_MEASURES = ("runid", "relstring")
 
 # how the names of the usual measures begin, to tell their column from that of topics
@@ -42,13 +48,29 @@ _MEASURE = re.compile(
 )
 
 
-def is_bare(line: bytes, separator: str | None, source: str) -> bool:
+def read_lines(content: bytes, first: bytes, separator: str | None, source: str) -> Table | None:
+    """Return the table of lines without a header; None where the first line is a header."""
+    if not _is_bare(first, separator, source):
+        return None
+    lines, rows = _split_lines(content, source)
+    columns: list[Sequence[str]] = list(zip(*rows, strict=True))
+    header = ["measure", "topic", "run", "score"] if len(columns) == 4 else _THREE_COLUMNS
+    if len(columns) == 3 and _topics_come_first(columns[0], columns[1], content, source):
+        columns = [columns[1], columns[0], columns[2]]
+    else:
+        columns[0] = [_confir_name(name) for name in columns[0]]
+    table = Table(source, header, columns, lines)
+    kept = np.array([topic != _SUMMARY for topic in columns[1]])
+    return table if kept.all() else drop_rows(table, kept, f"topic {_SUMMARY!r}")
+
+
+def _is_bare(line: bytes, separator: str | None, source: str) -> bool:
     """Whether a first line holds a score, rather than names of columns.
 
     Lines of a run, of qrels or of summaries are errors; of four columns, those that begin with a
     measure are scores, others qrels.
     """
-    names = [cell.strip('" ').casefold() for cell in line.decode().split(separator)]
+    names = [fold(cell.strip('" ')) for cell in line.decode().split(separator)]
     if set(names) & set(COLUMN_NAMES["topic"]):
         return False
     fields = [field.decode() for field in line.split()]
@@ -69,15 +91,15 @@ def is_bare(line: bytes, separator: str | None, source: str) -> bool:
     return count == 3 and (numeric[2] or fields[0].startswith(_TEXT_MEASURES))
 
 
-def bare_table(content: bytes, source: str) -> Table:
-    """Return the table of lines without a header, in the order of columns that they show.
+def _split_lines(content: bytes, source: str) -> tuple[list[int], list[list[str]]]:
+    """Return the numbers of lines that hold scores, and their fields, as many in each.
 
     Lines are split at ASCII blanks only, so that any other blank stays part of an id.
     """
     lines: list[int] = []
     rows: list[list[str]] = []
     for number, line in enumerate(content.splitlines(), start=1):
-        fields = [field.decode() for field in line.split()]
+        fields = line.decode().split() if line.isascii() else [f.decode() for f in line.split()]
         if fields and not fields[0].startswith(("#", *_TEXT_MEASURES)):
             lines.append(number)
             rows.append(fields)
@@ -85,18 +107,13 @@ def bare_table(content: bytes, source: str) -> Table:
         raise FormatError("no numbers; expected a score per topic", path=source)
     width = len(rows[0])
     for number, fields in zip(lines, rows, strict=True):
-        if width == 4 and len(fields) == 3 and fields[1] == SUMMARY_TOPIC:
-            fields.insert(2, SUMMARY_TOPIC)
+        if width == 4 and len(fields) == 3 and fields[1] == _SUMMARY:
+            fields.insert(2, _SUMMARY)
         if len(fields) != width:
             raise FormatError(
                 f"{len(fields)} columns; expected {width} as before", path=source, line=number
             )
-    columns: list[Sequence[str]] = list(zip(*rows, strict=True))
-    if width == 3 and _topics_come_first(columns[0], columns[1], content, source):
-        return Table(source, ["topic", "measure", "score"], columns, lines)
-    header = ["measure", "topic", "run", "score"] if width == 4 else ["measure", "topic", "score"]
-    columns[0] = [_confir_name(name) for name in columns[0]]
-    return Table(source, header, columns, lines)
+    return lines, rows
 
 
 def _topics_come_first(
@@ -107,8 +124,8 @@ def _topics_come_first(
     Told by the column in which summaries are marked, else by trec_eval's padding of names, else
     by the column that holds more names of usual measures.
     """
-    if (SUMMARY_TOPIC in first) != (SUMMARY_TOPIC in second):
-        return SUMMARY_TOPIC in first
+    if (_SUMMARY in first) != (_SUMMARY in second):
+        return _SUMMARY in first
     if re.search(rb"^\S+ +\t", content, re.MULTILINE):
         return False
     usual = [

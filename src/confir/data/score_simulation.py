@@ -15,9 +15,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from confir.arguments import as_generator, as_integer
 from confir.arrays import Booleans, Floats
+from confir.data.score_objects import ScoresSource, as_scores
 from confir.data.scores import Scores
-from confir.data.simulation import check_count, make_generator
 from confir.errors import InvalidValueError
 from confir.parallel import run_in_threads, task_seeds
 
@@ -72,9 +73,9 @@ class ScorePopulation:
 
     def draw(self, topics: int, rng: np.random.Generator | int | None = None) -> Scores:
         """Return the scores on some topics of the population, drawn independently."""
-        check_count("topics", topics)
+        topics = as_integer("topics", topics)
         starts = [*range(0, topics, _BLOCK), topics]
-        seeds = task_seeds(make_generator(rng), len(starts) - 1)
+        seeds = task_seeds(as_generator(rng), len(starts) - 1)
         values = np.empty((topics, len(self.levels)))
 
         def fill(task: tuple[int, int, np.random.SeedSequence]) -> None:
@@ -100,7 +101,7 @@ class ScorePopulation:
         return chance
 
 
-def fit_population(scores: Scores) -> ScorePopulation:
+def fit_population(scores: ScoresSource) -> ScorePopulation:
     """Return a population of topics from which the scores might have been drawn.
 
     Missing scores are taken to be missing at random. A run whose scores are all equal stays so.
@@ -108,8 +109,9 @@ def fit_population(scores: Scores) -> ScorePopulation:
     Parameters
     ----------
     scores
-        Real scores, of two topics or more.
+        Real scores, of two topics or more; anything that `as_scores` takes.
     """
+    scores = as_scores(scores)
     count = (~np.isnan(scores.values)).sum(axis=0)
     if (count < 2).any():
         run, measure = np.argwhere(count < 2)[0].tolist()
@@ -127,14 +129,14 @@ def fit_population(scores: Scores) -> ScorePopulation:
 
 
 def simulate_scores(
-    scores: Scores, *, topics: int, rng: np.random.Generator | int | None = None
+    scores: ScoresSource, *, topics: int, rng: np.random.Generator | int | None = None
 ) -> Scores:
     """Return scores on new topics, drawn from the population that real scores suggest.
 
     Parameters
     ----------
     scores
-        Real scores.
+        Real scores; anything that `as_scores` takes.
     topics
         Number of topics to draw.
     rng

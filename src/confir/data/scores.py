@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arguments import as_reals, invalid
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.columns import Ids, encode_ids
 from confir.errors import FormatError, UnknownNameError
 
 Record = dict[str, Any]
+
+# Scores of a measure in [0, 1] may lie so far outside it, as rounded or printed numbers do.
+RANGE_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,14 +34,25 @@ class Scores:
         Names of the measures.
     values
         Topics × runs × measures; NaN where a run has no score.
+    bounded
+        Whether measures that confir does not know lie in [0, 1]; None where their scores decide.
+    inside
+        Whether all scores by each measure lie in [0, 1], in the table that runs and measures were
+        selected from.
     """
 
     topics: tuple[str, ...]
     runs: tuple[str, ...]
     measures: tuple[str, ...]
     values: Floats
+    bounded: bool | None = None
+    inside: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
+        for kind in ("topics", "runs", "measures"):
+            object.__setattr__(self, kind, _as_names(kind, getattr(self, kind)))
+        if type(self.values) is not np.ndarray or self.values.dtype != np.float64:
+            object.__setattr__(self, "values", as_reals("values", self.values))
         expected = (len(self.topics), len(self.runs), len(self.measures))
         if self.values.shape != expected:
             raise FormatError(f"scores have shape {self.values.shape}; expected {expected}")
@@ -44,6 +60,10 @@ class Scores:
             names = getattr(self, kind)
             if len(set(names)) < len(names):
                 raise FormatError(f"two {kind} of the scores have the same name")
+        here = lie_in_unit_interval(self.values).tolist()
+        there = self.inside if len(self.inside) == len(here) else here
+        both = tuple(one and other for one, other in zip(here, there, strict=True))
+        object.__setattr__(self, "inside", both)
 
     def __repr__(self) -> str:
         return (
@@ -60,12 +80,18 @@ class Scores:
         self, *, runs: Sequence[str] | None = None, measures: Sequence[str] | None = None
     ) -> Scores:
         """Return the scores of some runs and measures only, in the order given."""
-        chosen_runs = self.runs if runs is None else tuple(runs)
-        chosen_measures = self.measures if measures is None else tuple(measures)
+        chosen_runs = self.runs if runs is None else _as_names("runs", runs)
+        chosen_measures = self.measures if measures is None else _as_names("measures", measures)
         run_places = [_place("run", name, self.runs) for name in chosen_runs]
         measure_places = [_place("measure", name, self.measures) for name in chosen_measures]
         values = self.values[:, run_places][:, :, measure_places]
-        return Scores(self.topics, chosen_runs, chosen_measures, values)
+        inside = tuple(self.inside[place] for place in measure_places)
+        return Scores(self.topics, chosen_runs, chosen_measures, values, self.bounded, inside)
+
+    def topic_counts(self) -> Integers:
+        """Return how many topics have a score: runs × measures."""
+        counts: Integers = (~np.isnan(self.values)).sum(axis=0)
+        return counts
 
     def mean(self) -> Floats:
         """Return the mean over the topics that have a score: runs × measures."""
@@ -106,6 +132,52 @@ class Scores:
         return frame_from_records(self.to_records(), backend)
 
 
+class ScoreEntries(NamedTuple):
+    """One entry per score: its run, its measure, its topic (these in order) and its value."""
+
+    runs: Ids
+    measures: Ids
+    topics: Ids
+    values: Floats
+
+    def find_repetition(self) -> tuple[int, int] | None:
+        """Return the first entry that repeats an earlier one's run, measure and topic, and that."""
+        cells, shape = self._cells()
+        taken = np.zeros(math.prod(shape), bool)
+        taken[cells] = True
+        if np.count_nonzero(taken) == len(cells):
+            return None
+        order = np.argsort(cells, kind="stable")
+        second = int(order[1:][cells[order[1:]] == cells[order[:-1]]].min())
+        return second, int(np.argmax(cells == cells[second]))
+
+    def describe(self, entry: int) -> str:
+        """Return whose score an entry is, in words."""
+        run, measure, topic = (ids.names[ids.codes[entry]] for ids in self[:3])
+        return f"run {run!r}, measure {measure!r}, topic {topic!r}"
+
+    def to_scores(self) -> Scores:
+        """Return the table of all entries, none of which repeats another; others are NaN."""
+        cells, shape = self._cells()
+        values = np.full(shape, np.nan)
+        values.reshape(-1)[cells] = self.values
+        runs, measures = tuple(self.runs.names), tuple(self.measures.names)
+        return Scores(tuple(self.topics.names), runs, measures, values)
+
+    def _cells(self) -> tuple[Integers, tuple[int, ...]]:
+        """Return each entry's cell in the table of topics × runs × measures, and its shape."""
+        axes = (self.topics, self.runs, self.measures)
+        shape = tuple(len(ids.names) for ids in axes)
+        return np.ravel_multi_index(tuple(ids.codes for ids in axes), shape), shape
+
+
+def lie_in_unit_interval(values: Floats) -> Booleans:
+    """Return for each entry of the last axis whether all of its scores lie in [0, 1]."""
+    low, high = -RANGE_TOLERANCE, 1.0 + RANGE_TOLERANCE
+    inside = np.isnan(values) | ((values >= low) & (values <= high))
+    return np.asarray(inside.all(axis=tuple(range(values.ndim - 1))))
+
+
 def scores_from_entries(
     runs: Sequence[str],
     measures: Sequence[str],
@@ -120,32 +192,23 @@ def scores_from_entries(
     """
     if len(values) == 0:
         raise FormatError("no scores; expected one per run, measure and topic", path=path)
-    run_place = _places(runs)
-    measure_place = _places(measures)
-    topic_names = sorted(set(topics))
-    topic_place = {name: place for place, name in enumerate(topic_names)}
-    table = np.full((len(topic_names), len(run_place), len(measure_place)), np.nan)
-    cells = (
-        np.array([topic_place[name] for name in topics]),
-        np.array([run_place[name] for name in runs]),
-        np.array([measure_place[name] for name in measures]),
-    )
-    flat = np.ravel_multi_index(cells, table.shape)
-    order = np.argsort(flat, kind="stable")
-    repeated = order[1:][flat[order[1:]] == flat[order[:-1]]]
-    if len(repeated):
-        i = int(repeated.min())
-        raise FormatError(
-            f"a second score of run {runs[i]!r}, measure {measures[i]!r}, topic {topics[i]!r}; "
-            "expected one",
-            path=path,
-        )
-    table.reshape(-1)[flat] = values
-    return Scores(tuple(topic_names), tuple(run_place), tuple(measure_place), table)
+    numbers = np.array(values, np.float64)
+    ordered = encode_ids(topics).in_order()
+    entries = ScoreEntries(encode_ids(runs), encode_ids(measures), ordered, numbers)
+    repetition = entries.find_repetition()
+    if repetition:
+        about = entries.describe(repetition[0])
+        raise FormatError(f"a second score of {about}; expected one", path=path)
+    return entries.to_scores()
 
 
-def _places(names: Sequence[str]) -> dict[str, int]:
-    return {name: place for place, name in enumerate(dict.fromkeys(names))}
+def _as_names(kind: str, names: Any) -> tuple[str, ...]:
+    """Return the names of topics, runs or measures."""
+    single = isinstance(names, str | bytes) or not isinstance(names, Iterable)
+    listed = () if single else tuple(names)
+    if single or not all(isinstance(name, str) for name in listed):
+        raise invalid(kind, names, "a list of names")
+    return listed
 
 
 def _place(kind: str, name: str, known: Sequence[str] | Mapping[str, int]) -> int:

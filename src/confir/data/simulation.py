@@ -20,21 +20,21 @@ document once per topic, reads the qrels too.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from confir.arguments import as_generator, as_integer
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.files import PathLike
+from confir.data.output_folder import OutputFolder
 from confir.data.qrels import Qrels, build_qrels
 from confir.data.run import Run, build_run
-from confir.data.trec_files import write_qrels, write_run
-from confir.errors import InvalidValueError, UnreadableError, enumerate_names
+from confir.data.trec_files import write_trec_qrels, write_trec_run
+from confir.errors import InvalidValueError, enumerate_names
 
 FEWEST_RELEVANT, MOST_RELEVANT = 2, 200
 FEWEST_SUBTOPICS, MOST_SUBTOPICS = 2, 5
@@ -180,13 +180,13 @@ def simulate_collection(
         Generator or seed.
     """
     for name, value in (("topics", topics), ("depth", depth), ("pool_depth", pool_depth)):
-        check_count(name, value)
+        as_integer(name, value)
     if not isinstance(relevant, Real) or not FEWEST_RELEVANT <= relevant <= MOST_RELEVANT:
         raise InvalidValueError(
             f"relevant is {relevant!r}; expected a number from {FEWEST_RELEVANT} to {MOST_RELEVANT}"
         )
     systems = _list_systems(runs, topics)
-    generator = make_generator(rng)
+    generator = as_generator(rng)
     names = [str(FIRST_TOPIC + number) for number in range(topics)]
     truth = _draw_truth(generator, topics, 3 * depth + 1000, relevant)
     shared = {
@@ -215,30 +215,24 @@ def sample_collection() -> Collection:
 
 
 def write_collection(collection: Collection, folder: PathLike) -> None:
-    """Write a collection as TREC files: qrels.txt, and runs/NAME.txt for every run."""
+    """Write a collection as TREC files: qrels.txt, and runs/NAME.txt for every run.
+
+    The folder must be new, empty, or one that confir wrote.
+    """
     for run in collection.runs:
         if not run.name or any(mark in run.name for mark in "/\\\0"):
             raise InvalidValueError(f"run {run.name!r} cannot be written: expected a file name")
-    runs = Path(folder) / "runs"
-    try:
-        os.makedirs(runs, exist_ok=True)
-    except OSError as error:
-        raise UnreadableError(f"{runs}: cannot be made ({error.strerror or error})") from None
-    write_qrels(collection.qrels, Path(folder) / "qrels.txt")
+    target = OutputFolder(folder)
+    write_trec_qrels(collection.qrels, target.file("qrels.txt"))
     for run in collection.runs:
-        write_run(run, runs / f"{run.name}.txt")
-
-
-def check_count(name: str, value: int) -> None:
-    """Raise where a number of things is not a whole number from 1."""
-    if not isinstance(value, Integral) or value < 1:
-        raise InvalidValueError(f"{name} is {value!r}; expected a whole number from 1")
+        write_trec_run(run, target.file(f"runs/{run.name}.txt"))
+    target.remove_stale()
 
 
 def _list_systems(runs: int | Sequence[System], topics: int) -> Sequence[System]:
     """Return the systems that were asked for."""
     if not isinstance(runs, Sequence):
-        check_count("runs", runs)
+        as_integer("runs", runs)
         qualities = np.linspace(-0.5, 0.5, runs).tolist()
         return [System(f"run{place}", quality) for place, quality in enumerate(qualities, start=1)]
     if not runs or not all(isinstance(system, System) for system in runs):
@@ -250,15 +244,6 @@ def _list_systems(runs: int | Sequence[System], topics: int) -> Sequence[System]
                 f"{topics}"
             )
     return runs
-
-
-def make_generator(rng: np.random.Generator | int | None) -> np.random.Generator:
-    """Return the generator; a seed stands for PCG64, whatever NumPy's default may become."""
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if rng is not None and (not isinstance(rng, Integral) or rng < 0):
-        raise InvalidValueError(f"rng is {rng!r}; expected a generator, a seed from 0, or None")
-    return np.random.Generator(np.random.PCG64(rng))
 
 
 def _draw_truth(rng: np.random.Generator, topics: int, candidates: int, relevant: float) -> _Truth:

@@ -12,13 +12,14 @@ import os
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from confir.arguments import as_path, invalid
 from confir.arrays import Floats, Integers
 from confir.data.files import COMPRESSION_ENDINGS, STDIN, PathLike, read_bytes, write_whole
 from confir.data.qrels import Intents, Qrels, build_qrels
@@ -45,6 +46,7 @@ WRITABLE_ID = re.compile("[^ \t\n\r\v\f\0\ud800-\udfff]+")
 WRITABLE_TOPIC = re.compile(f"(?![#\ufeff]){WRITABLE_ID.pattern}")
 
 NameBy = Literal["file", "tag"]
+NAMINGS: tuple[NameBy, ...] = get_args(NameBy)
 
 
 class RunSource(NamedTuple):
@@ -58,18 +60,8 @@ class RunSource(NamedTuple):
         return self.name or name_from_path(self.path)
 
 
-def read_run(path: PathLike, *, name: str | None = None, name_by: NameBy = "file") -> Run:
-    """Return the run in a TREC file, plain or compressed.
-
-    Parameters
-    ----------
-    path
-        The file; "-" is standard input.
-    name
-        The run's name; by default that of the file without its endings.
-    name_by
-        "tag" takes the run's tag, the last column of its first line, as its name.
-    """
+def read_trec_run(path: PathLike, *, name: str | None = None, name_by: NameBy = "file") -> Run:
+    """Return the run in a TREC file; parameters as in `read_run`."""
     source = os.fspath(path)
     content = text_bytes(read_bytes(path), source)
     try:
@@ -78,25 +70,28 @@ def read_run(path: PathLike, *, name: str | None = None, name_by: NameBy = "file
         return _read_run_by_line(content, source, name, name_by)
 
 
-def read_qrels(path: PathLike, *, intents: PathLike | Intents | None = None) -> Qrels:
-    """Return the judgements in a TREC qrels file, plain or compressed.
-
-    Parameters
-    ----------
-    path
-        The file, lines of topic, subtopic (or anything), docid, gain; "-" is standard input.
-    intents
-        Intent probabilities: a file with lines of topic, subtopic, probability, or a mapping
-        topic → subtopic → probability. Without them, a topic's subtopics count alike.
-    """
+def read_trec_qrels(path: PathLike, *, intents: Intents | None = None) -> Qrels:
+    """Return the judgements in a TREC qrels file; parameters as in `read_qrels`."""
     source = os.fspath(path)
-    if isinstance(intents, str | os.PathLike):
-        intents = read_intents(intents)
     content = text_bytes(read_bytes(path), source)
     try:
-        return _read_regular_qrels(content, source, intents)
+        return build_qrels(*_regular_judgements(content), path=source, intents=intents)
     except (_IrregularError, FormatError):
-        return _read_qrels_by_line(content, source, intents)
+        judgements = _judgements_by_line(content, source)
+    return build_qrels(*judgements, path=source, intents=intents)
+
+
+def as_intents(source: Any) -> Intents | None:
+    """Return the intent probabilities that a file or a mapping holds, if any."""
+    if source is None:
+        return None
+    if isinstance(source, str | os.PathLike):
+        return read_intents(as_path("intents", source))
+    if not isinstance(source, Mapping) or not all(
+        isinstance(held, Mapping) for held in source.values()
+    ):
+        raise invalid("intents", source, "a path, or a mapping topic → subtopic → probability")
+    return source
 
 
 def read_intents(path: PathLike) -> dict[str, dict[str, float]]:
@@ -134,7 +129,7 @@ def read_intents(path: PathLike) -> dict[str, dict[str, float]]:
     return intents
 
 
-def write_run(run: Run, path: PathLike) -> None:
+def write_trec_run(run: Run, path: PathLike) -> None:
     """Write a run as a TREC file, compressed as the ending says."""
     target = os.fspath(path)
     _check_ids("topic", run.topics, target)
@@ -149,7 +144,7 @@ def write_run(run: Run, path: PathLike) -> None:
     write_whole(path, "".join(lines).encode(errors="replace"))
 
 
-def write_qrels(qrels: Qrels, path: PathLike) -> None:
+def write_trec_qrels(qrels: Qrels, path: PathLike) -> None:
     """Write qrels as a TREC file, compressed as the ending says."""
     target = os.fspath(path)
     _check_ids("topic", qrels.topics, target)
@@ -211,6 +206,14 @@ def find_runs(sources: Iterable[PathLike]) -> list[RunSource]:
             )
         first[label] = run.path
     return found
+
+
+def find_files(source: str) -> list[str]:
+    """Return the files that a source of runs stands for, itself where there are none."""
+    try:
+        return [run.path for run in _expand(source)]
+    except UnreadableError:
+        return [source]
 
 
 def text_bytes(content: bytes, source: str) -> bytes:
@@ -292,7 +295,11 @@ def _read_regular_run(content: bytes, source: str, name: str | None, name_by: Na
     return build_run(run_name, topics, documents, np.concatenate(scores), path=source)
 
 
-def _read_regular_qrels(content: bytes, source: str, intents: Intents | None) -> Qrels:
+# topic, subtopic, docid and gain of each judgement
+_Judgements = tuple[list[str], list[str], list[str], Integers]
+
+
+def _regular_judgements(content: bytes) -> _Judgements:
     topics: list[str] = []
     subtopics: list[str] = []
     documents: list[str] = []
@@ -304,9 +311,7 @@ def _read_regular_qrels(content: bytes, source: str, intents: Intents | None) ->
         documents += _decode(columns[2])
         found = map(parsed.__getitem__, columns[3])
         gains.append(np.fromiter(found, np.int64, len(columns[3])))
-    return build_qrels(
-        topics, subtopics, documents, np.concatenate(gains), path=source, intents=intents
-    )
+    return topics, subtopics, documents, np.concatenate(gains)
 
 
 def _regular_blocks(content: bytes, width: int) -> Iterator[list[list[bytes]]]:
@@ -425,7 +430,7 @@ def _read_run_by_line(content: bytes, source: str, name: str | None, name_by: Na
             f"{source}: {untagged} lines have five columns; read as topic Q0 docid rank score, "
             "without a tag",
             InputWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     run_name = name or (tag if name_by == "tag" else None) or name_from_path(source)
     return build_run(run_name, topics, documents, np.array(scores, np.float64), path=source)
@@ -440,7 +445,7 @@ def _wrong_run_columns(fields: Sequence[bytes], source: str, number: int) -> For
     return FormatError(problem, path=source, line=number)
 
 
-def _read_qrels_by_line(content: bytes, source: str, intents: Intents | None) -> Qrels:
+def _judgements_by_line(content: bytes, source: str) -> _Judgements:
     topics: list[str] = []
     subtopics: list[str] = []
     documents: list[str] = []
@@ -472,9 +477,7 @@ def _read_qrels_by_line(content: bytes, source: str, intents: Intents | None) ->
                 path=source,
                 line=number,
             )
-    return build_qrels(
-        topics, subtopics, documents, np.array(gains, np.int64), path=source, intents=intents
-    )
+    return topics, subtopics, documents, np.array(gains, np.int64)
 
 
 def _wrong_qrels_columns(fields: Sequence[bytes], source: str, number: int) -> FormatError:

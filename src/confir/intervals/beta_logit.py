@@ -8,10 +8,15 @@ from confir.arrays import Floats
 from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import inverse_logit, logit
+from confir.order import TIE
 from confir.resampling.distribution import SamplingDistribution
 
 # Few topics tell little about skewness: the beta distribution's counts as that of so many topics.
 PRIOR_TOPICS = 100.0
+
+# Below this dispersion, s²/(m(1-m)), scores are nearly equal. Of samples of real scores under 1 %
+# are: reproductions/nearly_equal_scores.py.
+NEARLY_EQUAL = 0.001
 
 
 def beta_logit_interval(
@@ -22,7 +27,8 @@ def beta_logit_interval(
     Solves ``T + aT² + a²T³/3 + b = ±t_{n-1}`` for ``T = (logit m - logit μ)·m(1-m)/se``, with a and
     b as in `hall-logit` (Hall 1992). Their γ is the mean of the sample's skewness, with weight n,
     and that of the beta distribution of the same mean and variance, with weight ``prior_topics``.
-    Equal scores have the limits of `equal_scores_limits`.
+    Equal scores have the limits of `equal_scores_limits`, into which those of nearly equal scores
+    pass: the limits by the formula count by `spread_share`, those for equal scores for the rest.
     """
     n, m, se = distribution.count, distribution.estimate, distribution.require("se")
     quantile = t_quantile(distribution.df, level)
@@ -38,11 +44,28 @@ def beta_logit_interval(
         low, high = (
             inverse_logit(logit(m) - _solve(a, u - b) * slope * se) for u in (quantile, -quantile)
         )
-    equal = equal_scores_limits(distribution, level)
-    return Limits(
-        np.where(distribution.degenerate, equal.low, low),
-        np.where(distribution.degenerate, equal.high, high),
-    )
+    share, equal = spread_share(distribution), equal_scores_limits(distribution, level)
+    return Limits(_blend(share, low, equal.low), _blend(share, high, equal.high))
+
+
+def spread_share(distribution: SamplingDistribution) -> Floats:
+    """Return how far each sample is from equal scores: 0 for these, 1 unless nearly equal.
+
+    It is the dispersion as a share of NEARLY_EQUAL, so that limits have no jump: many scores of 0
+    and one just above say as little about other topics as scores that are all 0. Scores x and 1-x
+    have the same share.
+    """
+    n, m, se = distribution.count, distribution.estimate, distribution.require("se")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        dispersion = n * np.square(se) / (m * (1.0 - m))
+    share: Floats = np.minimum(np.nan_to_num(dispersion) / NEARLY_EQUAL, 1.0)
+    return np.where(share > TIE, share, 0.0)
+
+
+def _blend(share: Floats, spread: Floats, equal: Floats) -> Floats:
+    """Return a limit between that of spread and that of equal scores; each alone at its end."""
+    between = share * np.where(share > 0, spread, 0.0) + (1.0 - share) * equal
+    return np.where(share < 1.0, between, spread)
 
 
 def equal_scores_limits(distribution: SamplingDistribution, level: float) -> Limits:

@@ -11,13 +11,13 @@ from typing import NamedTuple, overload
 
 import numpy as np
 
+from confir.arguments import as_choice, as_generator, as_levels, as_texts
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.scores import Scores
 from confir.errors import (
     DegenerateSampleWarning,
     InputWarning,
     InvalidValueError,
-    UnknownNameError,
     UnsupportedMethodError,
     enumerate_names,
 )
@@ -36,6 +36,7 @@ from confir.intervals.bootstrap_t import (
     symmetric_t_side,
 )
 from confir.intervals.bounded import betting_interval, gaffke_interval
+from confir.intervals.documents import document_intervals
 from confir.intervals.interval import Interval, Limits, check_level
 from confir.intervals.percentile import (
     percentile_interval,
@@ -44,6 +45,7 @@ from confir.intervals.percentile import (
 )
 from confir.intervals.probe import Probe, side_of_limits
 from confir.intervals.standard import logit_t_interval, t_interval
+from confir.measures.bounds import assumed_bounded
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
@@ -253,6 +255,9 @@ _ALL = (
 
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
 
+# The method of each column.
+Choice = tuple[Method, ...]
+
 DEFAULT_LEVEL = 0.95
 DEFAULT_METHOD = "t"  # for differences, counts and all that is no mean of scores in [0, 1]
 DEFAULT_BOUNDED_METHOD = "beta-logit"  # for means of scores in [0, 1]
@@ -299,11 +304,14 @@ def confidence_interval(
     Parameters
     ----------
     scores
-        `Scores`; an array of scores, topics or topics × columns; or a sampling distribution.
+        What `as_scores` takes; an array of scores, topics or topics × columns; or a sampling
+        distribution.
     level
         Confidence level; or several, which give a list of intervals from the same replicates.
     method
-        Name of a method in METHODS, or several; by default the one that suits the statistic.
+        Name of a method in METHODS, or several; by default for each measure the one that suits it:
+        `beta-logit` for means of scores in [0, 1], `t` for all else. A sampling distribution over
+        documents has linear (the default), logit, percentile and bca.
     replicates
         Number of replicates, B.
     rng
@@ -311,28 +319,20 @@ def confidence_interval(
     statistic, baseline
         As in `bootstrap_topics`.
     """
-    levels = [float(one) for one in np.atleast_1d(level)]
-    for one in levels:
-        check_level(one)
-    sample = _Columns.of(scores, statistic, baseline)
-    names = [sample.default_method()] if method is None else method
-    methods = [find_method(name) for name in ([names] if isinstance(names, str) else names)]
-    if not levels or not methods:
-        raise InvalidValueError("no level or no method is named; expected at least one of each")
-    for chosen in methods:
-        sample.check(chosen)
+    levels = as_levels(level)
+    generator = as_generator(rng)
     check_replicates(replicates)
-    drawn = replicates if sample.replicates is None else sample.replicates
-    if any(chosen.resamples or chosen.name == "gaffke" for chosen in methods):
-        _check_tails(drawn, max(levels))
-    intervals = sample.intervals(methods, levels, replicates, np.random.default_rng(rng))
     several = not isinstance(level, Real) or not (method is None or isinstance(method, str))
+    if isinstance(scores, SamplingDistribution) and "documents" in scores.resampled:
+        over_documents = document_intervals(scores, levels, method)
+        return over_documents if several else over_documents[0]
+    sample = _Columns.of(scores, statistic, baseline)
+    choices = sample.choose(None if method is None else as_texts("method", method))
+    drawn = replicates if sample.replicates is None else sample.replicates
+    if any(one.resamples or one.name == "gaffke" for one in set().union(*choices)):
+        _check_tails(drawn, max(levels))
+    intervals = sample.intervals(choices, levels, replicates, generator)
     return intervals if several else intervals[0]
-
-
-def default_method(scores: ScoresLike) -> str:
-    """Return the name of the method that suits scores best, where none is named."""
-    return _Columns.of(scores, "mean", None).default_method()
 
 
 def means_alone(scores: Scores, level: float) -> Interval:
@@ -346,15 +346,13 @@ def means_alone(scores: Scores, level: float) -> Interval:
         high=np.full(mean.shape, np.nan),
         topics=(~np.isnan(scores.values)).sum(axis=0),
         level=level,
-        method="none",
+        methods=("none",) * mean.size,
     )
 
 
 def find_method(name: str) -> Method:
     """Return the method of a name; an unknown one raises, with the nearest names."""
-    if name not in METHODS:
-        raise UnknownNameError("method", name, METHODS)
-    return METHODS[name]
+    return METHODS[as_choice("method", name, METHODS)]
 
 
 def _check_tails(replicates: int, level: float) -> None:
@@ -377,6 +375,7 @@ class _Columns:
     shape: tuple[int, ...]
     support: Booleans
     source: TopicSample | SamplingDistribution
+    assumed: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -390,7 +389,8 @@ class _Columns:
         sample = topic_sample(scores, statistic=statistic, baseline=baseline)
         if sample.topics < 2:
             raise InvalidValueError("there is one topic; an interval needs at least 2")
-        return cls(sample.labels, sample.shape, sample.support, sample)
+        assumed = assumed_bounded(scores) if isinstance(scores, Scores) else ()
+        return cls(sample.labels, sample.shape, sample.support, sample, assumed)
 
     @property
     def replicates(self) -> int | None:
@@ -398,10 +398,16 @@ class _Columns:
         done = self.source.replicates if isinstance(self.source, SamplingDistribution) else None
         return None if done is None else len(done)
 
-    def default_method(self) -> str:
-        needs = METHODS[DEFAULT_BOUNDED_METHOD].needs
-        fits = self.support.all() and all(self._provides(need) for need in needs)
-        return DEFAULT_BOUNDED_METHOD if fits else DEFAULT_METHOD
+    def choose(self, names: str | Sequence[str] | None) -> list[Choice]:
+        """Return the method of every column: by each name, else by what the column holds."""
+        if names is not None:
+            methods = [find_method(name) for name in ([names] if isinstance(names, str) else names)]
+            for method in methods:
+                self.check(method)
+            return [(method,) * len(self.labels) for method in methods]
+        bounded, other = METHODS[DEFAULT_BOUNDED_METHOD], METHODS[DEFAULT_METHOD]
+        fits = all(self._provides(need) for need in bounded.needs)
+        return [tuple(bounded if fits and inside else other for inside in self.support.tolist())]
 
     def check(self, method: Method) -> None:
         """Raise where a method does not fit the columns, naming those that do."""
@@ -431,42 +437,44 @@ class _Columns:
 
     def intervals(
         self,
-        methods: Sequence[Method],
+        choices: Sequence[Choice],
         levels: Sequence[float],
         replicates: int,
         rng: np.random.Generator,
     ) -> list[Interval]:
-        """Return an interval for each method and level, in that order."""
+        """Return an interval for each choice of methods and level, in that order."""
         seed = own_seed(rng)
         if isinstance(self.source, SamplingDistribution):
-            parts = [_limits(self.source, methods, levels)]
+            parts = [_limits(self.source, choices, levels)]
             done = 0 if self.source.replicates is None else len(self.source.replicates)
         else:
             source = self.source
+            methods = set().union(*choices)
             resamples = any(method.resamples for method in methods)
             weights = topic_weights(source.topics, replicates, rng) if resamples else None
             needs = {need for method in methods for need in method.needs}
 
             def task(columns: slice) -> _Block:
                 block = source.distribution(columns, weights, needs)
-                return _limits(replace(block, seed=seed, draws=replicates), methods, levels)
+                own = [choice[columns] for choice in choices]
+                return _limits(replace(block, seed=seed, draws=replicates), own, levels)
 
             starts = range(0, source.columns, _BLOCK)
             parts = run_in_threads(task, [slice(start, start + _BLOCK) for start in starts])
             done = replicates
         intervals = [
-            self._join(parts, i, method, level, done if method.resamples else 0)
-            for i, (method, level) in enumerate((m, v) for m in methods for v in levels)
+            self._join(parts, i, choice, level, done)
+            for i, (choice, level) in enumerate((c, v) for c in choices for v in levels)
         ]
         for interval in intervals[:: len(levels)]:
-            missing = np.isnan(interval.low).reshape(-1)
-            if missing.any():
-                self._warn(interval.method, missing)
+            missing = np.flatnonzero(np.isnan(interval.low)).tolist()
+            for method in dict.fromkeys(interval.methods[i] for i in missing):
+                self._warn(method, [i for i in missing if interval.methods[i] == method])
         return intervals
 
-    def _warn(self, method: str, degenerate: Booleans) -> None:
-        names = [" ".join(self.labels[i]) for i in np.flatnonzero(degenerate)]
-        answered = self.support[degenerate].all() and self._provides("sample")
+    def _warn(self, method: str, degenerate: Sequence[int]) -> None:
+        names = [" ".join(self.labels[i]) for i in degenerate]
+        answered = all(self.support[i] for i in degenerate) and self._provides("sample")
         others = [other.name for other in METHODS.values() if other.any_sample]
         hint = f"; {', '.join(others)} give one" if answered and method not in others else ""
         warnings.warn(
@@ -477,9 +485,10 @@ class _Columns:
         )
 
     def _join(
-        self, parts: Sequence[_Block], place: int, method: Method, level: float, replicates: int
+        self, parts: Sequence[_Block], place: int, choice: Choice, level: float, replicates: int
     ) -> Interval:
         limits = [part.limits[place] for part in parts]
+        bounded = {m for (_, m), method in zip(self.labels, choice, strict=True) if method.bounded}
         return Interval(
             labels=self.labels,
             estimate=np.concatenate([part.estimate for part in parts]).reshape(self.shape),
@@ -487,8 +496,9 @@ class _Columns:
             high=np.concatenate([limit.high for limit in limits]).reshape(self.shape),
             topics=np.concatenate([part.topics for part in parts]).reshape(self.shape),
             level=level,
-            method=method.name,
-            replicates=replicates,
+            methods=tuple(method.name for method in choice),
+            replicates=replicates if any(method.resamples for method in choice) else 0,
+            assumed=tuple(name for name in self.assumed if name in bounded),
         )
 
 
@@ -501,15 +511,22 @@ class _Block(NamedTuple):
 
 
 def _limits(
-    distribution: SamplingDistribution, methods: Sequence[Method], levels: Sequence[float]
+    distribution: SamplingDistribution, choices: Sequence[Choice], levels: Sequence[float]
 ) -> _Block:
-    """Return the limits of a block of columns by each method and level; NaN where degenerate."""
-    degenerate = distribution.degenerate
+    """Return the limits of a block of columns by each choice and level; NaN where degenerate."""
     limits = []
-    for method in methods:
+    for choice in choices:
         for level in levels:
-            low, high = method.compute(distribution, level)
-            if not method.any_sample:
-                low, high = np.where(degenerate, np.nan, low), np.where(degenerate, np.nan, high)
+            low, high = np.empty((2, len(choice)))
+            for method in dict.fromkeys(choice):
+                chosen = np.array([one is method for one in choice])
+                found = _method_limits(method, distribution, level)
+                low, high = np.where(chosen, found.low, low), np.where(chosen, found.high, high)
             limits.append(Limits(low, high))
     return _Block(distribution.estimate, distribution.count, limits)
+
+
+def _method_limits(method: Method, distribution: SamplingDistribution, level: float) -> Limits:
+    low, high = method.compute(distribution, level)
+    degenerate = distribution.degenerate & (not method.any_sample)
+    return Limits(np.where(degenerate, np.nan, low), np.where(degenerate, np.nan, high))

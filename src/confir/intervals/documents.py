@@ -1,31 +1,34 @@
 """Which intervals are there over documents? DOCUMENT_METHODS; `document_interval` applies them.
 
-They read the spread or the quantiles of a score over resampled collections ([Cormack2006] §5).
+They read the spread or the quantiles of a score over resampled collections ([Cormack2006] §5), or
+of a mean over topics and collections.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from confir.arguments import as_choice, as_choices, as_real
 from confir.arrays import Floats
-from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
+from confir.errors import UnsupportedMethodError
 from confir.intervals.bca import bca_interval
 from confir.intervals.interval import Interval, Limits, check_level
 from confir.intervals.percentile import percentile_interval
 from confir.intervals.quantiles import t_quantile
+from confir.intervals.standard import t_interval
 from confir.measures.summary import LOGIT_MARGIN, clipped_logit, inverse_logit
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.document_replicates import spread
+from confir.resampling.variance_components import spread
 
 
 def linear_interval(distribution: SamplingDistribution, level: float) -> Limits:
-    """``s ± z · sd(s')``; limits may leave [0, 1]."""
-    half = normal_quantile(level) * distribution.require("se")
-    return Limits(distribution.estimate - half, distribution.estimate + half)
+    """``s ± z · sd(s')``, t for z where topics vary too; limits may leave [0, 1]."""
+    return t_interval(distribution, level)
 
 
 def logit_interval(
@@ -33,12 +36,18 @@ def logit_interval(
 ) -> Limits:
     """``logit(s) ± z · sd(logit s')``, transformed back; scores clipped to [ε, 1-ε] first.
 
+    Where topics vary too, t for z and, by the delta method, se/(s(1-s)) for the standard deviation.
     The interval holds the score also where clipping moved it; a score that does not vary, such as
     an AP of 0, is its own interval.
     """
-    sd = logit_spread(distribution.require("replicates").T, margin)
-    score, still = distribution.estimate, sd == 0
-    centre, half = clipped_logit(score, margin), normal_quantile(level) * sd
+    score = distribution.estimate
+    if "topics" in distribution.resampled:
+        kept = np.clip(score, margin, 1.0 - margin)
+        sd = distribution.require("se") / (kept * (1.0 - kept))
+    else:
+        sd = logit_spread(distribution.require("replicates").T, margin)
+    still, centre = sd == 0, clipped_logit(score, margin)
+    half = t_quantile(distribution.df, level) * sd
     low = np.where(still, score, np.minimum(inverse_logit(centre - half), score))
     return Limits(low, np.where(still, score, np.maximum(inverse_logit(centre + half), score)))
 
@@ -130,9 +139,26 @@ def document_interval(
         high=high,
         topics=distribution.count,
         level=level,
-        method=method,
+        methods=(method,) * len(distribution.labels),
         replicates=len(distribution.require("replicates")),
     )
+
+
+def document_intervals(
+    distribution: SamplingDistribution, levels: Sequence[float], methods: Any = None
+) -> list[Interval]:
+    """Return an interval for each method, "linear" by default, and level, in that order."""
+    names = as_choices(
+        "method",
+        "linear" if methods is None else methods,
+        DOCUMENT_METHODS,
+        "method over documents",
+    )
+    return [
+        document_interval(distribution, level=level, method=name)
+        for name in names
+        for level in levels
+    ]
 
 
 def _fits(method: DocumentMethod, distribution: SamplingDistribution) -> bool:
@@ -142,15 +168,12 @@ def _fits(method: DocumentMethod, distribution: SamplingDistribution) -> bool:
 
 def find_document_method(name: str) -> DocumentMethod:
     """Return the method of a name; an unknown one raises, with the nearest names."""
-    if name not in DOCUMENT_METHODS:
-        raise UnknownNameError("method over documents", name, DOCUMENT_METHODS)
-    return DOCUMENT_METHODS[name]
+    return DOCUMENT_METHODS[as_choice("method", name, DOCUMENT_METHODS, "method over documents")]
 
 
 def check_margin(margin: float) -> None:
     """Raise where a margin leaves no scores between 0 and 1."""
-    if not 0.0 < margin < 0.5:
-        raise InvalidValueError(f"margin is {margin}; expected a number above 0 and below 0.5")
+    as_real("margin", margin, above=0.0, below=0.5)
 
 
 def normal_quantile(level: float) -> float:

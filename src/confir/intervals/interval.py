@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from confir.arguments import as_level
 from confir.arrays import Floats, Integers
 from confir.data.frames import frame_from_records
 from confir.data.scores import Record
-from confir.errors import InvalidValueError
 
 INTERVAL_COLUMNS = ("run", "measure", "topics", "mean", "low", "high", "level", "method")
 
@@ -34,10 +35,13 @@ class Interval:
         Topics that each estimate rests on, in the same shape.
     level
         Confidence level, such as 0.95.
-    method
-        Name of the method.
+    methods
+        Name of the method of each entry, in the order of the labels.
     replicates
         Number of replicates; 0 where nothing was resampled.
+    assumed
+        Measures that confir does not know, whose method rests on all of their scores being in
+        [0, 1].
     """
 
     labels: tuple[tuple[str, str], ...]
@@ -46,8 +50,9 @@ class Interval:
     high: Floats
     topics: Integers
     level: float
-    method: str
+    methods: tuple[str, ...]
     replicates: int = 0
+    assumed: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         if len(self.labels) == 1:
@@ -56,6 +61,11 @@ class Interval:
             )
             return f"Interval({mean:.4f} [{low:.4f}, {high:.4f}], level={self.level:g}, method={self.method!r})"
         return f"Interval({len(self.labels)} columns, level={self.level:g}, method={self.method!r})"
+
+    @property
+    def method(self) -> str:
+        """The method; where measures have different ones, each with its measures."""
+        return name_methods([self])
 
     def _repr_html_(self) -> str:
         from confir.report.notebook import notebook_html
@@ -70,17 +80,18 @@ class Interval:
             self.estimate.reshape(-1).tolist(),
             self.low.reshape(-1).tolist(),
             self.high.reshape(-1).tolist(),
+            self.methods,
             strict=True,
         )
         return [
             dict(
                 zip(
                     INTERVAL_COLUMNS,
-                    (run, measure, topics, mean, low, high, self.level, self.method),
+                    (run, measure, topics, mean, low, high, self.level, method),
                     strict=True,
                 )
             )
-            for (run, measure), topics, mean, low, high in rows
+            for (run, measure), topics, mean, low, high, method in rows
         ]
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -93,12 +104,21 @@ class Interval:
         return frame_from_records(self.to_records(), backend)
 
 
+def name_methods(intervals: Sequence[Interval]) -> str:
+    """Return the methods of intervals, with the measures that each is for where they differ."""
+    measures: dict[str, dict[str, None]] = {}
+    for interval in intervals:
+        for (_, measure), name in zip(interval.labels, interval.methods, strict=True):
+            measures.setdefault(name, {})[measure] = None
+    alike = len({frozenset(by) for by in measures.values()}) == 1
+    return ", ".join(
+        name if alike else f"{name} ({', '.join(by)})" for name, by in measures.items()
+    )
+
+
 def check_level(level: float) -> None:
     """Raise where a level is not between 0 and 1."""
-    if not 0.0 < level < 1.0:
-        raise InvalidValueError(
-            f"level is {level}; expected a number between 0 and 1, such as 0.95"
-        )
+    as_level(level)
 
 
 def tail_probabilities(level: float) -> tuple[float, float]:

@@ -11,8 +11,8 @@ from statistics import NormalDist
 
 import numpy as np
 
+from confir.arguments import as_level
 from confir.arrays import Floats
-from confir.intervals.interval import check_level
 
 # Newton's method doubles the right digits with each step: after one so small, all are right.
 _LAST_STEP = 1e-9
@@ -32,7 +32,7 @@ def t_quantile(df: Floats, level: float) -> Floats:
     level
         The level of a two-sided interval: 0.95 gives the quantile at 0.975.
     """
-    check_level(level)
+    level = as_level(level)
     distinct, places = np.unique(df, return_inverse=True)
     quantiles = np.array([_t_quantile(one, level) for one in distinct.tolist()], np.float64)
     return quantiles[places].reshape(np.shape(df))

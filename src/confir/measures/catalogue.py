@@ -5,10 +5,9 @@ from __future__ import annotations
 import inspect
 import math
 import re
+from typing import Any
 
-import numpy as np
-
-from confir.arrays import Floats
+from confir.arguments import HIGHEST_COUNT, as_integer, invalid
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.measures import binary, diversity, graded
 from confir.measures.measure import Definition, Measure, Parameter
@@ -51,7 +50,7 @@ _ALL = (
 
 MEASURES: dict[str, Definition] = {definition.name: definition for definition in _ALL}
 
-HIGHEST_NUMBER = 2**31 - 1
+HIGHEST_NUMBER = HIGHEST_COUNT
 
 DEFAULT_MEASURES = ("AP", "nDCG@10", "P@10", "RR", "R@1000")
 
@@ -65,18 +64,21 @@ _NAME = re.compile(
 )
 
 
-def parse_measure(name: str | Measure, *, rel: int = 1) -> Measure:
+def parse_measure(name: Any, *, rel: int = 1) -> Measure:
     """Return the measure that a name such as ``nDCG(dcg='exp-log2')@10`` stands for.
 
     Parameters
     ----------
     name
-        In the spelling of ir-measures, or a name of trec_eval such as ``ndcg_cut_10``.
+        In the spelling of ir-measures, or a name of trec_eval such as ``ndcg_cut_10``; or a measure
+        of confir or ir_measures.
     rel
         Lowest gain that counts as relevant, where the name itself does not say.
     """
+    rel = as_rel(rel)
     if isinstance(name, Measure):
         return name
+    name = measure_name(name)
     match = _NAME.fullmatch(name.strip())
     definition = match and _SPELLINGS.get(_folded(match["name"]))
     if not match or not definition:
@@ -93,6 +95,26 @@ def parse_measure(name: str | Measure, *, rel: int = 1) -> Measure:
         if key in values and values[key] != parameter.default
     )
     return Measure(definition, settings, cutoff)
+
+
+def measure_name(measure: Any) -> str:
+    """Return a name, or that of a measure of ir_measures, which is not imported for it."""
+    if is_from_ir_measures(measure):
+        return str(measure)
+    if not isinstance(measure, str):
+        raise invalid("measure", measure, "a name such as 'nDCG@10', or a measure")
+    return measure
+
+
+def is_from_ir_measures(measure: Any) -> bool:
+    """Tell a measure of ir_measures, without importing it."""
+    modules = (base.__module__ for base in type(measure).__mro__)
+    return any(module.partition(".")[0] == "ir_measures" for module in modules)
+
+
+def as_rel(rel: Any) -> int:
+    """Return the lowest gain that counts as relevant."""
+    return as_integer("rel", rel)
 
 
 def canonical_name(name: str) -> str:
@@ -192,17 +214,3 @@ def _fits(value: Parameter, parameter: inspect.Parameter) -> bool:
         kind for part in str(parameter.annotation).split(" | ") for kind in _KINDS.get(part, ())
     ]
     return isinstance(value, tuple(allowed)) and not isinstance(value, bool)
-
-
-def is_bounded(name: str, scores: Floats) -> bool:
-    """Whether scores by a measure lie in [0, 1] by nature, not only by chance.
-
-    Names that confir does not know are judged by the scores themselves; NaN is no score.
-    """
-    inside = bool((np.isnan(scores) | ((scores >= 0.0) & (scores <= 1.0))).all())
-    try:
-        measure = parse_measure(name)
-    except (UnknownNameError, InvalidValueError):
-        return inside
-    in_gains = measure.definition.in_gains and "rel" not in dict(measure.parameters)
-    return inside and not measure.definition.counts and not in_gains

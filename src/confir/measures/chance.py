@@ -12,6 +12,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from confir.arguments import as_integer, as_reals, invalid
 from confir.arrays import Floats
 from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
 from confir.measures import chance_moments
@@ -24,7 +25,7 @@ Counts = int | Sequence[int] | np.ndarray[Any, Any]
 CountsByGain = Counts | Mapping[int, Counts]
 
 # Whole numbers up to here are exact in double precision.
-_HIGHEST_COUNT = 2**53
+MOST_DOCUMENTS = 2**53
 
 
 @overload
@@ -115,7 +116,10 @@ def check_collection(
     """Return the numbers as arrays of one shape; raise where no such collection exists."""
     n = _whole("documents", documents, lowest=1)
     levels = relevant if isinstance(relevant, Mapping) else {1: relevant}
-    by_gain = {int(gain): _whole("relevant", count, lowest=0) for gain, count in levels.items()}
+    by_gain = {
+        as_integer("a gain of relevant", gain, lowest=0): _whole("relevant", count, lowest=0)
+        for gain, count in levels.items()
+    }
     k = n if depth is None else _whole("depth", depth, lowest=1)
     try:
         n, k, *counts = np.broadcast_arrays(n, k, *by_gain.values())
@@ -137,14 +141,14 @@ def check_collection(
 
 
 def _whole(name: str, value: Any, lowest: int) -> Floats:
-    array = np.asarray(value)
-    numbers = array.astype(np.float64) if array.dtype.kind in "iuf" else np.array(np.nan)
-    wrong = ~((numbers >= lowest) & (numbers <= _HIGHEST_COUNT) & (numbers == np.floor(numbers)))
+    expected = f"a whole number from {lowest} to {MOST_DOCUMENTS}, or an array of them"
+    numbers = as_reals(name, value, expected)
+    if np.asarray(value).dtype.kind == "b":
+        raise invalid(name, value, expected)
+    wrong = ~((numbers >= lowest) & (numbers <= MOST_DOCUMENTS) & (numbers == np.floor(numbers)))
     if wrong.any():
-        found = value if numbers.ndim == 0 else array[wrong].flat[0]
-        raise InvalidValueError(
-            f"{name} is {found}; expected a whole number from {lowest} to {_HIGHEST_COUNT}"
-        )
+        found = value if numbers.ndim == 0 else numbers[wrong].flat[0]
+        raise invalid(name, found, expected)
     return numbers
 
 

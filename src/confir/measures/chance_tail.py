@@ -99,7 +99,35 @@ def combine_probabilities(p: Floats) -> float:
     known = p[~np.isnan(p)]
     if len(known) == 0:
         return math.nan
-    return float(chdtrc(2.0 * len(known), -2.0 * np.log(known).sum()))
+    with np.errstate(divide="ignore"):
+        return float(chdtrc(2.0 * len(known), -2.0 * np.log(known).sum()))
+
+
+def combine_tails(tail: Tail, draws: int) -> tuple[float, float, float]:
+    """Return the combined probability of independent topics, and the limits of its error.
+
+    Each simulated p exceeds α with a probability of 1-α at least where there is only chance, and so
+    does what Fisher's method makes of independent ones, for any number of draws. But p cannot fall
+    below what the draws of the topics allow, so that it says little about the exact combined
+    probability. That is between the limits, at `ERROR_LEVEL`: those of the k simulated topics hold
+    all at once with 1/k of the error each, and combining is monotone. The lower limit is 0 where
+    some topic has no draw that does as well.
+
+    Parameters
+    ----------
+    tail
+        Probabilities of the topics.
+    draws
+        Random rankings of each topic that is simulated.
+    """
+    simulated = tail.low < tail.high
+    count = np.rint(tail.p[simulated] * (draws + 1.0)) - 1.0
+    error = (1.0 - ERROR_LEVEL) / max(1, len(count))
+    limits = [tail.p.copy(), tail.p.copy()]
+    for limit, found in zip(limits, _clopper_pearson(count, draws, error), strict=True):
+        limit[simulated] = found
+    low, high = (combine_probabilities(limit) for limit in limits)
+    return combine_probabilities(tail.p), low, high
 
 
 def simulate_random_ap(
@@ -129,15 +157,19 @@ def _exact(p: Floats, observed: Floats) -> Tail:
 
 
 def _simulated(count: Integers, draws: int, observed: Floats) -> Tail:
-    """Return the estimate with Clopper-Pearson limits."""
+    """Return the estimate with its limits."""
+    limits = ((count + 1) / (draws + 1), *_clopper_pearson(count, draws, 1.0 - ERROR_LEVEL))
+    return Tail(*(np.where(np.isnan(observed), np.nan, limit) for limit in limits))
+
+
+def _clopper_pearson(count: Integers | Floats, draws: int, error: float) -> tuple[Floats, Floats]:
+    """Return the limits of a probability of which so many draws are a sample, half the error each."""
     from scipy.special import betaincinv
 
-    tail = (1.0 - ERROR_LEVEL) / 2.0
     rest = draws - count
-    low = np.where(count > 0, betaincinv(np.maximum(count, 1), rest + 1, tail), 0.0)
-    high = np.where(rest > 0, betaincinv(count + 1, np.maximum(rest, 1), 1.0 - tail), 1.0)
-    limits = ((count + 1) / (draws + 1), low, high)
-    return Tail(*(np.where(np.isnan(observed), np.nan, limit) for limit in limits))
+    low = np.where(count > 0, betaincinv(np.maximum(count, 1), rest + 1, error / 2.0), 0.0)
+    high = np.where(rest > 0, betaincinv(count + 1, np.maximum(rest, 1), 1.0 - error / 2.0), 1.0)
+    return low, high
 
 
 def _count_at_least(values: Floats, observed: Floats) -> Integers:

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 
+from confir.arguments import as_choice, as_function, as_integer
 from confir.arrays import Floats
+from confir.data.common_topics import name_topics, warn_of_left_out_topics
 from confir.data.files import PathLike
 from confir.data.neighbours import as_qrels, as_runs
 from confir.data.qrels import Intents, Qrels
 from confir.data.ranked_lists import RankedLists
-from confir.data.rankings import JudgedPositions, Rankings, TiePrecision, stack_rankings
+from confir.data.rankings import (
+    TIE_PRECISIONS,
+    JudgedPositions,
+    Rankings,
+    TiePrecision,
+    stack_rankings,
+)
+from confir.data.rules import Missing
 from confir.data.run import Run
 from confir.data.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
-from confir.data.trec_files import NameBy, RunSource, read_run
+from confir.data.trec_files import NAMINGS, NameBy, RunSource, read_trec_run
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -26,12 +34,18 @@ from confir.errors import (
     UnknownNameError,
     enumerate_names,
 )
-from confir.measures.catalogue import DEFAULT_MEASURES, HIGHEST_NUMBER, parse_measure
+from confir.measures.catalogue import (
+    DEFAULT_MEASURES,
+    HIGHEST_NUMBER,
+    as_rel,
+    is_from_ir_measures,
+    measure_name,
+    parse_measure,
+)
 from confir.measures.foreign import ForeignMeasure, foreign_measure
 from confir.measures.measure import ListMeasure, Measure
 from confir.parallel import Progress, run_in_threads
 
-Missing = Literal["zero", "drop", "error"]
 AnyMeasure = Measure | ListMeasure | ForeignMeasure
 
 # Judged documents measured together: enough to spread the cost of a numpy call, few enough for the
@@ -60,8 +74,8 @@ def evaluate(
         Files, or objects: dicts, data frames, and those of ranx and ir_measures. Runs may also be
         a glob, a directory, a list, or a mapping of names to any of these.
     measures
-        Names such as "nDCG@10"; or functions of one list: the gains in rank order, NaN where
-        unjudged, and the gains of all judged documents of the topic.
+        Names such as "nDCG@10"; measures of confir or ir_measures; or functions of one list: the
+        gains in rank order, NaN where unjudged, and the gains of all judged documents of the topic.
     rel
         Lowest gain that counts as relevant, for measures that do not name their own.
     depth
@@ -78,6 +92,9 @@ def evaluate(
     wanted = parse_measures(measures, rel)
     check_missing(missing)
     check_depth(depth)
+    as_choice("tie_precision", tie_precision, TIE_PRECISIONS)
+    as_choice("name_by", name_by, NAMINGS)
+    as_function("progress", progress)
     judged = as_qrels(qrels, intents=intents)
     sources = as_runs(runs)
     if any(isinstance(measure, ForeignMeasure) for measure in wanted):
@@ -155,38 +172,39 @@ def score_rankings(
 
 def check_depth(depth: int | None) -> None:
     """Raise unless a depth, if any, leaves something to look at."""
-    if depth is not None and not 1 <= depth <= HIGHEST_NUMBER:
-        raise InvalidValueError(f"depth is {depth}; expected 1 to {HIGHEST_NUMBER}")
+    if depth is not None:
+        as_integer("depth", depth, highest=HIGHEST_NUMBER)
 
 
 def check_missing(missing: str) -> None:
     """Raise where a way to treat missing topics is none."""
-    if missing not in ("zero", "drop", "error"):
-        raise UnknownNameError("way to treat missing topics", missing, ("zero", "drop", "error"))
+    as_choice("missing", missing, get_args(Missing), "way to treat missing topics")
 
 
 def parse_measures(
-    measures: str | Measure | Callable[..., float] | Sequence[str | Measure | Callable[..., float]],
+    measures: Any,
     rel: int = 1,
 ) -> list[AnyMeasure]:
     """Return the measures that names stand for, each once."""
-    if isinstance(measures, str | Measure) or not isinstance(measures, Sequence):
+    if isinstance(measures, str | bytes) or not isinstance(measures, Sequence):
         measures = [measures]
     if not measures:
         raise InvalidValueError("no measure is named; expected at least one, such as 'AP'")
+    rel = as_rel(rel)
     parsed = {str(measure): measure for measure in (_parse(entry, rel) for entry in measures)}
     return list(parsed.values())
 
 
-def _parse(entry: str | Measure | Callable[..., float], rel: int) -> AnyMeasure:
+def _parse(entry: Any, rel: int) -> AnyMeasure:
     if isinstance(entry, Measure):
         return entry
-    if not isinstance(entry, str):
+    if callable(entry) and not is_from_ir_measures(entry) and not isinstance(entry, type):
         return ListMeasure(entry)
+    name = measure_name(entry)
     try:
-        return parse_measure(entry, rel=rel)
+        return parse_measure(name, rel=rel)
     except UnknownNameError:
-        foreign = foreign_measure(entry)
+        foreign = foreign_measure(name)
         if foreign is None:
             raise
         return foreign
@@ -195,7 +213,7 @@ def _parse(entry: str | Measure | Callable[..., float], rel: int) -> AnyMeasure:
 def _read(source: Run | RunSource, name_by: NameBy) -> Run:
     if isinstance(source, Run):
         return source
-    return read_run(source.path, name=source.name, name_by=name_by)
+    return read_trec_run(source.path, name=source.name, name_by=name_by)
 
 
 def _rank(
@@ -261,12 +279,15 @@ def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> No
         if extra:
             unknown[name] = list(extra)
     if lacking and missing == "error":
-        raise TopicMismatchError(f"{_describe(lacking)} of the qrels; expected all of them")
-    if lacking:
-        treated = "scored 0" if missing == "zero" else "left out of the run's means"
-        _warn(f"{_describe(lacking)} of the qrels, {treated}")
+        raise TopicMismatchError(f"{name_topics(lacking)} of the qrels; expected all of them")
+    if lacking and missing == "zero":
+        _warn(f"{name_topics(lacking)} of the qrels, scored 0")
+    elif lacking:
+        present = np.concatenate([rankings.present for rankings, _ in ranked])
+        same = bool((present == present[0]).all())
+        warn_of_left_out_topics(lacking, "of the qrels", same=same)
     if unknown:
-        _warn(f"{_describe(unknown, verb='has')} that the qrels lack, left out")
+        _warn(f"{name_topics(unknown, verb='has')} that the qrels lack, left out")
 
 
 def _warn_of_nothing_relevant(qrels: Qrels, measures: Sequence[AnyMeasure]) -> None:
@@ -290,18 +311,6 @@ def _warn_of_nothing_relevant(qrels: Qrels, measures: Sequence[AnyMeasure]) -> N
             f"no document has a gain as high as {enumerate_names(asking)} asks for: the highest is "
             f"{highest}"
         )
-
-
-def _describe(topics: Mapping[str, Sequence[str]], verb: str = "lacks") -> str:
-    """Return "run 'x' lacks 2 topics (301, 302)", or the same for several runs."""
-    parts = [
-        f"run {name!r} {verb} {len(names)} topic{'s' if len(names) > 1 else ''} "
-        f"({enumerate_names(names, 5)})"
-        for name, names in islice(topics.items(), 5)
-    ]
-    if len(topics) > len(parts):
-        parts.append(f"so do {len(topics) - len(parts)} more runs")
-    return "; ".join(parts)
 
 
 def _warn(message: str) -> None:

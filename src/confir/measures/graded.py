@@ -7,7 +7,7 @@ documents are relevant stays with the levels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.rankings import Rankings
+from confir.data.rankings import Rankings, Values
 from confir.errors import InvalidValueError
 from confir.measures.binary import relevant_within, share
 from confir.measures.ratio_sums import accumulate, sums_of_ratios, sums_over_copies
@@ -101,7 +101,7 @@ def q_measure(
     relevant = relevant_within(ordered, cutoff)
     kept = relevant.copies_within(cutoff)
     if kept.max(initial=0) <= 1:
-        blended = relevant.total(kept * _single_ratios(ordered, relevant, beta, gains))
+        blended = relevant.total(kept * _single_ratios(ordered, relevant, kept, beta, gains))
     else:
         before = relevant.before if cutoff is None else np.minimum(relevant.before, cutoff)
         counted = replace(relevant, before=before, copies=kept)
@@ -268,51 +268,49 @@ def _stop_probability(gain: Floats, gmax: int) -> Floats:
 
 
 def _single_ratios(
-    rankings: Rankings, relevant: Rankings, beta: float, gains: str | None
+    rankings: Rankings, relevant: Rankings, kept: Integers, beta: float, gains: str | None
 ) -> Floats:
-    """Return Q's blended ratio at the rank of each relevant document's first copy.
+    """Return Q's blended ratio at the rank of each relevant document that is kept once.
 
-    Gains are added as in the ideal list: a perfect list scores exactly 1.
+    Gains are added one by one from the top, as in the ideal list: a perfect list scores exactly 1.
     """
     rank = relevant.before + 1
-    counts = {level: above + here[:, None] for level, here, above in _seen_by_level(relevant)}
-    gained = beta * _cumulated(rankings, counts, gains, rank.shape)
-    ideal = beta * _ideal_gains(rankings, gains, deepest=int(rank.max(initial=0)))
+    gained = _running_sums(kept * mapped_gain(relevant.gain, gains)[:, None], relevant.offsets)
+    seen = _running_sums(kept, relevant.offsets)
+    ideal = _ideal_gains(rankings, gains, deepest=int(rank.max(initial=0)))
     place = np.minimum(rank, ideal.shape[1] - 1)
     best = ideal[relevant.topic[:, None], place, np.arange(rank.shape[1])]
-    ratios: Floats = (gained + sum(counts.values())) / (best + rank)
+    ratios: Floats = (beta * gained + seen) / (beta * best + rank)
     return ratios
+
+
+def _running_sums(values: Values, offsets: Integers) -> Values:
+    """Return the sums of each list's values down to each one, added from the top."""
+    sums = np.empty_like(values)
+    for start, stop in pairwise(offsets.tolist()):
+        np.cumsum(values[start:stop], axis=0, out=sums[start:stop])
+    return sums
 
 
 def _ideal_gains(rankings: Rankings, gains: str | None, deepest: int | None = None) -> Floats:
     """Return the gain of the ideal lists' first 0, 1, … documents, up to the last relevant one.
 
     Topics × ranks × replicates, the rankings' levels in ascending order of gain; no deeper than
-    asked for.
+    asked for. Neither time nor memory grows with the product of levels and ranks.
     """
-    topics, _, replicates = rankings.counts.shape
-    end = int(rankings.count_at_least(1).max(initial=0))
+    relevant = rankings.levels >= 1
+    gain = np.append(mapped_gain(rankings.levels[relevant], gains)[::-1], 0.0)
+    end_of_level = np.cumsum(rankings.counts[:, relevant][:, ::-1], axis=1)
+    topics, _, replicates = end_of_level.shape
+    end = int(end_of_level[:, -1:].max(initial=0))
     ranks = 1 + (end if deepest is None else min(end, deepest))
-    rank = np.arange(float(ranks))[:, None]
-    held: dict[int, Floats] = {}
-    end_of_level, higher = np.zeros((topics, 1, replicates)), np.zeros((topics, ranks, replicates))
-    for number in np.flatnonzero(rankings.levels >= 1)[::-1]:
-        end_of_level += rankings.counts[:, [number]]
-        this_or_higher = np.minimum(rank, end_of_level)
-        held[int(rankings.levels[number])] = this_or_higher - higher
-        higher = this_or_higher
-    return _cumulated(rankings, held, gains, (topics, ranks, replicates))
-
-
-def _cumulated(
-    rankings: Rankings,
-    counts: Mapping[int, Floats | Integers],
-    gains: str | None,
-    shape: tuple[int, ...],
-) -> Floats:
-    """Return the gain of so many documents of each level, added in the order of the levels."""
-    cumulated = np.zeros(shape)
-    for level in rankings.levels.tolist():
-        if level in counts:
-            cumulated += counts[level] * mapped_gain(np.array([level]), gains)
+    # The document at a rank is of the level after all those that end above it.
+    place = np.minimum(end_of_level, ranks)
+    place += (ranks + 1) * np.arange(topics)[:, None, None]
+    place *= replicates
+    place += np.arange(replicates)
+    ended = np.bincount(place.ravel(), minlength=topics * (ranks + 1) * replicates)
+    level = np.cumsum(ended.reshape(topics, ranks + 1, replicates)[:, : ranks - 1], axis=1)
+    cumulated = np.zeros((topics, ranks, replicates))
+    np.cumsum(gain[level], axis=1, out=cumulated[:, 1:])
     return cumulated

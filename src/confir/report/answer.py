@@ -7,12 +7,22 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from confir.data.common_topics import LEAST_COMMON_TOPICS, common_topics, have_same_topics
 from confir.errors import enumerate_names
 from confir.order import is_best
 from confir.report.contents import Contents, MeasureContents
-from confir.report.numbers import counted, interval_text, number_text, p_text, percent
-from confir.studies.comparison import Comparison
-from confir.studies.verdicts import BETTER, NOT_SHOWN, WORSE, signed
+from confir.report.numbers import (
+    counted,
+    interval_text,
+    number_text,
+    p_text,
+    percent,
+    runs_differ_in_topics,
+    topics_text,
+)
+from confir.studies.comparison import Comparison, Place
+from confir.studies.corrections import CORRECTION_NAMES
+from confir.studies.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, OPPOSITE, signed
 
 _NAMES_SHOWN = 5
 
@@ -28,7 +38,7 @@ def answer_sentences(contents: Contents) -> list[str]:
     first, level = contents.measures[0], contents.settings.level
     return [
         _best_sentence(first, level),
-        *_told_apart(first, level),
+        *_against_others(first, level),
         *_rank_sentence(first, level),
         *_other_measures(contents),
         *_shares_sentence(contents),
@@ -47,18 +57,17 @@ def verdicts_against(comparison: Comparison, run: int) -> dict[int, str]:
 
     ``better`` says that the one run is better than the other.
     """
-    opposite = {BETTER: WORSE, WORSE: BETTER}
     verdict: dict[int, str] = {}
     pairs = zip(comparison.first.tolist(), comparison.second.tolist(), strict=True)
-    for (first, second), word in zip(pairs, told_verdicts(comparison), strict=True):
+    for (first, second), word in zip(pairs, pair_verdicts(comparison), strict=True):
         if second == run:
             verdict[first] = word
         elif first == run:
-            verdict[second] = opposite.get(word, word)
+            verdict[second] = OPPOSITE.get(word, word)
     return verdict
 
 
-def told_verdicts(comparison: Comparison) -> list[str]:
+def pair_verdicts(comparison: Comparison) -> list[str]:
     """Return the verdict on each pair; pairs that share too few topics are not compared."""
     compared = comparison.topics[:, 0] >= 2
     words: list[str] = np.where(compared, comparison.verdict[0, :, 0], NOT_COMPARED).tolist()
@@ -76,25 +85,41 @@ def _best_sentence(contents: MeasureContents, level: float) -> str:
     mean, low, high = (
         float(a.reshape(-1)[best]) for a in (interval.estimate, interval.low, interval.high)
     )
-    topics = counted(len(scores.topics), "topic")
+    counts = interval.topics.reshape(-1)
+    topics = topics_text(counts)
     if math.isnan(mean):
-        return f"By {contents.measure} over {topics}, no run has a score."
-    shares = is_best(scores.mean()[:, 0])
+        over = counted(len(scores.topics), "topic")
+        return f"By {contents.measure} over {over}, no run has a score."
+    shares = is_best(contents.comparable_means())
     tied = [place for place in contents.order()[1:] if shares[place]]
     which = "the run is"
     if len(scores.runs) > 1:
         which = f"the best of {len(scores.runs)} runs is"
     said = f"mean {number_text(mean)}"
+    if runs_differ_in_topics(counts[:, None]).any():
+        said += f" over its {counted(int(counts[best]), 'topic')}"
     if not (math.isnan(low) or math.isnan(high)):
         limits = interval_text(mean, low, high).partition(" ")[2]
         said += f", {percent(level)} interval {limits}"
     if tied:
-        said += f"; the same mean: {_names(scores.runs[place] for place in tied)}"
-    return f"By {contents.measure} over {topics}, {which} {isolated(scores.runs[best])}: {said}."
+        said += f"; the same mean{_where_compared(contents)}: {_names(scores.runs[place] for place in tied)}"
+    where = _where_compared(contents)
+    return f"By {contents.measure} over {topics}, {which} {isolated(scores.runs[best])}{where}: {said}."
 
 
-def _told_apart(contents: MeasureContents, level: float) -> list[str]:
-    """Return whom the best run can and cannot be told from."""
+def _where_compared(contents: MeasureContents) -> str:
+    """Return on which topics means are compared, where runs do not have the same ones."""
+    values = contents.scores.values
+    if have_same_topics(values).all():
+        return ""
+    common = int(common_topics(values).sum())
+    if common < LEAST_COMMON_TOPICS:
+        return " by its mean over its own topics"
+    return f" on the {common} topics that all runs have"
+
+
+def _against_others(contents: MeasureContents, level: float) -> list[str]:
+    """Return which runs the best one is significantly better than, and which it is not."""
     if not contents.comparisons:
         return [f"Runs are not compared: {contents.left_out['comparisons']}."]
     comparison = contents.comparisons[level]
@@ -103,46 +128,47 @@ def _told_apart(contents: MeasureContents, level: float) -> list[str]:
     runs: dict[str, list[str]] = {}
     for place in others:
         runs.setdefault(verdicts[place], []).append(contents.scores.runs[place])
-    told, unclear = runs.pop(BETTER, []), runs.pop(NOT_SHOWN, [])
+    beaten, unclear = runs.pop(BETTER, []), runs.pop(INCONCLUSIVE, [])
     return [
-        *_better_sentences(len(told), unclear, len(others), _how_compared(comparison)),
+        *_better_sentences(len(beaten), unclear, len(others), _how_compared(comparison)),
         *(_exception(word, names) for word, names in runs.items()),
     ]
 
 
-def _better_sentences(told: int, unclear: list[str], others: int, how: str) -> list[str]:
-    """Return how many runs the best one is better than, and from whom it cannot be told."""
-    if told == others:
+def _better_sentences(beaten: int, unclear: list[str], others: int, how: str) -> list[str]:
+    """Return how many runs the best one is better than, and which are indistinguishable from it."""
+    if beaten == others:
         every = "the other run" if others == 1 else f"every one of the other {others} runs"
-        return [f"It is shown to be better than {every} ({how})."]
+        return [f"It is significantly better than {every} ({how})."]
     if others == 1:
-        said = f"It is not shown to be better than the other run, {_names(unclear)} ({how})."
+        said = f"It is not significantly better than the other run, {_names(unclear)} ({how})."
         return [said] if unclear else []
-    better = f"It is shown to be better than {told} of the other {others} runs ({how})."
-    if not told:
-        better = f"It is not shown to be better than any of the other {others} runs ({how})"
+    better = f"It is significantly better than {beaten} of the other {others} runs ({how})."
+    if not beaten:
+        better = f"It is not significantly better than any of the other {others} runs ({how})"
         next_runs = f"; the next by the mean: {_names(unclear)}" if unclear else ""
         return [f"{better}{next_runs}."]
     if not unclear:
         return [better]
-    rest = "" if len(unclear) == 1 else f"the other {len(unclear)}: "
-    return [better, f"It cannot be told from {rest}{_names(unclear)}."]
+    runs = "One run is" if len(unclear) == 1 else f"{len(unclear)} runs are"
+    return [better, f"{runs} statistically indistinguishable from it: {_names(unclear)}."]
 
 
 def _exception(word: str, names: list[str]) -> str:
-    """Return what is unusual about runs beside the best one: some topics are missing."""
+    """Return what is unusual about runs beside the best one: missing topics, or equal scores."""
     if word == NOT_COMPARED:
         return f"It is not compared with {_names(names)}: fewer than 2 topics in common."
+    if word == IDENTICAL:
+        return f"It is identical to {_names(names)}: the same score on every topic."
     better = "is" if len(names) == 1 else "are"
-    return f"On the topics in common, {_names(names)} {better} shown to be better than it."
+    return f"On the topics in common, {_names(names)} {better} significantly better than it."
 
 
 def _how_compared(comparison: Comparison) -> str:
-    how = f"paired {comparison.tests[0]} test, error {1 - comparison.level:.4g}"
-    tested = int((~np.isnan(comparison.p[0, :, 0])).sum())
+    how = f"paired {comparison.tests[0]} test, α = {1 - comparison.level:.4g}"
+    tested = int(comparison.tested[0])
     if tested > 1:
-        pairs = counted(tested, "pair")
-        how += f", {comparison.correction.capitalize()}'s correction for {pairs}"
+        how += f", {CORRECTION_NAMES[comparison.correction]} for {counted(tested, 'pair')}"
     return how
 
 
@@ -175,7 +201,7 @@ def _other_measures(contents: Contents) -> list[str]:
     best = contents.measures[0].order()[0]
     same, others = [], []
     for part in contents.measures[1:]:
-        highest = is_best(part.scores.mean()[:, 0])
+        highest = is_best(part.comparable_means())
         if highest[best]:
             same.append(part.measure)
         elif highest.any():
@@ -199,14 +225,13 @@ def _shares_sentence(contents: Contents) -> list[str]:
     variance = collection.difference_variance
     best, runner_up = collection.order()[:2]
     place = variance.runs.index(runner_up)
-    parts = [
-        float(part[0, 0, place])
-        for part in (variance.topics, variance.documents, variance.interaction)
-    ]
-    total = sum(parts)
+    total = float(variance.total[0, 0, place])
     if not total > 0.0:
         return []
-    topics, documents, both = (part / total for part in parts)
+    topics, documents, both = (
+        float(part[0, 0, place]) / total
+        for part in (variance.topics, variance.documents, variance.interaction)
+    )
     limit = "topics and documents limit the certainty about equally"
     if abs(topics - documents) >= _ABOUT_EQUAL:
         limit = f"the {'topics' if topics > documents else 'documents'} limit the certainty most"
@@ -215,36 +240,39 @@ def _shares_sentence(contents: Contents) -> list[str]:
             f"Of the variance of the difference between {isolated(best)} and "
             f"{isolated(runner_up)} by {variance.measures[0]}, {percent(topics, 2)} comes from the "
             f"choice of topics, {percent(documents, 2)} from the documents of the collection and "
-            f"{percent(both, 2)} from both together: {limit}."
+            f"{percent(both, 2)} from their interaction, which more of either reduces: {limit}."
         )
     ]
 
 
 def _plan_sentence(contents: Contents) -> list[str]:
-    """Return how many topics the best difference needs, where it is not shown."""
+    """Return how many topics the best difference needs, where it is inconclusive."""
     plan, first = contents.plan, contents.measures[0]
     if plan is None or not first.comparisons:
         return []
     best, runner_up = first.order()[:2]
     comparison = first.comparisons[contents.settings.level]
     record = plan.to_records()[0]
-    if verdicts_against(comparison, best)[runner_up] != NOT_SHOWN or math.isnan(record["topics"]):
+    if verdicts_against(comparison, best)[runner_up] != INCONCLUSIVE or math.isnan(
+        record["topics"]
+    ):
         return []
     name = isolated(record["baseline"])
     pair = (comparison.first == min(best, runner_up)) & (comparison.second == max(best, runner_up))
-    p = float(comparison.p[0, pair, 0][0])
-    if p <= 1.0 - comparison.level:
+    decision = comparison.decision(Place(0, int(np.flatnonzero(pair)[0]), 0))
+    if decision.lost_by_correction:
         return [
             (
-                f"Alone, its difference from {name} ({signed(record['difference'])}) would be shown "
-                f"(p {p_text(p)}); among so many pairs it is not."
+                f"On its own, the difference from {name} ({signed(record['difference'])}) would be "
+                f"significant (p {p_text(decision.p)}); after the correction for "
+                f"{counted(decision.family.pairs, 'pair')} it is not."
             )
         ]
     return [
         (
             f"If its true difference from {name} is the one observed "
-            f"({signed(record['difference'])}), a test of this pair alone shows it with probability "
-            f"{record['power']:g} given about {record['topics']:,} topics; there are "
+            f"({signed(record['difference'])}), a test of this pair alone has power "
+            f"{record['power']:g} with about {record['topics']:,} topics; there are "
             f"{len(contents.scores.topics)}."
         )
     ]

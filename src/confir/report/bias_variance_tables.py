@@ -8,8 +8,8 @@ import numpy as np
 
 from confir.data.scores import Record
 from confir.order import best_first, is_best
-from confir.report.numbers import counted, interval_text, number_text, percent
-from confir.report.tables import Cell, Table
+from confir.report.numbers import counted, interval_text, number_text, percent, topics_text
+from confir.report.tables import Cell, Table, topics_column
 from confir.studies.bias_variance import BiasVariance
 
 _PARTS = ("bias", "variance", "total")
@@ -20,6 +20,7 @@ def bias_variance_table(result: BiasVariance, note: str = "") -> Table:
     several = len(result.measures) > 1
     names = ("measure", "run") if several else ("run",)
     headings, fields = _extra_columns(result)
+    heading, _ = topics_column(result.topics)
     rows = []
     for measure in result.measures:
         records = [record for record in result.to_records() if record["measure"] == measure]
@@ -30,12 +31,14 @@ def bias_variance_table(result: BiasVariance, note: str = "") -> Table:
             rows.append(
                 (
                     *(Cell(record[name]) for name in names),
+                    *(Cell(str(record[name])) for name in heading),
                     Cell(number_text(record["mean"])),
                     *(_part_cell(part, record, bool(best[part][place])) for part in _PARTS),
                     *(Cell(_plain_text(record[field])) for field in fields),
                 )
             )
-    return Table((*names, "mean", *_PARTS, *headings), tuple(rows), note, names=len(names))
+    columns = (*names, *heading, "mean", *_PARTS, *headings)
+    return Table(columns, tuple(rows), note, names=len(names))
 
 
 def _extra_columns(result: BiasVariance) -> tuple[list[str], list[str]]:
@@ -66,8 +69,12 @@ def _plain_text(value: float | None) -> str:
 def bias_variance_note(result: BiasVariance) -> str:
     """Return the line below the table: what was decomposed, and how."""
     what = "score" if result.variable == "score" else "rho = target - score"
-    topics = counted(int(result.topics.max(initial=0)), "topic")
-    return (
+    topics = topics_text(result.topics)
+    note = (
         f"error of the {what} against target {result.target}: bias² + variance = total, over "
         f"{topics}, with {percent(result.level)} interval by {result.method}"
     )
+    if not result.cut:
+        return note
+    intervals = counted(result.cut, "interval")
+    return f"{note}; {intervals} cut to what is possible (a variance is 0 or more)"

@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 
+from confir.arrays import Integers
 from confir.data.scores import Record
-from confir.order import best_first, is_best
-from confir.report.numbers import number_text
-from confir.report.tables import Cell, Table
+from confir.order import best_first
+from confir.report.numbers import number_text, topics_text
+from confir.report.tables import Cell, Table, best_runs, topics_column
 from confir.studies.random_baseline import Chance
 
 # Where double precision ends: smaller p-values are not worth their digits.
@@ -66,12 +67,15 @@ def _run_table(chance: Chance, note: str) -> Table:
         for measure in chance.measures
     ]
     scores = [np.array([record["score"] for record in column]) for column in columns]
-    best = [is_best(score) for score in scores]
+    topics = topic_counts(chance)
+    best = best_runs(np.stack(scores, axis=1), topics).T
+    heading, counts = topics_column(topics)
     tested = [c for c in columns if any(not math.isnan(record["p"]) for record in c)]
     own = [] if chance_is_shared(chance) else columns
     rows = [
         (
             Cell(chance.runs[r]),
+            *counts[r],
             *(
                 Cell(_score_text(column[r]), bool(highest[r]))
                 for column, highest in zip(columns, best, strict=True)
@@ -83,9 +87,11 @@ def _run_table(chance: Chance, note: str) -> Table:
     ]
     if not own:
         shared = (Cell(_chance_text(_with_score(column))) for column in columns)
-        rows.append((Cell("chance"), *shared, *(Cell("") for _ in tested)))
+        empty = (Cell("") for _ in heading)
+        rows.append((Cell("chance"), *empty, *shared, *(Cell("") for _ in tested)))
     headings = (
         "run",
+        *heading,
         *chance.measures,
         *(f"chance, {column[0]['measure']}" for column in own),
         *(f"p of {column[0]['measure']}" for column in tested),
@@ -118,8 +124,23 @@ def _text(field: str, record: Record) -> str:
     if field in ("score", "corrected"):
         return number_text(value)
     if field == "p":
-        return f"<{_SMALLEST_P:g}" if value < _SMALLEST_P else f"{value:.2g}"
+        return _p_text(record)
     return f"{value:.4g}"
+
+
+def topic_counts(chance: Chance) -> Integers:
+    """Return the topics behind means: runs × measures; without runs, all."""
+    if chance.scores is None:
+        return np.full((1, len(chance.measures)), len(chance.topics))
+    return chance.scores.topic_counts()
+
+
+def _p_text(record: Record) -> str:
+    """Return p; where a topic has no draw that does as well, the bound that the draws support."""
+    value = record["p_high"] if record["p_low"] == 0 else record["p"]
+    if value < _SMALLEST_P:
+        return f"<{_SMALLEST_P:g}"
+    return f"{'<' if record['p_low'] == 0 else ''}{value:.2g}"
 
 
 def chance_note(chance: Chance) -> str:
@@ -127,7 +148,7 @@ def chance_note(chance: Chance) -> str:
     lists = "" if chance.depth == chance.documents else f", the first {chance.depth:,} kept"
     note = f"chance: random rankings of {chance.documents:,} documents{lists}"
     if len(chance.topics) > 1:
-        note += f"; means over {len(chance.topics)} topics"
+        note += f"; means over {topics_text(topic_counts(chance))}"
     if not chance.runs:
         return f"{note}; expected score, its standard deviation, and R/N"
     return f"{note}; score (corrected for chance); chance with its standard deviation"

@@ -15,9 +15,12 @@ from confir.report.numbers import (
     number_text,
     p_text,
     percent,
+    runs_differ_in_topics,
     share_text,
+    topics_text,
 )
-from confir.report.tables import Cell, Table
+from confir.report.tables import Cell, Table, topics_column
+from confir.resampling.document_replicates import DocumentReplicates
 from confir.studies.collection import CollectionMeans, CollectionTopics
 from confir.studies.collection_differences import (
     CollectionDifferences,
@@ -48,6 +51,8 @@ def collection_table(means: CollectionMeans, note: str = "") -> Table:
     }
     several = len(means.measures) > 1
     best = np.apply_along_axis(is_best, 1, means.mean)
+    best &= ~runs_differ_in_topics(means.topics.T)[:, None, None]
+    heading, counts = topics_column(means.topics.T)
     order = best_first(means.mean[0, :, 0])
     rows = []
     for r in order:
@@ -59,10 +64,10 @@ def collection_table(means: CollectionMeans, note: str = "") -> Table:
                     text = interval_text(record["mean"], record["low"], record["high"])
                     values.append(Cell(text, bool(best[m, r, s])))
                 names = [Cell(means.runs[r]), *([Cell(measure)] if several else []), Cell(method)]
-                rows.append((*names, *values))
+                rows.append((*names, *counts[r], *values))
     columns = ["run", *(["measure"] if several else []), "method"]
     headings = [summary_name(summary, means.measures) for summary in means.summaries]
-    return Table((*columns, *headings), tuple(rows), note, names=len(columns))
+    return Table((*columns, *heading, *headings), tuple(rows), note, names=len(columns))
 
 
 def collection_topic_table(topics: CollectionTopics, note: str = "") -> Table:
@@ -137,7 +142,7 @@ def collection_variance_table(
 ) -> Table:
     """Return a table of where variance comes from: shares, and the standard deviation.
 
-    The shares sum to 100 %; the standard deviation is that over replicates that draw both.
+    The shares sum to 100 %; the standard deviation is that over new topics and a new collection.
 
     Parameters
     ----------
@@ -168,15 +173,30 @@ def collection_variance_table(
 
 
 def _shares(record: Record) -> list[str]:
-    """Return the shares of the parts in their sum; dashes where nothing varies."""
-    parts = [record[part] for part in _PARTS]
-    total = sum(parts)
-    return [share_text(part / total) if total > 0 else "–" for part in parts]
+    """Return the shares of the parts in the total; dashes where nothing varies."""
+    total = record["total"]
+    return [share_text(record[part] / total) if total > 0 else "–" for part in _PARTS]
 
 
-def collection_note(means: CollectionMeans, topics: int) -> str:
+def collection_note(means: CollectionMeans) -> str:
     """Return the line below a table of means: what varies."""
-    return f"mean over {counted(topics, 'topic')} with {percent(means.level)} interval over collections"
+    return f"mean over {topics_text(means.topics)} with {percent(means.level)} interval over collections"
+
+
+def left_out_note(sample: DocumentReplicates) -> str:
+    """Return how many topics have no relevant document, so that `evaluate` has more; or nothing."""
+    whole = len(sample.topics) + len(sample.left_out)
+    without = (sample.relevant == 0).sum(axis=1) + len(sample.left_out)
+    if not without.any():
+        return ""
+    numbers = list(map(str, without.tolist()))
+    if len(set(numbers)) > 1:
+        pairs = zip(numbers, sample.measures, strict=True)
+        numbers = [f"{number} for {measure}" for number, measure in pairs]
+    return (
+        f"topics without relevant documents left out ({', '.join(dict.fromkeys(numbers))} of "
+        f"{whole}), which confir evaluate includes, 0 by most measures; "
+    )
 
 
 def variance_note(variance: CollectionVariance, topics: int) -> str:
@@ -184,6 +204,7 @@ def variance_note(variance: CollectionVariance, topics: int) -> str:
     of = "means" if variance.baseline is None else f"differences from {variance.baseline}"
     return (
         f"share of the variance of {of} that comes from {counted(topics, 'topic')}, from documents, "
-        "and from both together; and the standard deviation over replicates that draw both. More "
-        "topics shrink all three parts, a larger collection only the last two"
+        "and from their interaction; and the standard deviation over new topics and a new "
+        "collection. More topics reduce the first and the third part, a larger collection the "
+        "second and the third"
     )

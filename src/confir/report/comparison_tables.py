@@ -8,23 +8,33 @@ from dataclasses import replace
 from statistics import NormalDist
 from typing import NamedTuple
 
+import numpy as np
+
 from confir.errors import InvalidValueError
 from confir.intervals.catalogue import find_method
 from confir.order import best_first
-from confir.report.numbers import counted, difference_text, number_text, p_text, percent
-from confir.report.tables import Cell, Mark, Table, to_markdown, to_text
+from confir.report.numbers import (
+    counted,
+    difference_text,
+    number_text,
+    p_text,
+    percent,
+    topics_text,
+)
+from confir.report.tables import Cell, Mark, Table, escape_markdown, to_markdown, to_text
 from confir.studies.comparison import Comparison, Place
+from confir.studies.decisions import Decision
 from confir.studies.gate import Gate
 from confir.studies.paired_tests import find_test
 from confir.studies.run_groups import RunGroups
 from confir.studies.topic_differences import TopicDifference, TopicDifferences
-from confir.studies.verdicts import BETTER, NOT_SHOWN, WORSE, signed
+from confir.studies.verdicts import BETTER, OPPOSITE, WORSE, signed
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
 # Of more pairs than this nobody reads a list; of more differences, no sentences.
 MOST_LISTED = 200
-MOST_TOLD = 12
+MOST_IN_WORDS = 12
 
 
 class Section(NamedTuple):
@@ -47,6 +57,8 @@ def comparison_table(comparison: Comparison, seed: int | None = None) -> Table:
         numbers.append("adj. p")
     if comparison.p_equivalence is not None:
         numbers.append("p equiv.")
+    if _is_equivalence_adjusted(comparison):
+        numbers.append("adj. p equiv.")
     numbers += ["d_z", "w/t/l"]
     effect = comparison.effect_size
     rows = tuple(
@@ -77,16 +89,19 @@ def by_eye(level: float) -> str:
 
 def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     """Return one line that says what the numbers are, and how to get them again."""
-    topics = counted(int(comparison.topics.max()), "topic")
+    topics = topics_text(comparison.topics)
     from_what = "each other" if comparison.baseline is None else comparison.baseline
     interval = f"{percent(comparison.level)} interval by {comparison.method}"
     tests = f"p by {', '.join(comparison.tests)}"
     if _is_adjusted(comparison):
-        pairs = counted(len(comparison.first), "pair")
-        tests += f", adjusted by {comparison.correction} for {pairs} within each measure"
+        tests += f", adjusted by {comparison.correction} for {_family_text(comparison)}"
     parts = [f"mean difference from {from_what} with {interval}, over {topics}", tests]
     if comparison.margin is not None:
-        parts.append(f"equivalence within ±{comparison.margin:g} by two one-sided t tests")
+        adjusted = f", adjusted by {comparison.correction}"
+        parts.append(
+            f"equivalence within ±{comparison.margin:g} by two one-sided t tests"
+            + (adjusted if _is_equivalence_adjusted(comparison) else "")
+        )
     resamples = find_method(comparison.method).resamples or any(
         find_test(test).resamples for test in comparison.tests
     )
@@ -98,7 +113,7 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
 
 
 def marked_table(table: Table, comparison: Comparison) -> Table:
-    """Return a table of means with a mark on every run shown better or worse than the baseline.
+    """Return a table of means with a mark on every run significantly better or worse.
 
     Parameters
     ----------
@@ -110,7 +125,7 @@ def marked_table(table: Table, comparison: Comparison) -> Table:
     verdicts = verdicts_by_run(comparison)
     rows = tuple(
         tuple(
-            cell._replace(mark=_MARKS.get(verdicts.get((row[0].text, column), NOT_SHOWN), ""))
+            cell._replace(mark=_MARKS.get(verdicts.get((row[0].text, column), ""), ""))
             for column, cell in zip(table.columns, row, strict=True)
         )
         for row in table.rows
@@ -136,7 +151,7 @@ def _mark_note(comparison: Comparison) -> str:
     if _is_adjusted(comparison):
         parts.append(comparison.correction)
     parts.append(f"{percent(comparison.level)} interval by {comparison.method}")
-    return f"▲ ▼ better, worse than {comparison.baseline}: {', '.join(parts)}"
+    return f"▲ ▼ significantly better, worse than {comparison.baseline}: {', '.join(parts)}"
 
 
 def words_table(comparison: Comparison) -> Table:
@@ -213,16 +228,18 @@ def group_table(groups: RunGroups, note: str = "") -> Table:
         for run in groups.by_measure[0].runs
     )
     unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
-    parts = ["mean, and in parentheses the groups: runs of a common group are not shown to differ"]
+    parts = ["mean, and in parentheses the groups: runs of a group do not differ significantly"]
     if unjoined:
         parts.append(unjoined_sentence(unjoined, "group"))
     return Table(("run", *measures), rows, "; ".join([*parts, note] if note else parts))
 
 
 def unjoined_sentence(pairs: int, what: str) -> str:
-    """Return how many pairs lack a common group or bar although no difference is shown."""
-    are = "is" if pairs == 1 else "are"
-    return f"{counted(pairs, 'pair')} without a common {what} {are} not shown to differ, either"
+    """Return how many pairs lack a common group or bar without a significant difference."""
+    does = "does" if pairs == 1 else "do"
+    return (
+        f"{counted(pairs, 'pair')} without a common {what} {does} not differ significantly, either"
+    )
 
 
 def gate_table(gate: Gate) -> Table:
@@ -232,7 +249,7 @@ def gate_table(gate: Gate) -> Table:
             Cell(candidate.run, not candidate.passes),
             Cell("passes" if candidate.passes else "fails", not candidate.passes),
             Cell(
-                difference_text(candidate.difference, candidate.low, candidate.high),
+                _difference_text(candidate.decision),
                 not candidate.passes,
             ),
         )
@@ -261,7 +278,7 @@ def comparison_sections(
         sections.append(Section("Groups", group_table(comparison.group_runs(), note)))
         return sections
     sections.append(Section("Differences", comparison_table(comparison, seed)))
-    if differences <= MOST_TOLD:
+    if differences <= MOST_IN_WORDS:
         sections.append(Section("In words", words_table(comparison)))
         sections.append(Section("Topics", extreme_table(comparison)))
     return sections
@@ -269,7 +286,9 @@ def comparison_sections(
 
 def sections_to_markdown(sections: Sequence[Section]) -> str:
     """Return tables with headings in Markdown, fit for the summary of a CI job."""
-    return "\n".join(f"### {heading}\n\n{to_markdown(table)}" for heading, table in sections)
+    return "\n".join(
+        f"### {escape_markdown(heading)}\n\n{to_markdown(table)}" for heading, table in sections
+    )
 
 
 def sections_to_text(
@@ -282,7 +301,21 @@ def sections_to_text(
 def _is_adjusted(comparison: Comparison) -> bool:
     """Whether p-values were adjusted: for more than one pair, and not within the test itself."""
     itself = all(find_test(test).corrected for test in comparison.tests)
-    return len(comparison.first) > 1 and comparison.correction != "none" and not itself
+    return comparison.tested.max() > 1 and comparison.correction != "none" and not itself
+
+
+def _is_equivalence_adjusted(comparison: Comparison) -> bool:
+    """Whether equivalence was tested for several pairs, identical runs among them, and adjusted."""
+    if comparison.p_equivalence is None or comparison.correction == "none":
+        return False
+    return bool((np.sum(~np.isnan(comparison.p_equivalence), axis=0) > 1).any())
+
+
+def _family_text(comparison: Comparison) -> str:
+    """Return for how many pairs p-values were adjusted; measures may have tested fewer."""
+    most = int(comparison.tested.max())
+    at_most = "" if (comparison.tested == most).all() else "at most "
+    return f"{at_most}{counted(most, 'pair')} within each measure"
 
 
 def _ordered_places(comparison: Comparison) -> list[Place]:
@@ -300,26 +333,32 @@ def _ordered_places(comparison: Comparison) -> list[Place]:
 def _row(comparison: Comparison, place: Place, effect: float) -> tuple[Cell, ...]:
     pair, cell = place.pair, (place.pair, place.measure)
     baseline, run = comparison.names(pair)
-    found = comparison.finding(place)
-    shown = found.verdict in (BETTER, WORSE)
+    decision = comparison.decision(place)
+    significant = decision.verdict in OPPOSITE
     names = [comparison.measures[place.measure], run]
     if comparison.baseline is None:
         names.append(baseline)
     if len(comparison.tests) > 1:
         names.append(comparison.tests[place.test])
-    numbers = [p_text(found.p)]
+    numbers = [p_text(decision.p)]
     if _is_adjusted(comparison):
-        numbers.append(p_text(found.p_adjusted))
+        numbers.append(p_text(decision.p_adjusted))
     if comparison.p_equivalence is not None:
         numbers.append(p_text(float(comparison.p_equivalence[cell])))
+    if comparison.p_equivalence_adjusted is not None and _is_equivalence_adjusted(comparison):
+        numbers.append(p_text(float(comparison.p_equivalence_adjusted[cell])))
     counts = (comparison.wins[cell], comparison.ties[cell], comparison.losses[cell])
     numbers += [_effect_text(effect), "/".join(map(str, counts))]
     return (
         *map(Cell, names),
-        Cell(found.verdict, shown),
-        Cell(difference_text(found.difference, found.low, found.high), shown),
+        Cell(decision.verdict, significant),
+        Cell(_difference_text(decision), significant),
         *map(Cell, numbers),
     )
+
+
+def _difference_text(decision: Decision) -> str:
+    return difference_text(decision.difference, decision.low, decision.high)
 
 
 def _effect_text(value: float) -> str:

@@ -14,18 +14,25 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from confir.arguments import as_integer, invalid
+from confir.arrays import Floats
+from confir.data.common_topics import comparable_means
 from confir.data.list_scanner import read_lists
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists import RankedLists
+from confir.data.rules import ReadingRules
 from confir.data.scores import Scores
-from confir.errors import ConfirError, ConfirWarning, InvalidValueError
-from confir.intervals.catalogue import confidence_interval, default_method, means_alone
+from confir.errors import ConfirError, ConfirWarning, InvalidValueError, enumerate_names
+from confir.intervals.catalogue import confidence_interval, find_method, means_alone
 from confir.intervals.interval import Interval, check_level
-from confir.measures.catalogue import is_bounded
+from confir.measures.bounds import bounded_measures
+from confir.measures.catalogue import as_rel
+from confir.measures.chance import MOST_DOCUMENTS
+from confir.measures.evaluation import check_depth, check_missing
 from confir.order import TIE, best_first
 from confir.parallel import Progress, run_in_threads
 from confir.resampling.documents import resample_lists, resampled_measures
-from confir.resampling.topics import DEFAULT_REPLICATES
+from confir.resampling.topics import DEFAULT_REPLICATES, check_replicates
 from confir.studies.bias_variance import BiasVariance, decompose_error
 from confir.studies.collection import CollectionMeans, summarise_means
 from confir.studies.collection_differences import CollectionVariance, decompose_variance
@@ -67,8 +74,8 @@ class Settings:
         Of the bootstrap.
     documents
         Number of documents in the collection; by default those that qrels and runs mention.
-    rel, depth
-        Lowest gain that counts as relevant, and the length at which lists were cut for the scores.
+    rules
+        How qrels and runs were read for the scores, and are read for all other parts.
     """
 
     level: float = 0.95
@@ -76,8 +83,7 @@ class Settings:
     replicates: int = DEFAULT_REPLICATES
     seed: int = DEFAULT_SEED
     documents: int | None = None
-    rel: int = 1
-    depth: int | None = None
+    rules: ReadingRules = field(default_factory=ReadingRules)
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -115,9 +121,14 @@ class MeasureContents:
         """Name of the measure."""
         return self.scores.measures[0]
 
+    def comparable_means(self) -> Floats:
+        """Return the means by which runs are put in order: over the topics that all of them have."""
+        means: Floats = comparable_means(self.scores)[:, 0]
+        return means
+
     def order(self) -> list[int]:
         """Return the places of the runs, best first; runs without a mean last."""
-        return best_first(self.scores.mean()[:, 0])
+        return best_first(self.comparable_means())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,15 +215,13 @@ def gather_contents(
         Called with 1 after each part.
     """
     chosen = settings or Settings()
-    check_level(chosen.level)
-    if chosen.documents is not None and chosen.documents < 1:
-        raise InvalidValueError(f"documents is {chosen.documents}; expected 1 or more")
+    check_settings(chosen)
     largest = float(np.nanmax(np.abs(scores.values), initial=0.0))
     if largest > _LARGEST_SCORE:
         raise InvalidValueError(f"a score is {largest:g}; expected at most {_LARGEST_SCORE:g}")
     parts = _Parts(progress)
     with _collected_warnings() as heard:
-        lists = _lists(qrels, runs)
+        lists = _lists(scores, qrels, runs, chosen.rules)
         documents = chosen.documents
         if documents is None:
             documents = _count_documents(qrels, lists)
@@ -226,7 +235,9 @@ def gather_contents(
         )
         plan = parts.attempt("plan", lambda: _plan(by_measure[0], chosen))
         collection = parts.attempt("collection", lambda: _collection(scores, lists, chosen))
-        quality = parts.attempt("quality", lambda: inspect_lists(_needed(lists), rel=chosen.rel))
+        quality = parts.attempt(
+            "quality", lambda: inspect_lists(_needed(lists), rel=chosen.rules.rel)
+        )
     return Contents(
         scores=scores,
         settings=chosen,
@@ -239,6 +250,22 @@ def gather_contents(
         warnings=tuple(sorted(set(heard))),
         left_out=parts.left_out,
     )
+
+
+def check_settings(settings: Settings) -> None:
+    """Raise where a setting cannot be used."""
+    check_level(settings.level)
+    check_replicates(settings.replicates)
+    if not isinstance(settings.rules, ReadingRules):
+        raise invalid("rules", settings.rules, "ReadingRules")
+    check_depth(settings.rules.depth)
+    check_missing(settings.rules.missing)
+    as_rel(settings.rules.rel)
+    as_integer("seed", settings.seed, lowest=0, highest=2**128)
+    if settings.method is not None:
+        find_method(settings.method)
+    if settings.documents is not None:
+        as_integer("documents", settings.documents, highest=MOST_DOCUMENTS)
 
 
 class _Parts:
@@ -313,9 +340,7 @@ def _intervals(scores: Scores, settings: Settings, common: dict[str, Any]) -> di
     levels = settings.levels
     if len(scores.topics) < 2:
         return {level: means_alone(scores, level) for level in levels}
-    made = confidence_interval(
-        scores, level=levels, method=settings.method or default_method(scores), **common
-    )
+    made = confidence_interval(scores, level=levels, method=settings.method, **common)
     return dict(zip(levels, made, strict=True))
 
 
@@ -343,7 +368,7 @@ def _chance(
             "chance needs the qrels, which tell how many documents are relevant"
         )
     return compare_with_chance(
-        qrels, scores, documents=documents, depth=settings.depth, draws=0, rng=settings.seed
+        qrels, scores, documents=documents, depth=settings.rules.depth, draws=0, rng=settings.seed
     )
 
 
@@ -367,11 +392,7 @@ def _collection(
     scores: Scores, lists: RankedLists | None, settings: Settings
 ) -> CollectionContents:
     whole = _needed(lists)
-    bounded = [
-        measure
-        for m, measure in enumerate(scores.measures)
-        if is_bounded(measure, scores.values[:, :, m])
-    ]
+    bounded = [scores.measures[m] for m in np.flatnonzero(bounded_measures(scores))]
     if not bounded:
         raise InvalidValueError("intervals over collections are for measures in [0, 1]")
     sample = resample_lists(
@@ -379,8 +400,8 @@ def _collection(
         resampled_measures(bounded[:1]),
         replicates=COLLECTION_REPLICATES,
         rng=settings.seed,
-        depth=settings.depth,
-        missing="drop" if np.isnan(scores.values).any() else "zero",
+        depth=settings.rules.depth,
+        missing="drop" if np.isnan(scores.values).any() else settings.rules.missing,
     )
     means = summarise_means(
         sample, level=settings.level, summaries=("mean",), methods=("bootstrap",)
@@ -396,10 +417,23 @@ def _collection(
     )
 
 
-def _lists(qrels: Qrels | None, runs: Any) -> RankedLists | None:
+def _lists(
+    scores: Scores, qrels: Qrels | None, runs: Any, rules: ReadingRules
+) -> RankedLists | None:
+    """Return the lists that the scores are of, under the same names."""
     if isinstance(runs, RankedLists):
-        return runs
-    return None if qrels is None or runs is None else read_lists(qrels, runs)
+        lists = runs
+    elif qrels is None or runs is None:
+        return None
+    else:
+        lists = read_lists(qrels, runs, name_by=rules.name_by, tie_precision=rules.tie_precision)
+    unknown = [run for run in scores.runs if run not in lists.runs]
+    if unknown:
+        raise InvalidValueError(
+            f"the scores are of {enumerate_names(unknown, 3)}, but the runs are named "
+            f"{enumerate_names(lists.runs, 3)}; expected the rules by which the scores were made"
+        )
+    return lists
 
 
 def _needed(lists: RankedLists | None) -> RankedLists:

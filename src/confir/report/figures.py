@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.data.files import PathLike
-from confir.errors import UnreadableError
+from confir.data.output_folder import OutputFolder
 from confir.parallel import Progress
 from confir.report.charts.bias_variance import bias_variance_chart
 from confir.report.charts.chance import chance_chart
@@ -101,29 +100,26 @@ def _collection_figures(collection: CollectionContents) -> Iterator[Figure]:
     yield Figure("variance", None, None, drawing)
 
 
-def make_folder(folder: PathLike) -> Path:
-    """Return a folder for figures, made where there is none."""
-    target = Path(os.fspath(folder))
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnreadableError(f"{target}: cannot be made a folder ({error.strerror})") from None
-    return target
-
-
 def write_figures(
-    contents: Contents, folder: PathLike, progress: Progress | None = None
+    contents: Contents,
+    folder: PathLike,
+    progress: Progress | None = None,
+    besides: Iterable[PathLike] = (),
 ) -> list[Path]:
-    """Write the charts of a report for a paper, each as SVG and PDF, and return the files."""
-    target = make_folder(folder)
+    """Write the charts of a report for a paper, each as SVG and PDF, and return the files.
+
+    The folder must be new, empty, or one that confir wrote, but for the files ``besides``.
+    """
+    target = OutputFolder(folder, besides)
     names = _file_names(contents.scores.measures)
     written = []
     for figure in report_figures(contents, (contents.settings.level,), progress):
         name = figure.part if figure.measure is None else f"{figure.part}-{names[figure.measure]}"
         for ending in FIGURE_ENDINGS:
-            path = target / f"{name}{ending}"
+            path = target.file(f"{name}{ending}")
             save_chart(figure.drawing, path)
             written.append(path)
+    target.remove_stale()
     return written
 
 

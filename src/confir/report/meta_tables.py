@@ -9,6 +9,7 @@ from confir.data.scores import Record
 from confir.report.comparison_tables import Section
 from confir.report.numbers import counted, difference_text, p_text, percent, share_text
 from confir.report.tables import Cell, Table
+from confir.studies.decisions import is_significant
 from confir.studies.meta_analysis import (
     FIXED,
     HARTUNG_KNAPP,
@@ -20,7 +21,7 @@ from confir.studies.verdicts import signed
 
 # Of more groups than this nobody reads all models, nor sentences.
 MOST_IN_FULL = 6
-MOST_TOLD = 24
+MOST_IN_WORDS = 24
 
 
 def pooled_table(models: PooledModels, note: str = "") -> Table:
@@ -31,9 +32,7 @@ def pooled_table(models: PooledModels, note: str = "") -> Table:
         (
             *(Cell(record[name] or "–") for name in names),
             Cell(record["model"]),
-            Cell(
-                difference_text(record["effect"], record["low"], record["high"]), _is_shown(record)
-            ),
+            Cell(_effect_text(record), effect_sign(record) != 0),
             Cell(p_text(record["p"])),
             Cell(difference_text(math.nan, record["predicted_low"], record["predicted_high"])),
             Cell(_number(record["tau2"])),
@@ -59,7 +58,7 @@ def words_table(models: PooledModels) -> Table:
 def meta_sections(models: PooledModels, note: str = "") -> list[Section]:
     """Return the tables that tell a meta-analysis as a whole, as many as can well be read."""
     sections = [Section("Pooled effects", pooled_table(models, note))]
-    if len(models.main.groups) <= MOST_TOLD:
+    if len(models.main.groups) <= MOST_IN_WORDS:
         sections.append(Section("In words", words_table(models)))
     return sections
 
@@ -87,8 +86,20 @@ def _same_count(models: PooledModels) -> bool:
     return bool((count == count.flat[0]).all())
 
 
-def _is_shown(record: Record) -> bool:
-    return bool(record["low"] > 0 or record["high"] < 0)
+def effect_sign(record: Record) -> int:
+    """Return 1 or -1 where the pooled effect is significantly above or below 0, else 0."""
+    return int(record["low"] > 0) - int(record["high"] < 0)
+
+
+def _effect_text(record: Record) -> str:
+    """Return the effect with its interval; of a test alone, only the direction."""
+    if record["model"] == STOUFFER and not math.isnan(record["p"]):
+        return _direction_text(record)
+    return difference_text(record["effect"], record["low"], record["high"])
+
+
+def _direction_text(record: Record) -> str:
+    return "above 0" if record["p_greater"] <= 0.5 else "below 0"
 
 
 def _number(value: float) -> str:
@@ -107,7 +118,7 @@ def _note(models: PooledModels, shown: PooledModels) -> str:
     over = f" over {_studies(int(models.main.count.flat[0]))}" if _same_count(models) else ""
     parts = [f"effect pooled{over} with {level} interval, bold where it excludes 0"]
     if STOUFFER in kinds:
-        parts.append("p two-sided, but one-sided for stouffer, a test without an estimate")
+        parts.append("p two-sided; stouffer is a test without an estimate")
     if kinds - {STOUFFER, FIXED}:
         parts.append(f"further study: where its true effect is expected ({level})")
     if len(shown.pooled) < len(models.pooled):
@@ -143,15 +154,13 @@ def _sentence(
 
 def _effect_words(record: Record, pooled: PooledEffect) -> str:
     if pooled.model.kind == STOUFFER:
-        return f"one-sided p {p_text(record['p'])} for an effect above 0"
+        return f"effect {_direction_text(record)}, p {p_text(record['p'])}"
     if math.isnan(record["effect"]):
         return "no pooled effect"
     if math.isnan(record["low"]):
         return f"pooled effect {signed(record['effect'])}, no interval"
-    if record["low"] > 0:
-        verdict = "above 0"
-    else:
-        verdict = "below 0" if record["high"] < 0 else "not shown to differ from 0"
+    verdicts = {1: "significantly above 0", -1: "significantly below 0"}
+    verdict = verdicts.get(effect_sign(record), "not significantly different from 0")
     return (
         f"pooled effect {signed(record['effect'])}, {percent(record['level'])} interval "
         f"[{signed(record['low'])}, {signed(record['high'])}]: {verdict}"
@@ -160,6 +169,6 @@ def _effect_words(record: Record, pooled: PooledEffect) -> str:
 
 def _heterogeneity_words(record: Record) -> str:
     numbers = f"I² {share_text(record['i2'], 0)}, p {p_text(record['q_p'])} by Q"
-    if record["q_p"] <= 1.0 - record["level"]:
-        return f"the studies differ by more than chance ({numbers})"
-    return f"the studies are not shown to differ by more than chance ({numbers})"
+    if is_significant(record["q_p"], record["level"]):
+        return f"significant heterogeneity between the studies ({numbers})"
+    return f"no significant heterogeneity between the studies ({numbers})"

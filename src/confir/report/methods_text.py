@@ -12,7 +12,7 @@ import numpy as np
 from confir.intervals.catalogue import METHODS
 from confir.report.contents import COLLECTION_REPLICATES, COVERAGE_SAMPLES, Contents
 from confir.report.numbers import counted, percent
-from confir.report.tables import escape_latex
+from confir.report.tables import bounds_note, escape_latex
 
 
 class MethodsText(NamedTuple):
@@ -234,6 +234,9 @@ def _means(contents: Contents) -> Iterator[Sentence]:
             f"method {method} ({source}{f', {drawn:,} replicates' if drawn else ''}).",
             cited_keys(source),
         )
+    assumed = [name for interval in intervals for name in interval.assumed]
+    if assumed:
+        yield Sentence(f"The measure{'s' if len(assumed) > 1 else ''} {bounds_note(assumed)}.")
     if any(part.rankings for part in contents.measures):
         yield Sentence(
             f"Rank intervals and the share of replicates in which a run is best are from a "
@@ -254,18 +257,22 @@ def _pairs(contents: Contents) -> Iterator[Sentence]:
     if comparison is None:
         return
     error = f"{1 - comparison.level:.4g}"
+    constant = ""
+    if np.isnan(comparison.se).any():
+        constant = "; where all topics showed the same difference, by the exact sign-flip test"
     by = f"with {comparison.method} intervals of the difference and a paired {comparison.tests[0]} test"
     if len(comparison.first) == 1:
         yield Sentence(
-            f"The two runs were compared {by}; a difference is called shown where p is at most "
-            f"{error} and the interval excludes 0."
+            f"The two runs were compared {by}; a difference is called significant where p is at "
+            f"most {error} and the interval excludes 0{constant}."
         )
         return
     holm = comparison.correction == "holm"
     yield Sentence(
         f"All {len(comparison.first):,} pairs of runs were compared {by}, p-values adjusted by "
         f"{'Holm (1979)' if holm else comparison.correction} within each measure; a difference "
-        f"is called shown where the adjusted p is at most {error} and the interval excludes 0.",
+        f"is called significant where the adjusted p is at most {error} and the interval excludes "
+        f"0{constant}.",
         ("Holm1979",) if holm else (),
     )
 

@@ -22,10 +22,18 @@ from confir.report.collection_tables import (
 from confir.report.comparison_tables import comparison_table, group_table, topic_difference_table
 from confir.report.coverage_tables import coverage_table, type_one_table
 from confir.report.meta_tables import pooled_table
+from confir.report.numbers import topics_text
 from confir.report.plan_tables import plan_table
 from confir.report.quality_tables import quality_table
 from confir.report.split_half_tables import split_half_table
-from confir.report.tables import Table, interval_table, mean_table, ranking_table, to_html
+from confir.report.tables import (
+    Table,
+    interval_table,
+    mean_table,
+    means_note,
+    ranking_table,
+    to_html,
+)
 from confir.report.topic_tables import difficulty_table
 from confir.studies.bias_variance import BiasVariance
 from confir.studies.collection import CollectionMeans, CollectionTopics
@@ -69,13 +77,15 @@ def table_of(result: Any) -> Table:
 
 @table_of.register
 def _(result: Interval) -> Table:
-    note = f"mean with {100 * result.level:g} % interval by {result.method}"
-    return interval_table([result], note)
+    return interval_table([result], means_note([result], result.topics))
 
 
 @table_of.register
 def _(result: Ranking) -> Table:
-    note = f"rank with {100 * result.level:g} % interval, and share of resampled topics in which it is best"
+    note = (
+        f"rank with {100 * result.level:g} % interval, and share of resampled sets of "
+        f"{topics_text(result.topics)} in which it is best"
+    )
     return ranking_table(result, note)
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
+import numpy as np
+
+from confir.arrays import Booleans, Integers
 from confir.studies.verdicts import signed
 
 # Smaller p-values would round to 0 in four decimals.
@@ -54,6 +57,21 @@ def p_text(p: float) -> str:
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number of things: ``1 topic``, ``1,200 topics``; the plural where it has no s."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def topics_text(counts: Integers) -> str:
+    """Return how many topics means are over: ``60 topics``, or ``40 to 60 topics``.
+
+    A count of 0 is that of a run without a mean.
+    """
+    known = counts[counts > 0]
+    fewest, most = int(known.min(initial=counts.max())), int(counts.max())
+    return counted(most, "topic") if fewest == most else f"{fewest:,} to {counted(most, 'topic')}"
+
+
+def runs_differ_in_topics(counts: Integers) -> Booleans:
+    """Return by which measures runs have means over unequal numbers of topics: from runs × measures."""
+    return np.array([len(set(column) - {0}) > 1 for column in counts.T.tolist()], bool)
 
 
 def _decimals(*values: float) -> int:

@@ -10,7 +10,6 @@ import base64
 import hashlib
 import json
 import math
-import os
 import re
 import zlib
 from collections.abc import Iterator, Sequence
@@ -18,11 +17,16 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from confir.arguments import as_function, as_path, as_text, invalid
 from confir.data.files import PathLike, write_whole
 from confir.data.neighbours import as_qrels
-from confir.data.scores import Record, Scores
+from confir.data.output_folder import OutputFolder
+from confir.data.rules import ReadingRules
+from confir.data.score_objects import ScoresSource, as_scores
+from confir.data.scores import Record
 from confir.errors import UnreadableError
 from confir.intervals.catalogue import DEFAULT_LEVEL
+from confir.intervals.documents import normal_quantile
 from confir.parallel import Progress
 from confir.report.answer import answer_sentences
 from confir.report.bias_variance_tables import bias_variance_note, bias_variance_table
@@ -39,10 +43,11 @@ from confir.report.contents import (
     Contents,
     MeasureContents,
     Settings,
+    check_settings,
     gather_contents,
 )
 from confir.report.coverage_tables import coverage_note, coverage_table
-from confir.report.figures import MATRIX_RUNS, Figure, make_folder, report_figures, write_figures
+from confir.report.figures import MATRIX_RUNS, Figure, report_figures, write_figures
 from confir.report.leaderboard import leaderboard_table
 from confir.report.methods_text import methods_text
 from confir.report.numbers import percent
@@ -78,7 +83,7 @@ class Origin(NamedTuple):
 
 def write_report(
     path: PathLike,
-    scores: Scores,
+    scores: ScoresSource,
     *,
     qrels: Any = None,
     runs: Any = None,
@@ -88,8 +93,7 @@ def write_report(
     replicates: int = DEFAULT_REPLICATES,
     seed: int = DEFAULT_SEED,
     documents: int | None = None,
-    rel: int = 1,
-    depth: int | None = None,
+    rules: ReadingRules | None = None,
     figures: PathLike | None = None,
     origin: Origin | None = None,
     progress: Progress | None = None,
@@ -101,7 +105,7 @@ def write_report(
     path, title
         The page, written whole or not at all; and its heading.
     scores
-        Scores of the runs.
+        Scores of the runs, or what `as_scores` makes them of.
     qrels, runs
         What the scores were computed from, as in `evaluate`; without them, the parts about
         documents are left out.
@@ -109,8 +113,8 @@ def write_report(
         Of the intervals; the method is by default the one that suits the measure.
     documents
         Number of documents in the collection; by default those that qrels and runs mention.
-    rel, depth
-        As in `evaluate`.
+    rules
+        How qrels and runs are read: as for the scores.
     figures
         A folder to write the charts to, for papers: SVG and PDF.
     origin
@@ -118,23 +122,31 @@ def write_report(
     progress
         Called with 1 after each step.
     """
-    folder = Path(os.fspath(path)).parent
-    if not folder.is_dir():
-        raise UnreadableError(f"{path}: cannot be written (no such folder)")
-    if figures is not None:
-        make_folder(figures)
+    target = as_path("path", path)
+    if not Path(target).parent.is_dir():
+        raise UnreadableError(f"{target}: cannot be written (no such folder)")
+    as_text("title", title)
+    as_function("progress", progress)
+    if not isinstance(origin, Origin | None):
+        raise invalid("origin", origin, "an Origin")
+    scores = as_scores(scores)
+    reading = ReadingRules() if rules is None else rules
+    settings = Settings(level, method, replicates, seed, documents, reading)
+    check_settings(settings)
+    if figures is not None:  # before the work: there may be files of others in it
+        OutputFolder(as_path("figures", figures), [target])
     with ScriptBundle() as bundle:  # before the work: without it there is no page
         contents = gather_contents(
             scores,
-            qrels=None if qrels is None else as_qrels(qrels),
+            qrels=None if qrels is None else as_qrels(qrels, intents=reading.intents),
             runs=runs,
-            settings=Settings(level, method, replicates, seed, documents, rel, depth),
+            settings=settings,
             progress=progress,
         )
         page = render_page(contents, bundle, title=title, origin=origin, progress=progress)
     if figures is not None:
-        write_figures(contents, figures, progress)
-    write_whole(path, page.encode())
+        write_figures(contents, figures, progress, [path])
+    write_whole(target, page.encode())
     return contents
 
 
@@ -193,8 +205,9 @@ def unbroken(text: str) -> str:
 
 
 def _coverage_error(level: float) -> str:
-    """Return how far a coverage may be off by the samples drawn, 95 times in 100, in points."""
-    return f"{100 * 1.96 * math.sqrt(level * (1 - level) / COVERAGE_SAMPLES):.1g}"
+    """Return half the 95 % interval of a coverage that was estimated by the samples, in points."""
+    se = math.sqrt(level * (1 - level) / COVERAGE_SAMPLES)
+    return f"{100 * normal_quantile(DEFAULT_LEVEL) * se:.2g}"
 
 
 def _template(name: str) -> str:
@@ -222,8 +235,8 @@ def _tables(contents: Contents) -> Iterator[dict[str, Any]]:
             yield {"part": name, "measure": part.measure, **table_data(table)}
     if contents.collection is not None:
         means, variance = contents.collection.means, contents.collection.variance
-        topics, order = len(contents.scores.topics), contents.collection.order()
-        table = collection_table(means, collection_note(means, topics))
+        topics, order = int(means.topics.max()), contents.collection.order()
+        table = collection_table(means, collection_note(means))
         yield {"part": "collection", "measure": None, **table_data(table)}
         table = collection_variance_table(variance, variance_note(variance, topics), order=order)
         yield {"part": "variance", "measure": None, **table_data(table)}

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.report.answer import NOT_COMPARED, told_verdicts, verdicts_against
+from confir.report.answer import NOT_COMPARED, pair_verdicts, verdicts_against
 from confir.report.contents import Contents, MeasureContents
 from confir.report.figures import MATRIX_RUNS
-from confir.report.numbers import number_text
+from confir.report.numbers import number_text, topics_text
 from confir.report.records import finite_or_none
 from confir.report.tables import Table
-from confir.studies.comparison import Comparison
+from confir.studies.comparison import Comparison, Place
 from confir.studies.topic_difficulty import describe_topics
-from confir.studies.verdicts import BETTER, EQUIVALENT, NOT_SHOWN, WORSE, signed
+from confir.studies.verdicts import INCONCLUSIVE, VERDICTS, signed
 
 # More digits of a topic's score than are shown, so that differences are right in those shown.
 _SCORE_DIGITS = 9
 
 # Verdicts by number, which is shorter.
-VERDICTS = (NOT_SHOWN, BETTER, WORSE, EQUIVALENT, NOT_COMPARED)
+_WORDS = (*VERDICTS, NOT_COMPARED)
 
 
 def page_data(contents: Contents) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "levels": list(contents.settings.levels),
         "runs": list(contents.scores.runs),
         "topics": list(contents.scores.topics),
-        "verdicts": list(VERDICTS),
+        "verdicts": list(_WORDS),
         "measures": [_measure(part) for part in contents.measures],
     }
 
@@ -55,6 +55,8 @@ def _measure(contents: MeasureContents) -> dict[str, Any]:
         "order": order,
         "mean": shown(first.estimate),
         "topics": first.topics.reshape(-1).tolist(),
+        "over": topics_text(first.topics),
+        "ranked_on": None if ranking is None else topics_text(ranking.topics),
         "rank": None if ranking is None else ranking.rank[:, 0].tolist(),
         "p_best": None if ranking is None else shown(ranking.p_best),
         "at": {
@@ -79,7 +81,7 @@ def _at_level(contents: MeasureContents, level: float, best: int) -> dict[str, A
     if contents.comparisons:
         verdicts = verdicts_against(contents.comparisons[level], best)
         entry["best_is"] = [
-            VERDICTS.index(verdicts.get(place, NOT_SHOWN))
+            _WORDS.index(verdicts.get(place, INCONCLUSIVE))
             for place in range(len(contents.scores.runs))
         ]
     return entry
@@ -107,11 +109,12 @@ def _pairs(contents: MeasureContents, order: Sequence[int]) -> dict[str, Any]:
 
 
 def _pairs_at(comparison: Comparison, kept: Integers) -> dict[str, Any]:
-    words = told_verdicts(comparison)
+    words = pair_verdicts(comparison)
     return {
         "low": shown_differences(comparison.low[kept, 0]),
         "high": shown_differences(comparison.high[kept, 0]),
-        "verdict": [VERDICTS.index(words[pair]) for pair in kept.tolist()],
+        "verdict": [_WORDS.index(words[pair]) for pair in kept.tolist()],
+        "reason": [comparison.decision(Place(0, pair, 0)).reason for pair in kept.tolist()],
     }
 
 

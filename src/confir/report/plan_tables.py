@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from confir.report.numbers import counted, number_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.planning import DETECTABLE, HALF_WIDTH, Plan
@@ -39,6 +41,9 @@ def _note(plan: Plan) -> str:
             f"{plan.level:g} shows with probability {plan.power:g}"
         )
         goal += f", given {_topics_text(plan)}"
+        missing = np.isnan(plan.difference) & ~np.isnan(plan.sd)
+        if (missing | (np.isnan(plan.high) & ~np.isnan(plan.low))).any():
+            goal += " (none: it would exceed 1, on a measure in [0, 1])"
     else:
         goal = (
             f"for a paired t test at level {plan.level:g} to show a true difference of "
@@ -58,15 +63,19 @@ def _answer_text(plan: Plan, run: int, measure: int) -> str:
     if math.isnan(plan.sd[run, measure]):
         return "–"
     if plan.goal == DETECTABLE:
-        return number_text(float(plan.difference[run, measure]))
+        difference = float(plan.difference[run, measure])
+        return "none" if math.isnan(difference) else number_text(difference)
     return _count_text(float(plan.topics[run, measure]))
 
 
 def _range_text(plan: Plan, run: int, measure: int) -> str:
     low, high = float(plan.low[run, measure]), float(plan.high[run, measure])
+    if math.isnan(low):
+        return "–"
     if plan.goal == DETECTABLE:
-        return f"{number_text(low)} to {number_text(high)}" if not math.isnan(low) else "–"
-    return f"{_count_text(low)} to {_count_text(high)}" if not math.isnan(low) else "–"
+        most = "none" if math.isnan(high) else number_text(high)
+        return f"{number_text(low)} to {most}"
+    return f"{_count_text(low)} to {_count_text(high)}"
 
 
 def _count_text(topics: float) -> str:

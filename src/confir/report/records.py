@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from confir.control_characters import escape_controls, without_controls
 from confir.data.files import PathLike, write_whole
 from confir.data.scores import Record
 from confir.errors import MissingDependencyError, UnknownNameError
@@ -26,10 +27,8 @@ def format_result(kind: str, records: Sequence[Record], table: Table) -> str:
         "table": lambda: to_text(table),
         "csv": lambda: _separated(records, ","),
         "tsv": lambda: _separated(records, "\t"),
-        "json": lambda: json.dumps(_without_nan(records), ensure_ascii=False, indent=1) + "\n",
-        "jsonl": lambda: "".join(
-            json.dumps(record, ensure_ascii=False) + "\n" for record in _without_nan(records)
-        ),
+        "json": lambda: _json(_without_nan(records), indent=1),
+        "jsonl": lambda: "".join(map(_json, _without_nan(records))),
         "md": lambda: to_markdown(table),
         "tex": lambda: to_latex(table),
         "html": lambda: _page(table),
@@ -50,14 +49,35 @@ def write_result(path: PathLike, records: Sequence[Record], table: Table) -> Non
         write_whole(path, format_result(ending[1:], records, table).encode())
 
 
+# A spreadsheet takes text that begins like this for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_QUOTED = re.compile(r'["\r\n]')
+
+
 def _separated(records: Sequence[Record], separator: str) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, delimiter=separator, lineterminator="\n")
-    if records:
-        writer.writerow(records[0])
-    for record in _without_nan(records):
-        writer.writerow(["" if value is None else value for value in record.values()])
-    return stream.getvalue()
+    """Return the records for spreadsheets: no text of theirs is a formula, or moves a cursor."""
+    rows = [list(records[0])] if records else []
+    rows += [list(record.values()) for record in _without_nan(records)]
+    return "".join(
+        separator.join(_separated_cell(value, separator) for value in row) + "\n" for row in rows
+    )
+
+
+def _separated_cell(value: Any, separator: str) -> str:
+    """Return a cell, quoted where it must be; text like a formula gets a quote before it."""
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    text = without_controls(value, keep_blanks=True)
+    if text.startswith(_FORMULA):
+        text = f"'{text}"
+    if separator in text or _QUOTED.search(text):
+        text = '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    """Return a value as JSON, exactly; what a terminal would obey is escaped."""
+    return escape_controls(json.dumps(value, ensure_ascii=False, indent=indent)) + "\n"
 
 
 def _without_nan(records: Sequence[Record]) -> list[Record]:

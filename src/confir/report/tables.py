@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from confir.arrays import Booleans, Floats, Integers
+from confir.control_characters import CONTROL, without_controls
+from confir.errors import enumerate_names
+from confir.intervals.interval import name_methods
 from confir.order import best_first, is_best
-from confir.report.numbers import counted, interval_text, number_text
+from confir.report.numbers import (
+    interval_text,
+    number_text,
+    percent,
+    runs_differ_in_topics,
+    topics_text,
+)
 from confir.report.text_layout import lay_out
 
 if TYPE_CHECKING:  # what is shown need not be loaded to show something else
@@ -21,7 +31,7 @@ if TYPE_CHECKING:  # what is shown need not be loaded to show something else
     from confir.studies.ranking import Ranking
 
 
-# Signs beside a number: shown better or worse than the baseline.
+# Signs beside a number: significantly better or worse than the baseline.
 Mark = Literal["", "▲", "▼"]
 _MARKS_IN_WORDS = {"▲": "better than the baseline", "▼": "worse than the baseline"}
 
@@ -62,13 +72,16 @@ class Table:
 def interval_table(intervals: Sequence[Interval], note: str = "") -> Table:
     """Return a table of means with intervals: a row a run, a column a measure, best first.
 
-    Several intervals of the same scores give a row for each, named by method and level.
+    Where runs have means over unequal numbers of topics, a column tells the numbers, and no run is
+    marked as the best. Several intervals of the same scores give a row for each, named by method and level.
     """
     first = intervals[0]
     runs, measures = _axes(first.labels)
     shape = (len(runs), len(measures))
     mean = first.estimate.reshape(shape)
-    best = np.apply_along_axis(is_best, 0, mean)
+    topics = first.topics.reshape(shape)
+    best = best_runs(mean, topics)
+    heading, counts = topics_column(topics)
     several = len(intervals) > 1
     several_levels = len({interval.level for interval in intervals}) > 1
     rows = []
@@ -80,24 +93,60 @@ def interval_table(intervals: Sequence[Interval], note: str = "") -> Table:
                 for m in range(len(measures))
             ]
             label = f"{interval.method} {interval.level:g}" if several_levels else interval.method
-            rows.append((Cell(runs[r]), *([Cell(label)] if several else []), *cells))
+            rows.append((Cell(runs[r]), *([Cell(label)] if several else []), *counts[r], *cells))
     names: tuple[str, ...] = ("run", "method") if several else ("run",)
-    return Table((*names, *measures), tuple(rows), note, names=len(names))
+    return Table((*names, *heading, *measures), tuple(rows), note, names=len(names))
+
+
+def best_runs(mean: Floats, topics: Integers) -> Booleans:
+    """Return which runs have the best mean, by measures that all runs have as many topics by."""
+    best: Booleans = np.apply_along_axis(is_best, 0, mean) & ~runs_differ_in_topics(topics)
+    return best
+
+
+def topics_column(topics: Integers) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
+    """Return heading and cells, a cell a run, of the topics behind means; nothing where all agree.
+
+    Counts that differ by measure stand in the order of the measures.
+    """
+    if not runs_differ_in_topics(topics).any():
+        return (), [() for _ in topics]
+    texts = [", ".join(map(str, row if len(set(row)) > 1 else row[:1])) for row in topics.tolist()]
+    return ("topics",), [(Cell(text),) for text in texts]
+
+
+def means_note(intervals: Sequence[Interval], topics: Integers) -> str:
+    """Return what means with intervals are: level, methods, topics, and what is assumed."""
+    by = f"{percent(intervals[0].level)} interval by {name_methods(intervals)}"
+    note = f"mean with {by}, over {topics_text(topics)}"
+    assumed = list(dict.fromkeys(name for interval in intervals for name in interval.assumed))
+    return f"{note}; {bounds_note(assumed)}" if assumed else note
+
+
+def bounds_note(measures: Sequence[str]) -> str:
+    """Return that measures which confir does not know are taken to lie in [0, 1], and why."""
+    verb, whose = ("is", "its") if len(measures) == 1 else ("are", "their")
+    return (
+        f"{enumerate_names(measures, 5)}, unknown to confir, {verb} taken to lie in [0, 1], as all "
+        f"of {whose} scores do"
+    )
 
 
 def mean_table(scores: Scores) -> Table:
     """Return a table of means without intervals: a row a run, a column a measure, best first."""
-    mean = scores.mean()
-    best = np.apply_along_axis(is_best, 0, mean)
+    mean, topics = scores.mean(), scores.topic_counts()
+    best = best_runs(mean, topics)
+    heading, counts = topics_column(topics)
     rows = tuple(
         (
             Cell(scores.runs[r]),
+            *counts[r],
             *(Cell(number_text(v), bool(b)) for v, b in zip(mean[r], best[r], strict=True)),
         )
         for r in best_first(mean[:, 0])
     )
-    note = f"means over {counted(len(scores.topics), 'topic')}"
-    return Table(("run", *scores.measures), rows, note)
+    note = f"means over {topics_text(topics)}"
+    return Table(("run", *heading, *scores.measures), rows, note)
 
 
 def topic_table(scores: Scores, note: str = "") -> Table:
@@ -138,10 +187,10 @@ def ranking_table(ranking: Ranking, note: str = "") -> Table:
 
 def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> str:
     """Return a table for the terminal; without a width, lines are as long as they must be."""
-    texts = [[_plain(name) for name in table.columns], *_marked_texts(table)]
+    texts = [[without_controls(name) for name in table.columns], *_marked_texts(table)]
     strong = [[True] * len(table.columns), *([cell.strong for cell in row] for row in table.rows)]
     lines = lay_out(texts, strong if colour else None, names=table.names, width=width)
-    note = ["", *map(_plain, table.note.split("\n"))] if table.note else []
+    note = ["", *map(without_controls, table.note.split("\n"))] if table.note else []
     return "\n".join([*lines, *note]) + "\n"
 
 
@@ -150,7 +199,7 @@ def _marked_texts(table: Table) -> list[list[str]]:
     marked = {place for row in table.rows for place, cell in enumerate(row) if cell.mark}
     return [
         [
-            _plain(cell.text) + (f" {cell.mark or ' '}" if place in marked else "")
+            without_controls(cell.text) + (f" {cell.mark or ' '}" if place in marked else "")
             for place, cell in enumerate(row)
         ]
         for row in table.rows
@@ -159,15 +208,15 @@ def _marked_texts(table: Table) -> list[list[str]]:
 
 def to_markdown(table: Table) -> str:
     """Return a table in Markdown, the best of each column in bold."""
-    header = "| " + " | ".join(_markdown(name) for name in table.columns) + " |"
+    header = "| " + " | ".join(escape_markdown(name) for name in table.columns) + " |"
     rules = ["---" if i < table.names else "---:" for i in range(len(table.columns))]
     rows = ["| " + " | ".join(map(_markdown_cell, row)) + " |" for row in table.rows]
-    note = ["", *map(_markdown, table.note.split("\n"))] if table.note else []
+    note = ["", *map(escape_markdown, table.note.split("\n"))] if table.note else []
     return "\n".join([header, "|" + "|".join(rules) + "|", *rows, *note]) + "\n"
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = f"**{_markdown(cell.text)}**" if cell.strong else _markdown(cell.text)
+    text = f"**{escape_markdown(cell.text)}**" if cell.strong else escape_markdown(cell.text)
     return f"{text} {cell.mark}" if cell.mark else text
 
 
@@ -249,27 +298,18 @@ def _axes(labels: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
     return runs, list(dict.fromkeys(measure for _, measure in labels))
 
 
-# What would be obeyed rather than shown: control characters, line separators, and signs that turn
-# the direction of writing, which could make a name look like another or run into its neighbours.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
-
-def _plain(text: str) -> str:
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
 def _html(text: str) -> str:
-    return html.escape(_plain(text))
+    return html.escape(without_controls(text))
 
 
 # What Markdown would interpret: its own signs, the mathematics of some dialects, HTML's entities.
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>()#+!|~$-]|&(?=#?\w+;)")
-_RISKY = re.compile(rf"[\\`*_{{}}<>#!|~$]|\]\(|\]\[|&#?\w+;|{_CONTROL.pattern}")
+_RISKY = re.compile(rf"[\\`*_{{}}<>#!|~$]|\]\(|\]\[|&#?\w+;|{CONTROL}")
 
 
-def _markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return text as Markdown shows it; numbers and intervals need no escapes."""
-    return _MARKDOWN.sub(r"\\\g<0>", _plain(text)) if _RISKY.search(text) else text
+    return _MARKDOWN.sub(r"\\\g<0>", without_controls(text)) if _RISKY.search(text) else text
 
 
 _LATEX_MARKS = {"▲": r"\blacktriangle", "▼": r"\blacktriangledown"}
@@ -311,4 +351,4 @@ _LATEX = {
 
 def escape_latex(text: str) -> str:
     """Return text whose every sign LaTeX prints as it is; letters of other scripts stay."""
-    return "".join(_LATEX.get(sign, sign) for sign in _plain(text))
+    return "".join(_LATEX.get(sign, sign) for sign in without_controls(text))

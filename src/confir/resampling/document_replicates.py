@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_choice, invalid
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.scores import Scores
-from confir.errors import (
-    InvalidValueError,
-    UnknownNameError,
-)
-from confir.measures.catalogue import is_bounded
+from confir.errors import InvalidValueError
+from confir.measures.bounds import bounded_measures
 from confir.measures.summary import LOGIT_MARGIN, SUMMARIES, Transform, clipped_logit
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.topics import topic_weights
-
-# Numbers that are copied at once where there are many.
-_CELLS = 4_000_000
+from confir.resampling.variance_components import (
+    VarianceComponents,
+    estimate_components,
+    joint_replicates,
+    mean_over_topics,
+    spread,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +46,8 @@ class DocumentReplicates:
         Acceleration of BCa, measures × runs × topics; None where it was not asked for.
     seed
         What the counts were drawn from; topics drawn beside them take it too.
+    left_out
+        Topics without a relevant document, which no collection can score.
     """
 
     scores: Scores
@@ -52,6 +57,7 @@ class DocumentReplicates:
     depth: Integers
     acceleration: Floats | None
     seed: int
+    left_out: tuple[str, ...] = ()
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -82,15 +88,11 @@ class DocumentReplicates:
 
     def measure_place(self, measure: str) -> int:
         """Return the place of a measure among the measures."""
-        if measure not in self.measures:
-            raise UnknownNameError("measure", measure, self.measures)
-        return self.measures.index(measure)
+        return self.measures.index(as_choice("measure", measure, self.measures))
 
     def run_place(self, run: str) -> int:
-        """Return the place of a run among the runs."""
-        if run not in self.runs:
-            raise UnknownNameError("run", run, self.runs)
-        return self.runs.index(run)
+        """Return the place of a baseline among the runs."""
+        return self.runs.index(as_choice("baseline", run, self.runs, "run"))
 
     def estimates(self, measure: int) -> Floats:
         """Return the scores by one measure: runs × topics."""
@@ -103,7 +105,7 @@ class DocumentReplicates:
         acceleration = None if self.acceleration is None else self.acceleration[place].reshape(-1)
         values = self.values[place].reshape(len(estimate), -1)
         labels = tuple((run, topic) for run in self.runs for topic in self.topics)
-        support = np.full(len(estimate), is_bounded(measure, estimate))
+        support = np.full(len(estimate), bounded_measures(self.scores)[place])
         return _distribution(labels, estimate, values, support, acceleration=acceleration)
 
     def joint_weights(self) -> Floats:
@@ -128,20 +130,14 @@ class DocumentReplicates:
         summary
             A name in SUMMARIES; what it averages is not transformed back.
         with_topics
-            Whether each replicate draws topics too.
+            Whether topics vary as well as documents: `variance_components` tells how much.
         margin
             How far logits keep from 0 and 1.
         """
         place = self.measure_place(measure)
-        forward = transform_of(summary, margin)
-        bounded = summary == "mean" and is_bounded(measure, self.scores.values[:, :, place])
-        return self._means(
-            forward(self.estimates(place)),
-            map(forward, self.values[place]),
-            tuple((run, measure) for run in self.runs),
-            np.full(len(self.runs), bounded),
-            with_topics=with_topics,
-        )
+        bounded = summary == "mean" and bool(bounded_measures(self.scores)[place])
+        columns = self._columns(measure, summary, None, margin)
+        return self._means(columns, bounded=bounded, with_topics=with_topics)
 
     def difference_distribution(
         self,
@@ -157,58 +153,117 @@ class DocumentReplicates:
         A topic counts where both runs have a score. Pairs share documents: a replicate is one
         collection. Parameters are those of `summary_distribution`.
         """
-        place, other = self.measure_place(measure), self.run_place(baseline)
+        columns = self._columns(measure, summary, baseline, margin)
+        return self._means(columns, bounded=False, with_topics=with_topics)
+
+    def variance_components(
+        self,
+        measure: str,
+        summary: str = "mean",
+        *,
+        baseline: str | None = None,
+        margin: float = LOGIT_MARGIN,
+    ) -> VarianceComponents:
+        """Return where the variance of means comes from, or of differences from a baseline's.
+
+        Parameters are those of `summary_distribution`; columns are runs, without the baseline.
+        """
+        return self._over_collections(self._columns(measure, summary, baseline, margin)).components
+
+    def _columns(self, measure: str, summary: str, baseline: str | None, margin: float) -> _Columns:
+        """Return the transformed scores of runs, or their differences from the baseline's."""
+        place = self.measure_place(measure)
+        forward = transform_of(summary, margin)
+        scores, values = forward(self.estimates(place)), self.values[place]
+        if baseline is None:
+            return _Columns(
+                tuple((run, measure) for run in self.runs), scores, map(forward, values)
+            )
+        other = self.run_place(baseline)
         kept = [r for r in range(len(self.runs)) if r != other]
         if not kept:
             raise InvalidValueError(f"there is no run beside the baseline {baseline!r} to compare")
-        forward = transform_of(summary, margin)
-        estimate, values = forward(self.estimates(place)), self.values[place]
         base = forward(values[other])
-        return self._means(
-            estimate[kept] - estimate[other],
-            (forward(values[run]) - base for run in kept),
+        return _Columns(
             tuple((self.runs[r], measure) for r in kept),
-            np.zeros(len(kept), bool),
-            with_topics=with_topics,
+            scores[kept] - scores[other],
+            (forward(values[run]) - base for run in kept),
         )
 
+    def _over_collections(self, columns: _Columns) -> _MeansOverCollections:
+        """Return the means over topics on each replicate, and their components of variance."""
+        means, within = [], []
+        for values in columns.values:
+            means.append(mean_over_topics(values))
+            within.append(mean_over_topics(np.square(spread(values))))
+        replicates = np.stack(means)
+        components = estimate_components(
+            np.square(spread(columns.scores)),
+            np.stack(within),
+            np.square(spread(replicates)),
+            (~np.isnan(columns.scores)).sum(axis=1),
+        )
+        return _MeansOverCollections(replicates, components)
+
     def _means(
-        self,
-        estimate: Floats,
-        values: Iterable[Floats],
-        labels: tuple[tuple[str, str], ...],
-        support: Booleans,
-        *,
-        with_topics: bool,
+        self, columns: _Columns, *, bounded: bool, with_topics: bool
     ) -> SamplingDistribution:
-        """Return the distribution of means over topics: runs × topics, and by run × replicates."""
-        weights = self.joint_weights() if with_topics else None
-        count = (~np.isnan(estimate)).sum(axis=1)
-        with np.errstate(invalid="ignore"):
-            mean = np.nansum(estimate, axis=1) / count
-        replicates = np.stack([_weighted_means(run, weights) for run in values])
-        return _distribution(labels, mean, replicates, support, count, with_topics=with_topics)
+        """Return the distribution of means over topics."""
+        if with_topics:
+            replicates, components = self._over_collections(columns)
+            weights = self.joint_weights()
+            replicates = joint_replicates(columns.scores, replicates, weights, components)
+            if bounded:
+                replicates = np.clip(replicates, 0.0, 1.0)
+        else:
+            replicates, components = np.stack(list(map(mean_over_topics, columns.values))), None
+        return _distribution(
+            columns.labels,
+            mean_over_topics(columns.scores.T),
+            replicates,
+            np.full(len(columns.labels), bounded),
+            (~np.isnan(columns.scores)).sum(axis=1),
+            components=components,
+        )
+
+
+class _Columns(NamedTuple):
+    """Transformed scores of runs, or differences of them.
+
+    Attributes
+    ----------
+    labels
+        (run, measure) of each column.
+    scores
+        The scores: columns × topics.
+    values
+        The scores on each replicate: topics × replicates, column by column.
+    """
+
+    labels: tuple[tuple[str, str], ...]
+    scores: Floats
+    values: Iterable[Floats]
+
+
+class _MeansOverCollections(NamedTuple):
+    """Means over topics on each replicate, columns × replicates, and their components of variance."""
+
+    replicates: Floats
+    components: VarianceComponents
+
+
+def check_sample(sample: DocumentReplicates) -> None:
+    """Raise where something else was given for resampled scores."""
+    if not isinstance(sample, DocumentReplicates):
+        raise invalid("sample", sample, "what resample_documents returns")
 
 
 def transform_of(summary: str, margin: float = LOGIT_MARGIN) -> Transform:
     """Return what a summary averages over topics, logits kept so far from 0 and 1."""
-    if summary not in SUMMARIES:
-        raise UnknownNameError("summary", summary, SUMMARIES)
+    as_choice("summary", summary, SUMMARIES)
     if summary == "logit-mean":
         return lambda score: clipped_logit(score, margin)
     return SUMMARIES[summary].forward
-
-
-def _weighted_means(values: Floats, weights: Floats | None) -> Floats:
-    """Return the mean over the topics that a replicate scores: topics × replicates → replicates."""
-    defined = ~np.isnan(values)
-    filled = np.where(defined, values, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if weights is None:
-            mean: Floats = filled.sum(axis=0) / defined.sum(axis=0)
-        else:
-            mean = (filled * weights.T).sum(axis=0) / (defined * weights.T).sum(axis=0)
-    return mean
 
 
 def _distribution(
@@ -219,36 +274,18 @@ def _distribution(
     count: Integers | None = None,
     *,
     acceleration: Floats | None = None,
-    with_topics: bool = False,
+    components: VarianceComponents | None = None,
 ) -> SamplingDistribution:
-    """Return a sampling distribution from columns × replicates."""
-    undefined = np.isnan(values).sum(axis=1)
+    """Return a sampling distribution from columns × replicates; with components, over topics too."""
     return SamplingDistribution(
         labels=labels,
         estimate=estimate,
         count=np.ones(len(estimate), np.int64) if count is None else count,
-        df=np.full(len(estimate), np.inf),
+        df=np.full(len(estimate), np.inf) if components is None else components.df,
         support=support,
-        resampled=frozenset({"topics", "documents"} if with_topics else {"documents"}),
-        se=spread(values),
+        resampled=frozenset({"documents"} if components is None else {"topics", "documents"}),
+        se=spread(values) if components is None else np.sqrt(components.total),
         acceleration=acceleration,
         replicates=values.T,
-        dropped=undefined,
+        dropped=np.isnan(values).sum(axis=1),
     )
-
-
-def spread(values: Floats) -> Floats:
-    """Return the standard deviation over the last axis, NaN left out; NaN for fewer than two."""
-    if len(values) > 1 and values.size > _CELLS and values.ndim > 1:
-        half = len(values) // 2  # copies are made of a part at a time
-        return np.concatenate((spread(values[:half]), spread(values[half:])))
-    defined = ~np.isnan(values)
-    count = defined.sum(axis=-1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where(defined, values, 0.0).sum(axis=-1, keepdims=True) / count
-        squares = np.where(defined, np.square(values - mean), 0.0).sum(axis=-1)
-        sd: Floats = np.sqrt(squares / (count[..., 0] - 1.0))
-    # All values equal: what is left is the rounding of their mean.
-    low = np.where(defined, values, np.inf).min(axis=-1)
-    high = np.where(defined, values, -np.inf).max(axis=-1)
-    return np.where((low == high) & ~np.isnan(sd), 0.0, sd)

@@ -13,24 +13,24 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from confir.arguments import as_choice, as_flag, as_function, as_generator
 from confir.data.files import PathLike
 from confir.data.list_scanner import read_lists
 from confir.data.neighbours import as_qrels
 from confir.data.qrels import Intents
 from confir.data.ranked_lists import RankedLists
 from confir.data.rankings import TiePrecision
+from confir.data.rules import Missing
 from confir.data.scores import Scores
 from confir.data.trec_files import NameBy
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
     TopicWarning,
-    UnknownNameError,
     UnsupportedMethodError,
     enumerate_names,
 )
 from confir.measures.evaluation import (
-    Missing,
     check_depth,
     check_missing,
     parse_measures,
@@ -99,12 +99,12 @@ def bootstrap_documents(
     baseline
         The run that the others are compared with.
     with_topics
-        Whether each replicate draws topics as well as documents.
+        Whether topics vary as well as documents.
     replicates, rng
         Number of replicates, and seed or generator.
     """
-    if statistic not in STATISTICS:
-        raise UnknownNameError("statistic", statistic, STATISTICS)
+    as_choice("statistic", statistic, STATISTICS)
+    as_flag("with_topics", with_topics)
     compares = statistic.endswith("difference")
     if compares != (baseline is not None):
         takes = "needs a" if compares else "takes no"
@@ -120,6 +120,8 @@ def bootstrap_documents(
         missing=missing,
         jackknife=statistic == "score",
     )
+    if baseline is not None:
+        as_choice("baseline", baseline, resampled.runs, "run")
     if statistic == "score":
         if len(resampled.measures) > 1 or with_topics:
             raise InvalidValueError(
@@ -191,6 +193,9 @@ def resample_documents(
     check_replicates(replicates)
     check_depth(depth)
     check_missing(missing)
+    as_flag("jackknife", jackknife)
+    as_function("progress", progress)
+    generator = as_generator(rng)
     wanted = resampled_measures(measures, rel)
     judged = as_qrels(qrels, intents=intents)
     lists = read_lists(judged, runs, name_by=name_by, tie_precision=tie_precision)
@@ -198,7 +203,7 @@ def resample_documents(
         lists,
         wanted,
         replicates=replicates,
-        rng=rng,
+        rng=generator,
         depth=depth,
         missing=missing,
         jackknife=jackknife,
@@ -220,8 +225,8 @@ def resample_lists(
     """Return the scores of lists on resampled collections; parameters as in `resample_documents`."""
     check_replicates(replicates)
     check_depth(depth)
-    seed = int(np.random.default_rng(rng).integers(2**63))
-    lists = _with_relevant(whole)
+    seed = int(as_generator(rng).integers(2**63))
+    lists, left_out = _with_relevant(whole)
     ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
     scores = score_rankings(lists.qrels, ranked, measures, depth=depth, missing=missing)
     if depth is not None:
@@ -256,6 +261,7 @@ def resample_lists(
         depth=lists.depth,
         acceleration=acceleration,
         seed=seed,
+        left_out=left_out,
     )
 
 
@@ -279,21 +285,22 @@ def resampled_measures(measures: Any, rel: int = 1) -> list[Measure | ListMeasur
     return wanted
 
 
-def _with_relevant(lists: RankedLists) -> RankedLists:
-    """Return the topics that have relevant documents; a warning names those that have none."""
+def _with_relevant(lists: RankedLists) -> tuple[RankedLists, tuple[str, ...]]:
+    """Return the topics that have relevant documents, and the others, which a warning names."""
     qrels = lists.qrels
     levels, counts = qrels.count_by_gain()
     kept = counts[:, levels >= 1].sum(axis=1) > 0
     if kept.all():
-        return lists
-    names = [topic for topic, has in zip(qrels.topics, kept, strict=True) if not has]
+        return lists, ()
+    names = tuple(topic for topic, has in zip(qrels.topics, kept, strict=True) if not has)
     if not kept.any():
         raise TopicMismatchError(
             "the qrels have no relevant document at all; expected a gain of 1 or more"
         )
     warnings.warn(
         f"the qrels have no relevant document for {len(names)} of {len(qrels.topics)} topics "
-        f"({enumerate_names(names)}), which are left out",
+        f"({enumerate_names(names)}), which are left out: no resampled collection can score them; "
+        "evaluate includes them, 0 by most measures",
         TopicWarning,
         stacklevel=4,
     )
@@ -302,4 +309,4 @@ def _with_relevant(lists: RankedLists) -> RankedLists:
     if bare.any():
         run = lists.runs[int(np.argmax(bare))]
         raise TopicMismatchError(f"none of the topics of run {run!r} has a relevant document")
-    return left
+    return left, names

@@ -6,16 +6,19 @@ measures are one matrix product, and runs stay paired.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from confir.arguments import as_choice, as_generator, as_integer, as_reals
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.scores import Scores
-from confir.errors import FormatError, InvalidValueError, UnknownNameError
-from confir.measures.catalogue import is_bounded
+from confir.data.files import PathLike
+from confir.data.score_objects import as_scores, is_score_source
+from confir.data.scores import Scores, lie_in_unit_interval
+from confir.errors import FormatError, InvalidValueError
+from confir.measures.bounds import bounded_measures, clip_to_range
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.moments import function_distribution, smooth_distribution
@@ -30,7 +33,7 @@ _DRAWN_AT_ONCE = 1 << 20
 _MOST_WEIGHTS = 1 << 30
 
 Rng = int | np.random.Generator | None
-ScoresLike = Scores | Floats | Sequence[Any]
+ScoresLike = Scores | Floats | Sequence[Any] | PathLike | Mapping[str, Any]
 
 
 def topic_weights(topics: int, replicates: int, rng: np.random.Generator) -> Floats:
@@ -38,8 +41,8 @@ def topic_weights(topics: int, replicates: int, rng: np.random.Generator) -> Flo
     if replicates * topics > _MOST_WEIGHTS:
         raise InvalidValueError(
             f"{replicates:,} replicates of {topics:,} topics need "
-            f"{8 * replicates * topics / 2**30:,.0f} GB; expected fewer replicates, or a method "
-            "that draws none, such as t or beta-logit"
+            f"{8 * replicates * topics / 2**30:,.0f} GB; expected fewer replicates (or, for "
+            "intervals of means, a method that draws none, such as t)"
         )
     weights = np.empty((replicates, topics))
     rows = max(1, _DRAWN_AT_ONCE // topics)
@@ -69,7 +72,7 @@ def bootstrap_topics(
     Parameters
     ----------
     scores
-        `Scores`, or an array of scores: topics, or topics × columns.
+        What `as_scores` takes, or an array of scores: topics, or topics × columns.
     statistic
         "mean", "geometric-mean" or "logit-mean" of each run; "difference", "ratio" or
         "logit-difference" of each run's mean against the baseline's; or a function of weights
@@ -84,7 +87,7 @@ def bootstrap_topics(
     """
     sample = topic_sample(scores, statistic=statistic, baseline=baseline)
     check_replicates(replicates)
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     seed = own_seed(generator)
     weights = topic_weights(sample.topics, replicates, generator)
     (distribution,) = run_in_threads(lambda w: sample.distribution(slice(None), w), [weights])
@@ -98,8 +101,7 @@ def own_seed(rng: np.random.Generator) -> int:
 
 def check_replicates(replicates: int) -> None:
     """Raise where a number of replicates makes no bootstrap."""
-    if replicates < 1:
-        raise InvalidValueError(f"replicates is {replicates}; expected 1 or more")
+    as_integer("replicates", replicates)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,12 +197,12 @@ def topic_sample(
 ) -> TopicSample:
     """Return scores prepared for the bootstrap of a statistic over topics."""
     chosen: Statistic | WeightedStatistic
-    if isinstance(statistic, str):
-        if statistic not in STATISTICS:
-            raise UnknownNameError("statistic", statistic, STATISTICS)
-        chosen = STATISTICS[statistic]
-    else:
+    if callable(statistic) and not isinstance(statistic, type):
         chosen = statistic
+    else:
+        chosen = STATISTICS[as_choice("statistic", statistic, STATISTICS)]
+    if is_score_source(scores):
+        scores = as_scores(scores)
     compares = isinstance(chosen, Statistic) and chosen.compares
     if compares and (baseline is None or not isinstance(scores, Scores)):
         raise InvalidValueError(f"{statistic!r} compares runs: it needs Scores and a baseline")
@@ -208,31 +210,32 @@ def topic_sample(
         raise InvalidValueError(f"{statistic!r} compares no runs: it takes no baseline")
     if not isinstance(scores, Scores):
         return _array_sample(scores, chosen)
+    scores = clip_to_range(scores)
     reference = scores.values
     if baseline is not None:
+        as_choice("baseline", baseline, scores.runs, "run")
         reference = scores.select(runs=[baseline]).values
         scores = scores.select(runs=[run for run in scores.runs if run != baseline])
         if not scores.runs:
             raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
-    bounded = [is_bounded(name, scores.values[:, :, m]) for m, name in enumerate(scores.measures)]
     flat = scores.values.reshape(len(scores.topics), -1)
     other = np.broadcast_to(reference, scores.values.shape).reshape(flat.shape)
     labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
-    support = np.tile(np.array(bounded, bool), len(scores.runs))
+    support = np.tile(bounded_measures(scores), len(scores.runs))
     return _prepare(chosen, labels, scores.values.shape[1:], flat, other, support)
 
 
 def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> TopicSample:
-    try:
-        array = np.asarray(scores, np.float64)
-    except (TypeError, ValueError):
-        raise FormatError("scores are no numbers; expected an array, topics × columns") from None
+    array = as_reals("scores", scores, "what as_scores takes, or an array, topics × columns")
     if array.ndim == 0 or array.size == 0:
         raise FormatError(f"scores have shape {array.shape}; expected topics, or topics × columns")
     flat = array.reshape(len(array), -1)
     labels = tuple((f"column {i + 1}", "score") for i in range(flat.shape[1]))
-    inside: Booleans = np.all(np.isnan(flat) | ((flat >= 0) & (flat <= 1)), axis=0)
-    return _prepare(statistic, labels, array.shape[1:], flat, flat, inside)
+    # One measure that is not known: all of its scores decide, as in a table.
+    bounded = bool(lie_in_unit_interval(flat).all())
+    flat = np.clip(flat, 0.0, 1.0) if bounded else flat
+    support = np.full(flat.shape[1], bounded)
+    return _prepare(statistic, labels, array.shape[1:], flat, flat, support)
 
 
 def _prepare(

@@ -14,12 +14,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_choice, as_generator, as_level, as_real, as_texts
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.frames import frame_from_records
+from confir.data.score_objects import ScoresSource, as_scores, make_scores
 from confir.data.scores import Record, Scores
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.intervals.catalogue import confidence_interval
-from confir.measures.catalogue import is_bounded
+from confir.intervals.catalogue import confidence_interval, find_method
+from confir.intervals.interval import Limits
+from confir.measures.bounds import bounded_measures
 from confir.resampling.statistics import Statistic
 from confir.resampling.topics import (
     DEFAULT_REPLICATES,
@@ -72,6 +75,8 @@ class BiasVariance:
         has no scores by topic.
     level, method
         Confidence level and method of the intervals.
+    cut
+        How many limits lay beyond what is possible, such as a variance below 0, and are cut there.
     robustness
         Comparison with a baseline; None without one.
     sweeps
@@ -94,6 +99,7 @@ class BiasVariance:
     cross: Floats
     level: float
     method: str
+    cut: int = 0
     robustness: Robustness | None = None
     sweeps: tuple[Sweep, ...] = ()
 
@@ -155,13 +161,13 @@ class BiasVariance:
 
 
 def decompose_error(
-    scores: Scores,
+    scores: ScoresSource,
     *,
     target: str | float = PERFECT,
     variable: Variable = "score",
     baseline: str | None = None,
-    precision: Scores | None = None,
-    parameters: Sequence[str] = (),
+    precision: ScoresSource | None = None,
+    parameters: str | Sequence[str] = (),
     level: float = 0.95,
     method: str = DEFAULT_METHOD,
     replicates: int = DEFAULT_REPLICATES,
@@ -172,7 +178,7 @@ def decompose_error(
     Parameters
     ----------
     scores
-        Scores of the runs, by any measures.
+        Scores of the runs, by any measures; anything that `as_scores` takes.
     target
         "perfect" (1 on every topic), "best" (the best run of each topic), the name of a run, or a
         mean score.
@@ -183,21 +189,31 @@ def decompose_error(
     precision
         The same runs by one P@k: gives R-Loss@k against the baseline.
     parameters
-        Runs that differ in one parameter, as `read_sweeps` reads them.
+        Runs that differ in one parameter, as `read_sweeps` reads them; one text or several.
     level, method, replicates, rng
         Of the intervals, by bootstrap over topics.
     """
+    scores = as_scores(scores)
+    precision = None if precision is None else make_scores(precision, "precision")
     _check_request(scores, variable, baseline, precision)
+    level = as_level(level)
     check_replicates(replicates)
+    find_method(method)
     targets, name = _find_target(scores, target, variable)
     robustness = None if baseline is None else measure_robustness(scores, baseline, precision)
-    sweeps = read_sweeps(parameters, scores.runs)
+    sweeps = read_sweeps(as_texts("parameters", parameters, least=0), scores.runs)
     sample = _Errors.of(scores, targets, variable)
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     weights = topic_weights(len(scores.topics), replicates, generator)
-    bias, variance, total = (
+    found = [
         _with_limits(scores, sample, statistic, name, weights, level, method)
         for statistic in _STATISTICS
+    ]
+    ranges = _possible_ranges(bounded_measures(scores), target, variable)
+    bias, variance, total = map(_cut, found, ranges)
+    cut = sum(
+        int(np.sum(~np.isnan(one.low) & ((one.low != kept.low) | (one.high != kept.high))))
+        for one, kept in zip(found, (bias, variance, total), strict=True)
     )
     by_topic = None if isinstance(target, float | int) else targets
     terms = _error_terms(scores, by_topic, sample.present)
@@ -220,6 +236,7 @@ def decompose_error(
         cross=terms[3],
         level=level,
         method=method,
+        cut=cut,
         robustness=robustness,
         sweeps=sweeps,
     )
@@ -228,8 +245,9 @@ def decompose_error(
 def _check_request(
     scores: Scores, variable: Variable, baseline: str | None, precision: Scores | None
 ) -> None:
-    if variable not in VARIABLES:
-        raise UnknownNameError("variable", variable, VARIABLES)
+    as_choice("variable", variable, VARIABLES)
+    if baseline is not None:
+        as_choice("baseline", baseline, scores.runs, "run")
     if len(scores.topics) < 2:
         raise InvalidValueError("there is one topic; a variance over topics needs at least 2")
     if baseline is None and precision is not None:
@@ -241,11 +259,7 @@ def _check_request(
 def _find_target(scores: Scores, target: str | float, variable: Variable) -> tuple[Floats, str]:
     """Return the target's scores, topics × measures, and its name."""
     shape = (len(scores.topics), len(scores.measures))
-    bounded = [
-        name
-        for place, name in enumerate(scores.measures)
-        if is_bounded(name, scores.values[:, :, place])
-    ]
+    bounded = [scores.measures[m] for m in np.flatnonzero(bounded_measures(scores))]
     if isinstance(target, str):
         if target in (PERFECT, BEST) and target in scores.runs:
             raise InvalidValueError(
@@ -265,6 +279,7 @@ def _find_target(scores: Scores, target: str | float, variable: Variable) -> tup
         if target not in scores.runs:
             raise UnknownNameError("target", target, (PERFECT, BEST, *scores.runs))
         return scores.select(runs=[target]).values[:, 0], target
+    target = as_real("target", target)
     if variable == "rho":
         raise InvalidValueError(
             f"the target is a mean, {target:g}: it has no score by topic, so there is no rho; "
@@ -360,14 +375,43 @@ def _with_limits(
     return Estimate(value, low, high)
 
 
+def _possible_ranges(
+    bounded: Booleans, target: str | float, variable: Variable
+) -> tuple[Limits, Limits, Limits]:
+    """Return the lowest and highest bias, variance and total that each measure allows.
+
+    A variance is at most a quarter of the squared range of what varies.
+    """
+    lowest, highest = (0.0, 1.0) if target in (PERFECT, BEST) else (-1.0, 1.0)
+    if not isinstance(target, str):
+        lowest, highest = target - 1.0, float(target)
+    rho = Limits(
+        np.where(bounded, lowest, 0.0 if target == BEST else -np.inf),
+        np.where(bounded, highest, np.inf),
+    )
+    varying = rho.high - rho.low if variable == "rho" else np.where(bounded, 1.0, np.inf)
+    variance = Limits(np.zeros(len(bounded)), varying**2 / 4.0)
+    most = np.maximum(rho.low**2, rho.high**2)
+    by_topic = isinstance(target, str) and target != PERFECT
+    if by_topic and variable == "score":  # two parts of different errors
+        most = most + variance.high
+    return rho, variance, Limits(np.zeros(len(bounded)), most)
+
+
+def _cut(found: Estimate, possible: Limits) -> Estimate:
+    """Return a part of the error with limits within what is possible."""
+    return found._replace(
+        low=np.clip(found.low, possible.low, possible.high),
+        high=np.clip(found.high, possible.low, possible.high),
+    )
+
+
 def _error_terms(
     scores: Scores, targets: Floats | None, present: Booleans
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return E(x-1)² and the three terms that it is made of ([Zhang2013] Eq. 8)."""
     nothing = np.full(scores.values.shape[1:], np.nan)
-    bounded = np.array(
-        [is_bounded(name, scores.values[:, :, m]) for m, name in enumerate(scores.measures)]
-    )
+    bounded = bounded_measures(scores)
     error = np.where(bounded, mean_over_topics((scores.values - 1.0) ** 2, present), np.nan)
     if targets is None:
         return error, nothing, nothing, nothing

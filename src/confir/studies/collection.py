@@ -1,7 +1,7 @@
 """How far would a score move with another collection of the same kind? ([Cormack2006])
 
 Topics one by one, and their means: MAP, logit MAP and geometric MAP, by the bootstrap of the mean
-itself or by combining the topics' own spreads.
+itself, over new topics too, or by combining the topics' own spreads.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_choices, as_flag, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.frames import columns_from_records, frame_from_records
 from confir.data.scores import Record
@@ -23,14 +24,15 @@ from confir.intervals.documents import (
     logit_spread,
     normal_quantile,
 )
-from confir.intervals.interval import Limits, check_level
+from confir.intervals.interval import Limits
 from confir.intervals.small_r import correct_small_r
-from confir.measures.catalogue import MEASURES, is_bounded, parse_measure
+from confir.measures.bounds import bounded_measures, definition_bound
+from confir.measures.catalogue import MEASURES, parse_measure
 from confir.measures.summary import LOGIT_MARGIN, SUMMARIES, clipped_logit
-from confir.resampling.document_replicates import DocumentReplicates, transform_of
+from confir.resampling.document_replicates import DocumentReplicates, check_sample, transform_of
 
 MEAN_METHODS = ("bootstrap", "parametric", "bootstrap-with-topics")
-DEFAULT_MEAN_METHODS = ("bootstrap", "parametric")
+DEFAULT_MEAN_METHODS = ("bootstrap",)
 MEAN_SUMMARIES = ("mean", "logit-mean", "geometric-mean")
 
 
@@ -164,6 +166,7 @@ class CollectionMeans:
                                 "run": run,
                                 "measure": measure,
                                 "summary": summary,
+                                "topics": int(self.topics[m, r]),
                                 "mean": float(self.mean[m, r, s]),
                                 "low": low,
                                 "high": high,
@@ -205,7 +208,9 @@ def summarise_topics(
     margin
         How far logits keep from 0 and 1.
     """
-    check_level(level)
+    check_sample(sample)
+    as_flag("small_r", small_r)
+    level = as_level(level)
     check_margin(margin)
     check_bounded(sample)
     parts = [_topic_intervals(sample, m, level, method, small_r, margin) for m in sample.measures]
@@ -280,16 +285,20 @@ def _seen_depth(measure: str, depth: Integers) -> Integers:
 
 def check_bounded(sample: DocumentReplicates) -> None:
     """Raise where a measure's scores are not in [0, 1]."""
-    for place, measure in enumerate(sample.measures):
-        check_bounded_measure(measure, sample.scores.values[:, :, place])
+    for place in np.flatnonzero(~bounded_measures(sample.scores)):
+        raise _unbounded(sample.measures[place])
 
 
-def check_bounded_measure(measure: str, scores: Floats | None = None) -> None:
-    """Raise where scores by a measure do not lie in [0, 1] by nature."""
-    if not is_bounded(measure, np.zeros(0) if scores is None else scores):
-        raise UnsupportedMethodError(
-            f"intervals over collections are for measures in [0, 1], which {measure} is not"
-        )
+def check_bounded_measure(measure: str) -> None:
+    """Raise where scores by a measure do not lie in [0, 1] by its definition."""
+    if definition_bound(measure) is False:
+        raise _unbounded(measure)
+
+
+def _unbounded(measure: str) -> UnsupportedMethodError:
+    return UnsupportedMethodError(
+        f"intervals over collections are for measures in [0, 1], which {measure} is not"
+    )
 
 
 def summarise_means(
@@ -310,19 +319,20 @@ def summarise_means(
     level
         Confidence level.
     methods
-        "bootstrap" takes the spread of the mean over collections; "parametric" combines the
-        spreads of the topics' logits; "bootstrap-with-topics" draws topics beside documents.
+        One name or several: "bootstrap" takes the spread of the mean over collections; "parametric"
+        combines the spreads of the topics' logits; "bootstrap-with-topics" lets topics vary too.
     summaries
         Names in SUMMARIES: MAP is "mean", L-MAP "logit-mean", GMAP "geometric-mean".
     small_r, margin
         As in `summarise_topics`.
     """
-    check_level(level)
+    check_sample(sample)
+    as_flag("small_r", small_r)
+    level = as_level(level)
     check_margin(margin)
     check_bounded(sample)
-    for method in methods:
-        if method not in MEAN_METHODS:
-            raise UnknownNameError("method for means", method, MEAN_METHODS)
+    methods = as_choices("methods", methods, MEAN_METHODS, "method for means")
+    summaries = as_choices("summaries", summaries, SUMMARIES, "summary")
     spreads = [
         _topic_intervals(sample, measure, level, "logit", small_r, margin).logit_sd
         if "parametric" in methods
@@ -378,7 +388,8 @@ def _parametric_limits(
 ) -> Limits:
     """Return ``mean ± z · √(Σ (w_t σ_t)²) / T``, w_t how the mean's term moves with the logit.
 
-    ``s - s²`` for the mean, 1 for the logit mean, ``1 - s`` for the mean of ln s.
+    ``s - s²`` for the mean, 1 for the logit mean, ``1 - s`` for the mean of ln s. A score in [0, 1]
+    of mean s has a standard deviation of at most ``√(s - s²)``, which wide logits would exceed.
     """
     if logit_sd is None:
         raise InvalidValueError("the parametric interval needs the topics' spreads")
@@ -387,7 +398,10 @@ def _parametric_limits(
         "logit-mean": np.ones_like(score),
         "geometric-mean": 1.0 - score,
     }
-    variance = np.nansum(np.square(weights[summary] * logit_sd), axis=1)
+    sd = weights[summary] * logit_sd
+    if summary == "mean":
+        sd = np.minimum(sd, np.sqrt(weights[summary]))
+    variance = np.nansum(np.square(sd), axis=1)
     topics = (~np.isnan(score)).sum(axis=1)
     half = normal_quantile(level) * np.sqrt(variance) / topics
     mean = _row_means(transform_of(summary, margin)(score))

@@ -12,18 +12,22 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_choice, as_choices, as_flag, as_level, invalid
 from confir.arrays import Floats, Integers
 from confir.data.frames import columns_from_records, frame_from_records
 from confir.data.scores import Record
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.documents import check_margin, normal_quantile
-from confir.intervals.interval import check_level
-from confir.measures.summary import LOGIT_MARGIN
+from confir.intervals.quantiles import t_quantile
+from confir.measures.summary import LOGIT_MARGIN, SUMMARIES
 from confir.order import TIE
-from confir.resampling.document_replicates import DocumentReplicates, spread, transform_of
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.document_replicates import DocumentReplicates, check_sample, transform_of
+from confir.resampling.variance_components import spread
 from confir.studies.collection import check_bounded, summarise_topics
 from confir.studies.corrections import adjust_p_values
-from confir.studies.verdicts import Words, judge_differences
+from confir.studies.decisions import Estimates, judge_differences
+from confir.studies.verdicts import Words
 
 Pairing = Literal["paired", "independent"]
 PAIRINGS: tuple[Pairing, ...] = ("paired", "independent")
@@ -39,7 +43,7 @@ class Variant(NamedTuple):
     pairing
         Whether both runs see the same replicates, or each its own.
     with_topics
-        Whether replicates draw topics as well as documents.
+        Whether topics vary as well as documents.
     """
 
     summary: str
@@ -48,8 +52,13 @@ class Variant(NamedTuple):
 
     @property
     def resampled(self) -> str:
-        """What replicates draw, in words."""
+        """What varies, in words."""
         return "topics and documents" if self.with_topics else "documents"
+
+    @property
+    def test(self) -> str:
+        """The distribution that p-values and limits come from."""
+        return "t" if self.with_topics else "normal"
 
 
 VARIANTS = (
@@ -72,9 +81,9 @@ class CollectionDifferences:
     difference, low, high
         Difference of means over topics, and its interval.
     p, p_adjusted
-        Two-sided normal p-value, and that corrected by Holm for all runs.
+        Two-sided p-value, normal or by Student's t, and that corrected by Holm for all runs.
     verdict
-        better, worse or not shown.
+        better, worse or inconclusive.
     effect_size
         Mean over standard deviation of the topics' differences: variants × measures × runs.
     wins, ties, losses
@@ -120,7 +129,7 @@ class CollectionDifferences:
                 "method": "linear",
                 "p": float(self.p[v, m, r]),
                 "p_adjusted": float(self.p_adjusted[v, m, r]),
-                "test": "normal",
+                "test": variant.test,
                 "effect_size": float(self.effect_size[v, m, r]),
                 "wins": int(self.wins[m, r]),
                 "ties": int(self.ties[m, r]),
@@ -163,22 +172,26 @@ def compare_on_collection(
         Confidence level.
     variants
         Ways to look at a difference; the interval is d ± z·σ, σ from the replicates of d itself
-        (paired), or √(σ_x² + σ_y²) (independent).
+        (paired), or √(σ_x² + σ_y²) (independent). Where topics vary too, σ² is the total of the
+        components of variance, and t takes the place of z.
     margin
         How far logits keep from 0 and 1.
     """
-    check_level(level)
+    check_sample(sample)
+    sample.run_place(baseline)
+    level = as_level(level)
     check_margin(margin)
     check_bounded(sample)
+    _check_variants(variants)
     parts = [
         _difference(sample, measure, baseline, variant, margin)
         for variant in variants
         for measure in sample.measures
     ]
     shape = (len(variants), len(sample.measures), -1)
-    d, sd = (np.array([part[i] for part in parts]).reshape(shape) for i in (0, 1))
-    half = normal_quantile(level) * sd
-    p = _normal_p(d, sd)
+    d, sd, df, effect = np.array(parts).transpose(1, 0, 2).reshape(4, *shape)
+    half = t_quantile(df, level) * sd
+    p = _two_sided_p(d, sd, df)
     adjusted = adjust_p_values(p.reshape(-1, p.shape[2]).T, "holm").T.reshape(p.shape)
     wins, ties, losses = _count_topics(sample, baseline)
     runs = tuple(run for run in sample.runs if run != baseline)
@@ -192,8 +205,8 @@ def compare_on_collection(
         high=d + half,
         p=p,
         p_adjusted=adjusted,
-        verdict=judge_differences(d - half, d + half, adjusted, None, level),
-        effect_size=np.array([part[2] for part in parts]).reshape(shape),
+        verdict=_judge(d, half, adjusted, level),
+        effect_size=effect,
         wins=wins,
         ties=ties,
         losses=losses,
@@ -202,24 +215,46 @@ def compare_on_collection(
     )
 
 
+def _check_variants(variants: Sequence[Variant]) -> None:
+    """Raise where ways to look at a difference are none."""
+    expected = "one Variant or more"
+    if not isinstance(variants, list | tuple) or not variants:
+        raise invalid("variants", variants, expected)
+    for variant in variants:
+        if not isinstance(variant, Variant):
+            raise invalid("variants", variants, expected)
+        as_choice("the summary of variants", variant.summary, SUMMARIES)
+        as_choice("the pairing of variants", variant.pairing, PAIRINGS)
+        as_flag("with_topics of variants", variant.with_topics)
+
+
 def _difference(
     sample: DocumentReplicates, measure: str, baseline: str, variant: Variant, margin: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return differences, their standard deviations, and effect sizes of runs by one measure."""
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return differences of runs, their standard deviations and its df, and effect sizes."""
     paired = sample.difference_distribution(
         measure, baseline, variant.summary, with_topics=variant.with_topics, margin=margin
     )
-    sd = paired.require("se")
+    sd, df = paired.require("se"), paired.df
     if variant.pairing == "independent":
         alone = sample.summary_distribution(
             measure, variant.summary, with_topics=variant.with_topics, margin=margin
-        ).require("se")
-        other = sample.run_place(baseline)
-        sd = np.hypot(np.delete(alone, other), alone[other])
+        )
+        sd, df = _independent(alone, sample.run_place(baseline))
     by_topic = _topic_differences(sample, measure, baseline, variant.summary, margin)
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = np.where(spread(by_topic) > 0, paired.estimate / spread(by_topic), np.nan)
-    return paired.estimate, sd, effect
+    return paired.estimate, sd, df, effect
+
+
+def _independent(alone: SamplingDistribution, baseline: int) -> tuple[Floats, Floats]:
+    """Return √(σ_x² + σ_y²), and its degrees of freedom by Welch and Satterthwaite."""
+    variance = np.square(alone.require("se"))
+    uncertainty = np.square(variance) / alone.df
+    total, doubt = (np.delete(x, baseline) + x[baseline] for x in (variance, uncertainty))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = np.where(doubt == 0, np.inf, np.square(total) / doubt)
+    return np.sqrt(total), df
 
 
 def _topic_differences(
@@ -232,12 +267,21 @@ def _topic_differences(
     return differences
 
 
-def _normal_p(difference: Floats, sd: Floats) -> Floats:
+def _judge(difference: Floats, half: Floats, p_adjusted: Floats, level: float) -> Words:
+    """Return the verdicts on differences with symmetric intervals."""
+    constant = np.zeros(difference.shape, np.bool_)
+    estimates = Estimates(difference, difference - half, difference + half, constant)
+    return judge_differences(estimates, np.sign(difference), p_adjusted, level)
+
+
+def _two_sided_p(difference: Floats, sd: Floats, df: Floats) -> Floats:
     """Return two-sided p-values; NaN for a difference that does not vary, unless it is 0."""
-    from scipy.special import ndtr
+    from scipy.special import ndtr, stdtr
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        p: Floats = 2.0 * ndtr(-np.abs(difference) / sd)
+        statistic = -np.abs(difference) / sd
+    tail = np.where(np.isinf(df), ndtr(statistic), stdtr(df, statistic))
+    p: Floats = 2.0 * tail
     return np.where(sd == 0, np.where(difference == 0, 1.0, np.nan), p)
 
 
@@ -266,7 +310,7 @@ class CollectionTopicDifferences:
     low, high
         Its interval; NaN where nothing varies.
     verdict
-        better, worse or not shown, for each topic by itself.
+        better, worse or inconclusive, for each topic by itself.
     level
         Confidence level.
     """
@@ -328,7 +372,7 @@ def compare_topics_on_collection(
     Independent differences of logits take the topics' small-R corrected spreads; parameters are
     those of `compare_on_collection`.
     """
-    check_level(level)
+    level = as_level(level)
     check_margin(margin)
     check_bounded(sample)
     if any(variant.with_topics for variant in variants):
@@ -358,7 +402,7 @@ def compare_topics_on_collection(
         sd=sd,
         low=d - half,
         high=d + half,
-        verdict=judge_differences(d - half, d + half, _normal_p(d, sd), None, level),
+        verdict=_judge(d, half, _two_sided_p(d, sd, np.full(d.shape, np.inf)), level),
         level=level,
     )
 
@@ -373,14 +417,9 @@ class CollectionVariance:
         Names.
     baseline
         Where differences from a run are meant; None for the means themselves.
-    topics, documents
-        Variance over topics of their average over collections, and over collections of the average
-        over topics.
-    interaction
-        What topics and documents add together: a collection suits some topics.
-    total
-        Variance over replicates that draw both, by itself: the components sum to it but for the
-        error of finite replicates.
+    topics, documents, interaction
+        Components of variance: some topics are easier than others; a collection changes all scores
+        alike; a collection suits some topics.
     replicates
         Number of replicates.
     """
@@ -392,8 +431,12 @@ class CollectionVariance:
     topics: Floats
     documents: Floats
     interaction: Floats
-    total: Floats
     replicates: int
+
+    @property
+    def total(self) -> Floats:
+        """The sum of the components: the variance over new topics and a new collection."""
+        return self.topics + self.documents + self.interaction
 
     def _repr_html_(self) -> str:
         from confir.report.notebook import notebook_html
@@ -434,7 +477,7 @@ def decompose_variance(
     summaries: Sequence[str] = ("mean", "logit-mean"),
     margin: float = LOGIT_MARGIN,
 ) -> CollectionVariance:
-    """Return how much of the variance of means comes from topics, documents, and both.
+    """Return how much of the variance of means comes from topics, documents, and interaction.
 
     Parameters
     ----------
@@ -447,69 +490,32 @@ def decompose_variance(
     margin
         How far logits keep from 0 and 1.
     """
+    check_sample(sample)
     check_margin(margin)
     check_bounded(sample)
+    summaries = as_choices("summaries", summaries, SUMMARIES, "summary")
     if len(sample.topics) < 2:
         raise InvalidValueError("there is one topic; a variance over topics needs at least 2")
-    parts = np.stack(
-        [
-            _variance(sample, measure, baseline, summary, margin)
-            for summary in summaries
-            for measure in sample.measures
-        ]
-    ).reshape(len(summaries), len(sample.measures), 4, -1)
+    parts = [
+        sample.variance_components(measure, summary, baseline=baseline, margin=margin)
+        for summary in summaries
+        for measure in sample.measures
+    ]
+
+    def stack(name: str) -> Floats:
+        shape = (len(summaries), len(sample.measures), -1)
+        return np.stack([getattr(part, name) for part in parts]).reshape(shape)
+
     return CollectionVariance(
         runs=tuple(run for run in sample.runs if run != baseline),
         measures=sample.measures,
         summaries=tuple(summaries),
         baseline=baseline,
-        topics=parts[:, :, 0],
-        documents=parts[:, :, 1],
-        interaction=parts[:, :, 2],
-        total=parts[:, :, 3],
+        topics=stack("topics"),
+        documents=stack("documents"),
+        interaction=stack("interaction"),
         replicates=sample.replicates,
     )
-
-
-def _variance(
-    sample: DocumentReplicates, measure: str, baseline: str | None, summary: str, margin: float
-) -> Floats:
-    """Return the variances by topics, documents, interaction and in total: 4 × runs.
-
-    For given documents, drawing T topics gives the mean a variance of s²/T, s² that of the topics'
-    scores (÷ T); averaged over collections it is the share of topics and interaction together, and
-    for the topics' scores averaged over collections that of topics alone.
-    """
-    values = transform_of(summary, margin)(sample.values[sample.measure_place(measure)])
-    if baseline is not None:
-        other = sample.run_place(baseline)
-        values = np.delete(values, other, axis=0) - values[other]
-    means = _mean(values, axis=1)
-    within = _mean(np.square(values - means[:, None]), axis=1) / _count(values, axis=1)
-    average = _mean(values, axis=2)
-    deviation = np.square(average - _mean(average, axis=1)[:, None])
-    topics = _mean(deviation, axis=1) / _count(average, axis=1)
-    joint = (
-        sample.summary_distribution(measure, summary, with_topics=True, margin=margin)
-        if baseline is None
-        else sample.difference_distribution(
-            measure, baseline, summary, with_topics=True, margin=margin
-        )
-    )
-    total = np.square(joint.require("se"))
-    return np.stack([topics, np.square(spread(means)), _mean(within, axis=1) - topics, total])
-
-
-def _mean(values: Floats, axis: int) -> Floats:
-    """Return the mean over an axis, NaN left out."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean: Floats = np.nansum(values, axis=axis) / _count(values, axis)
-    return mean
-
-
-def _count(values: Floats, axis: int) -> Integers:
-    count: Integers = (~np.isnan(values)).sum(axis=axis)
-    return count
 
 
 def variants_for(pairing: str) -> tuple[Variant, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from confir.arguments import as_real
 from confir.data.scores import Scores
 from confir.errors import (
     DegenerateSampleWarning,
@@ -37,8 +38,8 @@ def check_options(
                 f"{test.name} compares all pairs of runs: leave the baseline out, or take "
                 "another test with a correction"
             )
-    if margin is not None and not 0.0 < margin < np.inf:
-        raise InvalidValueError(f"margin is {margin}; expected a number above 0")
+    if margin is not None:
+        as_real("margin", margin, above=0.0)
 
 
 def check_topics(pairs: Pairs, means: MeanDifferences, scores: Scores) -> None:
@@ -80,15 +81,16 @@ def warn_of_replicates(
     level: float,
     replicates: int,
 ) -> None:
-    """Warn where a corrected p-value cannot get small enough to show anything."""
-    family = len(means.topics) if correction in ("holm", "bonferroni") else 1
+    """Warn where a corrected p-value cannot get small enough to be significant."""
+    tested = (means.topics >= LEAST_TOPICS) & ~means.identical
+    family = int(tested.sum(axis=0).max()) if correction in ("holm", "bonferroni") else 1
     needed = int(np.ceil(family / (1.0 - level))) - 1
     for test in tests:
         exact = test.name == "randomisation" and (means.topics <= MOST_EXACT_TOPICS).all()
         if test.resamples and not test.corrected and not exact and replicates < needed:
             warnings.warn(
-                f"{replicates} replicates cannot show any difference by the {test.name} test "
-                f"among {family} pairs; take {needed} or more, or the test t or tukey-hsd",
+                f"{replicates} replicates are too few for any significant difference by the "
+                f"{test.name} test among {family} pairs; take {needed} or more, or the test t or tukey-hsd",
                 InputWarning,
                 stacklevel=3,
             )

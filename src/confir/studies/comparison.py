@@ -1,4 +1,4 @@
-"""Is one run better than another? Paired differences with intervals, tests and verdicts."""
+"""Is one run better than another? Paired differences with intervals, tests and decisions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_generator, as_level, as_texts
 from confir.arrays import Floats, Integers
 from confir.data.frames import columns_from_records, frame_from_records
+from confir.data.score_objects import ScoresSource, as_scores
 from confir.data.scores import Record, Scores
 from confir.errors import InvalidValueError
 from confir.intervals.catalogue import DEFAULT_LEVEL, DEFAULT_METHOD
-from confir.intervals.interval import check_level
 from confir.resampling.topics import DEFAULT_REPLICATES, Rng, check_replicates, own_seed
 from confir.studies.comparability import (
     check_options,
@@ -22,13 +23,13 @@ from confir.studies.comparability import (
     warn_of_replicates,
     warn_of_samples,
 )
-from confir.studies.corrections import adjust_p_values
+from confir.studies.decisions import Decision, Family, decide
 from confir.studies.mean_differences import find_difference_method, mean_differences
-from confir.studies.paired_tests import DEFAULT_TEST, count_wins, equivalence_p_values, find_test
-from confir.studies.pairs import pair_runs
+from confir.studies.paired_tests import DEFAULT_TEST, count_wins, find_test
+from confir.studies.pairs import LEAST_TOPICS, check_differences, pair_runs
 from confir.studies.run_groups import RunGroups, group_runs
 from confir.studies.topic_differences import TopicDifferences
-from confir.studies.verdicts import Finding, Words, judge_differences
+from confir.studies.verdicts import Words
 
 
 class Place(NamedTuple):
@@ -57,12 +58,15 @@ class Comparison:
         Mean difference over the topics that both runs have, its standard error and interval.
     topics, wins, ties, losses
         Topics that both have, and those that the run wins, ties and loses against the baseline.
-    tests, p, p_adjusted, correction
-        Paired tests, their p-values, those adjusted for all pairs within a measure, and how.
+    tests, p, p_adjusted, correction, tested
+        Paired tests, their p-values, those adjusted for the pairs tested by a measure, how, and the
+        number of those pairs by measure.
+    direction
+        What a test's own statistic favours: 1 the run, -1 the baseline, 0 neither.
     verdict
-        better, worse, equivalent or not shown.
-    margin, p_equivalence
-        Margin of equivalence, and adjusted p-values of the two one-sided t tests; or None.
+        better, worse, equivalent, identical or inconclusive.
+    margin, p_equivalence, p_equivalence_adjusted
+        Margin of equivalence, and p-values of two one-sided tests, also adjusted; or None.
     level, method, replicates
         Of the intervals; replicates also of the tests.
     """
@@ -83,9 +87,12 @@ class Comparison:
     p: Floats
     p_adjusted: Floats
     correction: str
+    tested: Integers
+    direction: Integers
     verdict: Words
     margin: float | None
     p_equivalence: Floats | None
+    p_equivalence_adjusted: Floats | None
     level: float
     method: str
     replicates: int
@@ -151,34 +158,38 @@ class Comparison:
         """Return baseline and run of a pair."""
         return self.runs[self.first[pair]], self.runs[self.second[pair]]
 
-    def finding(self, place: Place) -> Finding:
-        """Return what is known of one difference."""
+    def decision(self, place: Place) -> Decision:
+        """Return the decision on one difference."""
         pair, measure = place.pair, place.measure
-        return Finding(
-            str(self.verdict[place]),
-            float(self.difference[pair, measure]),
-            float(self.se[pair, measure]),
-            float(self.low[pair, measure]),
-            float(self.high[pair, measure]),
-            float(self.p[place]),
-            float(self.p_adjusted[place]),
-            int(self.topics[pair, measure]),
+        test, topics = self.tests[place.test], int(self.topics[pair, measure])
+        return Decision(
+            verdict=str(self.verdict[place]),
+            difference=float(self.difference[pair, measure]),
+            low=float(self.low[pair, measure]),
+            high=float(self.high[pair, measure]),
+            level=self.level,
+            test=test,
+            direction=int(self.direction[place]),
+            p=float(self.p[place]),
+            p_adjusted=float(self.p_adjusted[place]),
+            family=Family(
+                "all-pairs" if self.baseline is None else "baseline",
+                int(self.tested[measure]),
+                test if find_test(test).corrected else self.correction,
+            ),
+            margin=self.margin,
+            topics=topics,
+            constant=topics >= LEAST_TOPICS and bool(np.isnan(self.se[pair, measure])),
         )
-
-    def phrase(self, place: Place) -> str:
-        """Return the verdict on one difference in a few words."""
-        test = self.tests[place.test]
-        correction = test if find_test(test).corrected else self.correction
-        return self.finding(place).phrase(test, correction, self.level, self.margin)
 
     def sentences(self) -> list[str]:
         """Return a sentence for each difference, in the order of the records."""
         result = []
         for place in self.places():
             baseline, run = self.names(place.pair)
-            said = self.finding(place).sentence(self.phrase(place), self.level)
             test = f" ({self.tests[place.test]} test)" if len(self.tests) > 1 else ""
             measure = self.measures[place.measure]
+            said = self.decision(place).sentence
             result.append(f"{run} against {baseline} by {measure}{test}: {said}")
         return result
 
@@ -186,34 +197,39 @@ class Comparison:
         """Return a record per measure, pair and test.
 
         The fields: measure, baseline, run, difference, low, high, level, method, p, p_adjusted,
-        test, effect_size, wins, ties, losses, verdict; with a margin also margin and p_equivalence.
+        test, effect_size, wins, ties, losses, topics, verdict, reason (empty where the numbers say
+        all); with a margin also margin, p_equivalence and p_equivalence_adjusted.
         """
         effect = self.effect_size
         records: list[Record] = []
         for place in self.places():
             cell = (place.pair, place.measure)
             baseline, run = self.names(place.pair)
+            decision = self.decision(place)
             record: Record = {
                 "measure": self.measures[place.measure],
                 "baseline": baseline,
                 "run": run,
-                "difference": float(self.difference[cell]),
-                "low": float(self.low[cell]),
-                "high": float(self.high[cell]),
+                "difference": decision.difference,
+                "low": decision.low,
+                "high": decision.high,
                 "level": self.level,
                 "method": self.method,
-                "p": float(self.p[place]),
-                "p_adjusted": float(self.p_adjusted[place]),
-                "test": self.tests[place.test],
+                "p": decision.p,
+                "p_adjusted": decision.p_adjusted,
+                "test": decision.test,
                 "effect_size": float(effect[cell]),
                 "wins": int(self.wins[cell]),
                 "ties": int(self.ties[cell]),
                 "losses": int(self.losses[cell]),
-                "verdict": str(self.verdict[place]),
+                "topics": decision.topics,
+                "verdict": decision.verdict,
+                "reason": decision.reason,
             }
-            if self.p_equivalence is not None:
+            if self.p_equivalence is not None and self.p_equivalence_adjusted is not None:
                 record["margin"] = self.margin
                 record["p_equivalence"] = float(self.p_equivalence[cell])
+                record["p_equivalence_adjusted"] = float(self.p_equivalence_adjusted[cell])
             records.append(record)
         return records
 
@@ -246,7 +262,7 @@ class Comparison:
         return TopicDifferences(self.scores, self.first, self.second)
 
     def group_runs(self, test: str | None = None) -> RunGroups:
-        """Return the groups of runs within which no difference is shown; needs all pairs.
+        """Return the groups of runs without a significant difference within; needs all pairs.
 
         Parameters
         ----------
@@ -260,7 +276,7 @@ class Comparison:
 
 
 def compare_runs(
-    scores: Scores,
+    scores: ScoresSource,
     *,
     baseline: str | None = None,
     test: str | Sequence[str] = DEFAULT_TEST,
@@ -276,7 +292,8 @@ def compare_runs(
     Parameters
     ----------
     scores
-        Scores of two runs or more. A pair is compared on the topics that both have.
+        Scores of two runs or more, or what `as_scores` makes them of. A pair is compared on the
+        topics that both have.
     baseline
         The run that the others are compared with; by default all pairs are compared.
     test
@@ -286,17 +303,20 @@ def compare_runs(
     margin
         Differences smaller than this do not matter: equivalence is tested, too.
     level, method
-        Confidence level and method of the intervals; 1 - level is also the tests' error.
+        Confidence level and method of the intervals; 1 - level is also the tests' α.
     replicates, rng
         Number of replicates, and seed or generator.
     """
-    pairs = pair_runs(scores, baseline)
-    tests = [find_test(name) for name in ([test] if isinstance(test, str) else test)]
+    scores = as_scores(scores)
+    tests = [find_test(name) for name in as_texts("test", test, least=0)]
     interval_method = find_difference_method(method)
     check_options(tests, correction, margin, baseline)
-    check_level(level)
+    if baseline is None:
+        check_differences(len(scores.runs), len(scores.measures), len(tests))
+    pairs = pair_runs(scores, baseline)
+    level = as_level(level)
     check_replicates(replicates)
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     seed = own_seed(generator)
     means, limits = mean_differences(pairs, interval_method, level, replicates, generator)
     check_topics(pairs, means, scores)
@@ -304,16 +324,8 @@ def compare_runs(
     warn_of_replicates(tests, correction, means, level, replicates)
     if any(one.corrected for one in tests):
         warn_of_incomplete_topics(scores)
-    p = np.stack([one.compute(pairs, means, replicates, seed) for one in tests])
-    adjusted = np.stack(
-        [
-            part if one.corrected else adjust_p_values(part, correction)
-            for one, part in zip(tests, p, strict=True)
-        ]
-    )
-    equivalence = None
-    if margin is not None:
-        equivalence = adjust_p_values(equivalence_p_values(means, margin), correction)
+    outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in tests]
+    decisions = decide(outcomes, means, limits, correction=correction, margin=margin, level=level)
     wins, ties, losses = count_wins(pairs)
     return Comparison(
         scores=scores,
@@ -329,13 +341,10 @@ def compare_runs(
         ties=ties,
         losses=losses,
         tests=tuple(one.name for one in tests),
-        p=p,
-        p_adjusted=adjusted,
         correction=correction,
-        verdict=judge_differences(limits.low, limits.high, adjusted, equivalence, level),
         margin=margin,
-        p_equivalence=equivalence,
         level=level,
         method=method,
         replicates=replicates,
+        **decisions._asdict(),
     )

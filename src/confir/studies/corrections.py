@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from confir.arguments import as_choice
 from confir.arrays import Floats
-from confir.errors import UnknownNameError
 
 
 def adjust_p_values(p: Floats, correction: str) -> Floats:
@@ -31,9 +31,7 @@ def adjust_p_values(p: Floats, correction: str) -> Floats:
 
 def find_correction(name: str) -> Callable[[Floats], Floats]:
     """Return the correction of a name; an unknown one raises, with the nearest names."""
-    if name not in CORRECTIONS:
-        raise UnknownNameError("correction", name, CORRECTIONS)
-    return CORRECTIONS[name]
+    return CORRECTIONS[as_choice("correction", name, CORRECTIONS)]
 
 
 def _uncorrected(ascending: Floats) -> Floats:
@@ -65,4 +63,10 @@ CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
     "bonferroni": _bonferroni,
     "benjamini-hochberg": _benjamini_hochberg,
     "none": _uncorrected,
+}
+
+CORRECTION_NAMES = {
+    "holm": "Holm's correction",
+    "bonferroni": "Bonferroni's correction",
+    "benjamini-hochberg": "Benjamini and Hochberg's correction",
 }

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from confir.arguments import as_level
 from confir.arrays import Floats
 from confir.data.frames import frame_from_records
+from confir.data.score_objects import ScoresSource, as_scores
 from confir.data.scores import Record, Scores
 from confir.intervals.interval import tail_probabilities
 from confir.parallel import Progress
@@ -153,7 +155,7 @@ class Coverage:
 
 
 def estimate_coverage(
-    scores: Scores,
+    scores: ScoresSource,
     *,
     methods: MethodLike | Iterable[MethodLike] | None = None,
     level: float = 0.95,
@@ -169,7 +171,7 @@ def estimate_coverage(
     Parameters
     ----------
     scores
-        Scores, each run's taken as the population of its topics.
+        What `as_scores` takes; each run's scores are the population of its topics.
     methods
         Names of methods, "bootstrap-t-published" among them; `Method` objects or functions of one's
         own; by default all that fit.
@@ -180,10 +182,12 @@ def estimate_coverage(
     rng, jobs, progress, resume
         Seed or generator; threads; called after each part; a folder that keeps parts.
     """
+    scores = as_scores(scores)
+    level = as_level(level)
     misses = count_misses(
         scores,
         methods=methods,
-        levels=(level,),
+        levels=level,
         samples=samples,
         replicates=replicates,
         rng=rng,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_integers
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.files import PathLike
 from confir.data.frames import frame_from_records
@@ -18,7 +19,7 @@ from confir.data.ranked_lists import RankedLists
 from confir.data.rankings import Rankings
 from confir.data.run import Run
 from confir.data.scores import Record
-from confir.errors import InvalidValueError
+from confir.measures.catalogue import as_rel
 from confir.studies.quality_sentences import tell_quality
 
 DEFAULT_CUTOFFS = (5, 10, 20, 100, 1000)
@@ -153,13 +154,12 @@ def inspect_data(
     qrels, runs
         Files or objects, as in `evaluate`.
     cutoffs
-        Ranks down to which the share of unjudged documents is counted.
+        Rank or ranks down to which the share of unjudged documents is counted.
     rel
         Lowest gain that counts as relevant.
     """
-    if not cutoffs or min(cutoffs) < 1:
-        raise InvalidValueError(f"cutoffs are {list(cutoffs)}; expected whole numbers from 1")
-    return inspect_lists(read_lists(as_qrels(qrels), runs), cutoffs=cutoffs, rel=rel)
+    ranks, lowest = as_integers("cutoffs", cutoffs), as_rel(rel)
+    return inspect_lists(read_lists(as_qrels(qrels), runs), cutoffs=ranks, rel=lowest)
 
 
 def inspect_lists(

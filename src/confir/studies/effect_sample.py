@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from confir.arguments import as_reals, as_texts, invalid
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.effect_files import Group
 from confir.errors import InputWarning, InvalidValueError, enumerate_names
@@ -68,7 +69,7 @@ def effect_sample(
     groups: Sequence[Group] | None,
 ) -> EffectSample:
     """Return the effects in columns, checked; name those that cannot be pooled."""
-    values, errors = as_numbers(effects, "effects"), as_numbers(sigmas, "sigmas")
+    values, errors = as_reals("effects", effects), as_reals("sigmas", sigmas)
     if values.ndim not in (1, 2) or values.shape != errors.shape or values.size == 0:
         raise InvalidValueError(
             f"effects have the shape {values.shape}, sigmas {errors.shape}; expected one of each "
@@ -76,8 +77,10 @@ def effect_sample(
         )
     shape = values.shape[1:]
     values, errors = values.reshape(len(values), -1), errors.reshape(len(values), -1)
-    names = tuple(studies or (f"study {place}" for place in range(1, len(values) + 1)))
-    labels = tuple(groups or _default_groups(values.shape[1], shape))
+    names = tuple(f"study {place}" for place in range(1, len(values) + 1))
+    if studies is not None:
+        names = as_texts("studies", studies)
+    labels = tuple(_default_groups(values.shape[1], shape) if groups is None else _groups(groups))
     if len(names) != len(values) or len(labels) != values.shape[1]:
         raise InvalidValueError(
             f"{len(names)} names of studies and {len(labels)} of columns for effects of "
@@ -98,12 +101,10 @@ def effect_sample(
     )
 
 
-def as_numbers(values: npt.ArrayLike, name: str) -> Floats:
-    """Return an array of numbers; anything else raises."""
-    try:
-        return np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        raise InvalidValueError(f"{name} are not an array of numbers") from None
+def _groups(groups: Sequence[Group]) -> Sequence[Group]:
+    if not isinstance(groups, list | tuple) or not all(isinstance(one, Group) for one in groups):
+        raise invalid("groups", groups, "a list of Group, one per column")
+    return groups
 
 
 def _default_groups(columns: int, shape: tuple[int, ...]) -> list[Group]:

@@ -1,4 +1,4 @@
-"""May a change go through? A gate that the intervals of the differences open or close."""
+"""May a change go through? A gate that the decisions on the differences open or close."""
 
 from __future__ import annotations
 
@@ -7,23 +7,18 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.studies.comparison import Comparison
-from confir.studies.verdicts import signed
+from confir.studies.comparison import Comparison, Place
+from confir.studies.decisions import Decision
 
 Requirement = Literal["not-worse", "non-inferior", "superior"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)
 
 
 class Candidate(NamedTuple):
-    """A run at the gate: its difference from the baseline, the limits, and whether it passes.
-
-    The limits are NaN where every topic shows the same difference.
-    """
+    """A run at the gate: the decision on its difference from the baseline, and whether it passes."""
 
     run: str
-    difference: float
-    low: float
-    high: float
+    decision: Decision
     passes: bool
 
 
@@ -36,8 +31,8 @@ class Gate:
     measure, baseline
         What is measured, and the run that the candidates are compared with.
     require
-        "not-worse" closes where a candidate's whole interval lies below -margin, "non-inferior"
-        where its lower limit does, "superior" where its lower limit is not above 0.
+        "not-worse" closes where a candidate is significantly below -margin, "non-inferior" where it
+        is not significantly above -margin, "superior" where it is not significantly above 0.
     margin, level
         The loss that does not matter, and the level of the intervals.
     candidates
@@ -60,28 +55,28 @@ class Gate:
         """Return the outcome in one sentence that names every candidate that fails."""
         failing = [candidate for candidate in self.candidates if not candidate.passes]
         if not failing:
-            return f"gate open: by {self.measure}, {self._describe_passing()} than {self.baseline}"
+            return f"gate open: by {self.measure}, {self._describe_passing()}"
         reasons = "; ".join(
-            f"{candidate.run}: {_limits_text(candidate, self.level)} {self._reason()}"
+            f"{candidate.run}: {self._describe_failing(candidate.decision)}"
             for candidate in failing
         )
         return f"gate closed: by {self.measure} against {self.baseline}, {reasons}"
 
     def _describe_passing(self) -> str:
-        margin = f"{self.margin:g} " if self.margin else ""
         if self.require == "superior":
-            return "every candidate is shown to be better"
+            return f"every candidate is significantly better than {self.baseline}"
         if self.require == "non-inferior":
-            return f"every candidate is shown to be {f'at most {margin}' if margin else 'no '}worse"
-        return f"no candidate is shown to be {f'more than {margin}' if margin else ''}worse"
+            margin = f" (margin {self.margin:g})" if self.margin else ""
+            return f"every candidate is non-inferior to {self.baseline}{margin}"
+        beyond = f" by more than {self.margin:g}" if self.margin else ""
+        return f"no candidate is significantly worse than {self.baseline}{beyond}"
 
-    def _reason(self) -> str:
-        bound = f"-{self.margin:g}" if self.margin else "0"
-        if self.require == "superior":
-            return "does not lie above 0"
-        if self.require == "non-inferior":
-            return f"reaches below {bound}"
-        return f"lies below {bound}"
+    def _describe_failing(self, decision: Decision) -> str:
+        margin = 0.0 if self.require == "superior" else self.margin
+        bound = f"-{margin:g}" if margin else "0"
+        side = "significantly below" if self.require == "not-worse" else "not significantly above"
+        reason = f" ({decision.reason})" if decision.reason else ""
+        return f"{decision.interval_text}, is {side} {bound}{reason}"
 
 
 def judge_gate(
@@ -91,10 +86,9 @@ def judge_gate(
     margin: float = 0.0,
     require: Requirement = "not-worse",
 ) -> Gate:
-    """Return whether the candidates pass, by the intervals of their differences.
+    """Return whether the candidates pass, by the decisions on their differences.
 
-    Where all topics show the same difference, there is no interval, and that difference decides: a
-    change that changes nothing passes, unless it must be superior.
+    A change that changes nothing passes, unless it must be superior.
 
     Parameters
     ----------
@@ -132,29 +126,15 @@ def _judge(
     comparison: Comparison, pair: int, measure: int, margin: float, require: Requirement
 ) -> Candidate:
     run = comparison.names(pair)[1]
-    difference = float(comparison.difference[pair, measure])
-    low, high = float(comparison.low[pair, measure]), float(comparison.high[pair, measure])
-    if math.isnan(low) or math.isnan(high):
-        if not math.isnan(comparison.se[pair, measure]) or comparison.topics[pair, measure] < 2:
-            raise InvalidValueError(
-                f"run {run!r} has no interval by {comparison.measures[measure]}: the gate cannot "
-                "decide; take another interval method, or more topics"
-            )
-        lowest = highest = difference
-    else:
-        lowest, highest = low, high
+    decision = comparison.decision(Place(0, pair, measure))
+    if not decision.possible:
+        raise InvalidValueError(
+            f"run {run!r} has no interval by {comparison.measures[measure]}: the gate cannot "
+            "decide; take another interval method, or more topics"
+        )
     passes = {
-        "not-worse": not highest < -margin,
-        "non-inferior": not lowest < -margin,
-        "superior": lowest > 0,
+        "not-worse": not decision.is_below(-margin),
+        "non-inferior": decision.is_above(-margin),
+        "superior": decision.significant > 0,
     }[require]
-    return Candidate(run, difference, low, high, passes)
-
-
-def _limits_text(candidate: Candidate, level: float) -> str:
-    if math.isnan(candidate.low):
-        return f"difference {signed(candidate.difference)}, the same on every topic,"
-    return (
-        f"difference {signed(candidate.difference)}, {100 * level:g} % interval "
-        f"[{signed(candidate.low)}, {signed(candidate.high)}]"
-    )
+    return Candidate(run, decision, passes)

@@ -13,7 +13,7 @@ from confir.intervals.interval import Limits
 from confir.parallel import run_in_threads
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topics import TopicSample, topic_weights
-from confir.studies.pairs import Pairs
+from confir.studies.pairs import LEAST_TOPICS, Pairs
 
 # Columns resampled together, as in the catalogue of intervals: the same limits, bit for bit.
 _RESAMPLED_COLUMNS = 64
@@ -30,11 +30,25 @@ class MeanDifferences(NamedTuple):
         Its standard error; NaN where the differences are all equal, or fewer than two.
     topics
         Number of topics that both runs have.
+    identical
+        Whether both runs have the same score on all of them.
     """
 
     difference: Floats
     se: Floats
     topics: Integers
+    identical: Booleans
+
+    @property
+    def constant(self) -> Booleans:
+        """Whether all topics, two or more, show the same difference; identical runs included."""
+        constant: Booleans = np.isnan(self.se) & (self.topics >= LEAST_TOPICS)
+        return constant
+
+    @property
+    def sign(self) -> Integers:
+        """1 where the second run has the higher mean, -1 where the first, 0 where neither."""
+        return np.sign(np.where(self.identical, 0.0, np.nan_to_num(self.difference))).astype(int)
 
 
 def find_difference_method(name: str) -> Method:
@@ -62,24 +76,24 @@ def mean_differences(
         support = np.zeros(width, np.bool_)
         sample = TopicSample(labels, (width,), (values,), STATISTICS["difference"], support)
         block = sample.distribution(slice(None), weights, method.needs)
-        still = block.degenerate | _constant(pairs.whole_differences(columns))
-        low, high = (np.where(still, np.nan, limit) for limit in method.compute(block, level))
-        se = np.where(still, np.nan, block.require("se"))
-        return MeanDifferences(block.estimate, se, block.count), Limits(low, high)
+        least, most = _extremes(pairs.whole_differences(columns))
+        constant = block.degenerate | (least >= most)
+        low, high = (np.where(constant, np.nan, limit) for limit in method.compute(block, level))
+        se = np.where(constant, np.nan, block.require("se"))
+        identical = (block.count >= LEAST_TOPICS) & (least == 0) & (most == 0)
+        return MeanDifferences(block.estimate, se, block.count, identical), Limits(low, high)
 
     blocks = pairs.blocks() if weights is None else pairs.blocks(_RESAMPLED_COLUMNS)
     parts = run_in_threads(task, blocks)
     means = [np.concatenate(part) for part in zip(*(mean for mean, _ in parts), strict=True)]
     limits = [np.concatenate(part) for part in zip(*(limit for _, limit in parts), strict=True)]
-    difference, se, topics = (array.reshape(pairs.shape) for array in means)
     low, high = (array.reshape(pairs.shape) for array in limits)
-    return MeanDifferences(difference, se, topics), Limits(low, high)
+    return MeanDifferences(*(array.reshape(pairs.shape) for array in means)), Limits(low, high)
 
 
-def _constant(differences: Floats) -> Booleans:
-    """Whether the differences of a column are all equal; missing ones do not count."""
+def _extremes(differences: Floats) -> tuple[Floats, Floats]:
+    """Return the smallest and the largest difference of each column; missing ones do not count."""
     there = ~np.isnan(differences)
-    low = np.where(there, differences, np.inf).min(axis=0)
-    high = np.where(there, differences, -np.inf).max(axis=0)
-    constant: Booleans = low >= high
-    return constant
+    least = np.where(there, differences, np.inf).min(axis=0)
+    most = np.where(there, differences, -np.inf).max(axis=0)
+    return least, most

@@ -15,19 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from confir.arguments import as_choice, as_choices, as_level
 from confir.arrays import Floats, Integers
 from confir.data.effect_files import Group
 from confir.data.frames import columns_from_records, frame_from_records
 from confir.data.scores import Record
 from confir.errors import (
     DegenerateSampleWarning,
-    InvalidValueError,
-    UnknownNameError,
     UnsupportedMethodError,
     enumerate_names,
 )
 from confir.intervals.catalogue import DEFAULT_LEVEL
-from confir.intervals.interval import Limits, check_level
+from confir.intervals.interval import Limits
 from confir.intervals.quantiles import t_quantile
 from confir.studies.effect_sample import (
     EffectSample,
@@ -88,8 +87,8 @@ class PooledEffect:
         Kind of model, estimator of τ², and kind of interval.
     effect, se, low, high
         The pooled effect, its standard error and limits. Stouffer's test has none.
-    p
-        Of the null hypothesis of no effect: two-sided, but one-sided (effect > 0) for Stouffer.
+    p, p_greater
+        Of the null hypothesis of no effect: two-sided, and one-sided for an effect above 0.
     q, q_p, i2, tau2
         Cochran's Q and its p-value, the share (Q - df)/Q of variation beyond chance, and the
         variance between studies.
@@ -111,6 +110,7 @@ class PooledEffect:
     low: Floats
     high: Floats
     p: Floats
+    p_greater: Floats
     q: Floats
     q_p: Floats
     i2: Floats
@@ -141,9 +141,9 @@ class PooledEffect:
         """Return a record per column.
 
         The fields: measure, run, baseline, (collection,) model, effect, low, high, p, q, i2, tau2,
-        q_p, predicted_low, predicted_high, studies, level.
+        q_p, p_greater, predicted_low, predicted_high, studies, level.
         """
-        numbers = ("effect", "low", "high", "p", "q", "i2", "tau2", "q_p")
+        numbers = ("effect", "low", "high", "p", "q", "i2", "tau2", "q_p", "p_greater")
         fields = (*numbers, "predicted_low", "predicted_high")
         columns = {name: getattr(self, name).reshape(-1).tolist() for name in fields}
         return [
@@ -281,13 +281,9 @@ def pool_models(
     models
         Names of models, keys of MODELS; by default all.
     """
-    check_level(level)
-    for name in models:
-        if name not in MODELS:
-            raise UnknownNameError("model", name, MODELS)
-    chosen = [MODELS[name] for name in dict.fromkeys(models)]
-    if not chosen:
-        raise InvalidValueError("no model is given; expected at least one")
+    level = as_level(level)
+    names = as_choices("models", models, MODELS, "model")
+    chosen = [MODELS[name] for name in dict.fromkeys(names)]
     sample = effect_sample(effects, sigmas, studies, groups)
     _warn_of_few(sample, chosen)
     return PooledModels(tuple(_pool(sample, model, level) for model in chosen))
@@ -295,12 +291,11 @@ def pool_models(
 
 def _choose_model(kind: str, tau2: str | None, interval: str | None) -> Model:
     """Return the model of that kind, with the defaults filled in."""
-    if kind not in (RANDOM, FIXED, STOUFFER):
-        raise UnknownNameError("model", kind, (RANDOM, FIXED, STOUFFER))
-    if tau2 not in (None, *TAU2_ESTIMATORS):
-        raise UnknownNameError("estimator of τ²", str(tau2), TAU2_ESTIMATORS)
-    if interval not in (None, NORMAL, HARTUNG_KNAPP):
-        raise UnknownNameError("interval", str(interval), (NORMAL, HARTUNG_KNAPP))
+    as_choice("model", kind, (RANDOM, FIXED, STOUFFER))
+    if tau2 is not None:
+        as_choice("tau2", tau2, TAU2_ESTIMATORS, "estimator of τ²")
+    if interval is not None:
+        as_choice("interval", interval, (NORMAL, HARTUNG_KNAPP))
     if kind == RANDOM:
         return Model(RANDOM, tau2 or DEFAULT_MODEL.tau2, interval or DEFAULT_MODEL.interval)
     if tau2 is not None or interval == HARTUNG_KNAPP:
@@ -361,7 +356,8 @@ def _pool(sample: EffectSample, model: Model, level: float) -> PooledEffect:
         "se": estimate.se,
         "low": estimate.effect - margin,
         "high": estimate.effect + margin,
-        "p": estimate.p,
+        "p": np.minimum(1.0, 2.0 * np.minimum(estimate.p_greater, estimate.p_less)),
+        "p_greater": estimate.p_greater,
         "q": np.where(some, q, np.nan),
         "q_p": np.where(several, q_p, np.nan),
         "i2": np.where(several, i2, np.nan),
@@ -385,12 +381,13 @@ def _pool(sample: EffectSample, model: Model, level: float) -> PooledEffect:
 
 
 class _Estimate(NamedTuple):
-    """A pooled effect, its standard error, degrees of freedom and p-value."""
+    """A pooled effect, its standard error, degrees of freedom and one-sided p-values."""
 
     effect: Floats
     se: Floats
     df: Floats
-    p: Floats
+    p_greater: Floats
+    p_less: Floats
 
 
 def _estimate(sample: EffectSample, weights: Floats, model: Model) -> _Estimate:
@@ -406,18 +403,20 @@ def _estimate(sample: EffectSample, weights: Floats, model: Model) -> _Estimate:
         df = sample.df
         scale = (weights * sample.residuals(weights) ** 2).sum(axis=0) / or_nan(df)
         se = np.where(sample.all_equal, np.nan, se * np.sqrt(scale))
-    statistic = np.abs(effect / se)
-    tail = np.where(np.isinf(df), ndtr(-statistic), stdtr(np.maximum(df, 1.0), -statistic))
-    return _Estimate(effect, se, df, np.minimum(2.0 * tail, 1.0))
+    greater, less = (
+        np.where(np.isinf(df), ndtr(statistic), stdtr(np.maximum(df, 1.0), statistic))
+        for statistic in (-effect / se, effect / se)
+    )
+    return _Estimate(effect, se, df, greater, less)
 
 
 def _stouffer(sample: EffectSample) -> _Estimate:
-    """Return the test ``p = 1 - Φ(Σ d_i/(√k σ_i))``, which has no estimate."""
+    """Return the test without an estimate; ``p_greater = 1 - Φ(Σ d_i/(√k σ_i))`` as published."""
     from scipy.special import ndtr
 
     z = (sample.effects / np.sqrt(sample.variances)).sum(axis=0) / np.sqrt(or_nan(sample.sizes))
     none = np.full(z.shape, np.nan)
-    return _Estimate(none, none, np.full(z.shape, np.inf), ndtr(-z))
+    return _Estimate(none, none, np.full(z.shape, np.inf), ndtr(-z), ndtr(z))
 
 
 def _group_fields(group: Group) -> Record:

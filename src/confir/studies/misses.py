@@ -14,14 +14,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from confir.arguments import as_choice, as_generator, as_integer, as_levels
 from confir.arrays import Booleans, Floats, Integers
-from confir.errors import InvalidValueError, UnknownNameError
+from confir.errors import InvalidValueError
 from confir.intervals.bca import bca_side
 from confir.intervals.beta_logit import beta_logit_interval
 from confir.intervals.bootstrap_t import bootstrap_t_side
 from confir.intervals.catalogue import Method
 from confir.intervals.count_kernels import Kernels, compile_kernels
-from confir.intervals.interval import check_level
 from confir.intervals.percentile import percentile_side
 from confir.intervals.probe import ABOVE, BELOW, INSIDE, UNDEFINED, CountedProbe, Probe, near
 from confir.intervals.standard import logit_t_interval, t_interval
@@ -166,15 +166,15 @@ def count_misses(
     """
     population = topic_sample(scores, statistic=statistic, baseline=baseline)
     size = population.topics if topics is None else topics
-    claimed = tuple(float(level) for level in np.atleast_1d(levels))
-    _check(population, size, samples, replicates, sampling, claimed)
+    claimed = as_levels(levels)
+    _check(population, size, samples, replicates, sampling)
     chosen = chosen_methods(methods, population, claimed)
     if resume is not None and rng is None:
         raise InvalidValueError("a study that may be resumed needs a seed; give rng a number")
     counts = [
         min(_SAMPLES_PER_TASK, samples - start) for start in range(0, samples, _SAMPLES_PER_TASK)
     ]
-    seeds = task_seeds(np.random.default_rng(rng), 2 * len(counts))
+    seeds = task_seeds(as_generator(rng), 2 * len(counts))
     truth = population.distribution(slice(None), None, ()).estimate
     if np.isnan(truth).all():
         raise InvalidValueError("there are no scores; expected at least two topics with one")
@@ -224,9 +224,8 @@ def number_of_tasks(samples: int) -> int:
 
 def check_size(size: int, topics: int, sampling: Sampling) -> None:
     """Raise where samples of a size cannot be drawn from so many topics, or have no interval."""
-    if sampling not in ("with", "without"):
-        raise UnknownNameError("way of sampling", sampling, ("with", "without"))
-    if size < 2:
+    as_choice("sampling", sampling, ("with", "without"), "way of sampling")
+    if as_integer("topics", size, lowest=0) < 2:
         raise InvalidValueError(
             f"a sample of {size} topic{'' if size == 1 else 's'} has no interval; expected 2 or more"
         )
@@ -240,15 +239,9 @@ def _check(
     samples: int,
     replicates: int,
     sampling: Sampling,
-    levels: tuple[float, ...],
 ) -> None:
-    if not levels:
-        raise InvalidValueError("no level is named; expected at least one")
-    for level in levels:
-        check_level(level)
     check_replicates(replicates)
-    if samples < 1:
-        raise InvalidValueError(f"samples is {samples}; expected 1 or more")
+    as_integer("samples", samples)
     check_size(size, population.topics, sampling)
 
 

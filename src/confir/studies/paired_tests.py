@@ -9,19 +9,35 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_choice
 from confir.arrays import Floats, Integers
-from confir.errors import UnknownNameError
+from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.studies.mean_differences import MeanDifferences
-from confir.studies.pairs import LEAST_TOPICS, Pairs
+from confir.studies.pairs import LEAST_TOPICS, Pairs, complete_topics
 from confir.studies.randomisation import flip_signs, permute_runs, shift_bootstrap
 
 # Up to so many topics that differ, Wilcoxon's statistic has its exact distribution.
 _MOST_EXACT_RANKS = 50
+
+
+class Outcome(NamedTuple):
+    """What a test says of each pair and measure.
+
+    Attributes
+    ----------
+    p
+        Two-sided p-values.
+    direction
+        What the test's statistic favours: 1 the second run, -1 the first, 0 neither.
+    """
+
+    p: Floats
+    direction: Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +49,7 @@ class PairedTest:
     name
         Its name in options and results.
     compute
-        From pairs, their mean differences, a number of replicates and a seed, to p-values:
+        From pairs, their mean differences, a number of replicates and a seed, to the outcome:
         pairs × measures.
     null
         What it tests, in words.
@@ -46,7 +62,7 @@ class PairedTest:
     """
 
     name: str
-    compute: Callable[[Pairs, MeanDifferences, int, int], Floats]
+    compute: Callable[[Pairs, MeanDifferences, int, int], Outcome]
     null: str
     source: str
     resamples: bool = False
@@ -55,38 +71,66 @@ class PairedTest:
 
 def find_test(name: str) -> PairedTest:
     """Return the test of a name; an unknown one raises, with the nearest names."""
-    if name not in TESTS:
-        raise UnknownNameError("test", name, TESTS)
-    return TESTS[name]
+    return TESTS[as_choice("test", name, TESTS)]
 
 
 def equivalence_p_values(means: MeanDifferences, margin: float) -> Floats:
     """Return p-values of two one-sided t tests, the larger one: is the difference within ±margin?
 
-    (Schuirmann 1987.) NaN where the differences do not vary.
+    (Schuirmann 1987.) Where all topics show the same difference, of two one-sided sign-flip tests.
     """
     from scipy.special import stdtr
 
     above = stdtr(means.topics - 1.0, -(means.difference + margin) / means.se)
     below = stdtr(means.topics - 1.0, (means.difference - margin) / means.se)
-    return np.maximum(above, below)
+    size = np.abs(means.difference)
+    within = margin - size > TIE * np.maximum(1.0, size)
+    flipped = np.where(within, same_sign_p(means.topics) / 2.0, 1.0)
+    return np.where(means.constant, flipped, np.maximum(above, below))
 
 
-def _t_test(_: Pairs, means: MeanDifferences, *__: int) -> Floats:
-    from scipy.special import stdtr
+def same_sign_p(topics: Integers) -> Floats:
+    """Return p-values of the exact sign-flip test where all topics show the same difference.
 
-    p: Floats = 2.0 * stdtr(means.topics - 1.0, -np.abs(means.difference) / means.se)
+    Of the 2^n flips, only none and all of them give as large a mean.
+    """
+    p: Floats = np.maximum(np.exp2(1.0 - topics), np.finfo(np.float64).tiny)
     return p
 
 
-def _sign_test(pairs: Pairs, *_: Any) -> Floats:
+def _t_test(_: Pairs, means: MeanDifferences, *__: int) -> Outcome:
+    from scipy.special import stdtr
+
+    p: Floats = 2.0 * stdtr(means.topics - 1.0, -np.abs(means.difference) / means.se)
+    return Outcome(p, means.sign)
+
+
+def _randomisation_test(
+    pairs: Pairs, means: MeanDifferences, replicates: int, seed: int
+) -> Outcome:
+    return Outcome(flip_signs(pairs, replicates, seed), means.sign)
+
+
+def _shift_test(pairs: Pairs, means: MeanDifferences, replicates: int, seed: int) -> Outcome:
+    return Outcome(shift_bootstrap(pairs, replicates, seed), means.sign)
+
+
+def _tukey_test(pairs: Pairs, _: MeanDifferences, replicates: int, seed: int) -> Outcome:
+    """All runs at once, on the topics that all of them have."""
+    complete = complete_topics(pairs.values)
+    total = np.where(complete[:, None], pairs.values, 0.0).sum(axis=0)
+    direction = np.sign(total[pairs.second] - total[pairs.first]).astype(int)
+    return Outcome(permute_runs(pairs, replicates, seed), direction)
+
+
+def _sign_test(pairs: Pairs, *_: Any) -> Outcome:
     """Topics won against topics lost; ties are left out. All ties give 1."""
     from scipy.special import bdtr
 
     wins, ties, losses = count_wins(pairs)
     p = np.minimum(1.0, 2.0 * bdtr(np.minimum(wins, losses), wins + losses, 0.5))
     enough = (wins + ties + losses) >= LEAST_TOPICS
-    return np.where(enough, p, np.nan)
+    return Outcome(np.where(enough, p, np.nan), np.sign(wins - losses))
 
 
 def count_wins(pairs: Pairs) -> tuple[Integers, Integers, Integers]:
@@ -103,34 +147,36 @@ def count_wins(pairs: Pairs) -> tuple[Integers, Integers, Integers]:
     return wins, ties, losses
 
 
-def _wilcoxon_test(pairs: Pairs, *_: Any) -> Floats:
+def _wilcoxon_test(pairs: Pairs, *_: Any) -> Outcome:
     """Signed ranks of the topics that differ; ties share their mean rank."""
 
-    def task(columns: slice) -> list[float]:
-        return [_signed_rank_p(column) for column in pairs.whole_differences(columns).T]
+    def task(columns: slice) -> list[tuple[float, int]]:
+        return [_signed_rank_test(column) for column in pairs.whole_differences(columns).T]
 
     parts = run_in_threads(task, pairs.blocks())
-    return np.concatenate(parts).reshape(pairs.shape)
+    p, direction = np.concatenate(parts).T
+    return Outcome(p.reshape(pairs.shape), direction.astype(int).reshape(pairs.shape))
 
 
-def _signed_rank_p(differences: Floats) -> float:
-    """Return the p-value of one pair: exact for up to 50 topics that differ, with ties too."""
+def _signed_rank_test(differences: Floats) -> tuple[float, int]:
+    """Return p-value and direction of one pair: exact for up to 50 topics that differ."""
     there = differences[~np.isnan(differences)]
     changed = there[there != 0]
     if len(there) < LEAST_TOPICS:
-        return float("nan")
+        return float("nan"), 0
     if len(changed) == 0:
-        return 1.0
+        return 1.0, 0
     _, member, size = np.unique(np.abs(changed), return_inverse=True, return_counts=True)
     ranks = (2 * np.cumsum(size) - size + 1)[member]  # twice the mean rank: a whole number
-    positive = int(ranks[changed > 0].sum())
-    larger = max(positive, int(ranks.sum()) - positive)
+    positive, negative = int(ranks[changed > 0].sum()), int(ranks[changed < 0].sum())
+    larger, direction = max(positive, negative), int(np.sign(positive - negative))
     if len(changed) > _MOST_EXACT_RANKS:
         from scipy.special import ndtr
 
         middle, spread = ranks.sum() / 2.0, np.sqrt(np.square(ranks).sum()) / 2.0
-        return float(2.0 * ndtr((middle - larger) / spread))
-    return float(min(1.0, 2.0 * _rank_sum_tails(tuple(sorted(ranks.tolist())))[larger]))
+        return float(2.0 * ndtr((middle - larger) / spread)), direction
+    tail = float(_rank_sum_tails(tuple(sorted(ranks.tolist())))[larger])
+    return min(1.0, 2.0 * tail), direction
 
 
 @lru_cache(maxsize=64)
@@ -149,14 +195,14 @@ _ALL = (
     PairedTest("t", _t_test, "the mean difference is 0", "Student 1908"),
     PairedTest(
         "randomisation",
-        lambda pairs, _, replicates, seed: flip_signs(pairs, replicates, seed),
+        _randomisation_test,
         "the two runs could be exchanged in every topic",
         "Fisher 1935; Smucker 2007",
         resamples=True,
     ),
     PairedTest(
         "bootstrap-shift",
-        lambda pairs, _, replicates, seed: shift_bootstrap(pairs, replicates, seed),
+        _shift_test,
         "the mean difference is 0",
         "Noreen 1989; Smucker 2007",
         resamples=True,
@@ -167,7 +213,7 @@ _ALL = (
     PairedTest("sign", _sign_test, "a topic is as likely won as lost", "Arbuthnot 1710"),
     PairedTest(
         "tukey-hsd",
-        lambda pairs, _, replicates, seed: permute_runs(pairs, replicates, seed),
+        _tukey_test,
         "all runs could be exchanged in every topic",
         "Carterette 2012",
         resamples=True,

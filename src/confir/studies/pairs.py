@@ -8,14 +8,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_choice
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.scores import Scores
-from confir.errors import FormatError, InvalidValueError, UnknownNameError
+from confir.errors import FormatError, InvalidValueError
 from confir.order import TIE
 
 # Columns and numbers taken together, so that memory does not grow with the topics or the pairs.
 MOST_COLUMNS = 1024
 MOST_NUMBERS = 4_000_000
+
+# More differences (pairs × measures × tests) take minutes, and nobody reads them.
+MOST_DIFFERENCES = 1_000_000
 
 # A difference needs as many topics, to have a variance.
 LEAST_TOPICS = 2
@@ -134,11 +138,21 @@ def pair_runs(scores: Scores, baseline: str | None) -> Pairs:
     if baseline is None:
         first, second = np.triu_indices(len(scores.runs), 1)
         return Pairs(scores.values, first.astype(np.int64), second.astype(np.int64), largest)
-    if baseline not in scores.runs:
-        raise UnknownNameError("run", baseline, scores.runs)
+    as_choice("baseline", baseline, scores.runs, "run")
     place = scores.runs.index(baseline)
     others = np.array([r for r in range(len(scores.runs)) if r != place], np.int64)
     return Pairs(scores.values, np.full(len(others), place, np.int64), others, largest)
+
+
+def check_differences(runs: int, measures: int, tests: int) -> None:
+    """Raise where all pairs of so many runs, by all measures and tests, are too many to compare."""
+    pairs = runs * (runs - 1) // 2
+    if pairs * measures * tests > MOST_DIFFERENCES:
+        raise InvalidValueError(
+            f"{runs:,} runs make {pairs:,} pairs, by {measures} measure{'s'[: measures != 1]} and "
+            f"{tests} test{'s'[: tests != 1]} more than {MOST_DIFFERENCES:,} differences: name a "
+            "baseline to compare the others with, or choose fewer runs or measures"
+        )
 
 
 def complete_topics(values: Floats) -> Booleans:

@@ -10,13 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_integer, as_level, as_real
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.frames import columns_from_records, frame_from_records
+from confir.data.score_objects import ScoresSource, as_scores
 from confir.data.scores import Record, Scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_names
 from confir.intervals.catalogue import DEFAULT_LEVEL
-from confir.intervals.interval import check_level, tail_probabilities
+from confir.intervals.interval import tail_probabilities
 from confir.intervals.quantiles import t_quantile
+from confir.measures.bounds import bounded_measures
 from confir.resampling.topics import TopicSample, topic_sample
 
 HALF_WIDTH, POWER, DETECTABLE = "half width", "power", "detectable difference"
@@ -50,10 +53,11 @@ class Plan:
         Number of topics: the answer to the first two goals, given for the third. NaN where none
         is enough.
     difference
-        Half width or difference: given for the first two goals, the answer to the third.
+        Half width or difference: given for the first two goals, the answer to the third. NaN where
+        no difference that the measure allows is large enough.
     low, high
         Range of the answer, as the pilot's standard deviation may be off by its sampling error;
-        NaN for fewer than 5 topics.
+        NaN for fewer than 5 topics, and where the measure allows no such difference.
     sd, pilot
         The pilot's standard deviation over topics, and its number of topics.
     power, level
@@ -145,6 +149,11 @@ class Plan:
         allowed = f" (the pilot allows {record['low']:{form}} {most})"
         span = "" if math.isnan(record["low"]) else allowed
         topics = f"{record['topics']:.0f} topics"
+        if self.goal == DETECTABLE and math.isnan(record["difference"]):
+            return (
+                f"{what}: with {topics}, no difference in [0, 1] is large enough to be shown with "
+                f"probability {self.power:g}"
+            )
         if self.goal == DETECTABLE:
             return (
                 f"{what}: with {topics}, a true difference of {record['difference']:.4f}{span} is "
@@ -163,7 +172,7 @@ class Plan:
 
 
 def plan_topics(
-    scores: Scores,
+    scores: ScoresSource,
     *,
     baseline: str | None = None,
     half_width: float | None = None,
@@ -177,7 +186,7 @@ def plan_topics(
     Parameters
     ----------
     scores
-        Pilot scores of the runs, or of runs like them.
+        Pilot scores of the runs, or of runs like them; anything that `as_scores` takes.
     baseline
         The run that the others are compared with; needed for power.
     half_width
@@ -190,18 +199,19 @@ def plan_topics(
     power, level
         Probability that the test shows the difference; confidence level, of the range too.
     """
+    scores = as_scores(scores)
     goal = _choose_goal(baseline, half_width, difference, topics)
-    check_level(level)
-    if not 0.0 < power < 1.0:
-        raise InvalidValueError(f"power is {power}; expected a number between 0 and 1, such as 0.8")
+    level = as_level(level)
+    as_real("power", power, above=0.0, below=1.0, like=", such as 0.8")
     sample = topic_sample(
         scores, statistic="mean" if baseline is None else "difference", baseline=baseline
     )
     if sample.topics < 2:
         raise InvalidValueError("there is one topic; a pilot needs at least 2")
+    largest = _largest_difference(scores, sample, difference)
     pilot = _measure_pilot(sample, level)
     at_hand = pilot.topics if topics is None else np.full_like(pilot.topics, topics)
-    value, solve = _rule(goal, half_width, difference, at_hand, power, level)
+    value, solve = _rule(goal, half_width, difference, at_hand, power, level, largest)
     answer, low, high = (solve(sd) for sd in (pilot.sd, pilot.sd_low, pilot.sd_high))
     needed = at_hand.astype(np.float64) if goal == DETECTABLE else answer
     given = half_width if goal == HALF_WIDTH else difference
@@ -319,10 +329,10 @@ def _choose_goal(
             "planned"
         )
     for name, value in (("half width", half_width), ("difference", difference)):
-        if value is not None and not 0.0 < value < math.inf:
-            raise InvalidValueError(f"{name} is {value}; expected a number above 0")
-    if topics is not None and topics < 2:
-        raise InvalidValueError(f"topics is {topics}; expected 2 or more")
+        if value is not None:
+            as_real(name, value, above=0.0)
+    if topics is not None:
+        as_integer("topics", topics, lowest=2)
     return goal
 
 
@@ -333,6 +343,7 @@ def _rule(
     topics: Integers,
     power: float,
     level: float,
+    largest: Floats,
 ) -> tuple[Value, Callable[[Floats], Floats]]:
     """Return what the curve shows at a number of topics, and how the goal is solved."""
     if goal == HALF_WIDTH and half_width is not None:
@@ -348,9 +359,25 @@ def _rule(
             lambda sd: _fewest_topics(lambda n: power_at(sd, n, step, level) >= power, len(sd)),
         )
     return (
-        lambda sd, n: detectable_at(sd, n, power, level),
-        lambda sd: detectable_at(sd, topics, power, level),
+        lambda sd, n: _reachable(detectable_at(sd, n, power, level), largest),
+        lambda sd: _reachable(detectable_at(sd, topics, power, level), largest),
     )
+
+
+def _largest_difference(scores: Scores, sample: TopicSample, difference: float | None) -> Floats:
+    """Return the largest difference that the measure of each column allows; raise beyond it."""
+    largest = np.where(bounded_measures(scores), 1.0, np.inf)
+    for place in np.flatnonzero(largest < (difference or 0.0))[:1]:
+        raise InvalidValueError(
+            f"difference is {difference:g}, but two means by {scores.measures[place]}, which lies "
+            "in [0, 1], cannot differ by more than 1; expected a smaller difference"
+        )
+    return np.tile(largest, sample.columns // len(scores.measures))
+
+
+def _reachable(difference: Floats, largest: Floats) -> Floats:
+    """Return differences that can be; NaN for those beyond what the measure allows."""
+    return np.where(difference > largest, np.nan, difference)
 
 
 def _measure_pilot(sample: TopicSample, level: float) -> _Pilot:

@@ -9,20 +9,36 @@ from typing import Any
 
 import numpy as np
 
+from confir.arguments import as_generator, as_integer
 from confir.arrays import Floats, Integers
 from confir.data.frames import frame_from_records
+from confir.data.neighbours import as_qrels
 from confir.data.qrels import Qrels
+from confir.data.score_objects import ScoresSource, as_scores
 from confir.data.scores import Record, Scores
-from confir.errors import InvalidValueError, TopicMismatchError, enumerate_names
-from confir.measures.catalogue import DEFAULT_MEASURES, parse_measure
+from confir.errors import (
+    InvalidValueError,
+    TopicMismatchError,
+    UnsupportedMethodError,
+    enumerate_names,
+)
+from confir.measures.catalogue import (
+    DEFAULT_MEASURES,
+    as_rel,
+    canonical_name,
+    measure_name,
+    parse_measure,
+)
 from confir.measures.chance import (
+    MOST_DOCUMENTS,
     CountsByGain,
     chance_corrected,
     check_collection,
     expected_random_score,
     random_score_variance,
 )
-from confir.measures.chance_tail import combine_probabilities, random_ap_tail
+from confir.measures.chance_tail import Tail, combine_tails, random_ap_tail
+from confir.measures.evaluation import parse_measures
 from confir.measures.measure import Measure
 from confir.parallel import run_in_threads
 from confir.resampling.topics import Rng
@@ -50,11 +66,14 @@ class Chance:
     expected, sd
         Exact mean and standard deviation of the score of a random ranking: topics × measures.
     scores, corrected
-        The runs' scores, and ``(score - expected) / (1 - expected)``; None without runs.
+        The runs' scores, and ``(score - expected) / (1 - expected)``, by measures such as "AP
+        (corrected)", which may be below 0; None without runs.
     p, p_low, p_high
         Probability that a random ranking has at least the run's AP, with limits for its error where
         it is simulated: topics × runs × measures, NaN for other measures than AP. None without
         runs.
+    draws
+        Random rankings that were drawn for each topic, where p is simulated.
     """
 
     topics: tuple[str, ...]
@@ -69,6 +88,7 @@ class Chance:
     p: Floats | None = None
     p_low: Floats | None = None
     p_high: Floats | None = None
+    draws: int = 0
 
     def _repr_html_(self) -> str:
         from confir.report.notebook import notebook_html
@@ -89,8 +109,9 @@ class Chance:
         """Return a record per measure and run: means over topics, or one per topic.
 
         Fields: topic, documents, relevant, depth, measure, expected, sd, prevalence; with runs
-        also run, score, corrected, p, and per topic p_low, p_high. The p of means is that of all
-        topics, combined by Fisher's method.
+        also run, score, corrected, p, p_low, p_high, and of means topics. The p of means is that of
+        all topics, combined by Fisher's method, with limits for the error of all simulations
+        together.
         """
         rows: Sequence[int | None] = range(len(self.topics)) if per_topic else [None]
         runs: Sequence[int | None] = range(len(self.runs)) if self.runs else [None]
@@ -117,17 +138,23 @@ class Chance:
         if run is None or self.scores is None or self.corrected is None or self.p is None:
             return record
         record["run"] = self.scores.runs[run]
+        if topic is None:
+            record["topics"] = len(kept)
         record["score"] = _mean(self.scores.values[kept, run, measure])
         record["corrected"] = _mean(self.corrected.values[kept, run, measure])
-        p = self.p[kept, run, measure]
-        if topic is None:
-            # a topic on which every ranking scores the same says nothing
-            record["p"] = combine_probabilities(p[self.sd[kept, measure] > 0])
-        elif self.p_low is not None and self.p_high is not None:
-            record["p"] = float(p[0])
-            record["p_low"] = float(self.p_low[topic, run, measure])
-            record["p_high"] = float(self.p_high[topic, run, measure])
+        record |= zip(("p", "p_low", "p_high"), self._tail(kept, run, measure, topic), strict=True)
         return record
+
+    def _tail(
+        self, topics: Integers, run: int, measure: int, topic: int | None
+    ) -> tuple[float, ...]:
+        """Return the probability of a topic, or of all topics together, with its limits."""
+        tables = [table for table in (self.p, self.p_low, self.p_high) if table is not None]
+        if topic is not None:
+            return tuple(float(table[topic, run, measure]) for table in tables)
+        # a topic on which every ranking scores the same says nothing
+        telling = topics[self.sd[topics, measure] > 0]
+        return combine_tails(Tail(*(table[telling, run, measure] for table in tables)), self.draws)
 
     def _topics_of(self, measure: int, run: int | None) -> Integers:
         """Return the topics that a run has scores for."""
@@ -155,7 +182,7 @@ class Chance:
 def describe_chance(
     documents: int,
     relevant: int,
-    measures: Sequence[str] = DEFAULT_MEASURES,
+    measures: Any = DEFAULT_MEASURES,
     *,
     depth: int | None = None,
     rel: int = 1,
@@ -173,17 +200,20 @@ def describe_chance(
     rel
         Lowest gain that counts as relevant, which the relevant documents then have.
     """
-    wanted = [parse_measure(name, rel=rel) for name in measures]
-    counts = {rel: np.array([relevant])}
+    wanted = _measures(measures, rel)
+    documents = as_integer("documents", documents, highest=MOST_DOCUMENTS)
+    counts = {
+        as_rel(rel): np.array([as_integer("relevant", relevant, lowest=0, highest=MOST_DOCUMENTS)])
+    }
     return _baseline((ALL_TOPICS,), wanted, documents, counts, depth)
 
 
 def compare_with_chance(
-    qrels: Qrels,
-    scores: Scores | None = None,
+    qrels: Any,
+    scores: ScoresSource | None = None,
     *,
     documents: int,
-    measures: Sequence[str] | None = None,
+    measures: Any = None,
     depth: int | None = None,
     rel: int = 1,
     draws: int = DEFAULT_DRAWS,
@@ -194,9 +224,10 @@ def compare_with_chance(
     Parameters
     ----------
     qrels
-        The judgements; unjudged documents are not relevant.
+        The judgements, as in `evaluate`; unjudged documents are not relevant.
     scores
-        The runs' scores, from lists of at most ``depth`` documents; their topics are compared.
+        The runs' scores, or what `as_scores` makes them of, from lists of at most ``depth``
+        documents; their topics are compared.
     documents
         Number of documents in the collection.
     measures
@@ -210,19 +241,25 @@ def compare_with_chance(
         Random rankings drawn per topic for the probability that chance has at least a run's AP,
         and seed or generator; 0 draws leave the probability out.
     """
-    if draws < 0:
-        raise InvalidValueError(f"draws is {draws}; expected 0 or more")
-    if scores is not None and measures is not None:
-        scores = scores.select(measures=measures)
-    names = measures if scores is None else scores.measures
-    wanted = [parse_measure(name, rel=rel) for name in names or DEFAULT_MEASURES]
+    as_integer("draws", draws, lowest=0)
+    documents, generator = (
+        as_integer("documents", documents, highest=MOST_DOCUMENTS),
+        as_generator(rng),
+    )
+    qrels = as_qrels(qrels)
+    scores = None if scores is None else as_scores(scores)
+    wanted = _measures(DEFAULT_MEASURES if measures is None else measures, rel)
+    if scores is not None:
+        if measures is not None:
+            scores = scores.select(measures=_own_names(scores, measures))
+        wanted = [parse_measure(name, rel=rel) for name in scores.measures]
     topics = qrels.topics if scores is None else scores.topics
     counts = _relevant_by_gain(qrels, topics, documents)
     baseline = _baseline(topics, wanted, documents, counts, depth)
     if scores is None:
         return baseline
     values = chance_corrected(scores.values, baseline.expected[:, None])
-    p, low, high = _tails(baseline, wanted, scores, draws, np.random.default_rng(rng))
+    p, low, high = _tails(baseline, wanted, scores, draws, generator)
     return Chance(
         topics=topics,
         measures=scores.measures,
@@ -232,11 +269,39 @@ def compare_with_chance(
         expected=baseline.expected,
         sd=baseline.sd,
         scores=scores,
-        corrected=Scores(topics, scores.runs, scores.measures, values),
+        # below chance they are negative: no scores in [0, 1], whatever the measure
+        corrected=Scores(
+            topics,
+            scores.runs,
+            tuple(f"{name} (corrected)" for name in scores.measures),
+            values,
+            bounded=False,
+        ),
         p=p,
         p_low=low,
         p_high=high,
+        draws=draws,
     )
+
+
+def _measures(measures: Any, rel: int) -> list[Measure]:
+    """Return the measures that names stand for; only those of the catalogue have an expectation."""
+    parsed = parse_measures(measures, rel)
+    for measure in parsed:
+        if not isinstance(measure, Measure):
+            raise UnsupportedMethodError(
+                f"the measure {measure} has no known expectation; expected measures such as AP"
+            )
+    return [measure for measure in parsed if isinstance(measure, Measure)]
+
+
+def _own_names(scores: Scores, measures: Any) -> list[str]:
+    """Return measures by the names that scores have for them."""
+    listed = (
+        measures if isinstance(measures, Sequence) and not isinstance(measures, str) else [measures]
+    )
+    names = [str(one) if isinstance(one, Measure) else measure_name(one) for one in listed]
+    return [name if name in scores.measures else canonical_name(name) for name in names]
 
 
 def _mean(values: Floats | Integers) -> float:
@@ -280,6 +345,8 @@ def _baseline(
     """Return expectations and standard deviations of random rankings, by topic and measure."""
     if not counts:  # no topic has a relevant document
         counts = {1: np.zeros(len(topics), np.int64)}
+    if depth is not None:
+        depth = as_integer("depth", depth, highest=MOST_DOCUMENTS)
     collection = check_collection(documents, counts, depth)
     relevant = [collection.relevant(measure.lowest_gain) for measure in measures]
     expected = [expected_random_score(measure, documents, counts, depth) for measure in measures]

@@ -1,4 +1,4 @@
-"""Which runs cannot be told apart? Groups of neighbouring runs without a shown difference."""
+"""Which runs are indistinguishable? Groups of neighbours without a significant difference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.frames import columns_from_records, frame_from_records
 from confir.data.scores import Record, Scores
 from confir.order import best_first
-from confir.studies.verdicts import BETTER, WORSE, Words
+from confir.studies.verdicts import OPPOSITE, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class GroupedRuns:
     groups
         Places of the first and the last run of each group.
     unjoined
-        Pairs that share no group although no difference between them is shown.
+        Pairs that share no group although they do not differ significantly.
     """
 
     measure: str
@@ -53,8 +53,8 @@ class GroupedRuns:
 class RunGroups:
     """Groups of runs, by measure.
 
-    Within a group no two runs are shown to differ. Runs of different groups may still not be shown
-    to differ: `GroupedRuns.unjoined` counts such pairs.
+    Within a group no two runs differ significantly. Nor need runs of different groups do so:
+    `GroupedRuns.unjoined` counts such pairs.
     """
 
     by_measure: tuple[GroupedRuns, ...]
@@ -89,12 +89,12 @@ class RunGroups:
 
 def group_runs(scores: Scores, first: Integers, second: Integers, verdict: Words) -> RunGroups:
     """Return the groups of runs; the verdicts are those of all pairs × measures."""
-    shown = (verdict == BETTER) | (verdict == WORSE)
+    significant = np.isin(verdict, tuple(OPPOSITE))
     mean = scores.mean()
     grouped = []
     for m, measure in enumerate(scores.measures):
         differs = np.zeros((len(scores.runs), len(scores.runs)), np.bool_)
-        differs[first, second] = shown[:, m]
+        differs[first, second] = significant[:, m]
         differs |= differs.T
         grouped.append(_group(scores.runs, measure, mean[:, m], differs))
     return RunGroups(tuple(grouped))

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_choices, as_function, as_generator, as_integer, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.frames import columns_from_records, frame_from_records
 from confir.data.list_scanner import read_lists
@@ -24,8 +25,7 @@ from confir.data.rankings import TiePrecision
 from confir.data.scores import Record
 from confir.data.trec_files import NameBy
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
-from confir.intervals.documents import DOCUMENT_METHODS, find_document_method, normal_quantile
-from confir.intervals.interval import check_level
+from confir.intervals.documents import DOCUMENT_METHODS, check_margin, normal_quantile
 from confir.measures.evaluation import check_depth, check_topics, parse_measures
 from confir.measures.measure import Measure
 from confir.measures.summary import LOGIT_MARGIN, clipped_logit
@@ -275,7 +275,7 @@ def validate_split_half(
         As in `evaluate`, for one measure in [0, 1]. Topics without relevant documents in either
         half, and lists that retrieved nothing, are left out.
     methods
-        Names in DOCUMENT_METHODS.
+        One name in DOCUMENT_METHODS, or several.
     level
         Confidence level.
     replicates, rng
@@ -288,13 +288,14 @@ def validate_split_half(
     progress
         Called with 1 after each topic of each half.
     """
-    check_level(level)
+    level = as_level(level)
     check_replicates(replicates)
     check_depth(depth)
-    if bit not in range(8):
-        raise InvalidValueError(f"bit is {bit}; expected 0 to 7")
-    for method in methods:
-        find_document_method(method)
+    check_margin(margin)
+    as_integer("bit", bit, lowest=0, highest=7)
+    as_function("progress", progress)
+    generator = as_generator(rng)
+    methods = as_choices("methods", methods, DOCUMENT_METHODS, "method over documents")
     wanted = parse_measures(measure, rel)
     if len(wanted) != 1 or not isinstance(wanted[0], Measure):
         raise InvalidValueError("split-half validation is for one measure of the catalogue")
@@ -304,7 +305,7 @@ def validate_split_half(
     ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
     check_topics(lists.qrels, ranked, missing="drop")
     kept, halves = _split(lists, wanted[0].lowest_gain, bit)
-    seed = int(np.random.default_rng(rng).integers(2**63))
+    seed = int(generator.integers(2**63))
     samples = []
     for half in halves:
         with warnings.catch_warnings():
@@ -376,7 +377,13 @@ def _validate(
                 )
                 low[m, c, half], high[m, c, half] = topics.low[0], topics.high[0]
     first, second = (
-        summarise_means(sample, level=level, small_r=corrections[-1], margin=margin)
+        summarise_means(
+            sample,
+            level=level,
+            methods=("bootstrap", "parametric"),
+            small_r=corrections[-1],
+            margin=margin,
+        )
         for sample in samples
     )
     scores = np.stack([np.where(empty, np.nan, sample.estimates(0)) for sample in samples])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from confir.arguments import as_list, invalid
 from confir.arrays import Integers
 from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
 from confir.intervals.catalogue import METHODS, Method, find_method
@@ -33,10 +34,26 @@ def as_method(method: MethodLike) -> Method:
     if isinstance(method, str):
         published = method == PUBLISHED_BOOTSTRAP_T.name
         return PUBLISHED_BOOTSTRAP_T if published else find_method(method)
-    if not callable(method):
-        raise InvalidValueError(f"{method!r} is no method; expected a name, Method or function")
+    if not callable(method) or isinstance(method, type):
+        raise invalid("method", method, "a name, a Method or a function")
     name = getattr(method, "__name__", type(method).__name__)
-    return Method(name, method, _ALL_FIELDS, _UNTOLD, _UNTOLD, _UNTOLD, any_sample=True)
+    return Method(name, _OwnMethod(method), _ALL_FIELDS, _UNTOLD, _UNTOLD, _UNTOLD, any_sample=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnMethod:
+    """A user's function, whose limits are checked."""
+
+    function: Callable[[SamplingDistribution, float], Limits]
+
+    def __call__(self, distribution: SamplingDistribution, level: float) -> Limits:
+        """Return the limits of every column."""
+        limits = self.function(distribution, level)
+        try:
+            low, high = limits
+        except (TypeError, ValueError):
+            raise invalid("what a function of methods returns", limits, "two arrays") from None
+        return Limits(np.asarray(low), np.asarray(high))
 
 
 def fitting_methods(scores: ScoresLike) -> list[str]:
@@ -72,7 +89,7 @@ def chosen_methods(
         return [method for method in METHODS.values() if _fits(method, population)]
     if isinstance(methods, str | Method) or callable(methods):
         methods = [methods]
-    chosen = list(dict.fromkeys(as_method(method) for method in methods))
+    chosen = list(dict.fromkeys(as_method(method) for method in as_list("methods", methods)))
     if not chosen:
         raise InvalidValueError("no method is named; expected at least one")
     for method in chosen:
@@ -110,6 +127,6 @@ def _misfit(method: Method, population: TopicSample) -> UnsupportedMethodError:
 
 def method_identity(method: Method) -> str:
     """Return a text that tells a method from others of the same name."""
-    function = method.compute
+    function = method.compute.function if isinstance(method.compute, _OwnMethod) else method.compute
     home, name = (getattr(function, key, "") for key in ("__module__", "__qualname__"))
     return f"{method.name} ({home}.{name})"

@@ -9,6 +9,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.frames import columns_from_records, frame_from_records
+from confir.data.score_objects import ScoresSource, as_scores
 from confir.data.scores import Record, Scores
 
 
@@ -64,14 +65,15 @@ class TopicDifficulty:
         return frame_from_records(self.to_records(), backend)
 
 
-def describe_topics(scores: Scores) -> TopicDifficulty:
+def describe_topics(scores: ScoresSource) -> TopicDifficulty:
     """Return how all runs did on each topic: lowest, median and highest score.
 
     Parameters
     ----------
     scores
-        Scores of the runs; missing ones do not count.
+        Scores of the runs, or what `as_scores` makes them of; missing ones do not count.
     """
+    scores = as_scores(scores)
     count = (~np.isnan(scores.values)).sum(axis=1)
     none = count == 0
     known = np.where(none[:, None], 0.0, scores.values)

@@ -12,16 +12,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from confir.arguments import as_choice, as_reals
 from confir.arrays import Floats
 from confir.data.effect_files import EffectTable, Group
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.documents import normal_quantile
 from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import LOGIT_MARGIN, clipped_logit
-from confir.resampling.document_replicates import DocumentReplicates, spread, transform_of
+from confir.resampling.document_replicates import DocumentReplicates, check_sample, transform_of
+from confir.resampling.variance_components import spread
 from confir.studies.collection import CollectionTopics, summarise_topics
 from confir.studies.collection_differences import PAIRINGS, Pairing
-from confir.studies.effect_sample import as_numbers, or_nan
+from confir.studies.effect_sample import or_nan
 
 EFFECTS = ("score", "logit", "difference", "logit-difference", "adjusted")
 _OF_SCORES = ("score", "difference")
@@ -80,12 +82,12 @@ def collection_effects(
     small_r, level, margin
         As in `summarise_topics`; the correction depends on the level.
     """
-    chosen = effect or ("logit" if baseline is None else "logit-difference")
+    check_sample(sample)
+    chosen = ("logit" if baseline is None else "logit-difference") if effect is None else effect
     check_effect(chosen, has_baseline=baseline is not None)
     place = None if baseline is None else sample.run_place(baseline)
     _check_runs(chosen, place, len(sample.runs))
-    if pairing not in PAIRINGS:
-        raise UnknownNameError("pairing", pairing, PAIRINGS)
+    as_choice("pairing", pairing, PAIRINGS)
     topics = summarise_topics(sample, level=level, small_r=small_r, margin=margin)
     parts, groups = [], []
     for m, measure in enumerate(sample.measures):
@@ -233,7 +235,7 @@ def topic_effects(
     margin
         Scores are clipped to [margin, 1 - margin] before logits are taken.
     """
-    values, spreads = as_numbers(scores, "scores"), as_numbers(sds, "sds")
+    values, spreads = as_reals("scores", scores), as_reals("sds", sds)
     if values.ndim != 2 or values.shape != spreads.shape:
         raise InvalidValueError(
             f"scores have the shape {values.shape}, sds {spreads.shape}; expected topics × runs, "
@@ -251,8 +253,7 @@ def topic_effects(
 
 def check_effect(effect: str, *, has_baseline: bool) -> None:
     """Raise where there is no such effect, or it lacks a baseline or takes none."""
-    if effect not in EFFECTS:
-        raise UnknownNameError("effect", effect, EFFECTS)
+    as_choice("effect", effect, EFFECTS)
     if not has_baseline and effect in _DIFFERENCES:
         raise InvalidValueError(f"the effect {effect!r} needs a baseline")
     if has_baseline and effect in ("score", "logit"):
@@ -297,7 +298,7 @@ def sigmas_from_limits(
     width = np.asarray(high, np.float64) - np.asarray(low, np.float64)
     levels, degrees, width = np.broadcast_arrays(level, np.asarray(df, np.float64), width)
     sigma = np.full(width.shape, np.nan)
-    for one in np.unique(levels):
+    for one in np.unique(levels[~np.isnan(levels)]):  # none where a study lacks the effect
         same = levels == one
         sigma[same] = width[same] / (2.0 * t_quantile(degrees[same], float(one)))
     return sigma

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from confir.arguments import as_generator, as_integers, as_path
 from confir.arrays import Floats
 from confir.data.frames import frame_from_records
+from confir.data.score_objects import ScoresSource, as_scores
 from confir.data.scores import Record, Scores
 from confir.errors import InvalidValueError
 from confir.parallel import Progress
@@ -139,7 +141,7 @@ class TypeOneError:
 
 
 def estimate_type_one_error(
-    scores: Scores,
+    scores: ScoresSource,
     *,
     methods: MethodLike | Iterable[MethodLike] | None = None,
     topics: int | Sequence[int] = PARK_TOPICS,
@@ -157,7 +159,7 @@ def estimate_type_one_error(
     Parameters
     ----------
     scores
-        The populations: each run's scores on all topics.
+        What `as_scores` takes; each run's scores are a population of topics.
     methods
         Names of methods; `Method` objects or functions of one's own; by default all that fit.
     topics, levels
@@ -169,14 +171,14 @@ def estimate_type_one_error(
     rng, jobs, progress, resume
         Seed or generator; threads; called after each part; a folder that keeps parts.
     """
-    sizes = tuple(dict.fromkeys(int(size) for size in np.atleast_1d(topics)))
-    if not sizes:
-        raise InvalidValueError("no sample size is named; expected at least one")
+    scores = as_scores(scores)
+    sizes = tuple(dict.fromkeys(as_integers("topics", topics, lowest=0)))
+    folder = None if resume is None else Path(as_path("resume", resume))
     if resume is not None and rng is None:
         raise InvalidValueError("a study that may be resumed needs a seed; give rng a number")
     for size in sizes:
         check_size(size, len(scores.topics), sampling)
-    start = int(np.random.default_rng(rng).integers(2**63))
+    start = int(as_generator(rng).integers(2**63))
     parts = [
         count_misses(
             scores,
@@ -189,7 +191,7 @@ def estimate_type_one_error(
             rng=np.random.default_rng([start, size]),  # whatever other sizes are studied
             jobs=jobs,
             progress=progress,
-            resume=None if resume is None else Path(resume) / f"topics-{size}",
+            resume=None if folder is None else folder / f"topics-{size}",
         )
         for size in sizes
     ]

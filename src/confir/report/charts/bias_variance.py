@@ -10,7 +10,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from confir.data.scores import Record
-from confir.report.charts.drawing import COLOURS, INK, chart, import_altair, styled, tooltips
+from confir.report.charts.drawing import (
+    COLOURS,
+    INK,
+    chart,
+    import_altair,
+    label_names,
+    styled,
+    tooltips,
+)
 from confir.report.charts.inline_records import inline_records
 from confir.report.charts.label_places import LONGEST_NAME, place_labels
 from confir.studies.bias_variance import BiasVariance
@@ -48,7 +56,7 @@ def bias_variance_chart(result: BiasVariance) -> Any:
             text=alt.Text("label:N")
         )
         layers = [lines, totals, *_point_layers(records, "variance")]
-        panels.append(alt.layer(*layers).properties(width=380, height=300, title=measure))
+        panels.append(alt.layer(*layers).properties(width=380, height=300, title=[measure]))
     title = f"Bias and variance of the {_variable(result)}, target {result.target}"
     return styled(alt.concat(*panels, columns=2), f"{title}; dotted: equal total error")
 
@@ -58,7 +66,7 @@ def total_chart(result: BiasVariance) -> Any:
     alt = import_altair()
     panels = [
         alt.layer(*_point_layers(_records_of(result, measure, "total"), "total")).properties(
-            width=380, height=300, title=measure
+            width=380, height=300, title=[measure]
         )
         for measure in result.measures
     ]
@@ -85,12 +93,18 @@ def _records_of(
     labels = _labels(records)
     known = {n: text for n, text in labels.items() if not math.isnan(records[n][height])}
     places = _places(records, known, height, written)
+    groups = _groups(records)
     return [
         record
-        | {"group": record.get("parameter") or _OTHERS, "label": labels.get(n, "")}
+        | {"group_number": groups.index(record.get("parameter")), "label": labels.get(n, "")}
         | places.get(n, {"label": ""})
         for n, record in enumerate(records)
     ]
+
+
+def _groups(records: Sequence[Record]) -> list[str | None]:
+    """Return the parameters that are swept, after None for the runs of no sweep."""
+    return list(dict.fromkeys([None, *(record.get("parameter") for record in records)]))
 
 
 def _labels(records: Sequence[Record]) -> dict[int, str]:
@@ -153,13 +167,13 @@ def _worth_naming(records: Sequence[Record]) -> list[str]:
 def _point_layers(records: Sequence[Record], height: str) -> list[Any]:
     """Return points, names, and lines that join the runs of a sweep."""
     alt = import_altair()
-    groups = list(dict.fromkeys(record["group"] for record in records))
-    swept = [group for group in groups if group != _OTHERS]
+    swept = [group for group in _groups(records) if group is not None]
     colours = alt.Scale(
-        domain=[_OTHERS, *swept],
+        domain=list(range(1 + len(swept))),
         range=[COLOURS[0], *(COLOURS[1 + i % (len(COLOURS) - 1)] for i in range(len(swept)))],
     )
-    legend = alt.Legend(title=None) if swept else None
+    names = label_names([_OTHERS, *swept])
+    legend = alt.Legend(title=None, labelExpr=names) if swept else None
     across, up = (
         alt.Scale(domain=_extent(records, field), nice=False, zero=False)
         for field in ("bias_squared", height)
@@ -168,14 +182,19 @@ def _point_layers(records: Sequence[Record], height: str) -> list[Any]:
     base = alt.Chart(inline_records(records)).encode(
         x=alt.X("bias_squared:Q", title="bias²", scale=across, axis=alt.Axis(tickCount=6)),
         y=alt.Y(f"{height}:Q", title=titles[height], scale=up, axis=alt.Axis(tickCount=6)),
-        color=alt.Color("group:N", scale=colours, legend=legend),
+        color=alt.Color("group_number:N", scale=colours, legend=legend),
     )
     tooltip = tooltips(
-        "run:N", "mean:Q", "bias:Q", "variance:Q", "total:Q", "total_low:Q", "total_high:Q"
+        "run:N",
+        "topics:Q",
+        "mean:Q",
+        "bias:Q",
+        "variance:Q",
+        "total:Q",
+        "total_low:Q",
+        "total_high:Q",
     )
-    joined = base.transform_filter(f"datum.group != '{_OTHERS}'").mark_line(
-        strokeWidth=1.5, opacity=0.7
-    )
+    joined = base.transform_filter("datum.group_number > 0").mark_line(strokeWidth=1.5, opacity=0.7)
     layers = [joined.encode(order=alt.Order("parameter_value:Q"))] if swept else []
     if swept:
         tooltip += tooltips("parameter:N", "parameter_value:Q")
@@ -186,13 +205,13 @@ def _point_layers(records: Sequence[Record], height: str) -> list[Any]:
     threads = beside.mark_rule(strokeWidth=0.7).encode(
         x2=alt.X2("bias_squared:Q"), y2=alt.Y2(f"{height}:Q"), color=alt.value(INK)
     )
-    names = [
+    written = [
         beside.transform_filter(f"datum.align == '{align}'")
         .mark_text(align=align, fontSize=10, limit=LONGEST_NAME)
         .encode(text=alt.Text("label:N"))
         for align in ("left", "right", "center")
     ]
-    return [*layers, threads, points, *names]
+    return [*layers, threads, points, *written]
 
 
 def _extent(records: Sequence[Record], field: str) -> list[float]:

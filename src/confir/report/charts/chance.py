@@ -6,18 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from confir.data.scores import Record
-from confir.report.chance_tables import chance_is_shared
+from confir.report.chance_tables import chance_is_shared, topic_counts
 from confir.report.charts.drawing import (
     COLOURS,
     chart,
     import_altair,
     names_best_first,
+    numbered,
+    panel_facet,
     run_rows,
     styled,
     tooltips,
 )
 from confir.report.charts.inline_records import inline_records
-from confir.report.numbers import counted
+from confir.report.numbers import counted, topics_text
 from confir.studies.random_baseline import Chance
 
 _CHANCE_COLOUR = COLOURS[1]
@@ -39,27 +41,26 @@ def run_chart(chance: Chance) -> Any:
     records = chance.to_records()
     shared = chance_is_shared(chance)
     order = names_best_first([r for r in records if r["measure"] == chance.measures[0]], "score")
-    axis, step = run_rows(alt, len(order))
-    base = alt.Chart(inline_records(records))
-    rows = base.encode(y=alt.Y("run:N", sort=order, title=None, axis=axis))
+    axis, step = run_rows(alt, order)
+    base = alt.Chart(inline_records(numbered(records, run=order, measure=chance.measures)))
+    rows = base.encode(y=alt.Y("run_number:N", title=None, axis=axis))
     title = f"mean score; {'dashed: chance' if shared else 'ticks: chance on its topics'}"
     means = rows.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(
         x=alt.X("score:Q", title=title, scale=alt.Scale(zero=True)),
-        tooltip=tooltips("run:N", "measure:N", "score:Q", "expected:Q", "corrected:Q", "p:Q"),
+        tooltip=tooltips(
+            "run:N", "measure:N", "topics:Q", "score:Q", "expected:Q", "corrected:Q", "p:Q"
+        ),
     )
     panels = (
         alt.layer(means, _chance_line(base) if shared else _chance_ticks(rows))
         .properties(width=260, height=step)
-        .facet(
-            facet=alt.Facet("measure:N", title=None, sort=list(chance.measures)),
-            columns=2,
-        )
+        .facet(facet=panel_facet(alt, "measure", chance.measures), columns=2)
         .resolve_scale(x="independent")
     )
     return styled(
         panels,
         f"Runs and chance: random rankings of {counted(chance.documents, 'document')}, "
-        f"{counted(len(chance.topics), 'topic')}",
+        f"{topics_text(topic_counts(chance))}",
     )
 
 
@@ -96,11 +97,11 @@ def topic_chart(chance: Chance, measure: str | None = None) -> Any:
     # logarithmic, but for the lowest part, so that scores of 0 have a place
     scale = alt.Scale(type="symlog", constant=smallest)
     axis = alt.Axis(format="~g", values=[0, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1], labelOverlap="greedy")
-    base = alt.Chart(inline_records(records)).encode(
+    base = alt.Chart(inline_records(numbered(records, run=chance.runs))).encode(
         x=alt.X("expected:Q", title=f"{chosen} expected by chance", scale=scale, axis=axis)
     )
     equal = base.mark_line(color=_CHANCE_COLOUR, strokeDash=[5, 3]).encode(
-        y=alt.Y("expected:Q", scale=scale, axis=axis, title=chosen), order=alt.Order("expected:Q")
+        y=alt.Y("expected:Q", scale=scale, axis=axis, title=[chosen]), order=alt.Order("expected:Q")
     )
     points = base.mark_circle(color=COLOURS[0], size=28, opacity=0.6).encode(
         y=alt.Y("score:Q"),
@@ -111,7 +112,7 @@ def topic_chart(chance: Chance, measure: str | None = None) -> Any:
     panels = (
         alt.layer(points, equal)
         .properties(width=170, height=150)
-        .facet(facet=alt.Facet("run:N", title=None, sort=list(chance.runs)), columns=4)
+        .facet(facet=panel_facet(alt, "run", chance.runs), columns=4)
     )
     return styled(panels, f"{chosen} of each topic; dashed: what chance is expected to score")
 
@@ -119,7 +120,8 @@ def topic_chart(chance: Chance, measure: str | None = None) -> Any:
 def baseline_chart(chance: Chance) -> Any:
     """Return a chart of what chance scores on each topic, by its number of relevant documents."""
     alt = import_altair()
-    base = alt.Chart(inline_records(chance.to_records(per_topic=True)))
+    records = numbered(chance.to_records(per_topic=True), measure=chance.measures)
+    base = alt.Chart(inline_records(records))
     points = base.mark_circle(color=_CHANCE_COLOUR, size=40, opacity=0.7).encode(
         x=alt.X("relevant:Q", title="relevant documents"),
         y=alt.Y("expected:Q", title="expected score", axis=alt.Axis(format="~g")),
@@ -131,7 +133,7 @@ def baseline_chart(chance: Chance) -> Any:
     panels = (
         alt.layer(usual, points)
         .properties(width=260, height=200)
-        .facet(facet=alt.Facet("measure:N", title=None, sort=list(chance.measures)), columns=2)
+        .facet(facet=panel_facet(alt, "measure", chance.measures), columns=2)
         .resolve_scale(y="independent")
     )
     return styled(

@@ -12,17 +12,20 @@ from confir.report.charts.drawing import (
     INK,
     chart,
     import_altair,
+    label_names,
     names_best_first,
+    numbered,
+    panel_facet,
     run_rows,
     styled,
     tooltips,
 )
 from confir.report.charts.inline_records import inline_records
 from confir.report.collection_tables import summary_name
-from confir.report.numbers import counted, percent
+from confir.report.numbers import percent, topics_text
 from confir.studies.collection import CollectionMeans, CollectionTopics
 from confir.studies.collection_differences import CollectionDifferences, CollectionVariance
-from confir.studies.verdicts import BETTER, NOT_SHOWN, WORSE
+from confir.studies.verdicts import BETTER, INCONCLUSIVE, WORSE
 
 # Height of an interval where a run has several.
 _METHOD_ROW = 11
@@ -38,11 +41,11 @@ def collection_chart(means: CollectionMeans) -> Any:
     order = names_best_first([r for r in records if r["panel"] == panels[0]], "mean")
     methods = list(means.methods)
     several = len(methods) > 1
-    axis, step = run_rows(alt, len(order))
+    axis, step = run_rows(alt, order)
     offset = {"yOffset": alt.YOffset("method:N", sort=methods)} if several else {}
-    base = alt.Chart(inline_records(records)).encode(
+    base = alt.Chart(inline_records(numbered(records, run=order, panel=panels))).encode(
         **offset,
-        y=alt.Y("run:N", sort=order, title=None, axis=axis),
+        y=alt.Y("run_number:N", title=None, axis=axis),
         color=alt.Color(
             "method:N",
             scale=alt.Scale(domain=methods, range=list(COLOURS[: len(methods)])),
@@ -54,6 +57,7 @@ def collection_chart(means: CollectionMeans) -> Any:
             alt.Tooltip("mean:Q", format=".4f"),
             alt.Tooltip("low:Q", format=".4f"),
             alt.Tooltip("high:Q", format=".4f"),
+            alt.Tooltip("topics:Q"),
         ],
     )
     title = f"mean with {percent(means.level)} interval" + (
@@ -67,11 +71,12 @@ def collection_chart(means: CollectionMeans) -> Any:
     drawing = (
         alt.layer(limits, dots)
         .properties(width=260, height=alt.Step(_METHOD_ROW) if several else step)
-        .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=3)
+        .facet(facet=panel_facet(alt, "panel", panels), columns=3)
         .resolve_scale(x="independent")
     )
-    topics = counted(int(means.topics.max()), "topic")
-    return styled(drawing, f"Means over {topics}, had the collection been another")
+    return styled(
+        drawing, f"Means over {topics_text(means.topics)}, had the collection been another"
+    )
 
 
 def _panel(record: Record, means: CollectionMeans) -> str:
@@ -111,12 +116,18 @@ def collection_topic_chart(
         key=lambda record: -record["score"],
     )
     labelled = len(records) <= _MOST_LABELLED_TOPICS
-    base = alt.Chart(inline_records(records)).encode(
+    order = [record["topic"] for record in records]
+    base = alt.Chart(inline_records(numbered(records, topic=order))).encode(
         x=alt.X(
-            "topic:N",
-            sort=[record["topic"] for record in records],
+            "topic_number:N",
             title=f"topic ({len(records)}), best first",
-            axis=alt.Axis(labels=labelled, ticks=labelled, labelAngle=-90, labelLimit=90),
+            axis=alt.Axis(
+                labels=labelled,
+                labelExpr=label_names(order),
+                ticks=labelled,
+                labelAngle=-90,
+                labelLimit=90,
+            ),
         ),
         color=alt.Color(
             "kind:N",
@@ -162,11 +173,11 @@ def collection_difference_chart(differences: CollectionDifferences) -> Any:
     ]
     panels = list(dict.fromkeys(record["panel"] for record in records))
     order = names_best_first([r for r in records if r["panel"] == panels[0]], "difference")
-    verdicts = [BETTER, WORSE, NOT_SHOWN]
-    axis, step = run_rows(alt, len(order))
-    plain = alt.Chart(inline_records(records))
+    verdicts = [BETTER, WORSE, INCONCLUSIVE]
+    axis, step = run_rows(alt, order)
+    plain = alt.Chart(inline_records(numbered(records, run=order, panel=panels)))
     base = plain.encode(
-        y=alt.Y("run:N", sort=order, title=None, axis=axis),
+        y=alt.Y("run_number:N", title=None, axis=axis),
         color=alt.Color(
             "verdict:N",
             scale=alt.Scale(domain=verdicts, range=[COLOURS[0], COLOURS[1], INK]),
@@ -189,7 +200,7 @@ def collection_difference_chart(differences: CollectionDifferences) -> Any:
     )
     drawing = (
         layers.properties(width=280, height=step)
-        .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=2)
+        .facet(facet=panel_facet(alt, "panel", panels), columns=2)
         .resolve_scale(x="independent")
     )
     return styled(
@@ -225,12 +236,13 @@ def collection_variance_chart(
         for place, part in enumerate(parts)
     ]
     panels = list(dict.fromkeys(record["panel"] for record in records))
-    axis, step = run_rows(alt, len(variance.runs))
+    rows = order or variance.runs
+    axis, step = run_rows(alt, rows)
     drawing = (
-        alt.Chart(inline_records(records))
+        alt.Chart(inline_records(numbered(records, run=rows, panel=panels)))
         .mark_bar()
         .encode(
-            y=alt.Y("run:N", sort=tuple(order or variance.runs), title=None, axis=axis),
+            y=alt.Y("run_number:N", title=None, axis=axis),
             x=alt.X("variance:Q", title="variance", stack="zero"),
             color=alt.Color(
                 "part:N",
@@ -247,7 +259,7 @@ def collection_variance_chart(
             ],
         )
         .properties(width=280, height=step)
-        .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=2)
+        .facet(facet=panel_facet(alt, "panel", panels), columns=2)
         .resolve_scale(x="independent")
     )
     against = "" if variance.baseline is None else f" of differences from {variance.baseline}"

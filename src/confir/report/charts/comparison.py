@@ -17,18 +17,21 @@ from confir.report.charts.drawing import (
     INK,
     chart,
     import_altair,
+    label_names,
     names_best_first,
+    numbered,
+    panel_facet,
     run_rows,
     styled,
     tooltips,
 )
 from confir.report.charts.inline_records import inline_records
 from confir.report.comparison_tables import by_eye, unjoined_sentence
-from confir.report.numbers import counted, percent
+from confir.report.numbers import percent, topics_text
 from confir.studies.comparison import Comparison
 from confir.studies.run_groups import RunGroups
 from confir.studies.topic_differences import TopicDifferences
-from confir.studies.verdicts import BETTER, EQUIVALENT, NOT_SHOWN, WORSE
+from confir.studies.verdicts import OPPOSITE, VERDICTS
 
 # Labels of topics do not touch at this width of a bar.
 _BAR = 12
@@ -37,8 +40,7 @@ _CELLS = ((12, 30), (24, 22), (math.inf, 16))
 _GROUP = 16
 _MOST_LABELLED_TOPICS = 120
 
-_VERDICTS = [BETTER, WORSE, EQUIVALENT, NOT_SHOWN]
-_VERDICT_COLOURS = [COLOURS[0], COLOURS[1], COLOURS[2], INK]
+_VERDICT_COLOURS = [COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3], INK]
 
 # Signs in a line below the title, which is as wide as a panel with its names.
 _SUBTITLE = 95
@@ -58,10 +60,10 @@ def difference_chart(comparison: Comparison) -> Any:
     first = [record for record in records if record["measure"] == measures[0]]
     order = names_best_first(first, "difference", "name")
     title = f"difference with {percent(comparison.level)} interval ({comparison.method})"
-    plain = alt.Chart(inline_records(records))
-    axis, step = run_rows(alt, len(order))
+    plain = alt.Chart(inline_records(numbered(records, name=order, measure=measures)))
+    axis, step = run_rows(alt, order)
     base = plain.encode(
-        y=alt.Y("name:N", sort=order, title=None, axis=axis),
+        y=alt.Y("name_number:N", title=None, axis=axis),
         color=_verdict_colour(alt),
         tooltip=[
             *tooltips("run:N", "baseline:N", "measure:N"),
@@ -69,6 +71,7 @@ def difference_chart(comparison: Comparison) -> Any:
             alt.Tooltip("low:Q", format="+.4f"),
             alt.Tooltip("high:Q", format="+.4f"),
             alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
+            alt.Tooltip("topics:Q"),
             alt.Tooltip("verdict:N"),
         ],
     )
@@ -83,7 +86,7 @@ def difference_chart(comparison: Comparison) -> Any:
     panels = (
         alt.layer(*layers)
         .properties(width=280, height=step)
-        .facet(facet=alt.Facet("measure:N", title=None, sort=measures), columns=2)
+        .facet(facet=panel_facet(alt, "measure", measures), columns=2)
         .resolve_scale(x="independent")
     )
     against = comparison.baseline or "each other"
@@ -91,7 +94,7 @@ def difference_chart(comparison: Comparison) -> Any:
 
 
 def matrix_chart(comparison: Comparison, most: int | None = None) -> Any:
-    """Return a chart of all pairs: row minus column, marked where a difference is shown.
+    """Return a chart of all pairs: row minus column, marked where a difference is significant.
 
     Parameters
     ----------
@@ -107,17 +110,19 @@ def matrix_chart(comparison: Comparison, most: int | None = None) -> Any:
     for grouped in comparison.group_runs().by_measure:
         order = grouped.runs[:most]
         cells = _matrix_records(_among(comparison, order), grouped.measure)
-        panels.append(_matrix(alt, cells, order).properties(title=grouped.measure))
+        panels.append(_matrix(alt, cells, order).properties(title=[grouped.measure]))
     drawing = alt.concat(*panels, columns=2).resolve_scale(color="independent")
-    return styled(drawing, _title(alt, "All pairs, a dot where a difference is shown", comparison))
+    return styled(
+        drawing, _title(alt, "All pairs, a dot where a difference is significant", comparison)
+    )
 
 
 def _matrix(alt: Any, cells: list[Record], order: tuple[str, ...]) -> Any:
     """Return the matrix of one measure, its colours as strong as its largest difference."""
-    axis = alt.Axis(grid=False)
-    base = alt.Chart(inline_records(cells)).encode(
-        x=alt.X("column:N", sort=order, title=None, axis=axis),
-        y=alt.Y("row:N", sort=order, title=None, axis=axis),
+    axis = alt.Axis(grid=False, labelExpr=label_names(order))
+    base = alt.Chart(inline_records(numbered(cells, row=order, column=order))).encode(
+        x=alt.X("column_number:N", title=None, axis=axis),
+        y=alt.Y("row_number:N", title=None, axis=axis),
         tooltip=[
             alt.Tooltip("row:N", title="run"),
             alt.Tooltip("column:N", title="against"),
@@ -134,8 +139,8 @@ def _matrix(alt: Any, cells: list[Record], order: tuple[str, ...]) -> Any:
     tiles = base.mark_rect().encode(
         color=alt.Color("difference:Q", scale=colours, title=["row minus", "column"])
     )
-    shown = base.transform_filter("datum.shown")
-    marks = shown.mark_point(filled=True, color="black", size=14, opacity=1)
+    significant = base.transform_filter("datum.significant")
+    marks = significant.mark_point(filled=True, color="black", size=14, opacity=1)
     cell = alt.Step(next(size for most, size in _CELLS if len(order) <= most))
     return alt.layer(tiles, marks).properties(width=cell, height=cell)
 
@@ -174,17 +179,19 @@ def topic_chart(
         for record in records
         if all(record[key] == name for key, name in chosen.items())
     ]
+    topics = differences.scores.topics
     labelled = len(records) <= _MOST_LABELLED_TOPICS
     bars = (
-        alt.Chart(inline_records(records))
+        alt.Chart(inline_records(numbered(records, topic=topics)))
         .mark_bar()
         .encode(
             x=alt.X(
-                "topic:N",
+                "topic_number:N",
                 sort=None,
                 title="topic",
                 axis=alt.Axis(
                     labels=labelled,
+                    labelExpr=label_names(topics),
                     ticks=labelled,
                     labelAngle=-90,
                     labelLimit=90,
@@ -209,45 +216,52 @@ def topic_chart(
 
 @chart.register
 def group_chart(groups: RunGroups) -> Any:
-    """Return a chart of means with bars that join runs without a shown difference."""
+    """Return a chart of means with bars that join runs without a significant difference."""
     alt = import_altair()
     panels = []
     for grouped in groups.by_measure:
         order = grouped.runs
-        axis, step = run_rows(alt, len(order))
+        axis, step = run_rows(alt, order)
         means = (
             alt.Chart(
                 inline_records(
-                    [
-                        {"run": run, "mean": mean}
-                        for run, mean in zip(grouped.runs, grouped.means, strict=True)
-                    ]
+                    {"run": run, "run_number": place, "mean": mean}
+                    for place, (run, mean) in enumerate(
+                        zip(grouped.runs, grouped.means, strict=True)
+                    )
                 )
             )
             .mark_point(filled=True, color=COLOURS[0], size=50, opacity=1)
             .encode(
                 x=alt.X("mean:Q", title="mean", scale=alt.Scale(zero=False, padding=8)),
-                y=alt.Y("run:N", sort=order, title=None, axis=axis),
+                y=alt.Y("run_number:N", title=None, axis=axis),
                 tooltip=[alt.Tooltip("run:N"), alt.Tooltip("mean:Q", format=".4f")],
             )
-            .properties(width=260, height=step, title=grouped.measure)
+            .properties(width=260, height=step, title=[grouped.measure])
         )
         bars = (
             alt.Chart(
                 inline_records(
-                    [
-                        {"group": number, "first": order[start], "last": order[stop]}
-                        for number, (start, stop) in enumerate(grouped.groups, start=1)
-                    ]
+                    {
+                        "group": number,
+                        "first": order[start],
+                        "last": order[stop],
+                        "first_number": start,
+                        "last_number": stop,
+                    }
+                    for number, (start, stop) in enumerate(grouped.groups, start=1)
                 )
             )
             .mark_rule(strokeWidth=5, strokeCap="round", color=COLOURS[7])
             .encode(
                 x=alt.X("group:O", title="groups", axis=alt.Axis(labelAngle=0)),
                 y=alt.Y(
-                    "first:N", sort=order, title=None, axis=None, scale=alt.Scale(domain=order)
+                    "first_number:N",
+                    title=None,
+                    axis=None,
+                    scale=alt.Scale(domain=list(range(len(order)))),
                 ),
-                y2=alt.Y2("last:N"),
+                y2=alt.Y2("last_number:N"),
                 tooltip=tooltips("group:O", "first:N", "last:N"),
             )
             .properties(width=alt.Step(_GROUP), height=step)
@@ -256,7 +270,7 @@ def group_chart(groups: RunGroups) -> Any:
     drawing = alt.concat(*panels, columns=1)
     unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
     title = alt.TitleParams(
-        "Runs joined by a bar are not shown to differ",
+        "Runs joined by a bar do not differ significantly",
         subtitle=unjoined_sentence(unjoined, "bar") if unjoined else "",
     )
     return styled(drawing, title)
@@ -286,24 +300,26 @@ def _among(comparison: Comparison, runs: Sequence[str]) -> Comparison:
     kept = np.isin(comparison.first, places) & np.isin(comparison.second, places)
     by_pair = ("first", "second", "difference", "se", "low", "high", "topics")
     counts = ("wins", "ties", "losses")
-    by_test = ("p", "p_adjusted", "verdict")
+    by_test = ("p", "p_adjusted", "direction", "verdict")
+    equivalence = ("p_equivalence", "p_equivalence_adjusted") if comparison.margin else ()
     return replace(
         comparison,
-        **{name: getattr(comparison, name)[kept] for name in (*by_pair, *counts)},
+        **{name: getattr(comparison, name)[kept] for name in (*by_pair, *counts, *equivalence)},
         **{name: getattr(comparison, name)[:, kept] for name in by_test},
-        p_equivalence=None if comparison.p_equivalence is None else comparison.p_equivalence[kept],
     )
 
 
 def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
     """Return each pair twice: once as row and column, once the other way round."""
     records = []
-    opposite = {BETTER: WORSE, WORSE: BETTER}
     for record in _records(comparison):
         if record["measure"] != measure:
             continue
-        shown = record["verdict"] in opposite
-        common = {"measure": measure, "p_adjusted": record["p_adjusted"], "shown": shown}
+        common = {
+            "measure": measure,
+            "p_adjusted": record["p_adjusted"],
+            "significant": record["verdict"] in OPPOSITE,
+        }
         records.append(
             common
             | {
@@ -319,7 +335,7 @@ def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
                 "row": record["baseline"],
                 "column": record["run"],
                 "difference": -record["difference"],
-                "verdict": opposite.get(record["verdict"], record["verdict"]),
+                "verdict": OPPOSITE.get(record["verdict"], record["verdict"]),
             }
         )
     return records
@@ -327,11 +343,11 @@ def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
 
 def _verdict_colour(alt: Any) -> Any:
     return alt.Color(
-        "verdict:N", scale=alt.Scale(domain=_VERDICTS, range=_VERDICT_COLOURS), title="verdict"
+        "verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=_VERDICT_COLOURS), title="verdict"
     )
 
 
 def _title(alt: Any, text: str, comparison: Comparison) -> Any:
-    topics = counted(int(comparison.topics.max()), "topic")
+    topics = topics_text(comparison.topics)
     subtitle = textwrap.wrap(by_eye(comparison.level), _SUBTITLE)
     return alt.TitleParams(f"{text}, over {topics}", subtitle=subtitle)

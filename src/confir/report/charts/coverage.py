@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 
 from confir.data.scores import Record, Scores
-from confir.report.charts.drawing import COLOURS, INK, chart, import_altair, styled, tooltips
+from confir.report.charts.drawing import (
+    COLOURS,
+    INK,
+    chart,
+    import_altair,
+    label_names,
+    numbered,
+    panel_facet,
+    styled,
+    tooltips,
+)
 from confir.report.charts.inline_records import inline_records
 from confir.report.numbers import counted, percent
 from confir.studies.coverage import Coverage
@@ -25,14 +35,15 @@ _HOLDS = "share of intervals that hold the mean"
 def coverage_chart(coverage: Coverage) -> Any:
     """Return coverage by method, a panel a measure: box plots over runs, or few runs by name."""
     alt = import_altair()
-    records = [record for record in coverage.to_records() if not np.isnan(record["coverage"])]
+    known = [record for record in coverage.to_records() if not np.isnan(record["coverage"])]
+    records = numbered(known, run=coverage.runs, measure=coverage.measures)
     many = len(coverage.runs) >= _FEWEST_IN_BOX
     drawn = _boxes(coverage) if many else _named_runs(coverage)
     claimed = alt.Chart().mark_rule(color=INK, strokeDash=[5, 3]).encode(x=alt.X("level:Q"))
     panels = (
         alt.layer(*drawn, claimed, data=inline_records(records))
         .properties(width=280, height=alt.Step(22) if many else {"step": 12, "for": "offset"})
-        .facet(facet=alt.Facet("measure:N", title=None, sort=list(coverage.measures)), columns=2)
+        .facet(facet=panel_facet(alt, "measure", coverage.measures), columns=2)
     )
     how = f"box plots over {len(coverage.runs)} runs" if many else "each with its Monte-Carlo error"
     title = f"Coverage of {percent(coverage.level)} intervals (dashed: what they claim), {how}"
@@ -61,8 +72,13 @@ def _named_runs(coverage: Coverage) -> list[Any]:
     alt = import_altair()
     base = alt.Chart().encode(
         y=alt.Y("method:N", sort=list(coverage.methods), title=None),
-        yOffset=alt.YOffset("run:N", sort=coverage.runs),
-        color=_colours("run:N", coverage.runs),
+        yOffset=alt.YOffset("run_number:N"),
+        color=alt.Color(
+            "run_number:N",
+            scale=_colours(range(len(coverage.runs))),
+            title=None,
+            legend=alt.Legend(labelExpr=label_names(coverage.runs)),
+        ),
         tooltip=tooltips("run:N", "measure:N", "method:N", "coverage:Q", "low:Q", "high:Q"),
     )
     limits = base.mark_rule(strokeWidth=2).encode(x=_share_axis("low:Q"), x2=alt.X2("high:Q"))
@@ -94,7 +110,7 @@ def type_one_chart(error: TypeOneError) -> Any:
         .encode(
             x=alt.X("claimed:Q", title="error claimed", scale=whole),
             y=alt.Y("error:Q", title="error made", scale=whole),
-            color=_colours("method:N", methods),
+            color=alt.Color("method:N", sort=methods, scale=_colours(methods), title=None),
             strokeDash=alt.StrokeDash(
                 "method:N",
                 sort=methods,
@@ -169,7 +185,7 @@ def _histograms(records: Sequence[Record], groups: list[str], title: str, counte
     alt = import_altair()
     present = [record for record in records if not np.isnan(record["value"])]
     bars = (
-        alt.Chart(inline_records(present))
+        alt.Chart(inline_records(numbered(present, group=groups)))
         .mark_bar(color=COLOURS[0], binSpacing=1)
         .encode(
             x=alt.X("value:Q", bin=alt.Bin(maxbins=24), title=title),
@@ -183,14 +199,13 @@ def _histograms(records: Sequence[Record], groups: list[str], title: str, counte
     )
     if len(groups) == 1:
         return bars
-    return bars.facet(facet=alt.Facet("group:N", title=None, sort=groups), columns=3)
+    return bars.facet(facet=panel_facet(alt, "group", groups), columns=3)
 
 
-def _colours(field: str, names: Sequence[str]) -> Any:
+def _colours(domain: Sequence[str | int]) -> Any:
     alt = import_altair()
-    colours = [COLOURS[place % len(COLOURS)] for place in range(len(names))]
-    scale = alt.Scale(domain=list(names), range=colours)
-    return alt.Color(field, sort=list(names), scale=scale, title=None)
+    colours = [COLOURS[place % len(COLOURS)] for place in range(len(domain))]
+    return alt.Scale(domain=list(domain), range=colours)
 
 
 def _dashes(number: int) -> list[list[int]]:

@@ -1,15 +1,21 @@
 """What all charts share: dispatch by result, colours, and how they are saved.
 
 A chart is one altair specification, for the page and for files. Its data are the result's records:
-nothing is computed here a second time. What is long (records, the order of runs) is given in tuples,
-which altair does not copy time and again, as it does lists.
+nothing is computed here a second time. Records are given in tuples, which altair does not copy time
+and again, as it does lists.
+
+Vega keeps groups and domains in plain objects, in which names such as "constructor" are taken. So it
+gets no names of runs, topics, measures or studies to group by: `numbered` gives records the places
+of names, by which they are grouped and ordered, and `label_names` writes the names beside axes. A
+title that is nothing but a name is a list of one line.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from pathlib import Path
 from typing import Any
@@ -98,10 +104,43 @@ def tooltips(*fields: str) -> list[Any]:
     ]
 
 
-def run_rows(alt: Any, runs: int) -> tuple[Any, Any]:
-    """Return axis and height for a row a run: many runs stand closer, in smaller letters."""
-    step, letters = next((step, size) for most, step, size in _ROWS if runs <= most)
-    return alt.Axis(labelFontSize=letters), alt.Step(step)
+def numbered(records: Iterable[Record], **names: Sequence[str]) -> list[Record]:
+    """Return records with the places of names, in fields such as ``run_number``.
+
+    Parameters
+    ----------
+    records
+        What a chart draws.
+    names
+        Field → its names in the order of the chart.
+    """
+    places = {
+        field: {name: place for place, name in enumerate(known)} for field, known in names.items()
+    }
+    return [
+        record | {f"{field}_number": place[record[field]] for field, place in places.items()}
+        for record in records
+    ]
+
+
+def label_names(names: Sequence[str]) -> str:
+    """Return the expression that writes the names of an axis, a legend or a header of numbers."""
+    # Words of an expression are looked up in plain objects, too: so each name follows a sign, which
+    # is cut off again. Vega-Lite replaces "datum.value" wherever it stands: so names have no dots.
+    listed = json.dumps([f"={name}" for name in names]).replace(".", "\\u002e")
+    return f"slice({listed}[datum.value], 1)"
+
+
+def panel_facet(alt: Any, field: str, names: Sequence[str]) -> Any:
+    """Return the facet with a panel for each name of a field that is numbered."""
+    header = alt.Header(labelExpr=label_names(names))
+    return alt.Facet(f"{field}_number:N", title=None, header=header)
+
+
+def run_rows(alt: Any, names: Sequence[str]) -> tuple[Any, Any]:
+    """Return axis and height for a row a name: many stand closer, in smaller letters."""
+    step, letters = next((step, size) for most, step, size in _ROWS if len(names) <= most)
+    return alt.Axis(labelFontSize=letters, labelExpr=label_names(names)), alt.Step(step)
 
 
 def names_best_first(records: Sequence[Record], field: str, name: str = "run") -> tuple[str, ...]:

@@ -11,12 +11,14 @@ from confir.report.charts.drawing import (
     chart,
     import_altair,
     names_best_first,
+    numbered,
+    panel_facet,
     run_rows,
     styled,
     tooltips,
 )
 from confir.report.charts.inline_records import inline_records
-from confir.report.numbers import counted, percent
+from confir.report.numbers import percent, topics_text
 
 
 @chart.register
@@ -26,9 +28,9 @@ def interval_chart(interval: Interval) -> Any:
     records = interval.to_records()
     measures = list(dict.fromkeys(record["measure"] for record in records))
     order = names_best_first([r for r in records if r["measure"] == measures[0]], "mean")
-    axis, step = run_rows(alt, len(order))
-    base = alt.Chart(inline_records(records)).encode(
-        y=alt.Y("run:N", sort=order, title=None, axis=axis),
+    axis, step = run_rows(alt, order)
+    base = alt.Chart(inline_records(numbered(records, run=order, measure=measures))).encode(
+        y=alt.Y("run_number:N", title=None, axis=axis),
         tooltip=[
             *tooltips("run:N", "measure:N"),
             *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high")),
@@ -52,8 +54,7 @@ def interval_chart(interval: Interval) -> Any:
     panels = (
         alt.layer(limits, means)
         .properties(width=260, height=step)
-        .facet(facet=alt.Facet("measure:N", title=None, sort=measures), columns=2)
+        .facet(facet=panel_facet(alt, "measure", measures), columns=2)
         .resolve_scale(x="independent")
     )
-    topics = max(record["topics"] for record in records)
-    return styled(panels, f"Means over {counted(topics, 'topic')}")
+    return styled(panels, f"Means over {topics_text(interval.topics)}")

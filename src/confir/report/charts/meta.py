@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from confir.data.effect_files import Group
 from confir.data.scores import Record
 from confir.errors import UnsupportedMethodError
-from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.drawing import (
+    COLOURS,
+    chart,
+    import_altair,
+    label_names,
+    numbered,
+    panel_facet,
+    styled,
+)
 from confir.report.charts.inline_records import inline_records
-from confir.report.meta_tables import MOST_IN_FULL
+from confir.report.meta_tables import MOST_IN_FULL, effect_sign
 from confir.report.numbers import percent
 from confir.studies.meta_analysis import PooledEffect, PooledModels
 
@@ -20,6 +29,7 @@ _SQUARE, _SMALL_SQUARE = 150, 60
 
 _KINDS = ["study", "pooled", "further study"]
 _KIND_COLOURS = ["#555555", COLOURS[0], COLOURS[4]]
+_VERDICTS = ["not significantly different from 0", "significantly different from 0"]
 
 
 @chart.register
@@ -73,9 +83,7 @@ def summary_chart(models: PooledModels) -> Any:
             "name": str(group._replace(measure=None)) or "pooled",
             "panel": group.measure or "",
             "zero": 0,
-            "shown": "interval excludes 0"
-            if record["low"] > 0 or record["high"] < 0
-            else "not shown to differ from 0",
+            "verdict": _VERDICTS[effect_sign(record) != 0],
         }
         for group, record in zip(models.main.groups, models.main.to_records(), strict=True)
         if not (math.isnan(record["effect"]) or math.isnan(record["low"]))
@@ -86,14 +94,15 @@ def summary_chart(models: PooledModels) -> Any:
     ranked = sorted(first, key=lambda record: -record["effect"]) + records
     order = list(dict.fromkeys(record["name"] for record in ranked))
     title = f"pooled effect with {percent(models.main.level)} interval"
-    plain = alt.Chart(inline_records(records))
+    measures = list(dict.fromkeys(record["panel"] for record in records))
+    plain = alt.Chart(inline_records(numbered(records, name=order, panel=measures)))
     base = plain.encode(
-        y=alt.Y("name:N", sort=order, title=None, axis=_axis(alt)),
+        y=alt.Y("name_number:N", title=None, axis=_axis(alt, order)),
         color=alt.Color(
-            "shown:N",
+            "verdict:N",
             scale=alt.Scale(
-                domain=["interval excludes 0", "not shown to differ from 0"],
-                range=[COLOURS[0], "#888888"],
+                domain=_VERDICTS,
+                range=["#888888", COLOURS[0]],
             ),
             title=None,
         ),
@@ -106,7 +115,7 @@ def summary_chart(models: PooledModels) -> Any:
             base.mark_point(filled=True, shape="diamond", size=70, opacity=1).encode(x="effect:Q"),
         )
         .properties(width=280, height=alt.Step(_ROW))
-        .facet(facet=alt.Facet("panel:N", title=None, sort=None), columns=2)
+        .facet(facet=panel_facet(alt, "panel", measures), columns=2)
         .resolve_scale(x="independent", y="independent")
     )
     return styled(panels, f"Pooled effects by {models.main.model.name}")
@@ -120,9 +129,9 @@ def _panel(alt: Any, studies: list[Record], pooled: list[Record], title: str) ->
     order = list(dict.fromkeys(row["row"] for row in rows))
     few = len(order) <= _MANY_ROWS
     squares = alt.Scale(domainMin=0, range=[4, _SQUARE if few else _SMALL_SQUARE])
-    plain = alt.Chart(inline_records(rows))
+    plain = alt.Chart(inline_records(numbered(rows, row=order)))
     base = plain.encode(
-        y=alt.Y("row:N", sort=order, title=None, axis=_axis(alt)),
+        y=alt.Y("row_number:N", title=None, axis=_axis(alt, order)),
         color=alt.Color("kind:N", scale=alt.Scale(domain=_KINDS, range=_KIND_COLOURS), title=None),
         tooltip=["row:N", "kind:N", *_number_tooltips(alt, "effect", "low", "high", "weight")],
     )
@@ -145,7 +154,7 @@ def _panel(alt: Any, studies: list[Record], pooled: list[Record], title: str) ->
         .encode(x="effect:Q"),
     ]
     height = alt.Step(_ROW if few else _SMALL_ROW)
-    return alt.layer(*lines).properties(width=320, height=height, title=title)
+    return alt.layer(*lines).properties(width=320, height=height, title=[title])
 
 
 def _study_row(record: Record) -> Record:
@@ -168,8 +177,8 @@ def _belongs(record: Record, group: Group) -> bool:
     return all(record.get(name) == value for name, value in group._asdict().items())
 
 
-def _axis(alt: Any) -> Any:
-    return alt.Axis(labelLimit=240)
+def _axis(alt: Any, names: Sequence[str]) -> Any:
+    return alt.Axis(labelLimit=240, labelExpr=label_names(names))
 
 
 def _number_tooltips(alt: Any, *names: str) -> list[Any]:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.drawing import (
+    COLOURS,
+    chart,
+    import_altair,
+    label_names,
+    numbered,
+    panel_facet,
+    styled,
+)
 from confir.report.charts.inline_records import inline_records
 from confir.report.numbers import percent
 from confir.studies.planning import DETECTABLE, HALF_WIDTH, Plan
@@ -17,14 +25,19 @@ _MOST_COLOURED_RUNS = len(COLOURS)
 def plan_chart(plan: Plan) -> Any:
     """Return the curve of half width, power or detectable difference against topics."""
     alt = import_altair()
-    points = alt.Chart(inline_records([*_curve(plan), *_goals(plan)]))
-    measures = list(plan.measures)
+    records = numbered([*_curve(plan), *_goals(plan)], run=plan.runs, measure=plan.measures)
+    points = alt.Chart(inline_records(records))
     titles = {HALF_WIDTH: "half width of the interval", DETECTABLE: "detectable difference"}
     by_power = plan.goal not in titles
     scale = alt.Scale(domain=[0, 1]) if by_power else alt.Scale(zero=True)
     few = len(plan.runs) <= _MOST_COLOURED_RUNS
     colour = (
-        alt.Color("run:N", sort=list(plan.runs), scale=alt.Scale(range=list(COLOURS)), title="run")
+        alt.Color(
+            "run_number:N",
+            scale=alt.Scale(range=list(COLOURS)),
+            title="run",
+            legend=alt.Legend(labelExpr=label_names(plan.runs)),
+        )
         if few
         else alt.value(COLOURS[0])
     )
@@ -34,7 +47,7 @@ def plan_chart(plan: Plan) -> Any:
         .encode(
             x=alt.X("topics:Q", scale=alt.Scale(type="log", nice=False), title="topics"),
             y=alt.Y("value:Q", scale=scale, title=titles.get(plan.goal, "power")),
-            detail="run:N",
+            detail="run_number:N",
             color=colour,
             tooltip=["run:N", "measure:N", "topics:Q", alt.Tooltip("value:Q", format=".4f")],
         )
@@ -47,7 +60,7 @@ def plan_chart(plan: Plan) -> Any:
     panels = (
         alt.layer(lines, goals)
         .properties(width=300, height=220)
-        .facet(facet=alt.Facet("measure:N", title=None, sort=measures), columns=2)
+        .facet(facet=panel_facet(alt, "measure", plan.measures), columns=2)
         .resolve_scale(x="independent", y="shared" if by_power else "independent")
     )
     return styled(panels, _title(plan))

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from confir.report.charts.drawing import chart, import_altair, names_best_first, run_rows, styled
+from confir.report.charts.drawing import (
+    chart,
+    import_altair,
+    names_best_first,
+    numbered,
+    run_rows,
+    styled,
+)
 from confir.report.charts.inline_records import inline_records
 from confir.studies.data_quality import DataQuality
 
@@ -27,16 +34,16 @@ def quality_chart(quality: DataQuality) -> Any:
     ]
     told = [record for record in records if record["cutoff"] == quality.told_cutoff]
     order = names_best_first(told, "unjudged")
-    rows, step = run_rows(alt, len(order))
+    rows, step = run_rows(alt, order)
     rows["grid"] = False  # it would strike the numbers through
-    base = alt.Chart(inline_records(records)).encode(
+    base = alt.Chart(inline_records(numbered(records, run=order))).encode(
         x=alt.X(
             "cutoff:O",
             sort=list(quality.cutoffs),
             title="first k documents",
             axis=alt.Axis(orient="top", labelAngle=0, grid=False),
         ),
-        y=alt.Y("run:N", sort=order, title=None, axis=rows),
+        y=alt.Y("run_number:N", title=None, axis=rows),
         tooltip=[
             alt.Tooltip("run:N"),
             alt.Tooltip("cutoff:O"),

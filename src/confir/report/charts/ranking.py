@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from confir.report.charts.drawing import COLOURS, chart, import_altair, run_rows, styled, tooltips
+from confir.report.charts.drawing import (
+    COLOURS,
+    chart,
+    import_altair,
+    numbered,
+    panel_facet,
+    run_rows,
+    styled,
+    tooltips,
+)
 from confir.report.charts.inline_records import inline_records
-from confir.report.numbers import percent
+from confir.report.numbers import percent, topics_text
 from confir.studies.ranking import Ranking
 
 # The draws favour the run that is best on the topics at hand: no probability that it is best.
@@ -20,11 +29,12 @@ def ranking_chart(ranking: Ranking) -> Any:
     records = ranking.to_records()
     first = [record for record in records if record["measure"] == ranking.measures[0]]
     order = tuple(record["run"] for record in sorted(first, key=lambda record: record["rank"]))
-    axis, step = run_rows(alt, len(order))
-    base = alt.Chart(inline_records(records)).encode(
-        y=alt.Y("run:N", sort=order, title=None, axis=axis),
+    axis, step = run_rows(alt, order)
+    drawn = numbered(records, run=order, measure=ranking.measures)
+    base = alt.Chart(inline_records(drawn)).encode(
+        y=alt.Y("run_number:N", title=None, axis=axis),
         tooltip=[
-            *tooltips("run:N", "measure:N", "rank:Q", "low:Q", "high:Q"),
+            *tooltips("run:N", "measure:N", "topics:Q", "rank:Q", "low:Q", "high:Q"),
             alt.Tooltip("p_best:Q", format=".3f", title=_BEST),
         ],
     )
@@ -43,6 +53,6 @@ def ranking_chart(ranking: Ranking) -> Any:
     panels = (
         alt.layer(limits, ranks)
         .properties(width=260, height=step)
-        .facet(facet=alt.Facet("measure:N", title=None, sort=list(ranking.measures)), columns=2)
+        .facet(facet=panel_facet(alt, "measure", ranking.measures), columns=2)
     )
-    return styled(panels, "Ranks over resampled topics")
+    return styled(panels, f"Ranks over {topics_text(ranking.topics)}, resampled")

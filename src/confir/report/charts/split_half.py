@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from confir.order import best_first
-from confir.report.charts.drawing import COLOURS, chart, import_altair, styled
+from confir.report.charts.drawing import (
+    COLOURS,
+    chart,
+    import_altair,
+    label_names,
+    numbered,
+    styled,
+)
 from confir.report.charts.inline_records import inline_records
 from confir.report.collection_tables import summary_name
 from confir.report.numbers import percent
@@ -134,8 +141,9 @@ def half_means_chart(
         records = result.mean_records(summary, method)
         worst_first = best_first(-np.array([record["A"] for record in records]))
         order = [records[place]["run"] for place in worst_first]
-        base = alt.Chart(inline_records(records)).encode(
-            x=alt.X("run:N", sort=order, title="run, worst first", axis=alt.Axis(labelLimit=100)),
+        axis = alt.Axis(labelLimit=100, labelExpr=label_names(order))
+        base = alt.Chart(inline_records(numbered(records, run=order))).encode(
+            x=alt.X("run_number:N", title="run, worst first", axis=axis),
             tooltip=["run:N", "A:Q", "B:Q", "low:Q", "high:Q"],
         )
         name = summary_name(summary, (result.measure,))

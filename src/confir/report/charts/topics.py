@@ -6,7 +6,15 @@ from typing import Any
 
 from confir.data.scores import Record, Scores
 from confir.errors import UnknownNameError
-from confir.report.charts.drawing import COLOURS, INK, chart, import_altair, styled
+from confir.report.charts.drawing import (
+    COLOURS,
+    INK,
+    chart,
+    import_altair,
+    label_names,
+    numbered,
+    styled,
+)
 from confir.report.charts.inline_records import inline_records
 from confir.studies.topic_difficulty import TopicDifficulty, describe_topics
 
@@ -39,10 +47,16 @@ def topic_score_chart(
     records = topic_records(topics, chosen_run, chosen_measure)
     labelled = len(records) <= _MOST_LABELLED_TOPICS
     axis = alt.Axis(
-        labels=labelled, ticks=labelled, labelAngle=-90, labelLimit=90, labelFontSize=9, grid=False
+        labels=labelled,
+        labelExpr=label_names(scores.topics),
+        ticks=labelled,
+        labelAngle=-90,
+        labelLimit=90,
+        labelFontSize=9,
+        grid=False,
     )
-    base = alt.Chart(inline_records(records)).encode(
-        x=alt.X("topic:N", sort=None, title="topic, hardest for all runs first", axis=axis),
+    base = alt.Chart(inline_records(numbered(records, topic=scores.topics))).encode(
+        x=alt.X("topic_number:N", sort=None, title="topic, hardest for all runs first", axis=axis),
         tooltip=[
             alt.Tooltip("topic:N"),
             *(
@@ -52,7 +66,7 @@ def topic_score_chart(
         ],
     )
     ranges = base.mark_rule(color=INK, opacity=0.45, strokeWidth=3).encode(
-        y=alt.Y("lowest:Q", title=chosen_measure), y2=alt.Y2("highest:Q")
+        y=alt.Y("lowest:Q", title=[chosen_measure]), y2=alt.Y2("highest:Q")
     )
     medians = base.mark_tick(color=INK, thickness=2, size=8).encode(y=alt.Y("median:Q"))
     dots = base.mark_point(color=COLOURS[0], filled=True, size=45, opacity=1).encode(

@@ -101,6 +101,7 @@
     const entry = measure();
     const level = atLevel();
     const ranked = entry.rank !== null && data.runs.length > 1;
+    const unequal = topicsDiffer();
     const best = entry.order[0];
     const compared = level.best_is !== undefined;
     const limited = level.low.some((value) => value !== null);
@@ -109,10 +110,10 @@
     const [least, most] = [Math.min(...ends), Math.max(...ends)];
     const share = (value) => (most > least ? (100 * (value - least)) / (most - least) : 50);
 
-    const told = (run) => {
+    const verdict = (run) => {
       if (run === best) return "best";
       const word = data.verdicts[level.best_is[run]];
-      return word === "not shown" ? "not told apart" : opposite[word] || word;
+      return opposite[word] || word;
     };
     const bar = (run) => {
       const cell = element("td", undefined, "bar");
@@ -134,16 +135,18 @@
     const line = (run, place) => {
       const row = element("tr");
       row.dataset.run = data.runs[run];
-      if (compared && !["best", "worse"].includes(told(run))) row.className = "unclear";
-      row.append(element("td", String(ranked ? entry.rank[run] : place + 1), "number"));
-      row.append(nameCell(data.runs[run]), element("td", number(entry.mean[run]), "number"));
+      if (compared && !["best", "worse"].includes(verdict(run))) row.className = "unclear";
+      row.append(element("td", ranked ? String(entry.rank[run]) : unequal ? none : String(place + 1), "number"));
+      row.append(nameCell(data.runs[run]));
+      if (unequal) row.append(element("td", String(entry.topics[run]), "number"));
+      row.append(element("td", number(entry.mean[run]), "number"));
       if (limited) row.append(element("td", interval(level.low[run], level.high[run], number), "number"));
       row.append(bar(run));
       if (ranked) {
         row.append(element("td", `${level.rank_low[run]} to ${level.rank_high[run]}`, "number"));
         row.append(element("td", entry.p_best[run].toFixed(3), "number"));
       }
-      if (compared) row.append(element("td", told(run), "told"));
+      if (compared) row.append(element("td", verdict(run), "verdict-word"));
       return row;
     };
     const scale = element("span", undefined, "scale");
@@ -151,8 +154,9 @@
     const columns = [
       { title: "rank", number: true, small: true, value: (row) => (ranked ? entry.rank[row.run] : row.place) },
       { title: "run", value: (row) => data.runs[row.run] },
-      { title: entry.name, number: true, value: (row) => entry.mean[row.run] },
     ];
+    if (unequal) columns.push({ title: "topics", number: true, value: (row) => entry.topics[row.run] });
+    columns.push({ title: entry.name, number: true, value: (row) => entry.mean[row.run] });
     if (limited) {
       columns.push({ title: `${levelText()} interval`, number: true, value: (row) => level.low[row.run] });
     }
@@ -163,19 +167,20 @@
         { title: "P(best)", number: true, value: (row) => entry.p_best[row.run] },
       );
     }
-    if (compared) columns.push({ title: "against the best", value: (row) => told(row.run) });
+    if (compared) columns.push({ title: "against the best", value: (row) => verdict(row.run) });
     const rows = places.map((run, place) => ({ run, place, line: () => line(run, place) }));
     sortable(byId("leaderboard-table"), columns, rows);
     leaderboardNote(places.length, ranked, compared, limited);
   }
+  // Runs without a score have no mean, and no topics either.
+  const topicsDiffer = () => new Set(measure().topics.filter((count) => count > 0)).size > 1;
   function leaderboardNote(shown, ranked, compared, limited) {
     const entry = measure();
-    const [fewest, most] = [Math.min(...entry.topics), Math.max(...entry.topics)];
-    const topics = fewest === most ? counted(most, "topic") : `${fewest} to ${most} topics`;
-    const said = [`${entry.name}: means over ${topics}`];
+    const said = [`${entry.name}: means over ${entry.over}`];
     if (limited) said[0] += `, ${levelText()} intervals by the method ${entry.method}`;
+    if (ranked && entry.ranked_on !== entry.over) said.push(`Runs are ranked on the ${entry.ranked_on} that all of them have`);
     if (ranked) said.push("P(best) is the share of resampled sets of topics in which the run is best");
-    if (compared) said.push("The last column says whether the run is shown to be worse than the best one");
+    if (compared) said.push("The last column says whether the run is significantly worse than the best one");
     if (shown < data.runs.length) said.unshift(`${shown} of ${data.runs.length} runs shown`);
     byId("leaderboard-note").textContent = `${said.join(". ")}.`;
   }
@@ -207,6 +212,7 @@
       ties: pairs.ties[place],
       losses: turned ? pairs.wins[place] : pairs.losses[place],
       verdict: turned ? opposite[word] || word : word,
+      reason: at.reason[place],
     };
   }
   function verdict() {
@@ -229,15 +235,17 @@
       return;
     }
     const said = {
-      better: `${a} is shown to be better than ${b}`,
-      worse: `${a} is shown to be worse than ${b}`,
+      better: `${a} is significantly better than ${b}`,
+      worse: `${a} is significantly worse than ${b}`,
       equivalent: `${a} and ${b} are equivalent`,
-      "not shown": `no difference is shown between ${a} and ${b}`,
+      identical: `${a} and ${b} are identical`,
+      inconclusive: `${a} and ${b} are statistically indistinguishable`,
       "not compared": `${a} and ${b} are not compared, with fewer than 2 topics in common`,
     };
     const limits = pair.low === null ? "no interval" : `${levelText()} interval ${interval(pair.low, pair.high, signed)}`;
+    const reason = pair.reason ? ` (${pair.reason})` : "";
     target.textContent =
-      `By ${measure().name}, ${said[pair.verdict]}: difference ${signed(pair.difference)}, ${limits}, ` +
+      `By ${measure().name}, ${said[pair.verdict]}${reason}: difference ${signed(pair.difference)}, ${limits}, ` +
       `adjusted p ${probability(pair.p)}; ${counted(pair.wins, "topic")} won, ${pair.ties} tied, ${pair.losses} lost.`;
   }
   function pairTable() {
@@ -283,6 +291,7 @@
       const [score, other] = [scores[state.a][t], scores[state.b][t]];
       return {
         topic: data.topics[t],
+        topic_number: t,
         score,
         other,
         difference: score === null || other === null ? null : score - other,
@@ -295,7 +304,7 @@
   function differenceRecords() {
     return topicRecords()
       .filter((record) => record.difference !== null)
-      .map(({ topic, difference }) => ({ topic, difference, sign: difference > 0 ? "for the run" : "against it" }))
+      .map((record) => ({ ...record, sign: record.difference > 0 ? "for the run" : "against it" }))
       .sort((x, y) => y.difference - x.difference);
   }
   function topics() {
@@ -480,6 +489,10 @@
     figure.querySelector(".plot").firstElementChild.textContent =
       "This chart cannot be drawn; its numbers are in the table of this part.";
   }
+  // The page says whether all its charts are drawn, to those who print it or test it.
+  const mark = (ready) => {
+    document.documentElement.dataset.ready = ready;
+  };
   // One chart after the other, the nearest first, so that the page answers meanwhile.
   const waiting = new Set();
   let drawing = false;
@@ -491,7 +504,7 @@
     for (const figure of document.querySelectorAll("figure.chart")) {
       if (!parts || parts.includes(figure.dataset.part)) waiting.add(figure);
     }
-    document.documentElement.dataset.drawn = "no";
+    mark("false");
     if (drawing) return;
     drawing = true;
     while (waiting.size) {
@@ -501,7 +514,7 @@
       await new Promise((resolve) => setTimeout(resolve));
     }
     drawing = false;
-    document.documentElement.dataset.drawn = "yes";
+    mark("true");
   }
 
   function choose(a, b) {
@@ -583,5 +596,7 @@
   choose(order[0], order[Math.min(1, order.length - 1)]);
   showMeasure();
   darkScheme.addEventListener("change", () => redraw());
-  document.documentElement.dataset.ready = "yes";
-})();
+})().catch((error) => {
+  document.documentElement.dataset.ready = "error";
+  throw error;
+});

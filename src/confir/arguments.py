@@ -1,0 +1,201 @@
+"""Can the value of a parameter be used? One check for each kind of plain value.
+
+Each takes the parameter's name, for messages, and the value that was given, and returns the value
+to work with. What runs, qrels, scores and measures are made of is known where those are defined.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+import reprlib
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from numbers import Real
+from typing import Any, TypeVar
+
+import numpy as np
+
+from confir.arrays import Floats
+from confir.errors import InvalidValueError, UnknownNameError, enumerate_names
+
+Name = TypeVar("Name", bound=str)
+
+HIGHEST_COUNT = 2**31 - 1
+
+_LONGEST = 60
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _LONGEST
+
+
+def shown(value: Any) -> str:
+    """Return a value as text of one line and at most some 60 characters, for messages."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    text = " ".join(_SHORT.repr(plain).split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def invalid(name: str, value: Any, expected: str) -> InvalidValueError:
+    """Return the error that names the parameter, what was given, and what was expected."""
+    return InvalidValueError(f"{name} is {shown(value)}; expected {expected}")
+
+
+def as_integer(name: str, value: Any, *, lowest: int = 1, highest: int = HIGHEST_COUNT) -> int:
+    """Return a whole number; a float or a boolean is none."""
+    try:
+        number = None if _is_boolean(value) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or not lowest <= number <= highest:
+        open_ended = highest == HIGHEST_COUNT and (number is None or number < lowest)
+        allowed = f"{lowest} or more" if open_ended else f"{lowest} to {highest}"
+        raise invalid(name, value, f"{'a whole number, ' if number is None else ''}{allowed}")
+    return number
+
+
+def as_integers(name: str, value: Any, *, lowest: int = 1) -> tuple[int, ...]:
+    """Return whole numbers, given as one or as several."""
+    if _is_single(value):
+        return (as_integer(name, value, lowest=lowest),)
+    return tuple(as_integer(name, one, lowest=lowest) for one in as_list(name, value))
+
+
+def as_real(
+    name: str, value: Any, *, above: float = -math.inf, below: float = math.inf, like: str = ""
+) -> float:
+    """Return a finite number between two limits; a boolean or a complex number is none."""
+    number = math.nan
+    if isinstance(value, Real) and not _is_boolean(value):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+    if not above < number < below:
+        allowed = "a finite number" if above == -math.inf else f"a number above {above:g}"
+        if below < math.inf:
+            allowed = f"a number between {above:g} and {below:g}"
+        raise invalid(name, value if math.isnan(number) else number, f"{allowed}{like}")
+    return number
+
+
+def as_level(value: Any, name: str = "level") -> float:
+    """Return a confidence level, between 0 and 1."""
+    return as_real(name, value, above=0.0, below=1.0, like=", such as 0.95")
+
+
+def as_levels(value: Any, name: str = "level") -> tuple[float, ...]:
+    """Return confidence levels, given as one or as several."""
+    if _is_single(value):
+        return (as_level(value, name),)
+    return tuple(as_level(one, name) for one in as_list(name, value))
+
+
+def as_text(name: str, value: Any) -> str:
+    """Return a text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise invalid(name, value, "text")
+    return value
+
+
+def as_texts(name: str, value: Any, *, least: int = 1) -> tuple[str, ...]:
+    """Return texts, given as one or as several."""
+    if isinstance(value, str):
+        return (as_text(name, value),)
+    return tuple(as_text(name, one) for one in as_list(name, value, least=least))
+
+
+def as_choice(name: str, value: Any, known: Iterable[Name], kind: str | None = None) -> Name:
+    """Return one of the known names; ``kind`` says what they are names of."""
+    names = list(known)
+    if not isinstance(value, str) or not value:
+        raise invalid(name, value, f"one of {enumerate_names(names, 20)}")
+    if value not in names:
+        raise UnknownNameError(kind or name, value, names)
+    return names[names.index(value)]
+
+
+def as_choices(
+    name: str, value: Any, known: Collection[Name], kind: str | None = None
+) -> tuple[Name, ...]:
+    """Return some of the known names, given as one or as several."""
+    if isinstance(value, str):
+        return (as_choice(name, value, known, kind),)
+    return tuple(as_choice(name, one, known, kind) for one in as_list(name, value))
+
+
+def as_list(name: str, value: Any, *, least: int = 1) -> list[Any]:
+    """Return several values as a list; text, bytes and masked arrays are no lists."""
+    listed = None
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | np.ma.MaskedArray):
+        with suppress(TypeError):  # an array of no dimension, or a class
+            listed = list(value)
+    if listed is None:
+        raise invalid(name, value, "one, or several in a list")
+    if len(listed) < least:
+        raise InvalidValueError(f"no {name.removesuffix('s')} is named; expected at least one")
+    return listed
+
+
+def as_flag(name: str, value: Any) -> bool:
+    """Return True or False; nothing else stands for them."""
+    if not _is_boolean(value):
+        raise invalid(name, value, "True or False")
+    return bool(value)
+
+
+def as_function(name: str, value: Any) -> Callable[..., Any] | None:
+    """Return a function, or None where there is none."""
+    if value is not None and not callable(value):
+        raise invalid(name, value, "a function, or None")
+    return value  # type: ignore[no-any-return]
+
+
+def as_path(name: str, value: Any) -> str:
+    """Return a path as text; bytes are none."""
+    path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(path, str) or not path:
+        raise invalid(name, value, "a path")
+    return path
+
+
+def as_generator(rng: Any) -> np.random.Generator:
+    """Return the random generator that a seed stands for, or the generator itself."""
+    problem = isinstance(rng, str | bytes | float | np.ma.MaskedArray) or _is_boolean(rng)
+    try:
+        generator = None if problem else np.random.default_rng(rng)
+    except (TypeError, ValueError, AttributeError):
+        generator = None
+    if generator is None:
+        raise invalid("rng", rng, "a whole number from 0, a generator, or None")
+    return generator
+
+
+def as_reals(name: str, value: Any, expected: str = "an array of numbers") -> Floats:
+    """Return an array of numbers, NaN where missing.
+
+    Masked values, text, dates and complex numbers are refused: as plain numbers they would say
+    something else.
+    """
+    try:
+        array = np.asarray(value)
+        plain = array.dtype.kind in "biuf" or all(map(_is_number, array.reshape(-1).tolist()))
+        numbers = array.astype(np.float64, copy=False) if plain else None
+    except (TypeError, ValueError, OverflowError):
+        numbers = None
+    if numbers is None or isinstance(value, np.ma.MaskedArray):
+        raise invalid(name, value, expected)
+    return numbers
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, Real) and not _is_boolean(value))
+
+
+def _is_boolean(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _is_single(value: Any) -> bool:
+    return isinstance(value, Real | str | bytes) or not isinstance(value, Iterable)

@@ -1,0 +1,179 @@
+"""How does a command run, and what becomes of its errors? One sentence each, and an exit code."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import sys
+import warnings
+from collections.abc import Iterable
+from importlib import import_module
+from types import TracebackType
+from typing import Any
+
+import typer
+
+from confir.cli import COMMANDS, INTERRUPTED
+from confir.cli.output_guard import GuardedCommand
+from confir.cli.streams import prepare_streams, print_message
+from confir.errors import ConfirError, ConfirWarning
+
+# The exit code of an error.
+FAILED = 2
+# The exit code of a command whose output nobody reads, as of one that SIGPIPE ended.
+UNREAD = 141
+
+# How many objects are made before Python looks for garbage among them; its default is 700.
+_OBJECTS_PER_COLLECTION = 100_000
+
+# What takes less memory, by the option that says how much is drawn.
+_SMALLER = {
+    "replicates": "fewer --replicates need less",
+    "samples": "fewer --samples need less",
+    "draws": "fewer --draws need less",
+    "collection": "fewer --topics, --runs or a smaller --depth need less",
+}
+_DRAWING = ("confir.resampling", "confir.intervals", "confir.studies", "confir.data.simulation")
+
+
+def run() -> int:
+    """Run the command that the arguments name, and return the exit code."""
+    _start_fast()
+    prepare_streams()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ConfirWarning)
+        warnings.showwarning = _show_warning
+        return _run([word for word in sys.argv[1:2] if word in COMMANDS])
+
+
+def build_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """Return the command line with the named commands."""
+    app = typer.Typer(
+        name="confir",
+        help="How far can an information-retrieval evaluation score be trusted?",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(root)
+    for name in names:
+        module, panel = COMMANDS[name]
+        function = f"{name.replace('-', '_')}_command"
+        command = getattr(import_module(f"confir.cli.{module}"), function)
+        app.command(name, cls=GuardedCommand, rich_help_panel=panel)(command)
+    return app
+
+
+def root(
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+) -> None:
+    """How far can an information-retrieval evaluation score be trusted?"""
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"confir {installed('confir')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(FAILED)
+
+
+def _start_fast() -> None:
+    """Spare a short command what would take a fifth of its time, and would be in vain.
+
+    Imports make many objects and no garbage. And confir keeps matrix products to a thread each
+    (`confir.parallel`), so that numpy need not start more.
+    """
+    gc.set_threshold(_OBJECTS_PER_COLLECTION)
+    atexit.register(gc.freeze)  # or Python would look through all objects once more
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def _run(named: list[str]) -> int:
+    """Run the named command, and return the exit code; an error is one sentence on stderr."""
+    try:
+        code = _invoke(named)
+        sys.stdout.flush()
+    except ConfirError as error:
+        code = _fail(str(error))
+    except typer.TyperException as error:
+        help_page = " ".join(["confir", *named, "--help"])
+        code = _fail(f"{error.format_message()} ({help_page} tells more)")
+    except (BrokenPipeError, SystemExit):  # rich makes the second of the first, with the code 1
+        code = UNREAD
+    except MemoryError as error:
+        code = _fail(_memory_advice(named, error.__traceback__))
+    except Exception as error:
+        if os.environ.get("CONFIR_TRACEBACK"):
+            raise
+        code = _fail_unexpectedly(error)
+    return code
+
+
+def _invoke(named: list[str]) -> int:
+    """Run the named command, and return its exit code.
+
+    Not by the app's own ``main``, which exits with 1, the code of a gate, when nobody reads.
+    """
+    app = typer.main.get_command(build_app(named or COMMANDS))
+    try:
+        with app.make_context("confir", sys.argv[1:]) as context:
+            app.invoke(context)
+    except typer.Exit as stop:
+        return stop.exit_code
+    return 0
+
+
+def _fail(message: str) -> int:
+    print_message(f"confir: error: {message}")
+    return FAILED
+
+
+def _fail_unexpectedly(error: Exception) -> int:
+    """Report an error that no command foresaw, and return the exit code."""
+    if _was_interrupted(error):
+        return INTERRUPTED
+    if isinstance(error, OSError):  # such as a full disk: the system's answer, and no bug
+        place = error.filename or "standard output: cannot be written"
+        return _fail(f"{place} ({error.strerror or error})")
+    return _fail(
+        f"this is a bug in confir: {type(error).__name__}: {error} (CONFIR_TRACEBACK=1 shows where)"
+    )
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether an error, such as that of an import cut short, goes back to Ctrl-C."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _memory_advice(named: list[str], trace: TracebackType | None) -> str:
+    """Return what to do about too little memory: draw less, or else read less at a time."""
+    modules = []
+    while trace is not None:
+        modules.append(str(trace.tb_frame.f_globals.get("__name__")))
+        trace = trace.tb_next
+    drawing = any(module.startswith(_DRAWING) for module in modules)
+    advice = "fewer runs or a smaller table at a time need less"
+    if drawing and named:
+        options = _parameters(named[0])
+        advice = next((words for name, words in _SMALLER.items() if name in options), advice)
+    return f"there is not enough memory for this; {advice}"
+
+
+def _parameters(name: str) -> Iterable[str]:
+    module = import_module(f"confir.cli.{COMMANDS[name][0]}")
+    command = getattr(module, f"{name.replace('-', '_')}_command")
+    return tuple(command.__annotations__)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """Print confir's warnings in one line; those of other packages are for developers."""
+    if issubclass(category, ConfirWarning):
+        print_message(f"confir: warning: {message}")

@@ -1,0 +1,70 @@
+"""What becomes of the standard streams? Closed ones, full ones, and those nobody reads.
+
+Only what is loaded anyway is imported here: Ctrl-C must find somebody listening from the start.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from contextlib import suppress
+
+from confir.control_characters import without_controls
+from confir.errors import UnreadableError
+
+
+class _ClosedOutput(io.TextIOBase):
+    """Stands in for a standard output that was closed before confir started."""
+
+    def write(self, _: str) -> int:
+        raise UnreadableError("standard output is closed; expected -o FILE, or somewhere to print")
+
+
+def prepare_streams() -> None:
+    """Let the standard streams take any text, and closed ones fail in a sentence of ours.
+
+    Files that are opened later must not take the descriptors of closed streams: what other
+    libraries print would go there.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdout is None:
+        sys.stdout = _ClosedOutput()
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # what an encoding lacks is shown as a question mark
+            stream.reconfigure(errors="replace")
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
+        # by PYTHONUNBUFFERED: a write that a reader cut short would pass for a whole one
+        descriptor, encoding = sys.stdout.fileno(), sys.stdout.encoding
+        sys.stdout = open(descriptor, "w", encoding=encoding, errors="replace", closefd=False)  # noqa: SIM115
+
+
+def print_message(message: str) -> None:
+    """Print a line on stderr, after what was printed so far; control characters are replaced."""
+    with suppress(OSError):  # a stream that cannot be written to cannot be complained to
+        sys.stdout.flush()
+    with suppress(OSError):
+        print(without_controls(message), file=sys.stderr)  # noqa: T201
+
+
+def print_text(text: str) -> None:
+    """Print text of our own layout on stdout, where a terminal must not obey what names hold."""
+    if sys.stdout.isatty():
+        text = without_controls(text, keep_blanks=True)
+    sys.stdout.write(text)
+
+
+def release_streams() -> None:
+    """Give up what a stream does not take, or Python would complain about it at the very end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

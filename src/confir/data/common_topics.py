@@ -1,0 +1,89 @@
+"""Do all runs have scores on the same topics? Means over different topics do not compare.
+
+A run without any score by a measure has no mean by it, and so takes no topic from the others.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats
+from confir.data.scores import Scores
+from confir.errors import TopicWarning, enumerate_names
+
+# Fewer topics in common order no runs.
+LEAST_COMMON_TOPICS = 2
+
+
+def common_topics(values: Floats) -> Booleans:
+    """Return which topics all runs have a score on, by measure: topics × measures."""
+    present = ~np.isnan(values)
+    without_mean = ~present.any(axis=0)
+    common: Booleans = np.all(present | without_mean, axis=1) & np.any(present, axis=1)
+    return common
+
+
+def have_same_topics(values: Floats) -> Booleans:
+    """Return by which measures all means are over the same topics."""
+    beyond_common = ~np.isnan(values) & ~common_topics(values)[:, None, :]
+    same: Booleans = ~np.any(beyond_common, axis=(0, 1))
+    return same
+
+
+def comparable_means(scores: Scores) -> Floats:
+    """Return means that can be put in order, over the topics that all runs have: runs × measures.
+
+    By a measure with too few topics in common, they are the means over each run's own topics.
+    """
+    common = common_topics(scores.values)
+    common[:, common.sum(axis=0) < LEAST_COMMON_TOPICS] = True
+    values = np.where(common[:, None, :], scores.values, np.nan)
+    return Scores(scores.topics, scores.runs, scores.measures, values).mean()
+
+
+def warn_of_missing_scores(scores: Scores) -> None:
+    """Warn where runs lack topics that other runs have by the same measure."""
+    present = ~np.isnan(scores.values)
+    expected = present.any(axis=1, keepdims=True) & present.any(axis=0)
+    missing: Booleans = np.any(expected & ~present, axis=2)
+    lacking = {
+        run: [scores.topics[place] for place in np.flatnonzero(missing[:, r])]
+        for r, run in enumerate(scores.runs)
+        if missing[:, r].any()
+    }
+    if lacking:
+        warn_of_left_out_topics(lacking, "that other runs have", same=False)
+
+
+def warn_of_left_out_topics(lacking: Mapping[str, Sequence[str]], of: str, *, same: bool) -> None:
+    """Warn that means leave out topics that runs lack.
+
+    Parameters
+    ----------
+    lacking
+        Run → its missing topics.
+    of
+        Where these topics are, such as "of the qrels".
+    same
+        Whether all runs lack the same ones, so that their means are over the same topics.
+    """
+    text = f"{name_topics(lacking)} {of}, left out of the run's means"
+    if not same:
+        text += "; the means of the runs are over different topics"
+    warnings.warn(text, TopicWarning, stacklevel=4)
+
+
+def name_topics(topics: Mapping[str, Sequence[str]], verb: str = "lacks") -> str:
+    """Return "run 'x' lacks 2 topics (301, 302)", or the same for several runs."""
+    parts = [
+        f"run {name!r} {verb} {len(names)} topic{'s' if len(names) > 1 else ''} "
+        f"({enumerate_names(names, 5)})"
+        for name, names in islice(topics.items(), 5)
+    ]
+    if len(topics) > len(parts):
+        parts.append(f"so do {len(topics) - len(parts)} more runs")
+    return "; ".join(parts)

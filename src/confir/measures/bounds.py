@@ -1,0 +1,76 @@
+"""Which measures lie in [0, 1]? Their definition decides, or the scores of a measure not known."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from confir.arrays import Booleans
+from confir.data.scores import RANGE_TOLERANCE, Scores
+from confir.errors import FormatError, InputWarning, InvalidValueError, UnknownNameError
+from confir.measures.catalogue import parse_measure
+from confir.order import TIE
+
+
+def definition_bound(name: str) -> bool | None:
+    """Return whether a measure lies in [0, 1] by its definition; None for an unknown name."""
+    try:
+        measure = parse_measure(name)
+    except (UnknownNameError, InvalidValueError):
+        return None
+    in_gains = measure.definition.in_gains and "rel" not in dict(measure.parameters)
+    return not measure.definition.counts and not in_gains
+
+
+def bounded_measures(scores: Scores) -> Booleans:
+    """Return which measures of scores lie in [0, 1].
+
+    Known ones by definition, whatever other measures and runs there are; of the others what the
+    scores state, else whether all scores in their table do.
+    """
+    unknown = scores.inside if scores.bounded is None else [scores.bounded] * len(scores.measures)
+    bounds = zip(map(definition_bound, scores.measures), unknown, strict=True)
+    return np.array([seen if known is None else known for known, seen in bounds], bool)
+
+
+def assumed_bounded(scores: Scores) -> tuple[str, ...]:
+    """Return the measures that count as bounded by [0, 1] only because all of their scores are."""
+    if scores.bounded is not None:
+        return ()
+    inside = zip(scores.measures, scores.inside, strict=True)
+    return tuple(name for name, seen in inside if seen and definition_bound(name) is None)
+
+
+def clip_to_range(scores: Scores) -> Scores:
+    """Return scores of which those of bounded measures lie in [0, 1].
+
+    What is outside by rounding is clipped, with a warning unless it is a double's own; anything
+    further outside raises.
+    """
+    clipped = np.where(bounded_measures(scores), np.clip(scores.values, 0.0, 1.0), scores.values)
+    finite = np.isfinite(scores.values)  # infinite ones are refused whatever the measure
+    distance = np.abs(
+        np.subtract(scores.values, clipped, where=finite, out=np.zeros(clipped.shape))
+    )
+    if not distance.any():
+        return scores
+    topic, run, measure = np.unravel_index(distance.argmax(), distance.shape)
+    furthest, name = distance[topic, run, measure], scores.measures[measure]
+    what = (
+        f"{name} of run {scores.runs[run]!r} on topic {scores.topics[topic]!r} is "
+        f"{scores.values[topic, run, measure]:.10g}"
+    )
+    if furthest > RANGE_TOLERANCE:
+        raise FormatError(f"{what}; expected a score in [0, 1]")
+    if furthest > TIE:
+        count = int((distance > TIE).sum())
+        which = "a score" if count == 1 else f"{count} scores"
+        verb = "is clipped" if count == 1 else "are clipped, the furthest"
+        warnings.warn(
+            f"{which} outside [0, 1] by rounding {verb}: {what}",
+            InputWarning,
+            stacklevel=3,
+        )
+    return replace(scores, values=clipped)

@@ -1,0 +1,231 @@
+"""Does any command destroy what it reads, or mix with what others wrote?"""
+
+import os
+import subprocess
+import sys
+from importlib import import_module
+from typing import get_type_hints
+
+import pytest
+
+from confir.cli import COMMANDS, output_guard
+from confir.data.output_folder import OutputFolder
+from confir.errors import InvalidValueError, UnreadableError
+
+READ = "the command reads this file; expected another one to write"
+
+# Parameters that hold text and name no file.
+NO_FILES = {
+    *("measure", "missing", "name_by", "tie_precision", "method", "kind", "title", "test"),
+    *("correction", "fail_if_worse", "require", "per_tail", "sampling", "pairing", "effect"),
+    *("model", "target", "variable", "parameter"),
+}
+
+
+@pytest.fixture
+def score_table(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("run,measure,topic,score\na,AP,1,0.5\na,AP,2,0.25\nb,AP,1,0.5\nb,AP,2,0.75\n")
+    return path
+
+
+def text_parameters(command: str) -> set[str]:
+    """Return the parameters of a command that hold text."""
+    module = import_module(f"confir.cli.{COMMANDS[command][0]}")
+    hints = get_type_hints(getattr(module, f"{command.replace('-', '_')}_command"))
+    return {
+        name
+        for name, kind in hints.items()
+        if kind in (str, str | None, list[str], list[str] | None)
+    }
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_guard_knows_every_parameter_that_names_a_file(command):
+    known = {
+        *output_guard.INPUTS,
+        *output_guard.OUTPUT_FILES,
+        *output_guard.OUTPUT_FOLDERS,
+        *output_guard.KEPT_FOLDERS,
+    }
+    assert text_parameters(command) <= known | NO_FILES
+    assert not known & NO_FILES
+
+
+def spellings(path):
+    """Yield other names of a file: relative, roundabout, by a symbolic and by a hard link."""
+    yield path.name
+    yield str(path)
+    yield f"../{path.parent.name}/./{path.name}"
+    for link, make in (("symbolic.csv", os.symlink), ("hard.csv", os.link)):
+        try:
+            make(path, path.parent / link)
+        except OSError:  # not every system lets everybody make links
+            continue
+        yield link
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("evaluate", "--scores"),
+        ("compare", "--scores"),
+        ("coverage", "--scores"),
+        ("plan", "--scores"),
+        ("meta",),
+        ("evaluate", "qrels.txt", "a.run", "--intents"),
+        ("evaluate", "qrels.txt"),
+        ("evaluate", "qrels.txt", "a.run", "--baseline"),
+        ("report", "--scores"),
+        ("simulate", "-o", "other.csv", "--scores"),
+    ],
+    ids=" ".join,
+)
+def test_an_output_that_is_an_input_is_refused_under_any_name(
+    confir_command, score_table, arguments, monkeypatch
+):
+    monkeypatch.chdir(score_table.parent)
+    before = score_table.read_bytes()
+    option = "--truth" if arguments[0] == "simulate" else "-o"
+    for name in spellings(score_table):
+        outcome = confir_command(*arguments, score_table, option, name)
+        assert outcome.code == 2
+        assert outcome.err == f"confir: error: {name}: {READ}\n"
+    assert score_table.read_bytes() == before
+
+
+def test_a_file_in_a_directory_of_runs_is_an_input(confir_command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "a.csv").write_text("1 Q0 d 1 1.0 tag\n")
+    for runs in ("runs", "runs/*", "mine=runs/a.csv"):
+        outcome = confir_command("evaluate", "qrels.txt", runs, "-o", "runs/a.csv")
+        assert outcome.err == f"confir: error: runs/a.csv: {READ}\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="files have no inodes there")
+def test_what_standard_input_comes_from_is_an_input(score_table):
+    with score_table.open() as stdin:
+        done = subprocess.run(
+            [sys.executable, "-m", "confir", "evaluate", "--scores", "-", "-o", score_table],
+            stdin=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == f"confir: error: {score_table}: {READ}\n"
+
+
+def test_an_output_that_is_no_input_is_replaced(confir_command, score_table, tmp_path):
+    output = tmp_path / "means.json"
+    output.write_text("old")
+    assert confir_command("evaluate", "--scores", score_table, "-o", output).code == 0
+    assert '"mean"' in output.read_text()
+
+
+def test_two_results_do_not_go_to_the_same_file(confir_command, score_table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    outcome = confir_command(
+        "simulate", "--scores", score_table, "-o", "new.csv", "--truth", "./new.csv"
+    )
+    assert outcome.code == 2
+    assert outcome.err == "confir: error: ./new.csv: two results cannot go to the same file\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("simulate", "--collection"),
+        ("demo", "--write"),
+        ("report", "--scores", "scores.csv", "--figures"),
+        ("coverage", "--scores", "scores.csv", "--resume"),
+    ],
+    ids=" ".join,
+)
+def test_a_folder_of_others_is_not_written_into(
+    confir_command, score_table, arguments, monkeypatch
+):
+    monkeypatch.chdir(score_table.parent)
+    theirs = score_table.parent / "theirs"
+    theirs.mkdir()
+    (theirs / "thesis.tex").write_text("years of work")
+    outcome = confir_command(*arguments, "theirs")
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("confir: error: theirs: holds thesis.tex, ")
+    assert outcome.err.endswith("; expected a new or an empty folder\n")
+    assert os.listdir(theirs) == ["thesis.tex"]
+
+
+def test_a_collection_written_again_replaces_the_first(confir_command, tmp_path):
+    folder = tmp_path / "made"
+    for runs in (3, 2):
+        outcome = confir_command(
+            *("simulate", "--collection", folder, "--runs", runs, "--topics", 4, "--depth", 5)
+        )
+        assert outcome.code == 0
+        names = {path.name for path in (folder / "runs").iterdir()}
+        assert names == {f"run{number}.txt" for number in range(1, runs + 1)}
+
+
+def test_a_file_added_to_a_written_folder_keeps_it_from_being_replaced(tmp_path):
+    folder = OutputFolder(tmp_path / "made")
+    folder.file("a.txt").write_text("ours")
+    folder.remove_stale()
+    (tmp_path / "made" / "notes.txt").write_text("theirs")
+    with pytest.raises(InvalidValueError, match=r"holds notes\.txt, which confir did not write"):
+        OutputFolder(tmp_path / "made")
+
+
+def test_a_folder_whose_writing_was_cut_short_can_be_written_again(tmp_path):
+    OutputFolder(tmp_path / "made").file("runs/a\nb.txt").write_text("half")
+    again = OutputFolder(tmp_path / "made")
+    again.file("whole.txt").write_text("all")
+    again.remove_stale()
+    assert sorted(path.name for path in (tmp_path / "made").rglob("*.txt")) == ["whole.txt"]
+
+
+def test_a_listing_cannot_name_files_elsewhere(tmp_path):
+    (tmp_path / "precious.txt").write_text("")
+    folder = OutputFolder(tmp_path / "made")
+    with open(tmp_path / "made" / ".confir", "a", encoding="utf-8") as listing:
+        listing.write('"../precious.txt"\n')
+    OutputFolder(tmp_path / "made").remove_stale()
+    folder.remove_stale()
+    assert (tmp_path / "precious.txt").exists()
+
+
+def test_a_listing_of_others_lists_nothing(tmp_path):
+    (tmp_path / ".confir").write_text("settings = 1\n")
+    with pytest.raises(InvalidValueError, match=r"holds \.confir, which"):
+        OutputFolder(tmp_path)
+
+
+def test_a_link_in_a_folder_is_not_followed(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    folder = OutputFolder(tmp_path / "made")
+    folder.file("qrels.txt").write_text("")
+    folder.remove_stale()
+    os.symlink(tmp_path / "elsewhere", tmp_path / "made" / "runs", target_is_directory=True)
+    with pytest.raises(InvalidValueError, match="holds runs, which"):
+        OutputFolder(tmp_path / "made")
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UnreadableError, match=r"cannot be made a folder \(a file stands there\)"):
+        OutputFolder(tmp_path / "file")
+
+
+def test_a_page_may_stand_beside_its_figures(tmp_path):
+    page = tmp_path / "report.html"
+    for _ in range(2):
+        folder = OutputFolder(tmp_path, [page])
+        folder.file("means.svg").write_text("")
+        folder.remove_stale()
+        page.write_text("page")
+    OutputFolder(tmp_path, [page]).remove_stale()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".confir", "report.html"]
+    with pytest.raises(InvalidValueError, match=r"holds report\.html"):
+        OutputFolder(tmp_path)

@@ -1,0 +1,105 @@
+"""Scores made from paths, frames, dicts and arrays."""
+
+import numpy as np
+import pytest
+
+from confir.data.score_files import write_scores
+from confir.data.score_objects import as_scores
+from confir.data.scores import Scores
+from confir.errors import ConfirError, FormatError, InvalidValueError
+
+SCORES = Scores(
+    ("1", "2", "3"),
+    ("x", "y"),
+    ("AP", "P@5"),
+    np.array([[[0.1, 0.2], [0.3, 0.4]], [[0.5, 0.6], [0.7, 0.8]], [[0.9, 0.0], [np.nan, 0.2]]]),
+)
+
+
+def same(made: Scores, expected: Scores = SCORES) -> bool:
+    names = (made.topics, made.runs, made.measures)
+    return names == (expected.topics, expected.runs, expected.measures) and np.array_equal(
+        made.values, expected.values, equal_nan=True
+    )
+
+
+def test_scores_stay_as_they_are():
+    assert as_scores(SCORES) is SCORES
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl", "parquet"])
+def test_paths_are_read(tmp_path, kind):
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+    path = tmp_path / f"scores.{kind}"
+    write_scores(SCORES, path)
+    assert same(as_scores(path))
+    assert same(as_scores(str(path)))
+    assert same(as_scores([path]))
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_frames_are_taken(backend):
+    pytest.importorskip(backend)
+    assert same(as_scores(SCORES.to_frame(backend)))
+
+
+def test_a_wide_frame_has_a_column_per_run():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"topic": ["1", "2"], "x": [0.1, 0.2], "y": [0.3, 0.4]})
+    expected = Scores(
+        ("1", "2"), ("x", "y"), ("score",), np.array([[[0.1], [0.3]], [[0.2], [0.4]]])
+    )
+    assert same(as_scores(frame), expected)
+
+
+def test_nested_dicts_are_taken():
+    assert same(as_scores(SCORES.to_dict()))
+
+
+def test_dicts_of_topics_have_no_measure_to_name():
+    made = as_scores({"x": {"1": 0.1, 2: 0.2}, "y": {"1": 0.3, "2": None}})
+    values = np.array([[[0.1], [0.3]], [[0.2], [np.nan]]])
+    assert same(made, Scores(("1", "2"), ("x", "y"), ("score",), values))
+
+
+def test_arrays_by_run_number_the_topics():
+    made = as_scores({"x": np.arange(10) / 10, "y": [0.5] * 10})
+    assert made.topics == tuple(f"{number:02}" for number in range(1, 11))
+    np.testing.assert_array_equal(made.values[:, 0, 0], np.arange(10) / 10)
+
+
+def test_arrays_of_several_lengths_are_refused():
+    with pytest.raises(InvalidValueError, match=r"arrays of the shapes \[\(1,\), \(2,\)\]"):
+        as_scores({"x": [0.1], "y": [0.1, 0.2]})
+
+
+def test_a_repeated_score_is_refused():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"run": ["x", "x"], "topic": ["1", "1"], "score": [0.1, 0.2]})
+    with pytest.raises(FormatError, match="a second score of run 'x'"):
+        as_scores(frame)
+
+
+@pytest.mark.parametrize("source", [None, 3, object(), {}, {"x": {}}, {"x": "y"}, {"x": [1j]}, []])
+def test_what_holds_no_scores_is_refused(source):
+    with pytest.raises(ConfirError, match="scores"):
+        as_scores(source)
+
+
+def test_empty_scores_are_refused():
+    with pytest.raises(InvalidValueError, match="scores hold 0 topics, 1 runs and 1 measures"):
+        as_scores(Scores((), ("x",), ("AP",), np.zeros((0, 1, 1))))
+
+
+def test_names_of_scores_are_text():
+    with pytest.raises(InvalidValueError, match="runs is 'x'"):
+        Scores(("1",), "x", ("AP",), np.zeros((1, 1, 1)))
+    with pytest.raises(InvalidValueError, match="topics is"):
+        Scores((1,), ("x",), ("AP",), np.zeros((1, 1, 1)))
+
+
+def test_scores_of_lists_are_arrays_and_tuples():
+    made = Scores(["1"], ["x"], ["AP"], [[[0.5]]])
+    assert (made.topics, made.runs, made.measures) == (("1",), ("x",), ("AP",))
+    assert made.values.dtype == np.float64

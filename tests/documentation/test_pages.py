@@ -1,0 +1,154 @@
+"""What README and docs show is what happens, in the environment that `make demo` makes."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from documentation.run_pages import RUNNABLE
+from requirements import missing_requirement
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+PYTHON = os.environ.get("CONFIR_DEMO_PYTHON", sys.executable)
+RUN_PAGES = Path(__file__).with_name("run_pages.py")
+# Blocks that do not run, because they are no commands, or make the machine that runs the tests.
+FOR_READING = {"text", "yaml"}
+
+
+def run_page(page, *options):
+    command = [PYTHON, str(RUN_PAGES), *options, str(page)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_blocks_run_and_print_what_the_page_shows(page):
+    done = run_page(page)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == page.read_text(encoding="utf-8"), "`make docs` writes the outputs anew"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_runs_or_says_that_it_is_for_reading(page):
+    unread = RUNNABLE.sub("", page.read_text(encoding="utf-8"))
+    assert set(re.findall(r"^```(\w*)\n.*?^```$", unread, re.DOTALL | re.MULTILINE)) <= FOR_READING
+
+
+def test_pages_run_without_the_packages_of_the_tests():
+    if "CONFIR_DEMO_PYTHON" not in os.environ:
+        missing_requirement("CONFIR_DEMO_PYTHON is not set; `make test` sets it")
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = {re.match(r"[\w-]+", name)[0] for name in project["dependency-groups"]["test"]}
+    assert "pandas" in wanted
+    listed = subprocess.run(
+        [PYTHON, "-m", "pip", "list", "--format", "freeze", "--disable-pip-version-check"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    installed = {line.partition("==")[0].lower() for line in listed.splitlines()}
+    assert "confir" in installed
+    assert not {name.lower() for name in wanted} & installed
+
+
+STALE = """A page.
+
+```python
+word = "new"
+print(word, end=" \\n\\n")
+```
+
+```output
+old
+```
+
+```python
+silent = word.upper()
+```
+
+```console
+$ ls sample && \\
+    echo more
+old
+$ echo warned >&2
+```
+
+```sh
+echo kept > kept.txt
+```
+
+<!-- $ cat kept.txt -->
+
+old
+
+<!-- end -->
+
+```text
+not run
+```
+"""
+
+
+def test_outputs_are_written_in_place_and_then_stay(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(STALE, encoding="utf-8")
+    assert run_page(page, "--write").returncode == 0
+    written = page.read_text(encoding="utf-8")
+    session = "$ ls sample && \\\n    echo more\nqrels.txt\nruns\nmore\n$ echo warned >&2\nwarned\n"
+    assert f"```console\n{session}```\n" in written
+    assert "```\n\n```output\nnew\n```\n\n```python\nsilent" in written
+    assert "<!-- $ cat kept.txt -->\n\nkept\n\n<!-- end -->" in written
+    assert "```text\nnot run\n```" in written
+    assert "old" not in written
+    assert run_page(page).stdout == written
+
+
+@pytest.mark.parametrize(
+    "block", ["```python\n1 / 0\n```\n", "```console\n$ false\n```\n", "```sh\nfalse\ntrue\n```\n"]
+)
+def test_a_block_that_fails_fails_its_page(block, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(block, encoding="utf-8")
+    done = run_page(page, "--write")
+    assert done.returncode == 1
+    assert "ZeroDivisionError" in done.stderr or "false" in done.stderr
+    assert page.read_text(encoding="utf-8") == block
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files_that_exist(page):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_figure_of_readme_has_the_intervals_that_the_demo_prints():
+    command = [PYTHON, "-m", "confir", "demo", "--format", "json"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    expected = {
+        (r["run"], r["measure"], *(f"{float(r[key]):.4f}" for key in ("mean", "low", "high")))
+        for r in json.loads(printed)
+    }
+    figure = (REPOSITORY / "docs" / "figures" / "demo.svg").read_text(encoding="utf-8")
+    labels = re.findall(r'<line aria-label="([^"]*; run: [^"]*)"', figure)
+    fields = [dict(part.split(": ", 1) for part in label.split("; ")) for label in labels]
+    shown = {
+        (f["run"], f["measure"], *(f"{float(f[key]):.4f}" for key in ("mean", "low", "high")))
+        for f in fields
+    }
+    assert shown == expected, "`make docs` draws the figure anew"
+
+
+def test_continuous_integration_does_what_readme_tells_a_newcomer():
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
+    told = re.search(r"^```text\n(make .*?)^```$", readme, re.DOTALL | re.MULTILINE)[1]
+    assert told.splitlines() == ["make demo", "make test"]
+    assert [line for line in script.splitlines() if line.startswith("make ")] == [
+        *told.splitlines(),
+        "make check",
+    ]

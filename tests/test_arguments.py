@@ -1,0 +1,340 @@
+"""Every public verb, called with every kind of wrong value, answers or raises a ConfirError.
+
+The verbs come from ``confir.__all__``: a new one needs a recipe of a valid call below.
+"""
+
+import datetime as dt
+import inspect
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import confir
+from confir.errors import ConfirError
+from confir.report import page
+
+VERBS = {
+    name: verb
+    for name, verb in ((name, getattr(confir, name)) for name in confir.__all__)
+    if inspect.isfunction(verb)
+}
+
+TOPICS = ("1", "2", "3", "4")
+QRELS = {topic: {"a": 1, "b": 0, "c": 2, "d": 0, "e": 1} for topic in TOPICS}
+RUNS = {
+    "x": {t: {"a": 3.0, "b": 2.0, "c": 1.0 + i, "e": 0.5} for i, t in enumerate(TOPICS)},
+    "y": {t: {"b": 3.0, "a": 2.0 + i, "e": 1.5, "c": 1.0} for i, t in enumerate(TOPICS)},
+}
+FEW = {"replicates": 19, "rng": 1}
+
+# What else a message may call a parameter, where another word is plainer.
+ALIASES = {
+    "source": ("run", "qrels", "scores"),
+    "name": ("measure",),
+    "tau2": ("τ²",),
+    "studies": ("study",),
+    "summaries": ("summary",),
+    "missing": ("topics",),
+    "bit": ("halves",),
+    "depth": ("halves",),
+    "scores": ("topic", "run", "measure"),  # what they hold
+    "runs": ("docid",),
+    "precision": ("r-loss",),
+    "groups": ("columns",),
+}
+
+
+def scores():
+    return confir.evaluate(QRELS, RUNS, ["AP", "nDCG@3"])
+
+
+def recipes(folder: Path):
+    """Return keyword arguments of a valid call of each verb, on small data."""
+    table, sample = scores(), confir.resample_documents(QRELS, RUNS, "AP", jackknife=True, **FEW)
+    confir.write_scores(table, folder / "scores.csv")
+    confir.write_run(RUNS["x"], folder / "x.txt")
+    confir.write_qrels(QRELS, folder / "qrels.txt")
+    lists = {"qrels": QRELS, "runs": RUNS}
+    study = {"scores": table, "methods": ["t"], "samples": 3, **FEW}
+    return {
+        "as_qrels": {"source": QRELS},
+        "as_run": {"source": RUNS["x"]},
+        "as_scores": {"source": folder / "scores.csv"},
+        "bootstrap_documents": {**lists, "measures": "AP", **FEW},
+        "bootstrap_topics": {"scores": table, **FEW},
+        "collection_effects": {"sample": sample},
+        "compare_on_collection": {"sample": sample, "baseline": "x"},
+        "compare_runs": {"scores": table, **FEW},
+        "compare_with_chance": {"qrels": QRELS, "scores": table, "documents": 10, "draws": 9},
+        "confidence_interval": {"scores": table, **FEW},
+        "decompose_error": {"scores": table, **FEW},
+        "decompose_variance": {"sample": sample},
+        "describe_chance": {"documents": 10, "relevant": 3},
+        "describe_topics": {"scores": table},
+        "estimate_coverage": study,
+        "estimate_type_one_error": {**study, "topics": 3, "levels": 0.9},
+        "evaluate": {**lists, "measures": "AP"},
+        "expected_random_ap": {"documents": 10, "relevant": 3},
+        "expected_random_score": {"measure": "AP", "documents": 10, "relevant": 3},
+        "fit_population": {"scores": table},
+        "inspect_data": lists,
+        "parse_measure": {"name": "AP"},
+        "plan_topics": {"scores": table, "baseline": "x"},
+        "pool_effects": {"effects": [0.1, 0.2, 0.4], "sigmas": [0.1, 0.1, 0.2]},
+        "qrels_to_frame": {"qrels": QRELS},
+        "rank_runs": {"scores": table, **FEW},
+        "read_qrels": {"path": folder / "qrels.txt"},
+        "read_run": {"path": folder / "x.txt"},
+        "read_scores": {"paths": folder / "scores.csv"},
+        "resample_documents": {**lists, "measures": "AP", **FEW},
+        "run_to_frame": {"run": RUNS["x"]},
+        "simulate_scores": {"scores": table, "topics": 5},
+        "summarise_means": {"sample": sample},
+        "summarise_topics": {"sample": sample},
+        "validate_split_half": {**lists, "methods": "linear", **FEW},
+        "write_json_qrels": {"qrels": QRELS, "path": folder / "q"},
+        "write_json_run": {"run": RUNS["x"], "path": folder / "r"},
+        "write_qrels": {"qrels": QRELS, "path": folder / "q"},
+        "write_report": {"path": folder / "report.html", "scores": table, "replicates": 19},
+        "write_run": {"run": RUNS["x"], "path": folder / "r"},
+        "write_scores": {"scores": table, "path": folder / "s.csv"},
+    }
+
+
+def wrong_values(folder: Path):
+    empty = confir.Scores((), (), (), np.zeros((0, 0, 0)))
+    bare = confir.Scores(("1",), (), ("AP",), np.zeros((1, 0, 1)))
+    return [
+        None,
+        object(),
+        3,
+        1.5,
+        -1,
+        0,
+        10**400,
+        float("nan"),
+        float("inf"),
+        "",
+        "nonsense",
+        "\0",
+        b"x",
+        bytearray(b"x"),
+        [],
+        (),
+        {},
+        [None],
+        ["nonsense", "nonsense"],
+        ["AP", 3],
+        ["x", "x"],
+        [[1.0, 2.0], [3.0]],
+        {"a": None},
+        {"a": {"b": None}},
+        {3: {4: {5: 6}}},
+        {"a": [0.1], "b": [0.1, 0.2]},
+        {"nonsense"},
+        1j,
+        [1j, 2j],
+        dt.date(2026, 1, 1),
+        np.array(["2026-01-01"], "datetime64[D]"),
+        np.ma.masked_array([0.1, 0.2, 0.3], [True, False, False]),
+        np.zeros((2, 2, 2)),
+        np.zeros((0, 3)),
+        np.array(0.5),
+        np.float32(0.3),
+        lambda *given: 1.0,  # noqa: ARG005
+        True,
+        np.bool_(False),
+        int,
+        folder / "missing.txt",
+        folder,
+        empty,
+        bare,
+        iter([]),
+        range(0),
+    ]
+
+
+def wordings(parameter: str) -> list[str]:
+    """Return the words by which a message may name a parameter."""
+    names = [parameter, parameter.replace("_", " "), *ALIASES.get(parameter, ())]
+    return [name.removesuffix("s").casefold() for name in names]
+
+
+def names_the_argument(message: str, parameter: str, value: object) -> bool:
+    """Return whether a message names the parameter, or repeats the text or path that was given."""
+    texts = value if isinstance(value, list | set) else [value]
+    given = [str(text) for text in texts if isinstance(text, str | Path) and str(text)]
+    given += [repr(text)[1:-1] for text in given]
+    folded = message.casefold()
+    return any(word in folded for word in (*wordings(parameter), *map(str.casefold, given)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("arguments")
+
+
+@pytest.fixture(scope="module")
+def valid(folder):
+    return recipes(folder)
+
+
+@pytest.fixture(autouse=True)
+def nothing_drawn(monkeypatch):
+    """What a report checks, it checks before the page is drawn."""
+    monkeypatch.setattr(page, "gather_contents", lambda *_, **__: None)
+    monkeypatch.setattr(page, "render_page", lambda *_, **__: "")
+    monkeypatch.setattr(page, "write_figures", lambda *_, **__: [])
+
+
+def call(verb, keywords):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return verb(**keywords)
+
+
+def test_every_verb_has_a_valid_call(valid):
+    assert valid.keys() == VERBS.keys()
+    for name, verb in VERBS.items():
+        call(verb, valid[name])
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_wrong_values_give_an_answer_or_an_error_that_names_the_argument(
+    name, valid, folder, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    problems = []
+    for parameter in inspect.signature(VERBS[name]).parameters:
+        for value in wrong_values(folder):
+            place = f"{parameter}={value!r:.60}"
+            try:
+                call(VERBS[name], {**valid[name], parameter: value})
+            except ConfirError as error:
+                if not names_the_argument(str(error), parameter, value):
+                    problems.append(f"{place}: {error}")
+            except Exception as error:  # noqa: BLE001
+                problems.append(f"{place}: {type(error).__name__}: {error}")
+    assert not problems, "\n".join(problems)
+
+
+# Parameters that are whole numbers, in whichever verbs they occur.
+WHOLE = ("bit", "cutoffs", "depth", "documents", "draws", "jobs", "rel", "relevant", "replicates")
+WHOLE += ("samples", "seed", "topics")
+
+
+@pytest.mark.parametrize("value", [True, 1.5, "3", 2.0, np.bool_(True)], ids=repr)
+@pytest.mark.parametrize("parameter", WHOLE)
+def test_what_is_not_a_whole_number_is_refused(parameter, value, valid):
+    takers = [name for name in VERBS if parameter in inspect.signature(VERBS[name]).parameters]
+    assert takers
+    for name in takers:
+        if name.startswith("expected_random") and value == 2.0:
+            continue  # arrays of counts may be of floats
+        with pytest.raises(ConfirError, match=parameter.removesuffix("s")):
+            call(VERBS[name], {**valid[name], parameter: value})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [True, -1, 1.5, "7", b"x", float("nan"), object()],
+    ids=lambda value: type(value).__name__,
+)
+def test_no_verb_draws_from_what_is_no_seed(value, valid):
+    takers = [name for name in VERBS if "rng" in inspect.signature(VERBS[name]).parameters]
+    assert len(takers) > 10
+    for name in takers:
+        with pytest.raises(ConfirError, match="rng is "):
+            call(VERBS[name], {**valid[name], "rng": value})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.ma.masked_array([0.1, 0.2, 0.3], [True, False, False]),
+        np.array(["2026-01-01", "2026-01-02"], "datetime64[D]"),
+        np.array([1, 2], "timedelta64[D]"),
+        [dt.date(2026, 1, 1), dt.date(2026, 1, 2)],
+        [0.1 + 0j, 0.2],
+        np.array(["0.1", "0.2"]),
+        [[0.1, 0.2], [0.3]],
+    ],
+    ids=repr,
+)
+def test_arrays_that_would_lose_their_meaning_as_numbers_are_refused(values):
+    for make in (confir.confidence_interval, confir.bootstrap_topics):
+        with pytest.raises(ConfirError, match="scores is "):
+            make(values)
+    with pytest.raises(ConfirError, match="effects is "):
+        confir.pool_effects(values, [0.1, 0.1])
+    with pytest.raises(ConfirError, match="relevant is "):
+        confir.expected_random_ap(10, values)
+    with pytest.raises(ConfirError, match="values is "):
+        confir.Scores(("1", "2"), ("x",), ("AP",), values)
+
+
+def test_messages_cut_what_was_given_short():
+    with pytest.raises(ConfirError) as error:
+        confir.evaluate(QRELS, RUNS, depth="x" * 1000)
+    assert len(str(error.value)) < 150
+    assert "\n" not in str(error.value)
+
+
+def takers_of_scores():
+    return [name for name in VERBS if "scores" in inspect.signature(VERBS[name]).parameters]
+
+
+@pytest.mark.parametrize("name", takers_of_scores())
+def test_verbs_take_what_makes_scores(name, valid, folder):
+    for source in (folder / "scores.csv", [str(folder / "scores.csv")], scores().to_dict()):
+        call(VERBS[name], {**valid[name], "scores": source})
+    call(VERBS[name], {**valid[name], "scores": scores().to_frame()})
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_verbs_take_what_makes_runs_and_qrels(name, valid, folder):
+    parameters = inspect.signature(VERBS[name]).parameters
+    if name == "read_scores":
+        return  # its run is a name
+    sources = {
+        "qrels": (folder / "qrels.txt", confir.as_qrels(QRELS)),
+        "run": (folder / "x.txt", confir.as_run(RUNS["x"])),
+        "runs": (folder / "x.txt", [confir.as_run(RUNS["x"])]),
+    }
+    for parameter in parameters.keys() & sources.keys():
+        for source in sources[parameter]:
+            call(VERBS[name], {**valid[name], parameter: source})
+
+
+def test_measures_of_ir_measures_are_measures():
+    ir_measures = pytest.importorskip("ir_measures")
+    wanted = [ir_measures.nDCG @ 3, "AP", confir.parse_measure("P@2"), ir_measures.RR(rel=2)]
+    made = confir.evaluate(QRELS, RUNS, wanted)
+    assert made.measures == ("nDCG@3", "AP", "P@2", "RR(rel=2)")
+    named = confir.evaluate(QRELS, RUNS, list(made.measures))
+    np.testing.assert_array_equal(made.values, named.values)
+    alone = confir.bootstrap_documents(QRELS, RUNS, ir_measures.AP, replicates=9, rng=1)
+    assert {measure for _, measure in alone.labels} == {"AP"}
+    assert str(confir.parse_measure(ir_measures.P(rel=2) @ 5)) == "P(rel=2)@5"
+    assert confir.expected_random_score(ir_measures.AP, 10, 3) == confir.expected_random_ap(10, 3)
+    chance = confir.compare_with_chance(QRELS, made, documents=9, measures=[ir_measures.AP])
+    assert chance.measures == ("AP",)
+
+
+def test_a_measure_that_ir_measures_alone_has_is_computed_by_it():
+    ir_measures = pytest.importorskip("ir_measures")
+    made = confir.evaluate(QRELS, RUNS, [ir_measures.IPrec @ 0.1])
+    assert made.measures == ("IPrec@0.1",)
+
+
+def test_a_method_that_returns_no_limits_is_refused(valid):
+    with pytest.raises(ConfirError, match="methods"):
+        call(confir.estimate_coverage, {**valid["estimate_coverage"], "methods": lambda *_: 1.0})
+
+
+def test_chance_is_described_from_a_qrels_file(folder, valid):  # noqa: ARG001
+    from_file = confir.compare_with_chance(folder / "qrels.txt", documents=10)
+    from_object = confir.compare_with_chance(confir.as_qrels(QRELS), documents=10)
+    np.testing.assert_array_equal(from_file.expected, from_object.expected)
