@@ -28,7 +28,7 @@ def scores(columns: int = RUNS) -> np.ndarray:
 
 def confir() -> side_by_side.Job:
     """confir: t, percentile, BCa and bootstrap-t."""
-    from confir.studies.misses import count_misses
+    from confir.studies.coverage.miss_counts import count_misses
 
     data = scores()
     return lambda: count_misses(

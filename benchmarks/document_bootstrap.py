@@ -17,16 +17,16 @@ from collections.abc import Callable
 import numpy as np
 
 from confir.arrays import Booleans, Integers
-from confir.data.list_scanner import read_lists
 from confir.data.qrels import Qrels, build_qrels
 from confir.data.ranked_lists import RankedLists
 from confir.data.run import Run, build_run
+from confir.data.scanning.list_scanner import read_lists
 from confir.measures.catalogue import parse_measure
 from confir.parallel import reuse_memory, run_in_threads, usable_cores
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
     THRESHOLDS,
-    Kernels,
+    DocumentKernels,
     compile_kernels,
     document_keys,
     seeded_keys,
@@ -83,7 +83,7 @@ def plain_replicates(
 
 
 def resample(
-    lists: RankedLists, names: list[str], replicates: int, kernels: Kernels, *, threads: bool
+    lists: RankedLists, names: list[str], replicates: int, kernels: DocumentKernels, *, threads: bool
 ) -> None:
     """Score all lists on all replicates."""
     measures = [parse_measure(name) for name in names]

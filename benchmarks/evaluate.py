@@ -99,7 +99,7 @@ def files(case: str) -> tuple[Path, list[Path]]:
 def confir(case: str) -> side_by_side.Job:
     """confir, from files to Scores."""
     from confir import evaluate
-    from confir.data.scan_kernels import load_kernels
+    from confir.data.scanning.scan_kernels import load_kernels
 
     if case != "a":
         load_kernels()

@@ -21,8 +21,8 @@ from scipy.special import gammaln
 
 from confir.measures.chance import excess_over_prevalence, expected_random_ap
 from confir.report.charts import save_chart
-from confir.report.charts.chance import prevalence_gap_chart
 from confir.report.tables import Cell, Table, to_markdown, to_text
+from confir.studies.chance.chart import prevalence_gap_chart
 
 TABLE_1 = (1.00, 0.83, 0.75, 0.70, 0.58, 0.50, 0.45, 0.42, 0.37, 0.33)
 # i, n, dhyper, i/n, final probability, contribution

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from confir.errors import ConfirWarning
 from confir.report.charts import save_chart
-from confir.report.charts.collection import collection_chart
-from confir.report.charts.split_half import half_means_chart, normalised_chart
 from confir.report.tables import Cell, Table, to_markdown, to_text
 from confir.resampling.documents import resample_documents
-from confir.studies.collection import summarise_means
-from confir.studies.split_half import Shares, SplitHalf, validate_split_half
+from confir.studies.collection.chart import collection_chart
+from confir.studies.collection.collection import summarise_means
+from confir.studies.split_half.chart import half_means_chart, normalised_chart
+from confir.studies.split_half.split_half import Shares, SplitHalf, validate_split_half
 
 SEED = 2006
 COLLECTIONS = {"trec-robust-2003": "TREC 2003 Robust", "trec-covid-r5": "TREC-COVID, round 5"}

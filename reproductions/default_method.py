@@ -23,22 +23,27 @@ from typing import Any
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats
 from confir.data.files import write_whole
-from confir.data.run_readers import read_qrels, read_run
-from confir.data.score_files import read_scores
-from confir.data.score_simulation import fit_population
+from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.scores import Scores
+from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
 from confir.intervals.beta_logit import PRIOR_TOPICS, beta_logit_interval, equal_scores_limits
-from confir.intervals.catalogue import DEFAULT_BOUNDED_METHOD, DEFAULT_METHOD, METHODS, Method
+from confir.intervals.catalogue import (
+    DEFAULT_BOUNDED_METHOD,
+    DEFAULT_METHOD,
+    METHODS,
+    methods_over,
+)
 from confir.intervals.interval import Limits
-from confir.intervals.probe import Probe, side_of_limits
+from confir.intervals.method import Method
 from confir.measures.evaluation import evaluate
-from confir.report.charts.drawing import COLOURS, INK, import_altair, save_chart, styled
+from confir.report.charts import COLOURS, INK, import_altair, save_chart, styled
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.distribution import SamplingDistribution
-from confir.studies.misses import Misses, count_misses
+from confir.studies.coverage.miss_counts import MissCounts, count_misses
+from confir.studies.simulation.score_simulation import fit_population
 
 SEED = 2011
 LEVELS = (0.8, 0.9, 0.95, 0.99)
@@ -91,8 +96,10 @@ RUN_FILES = {
 CHOOSING = ("TREC-8", "Robust 2003", "Robust 2004", "Terabyte 2006", "Web 2010", "NTCIR-7 IR4QA")
 
 # Betting and gaffke are no candidates: they trade width for safety.
-SCORE_METHODS = tuple(name for name in METHODS if name not in ("betting", "gaffke"))
-DIFFERENCE_METHODS = tuple(name for name in METHODS if not METHODS[name].bounded)
+SCORE_METHODS = tuple(name for name in methods_over("topics") if name not in ("betting", "gaffke"))
+DIFFERENCE_METHODS = tuple(
+    name for name, method in methods_over("topics").items() if not method.bounded
+)
 DRAWN = (
     "beta-logit",
     "t",
@@ -113,15 +120,10 @@ def _answering(name: str) -> Method:
         pairs = zip(equal, method.compute(distribution, level), strict=True)
         return Limits(*(np.where(distribution.degenerate, one, other) for one, other in pairs))
 
-    def side(probe: Probe, level: float) -> Integers:
-        equal = side_of_limits(equal_scores_limits(probe.distribution, level), probe.value)
-        return np.where(probe.distribution.degenerate, equal, method.side(probe, level))
-
     return replace(
         method,
         name=f"{name}, limits for equal scores",
         compute=compute,
-        count_side=side,
         any_sample=True,
     )
 
@@ -268,7 +270,7 @@ def _by_measure(collection: str, scores: Scores) -> Iterator[tuple[str, Scores]]
         varied = scores.values[:, :, m].std(axis=0) > 0
         order = np.argsort(scores.mean()[:, m], kind="stable")
         runs = [scores.runs[r] for r in order if varied[r]]
-        yield collection, scores.select(runs=runs, measures=[measure])
+        yield collection, scores.select(run=runs, measure=[measure])
 
 
 def _real_populations(tables: Sequence[tuple[str, Scores]]) -> tuple[Population, Population]:
@@ -307,7 +309,7 @@ def _simulated_populations(tables: Sequence[tuple[str, Scores]]) -> tuple[Popula
     scores, gaps = [], []
     for number, (_, table) in enumerate(tables):
         places = [round(place * (len(table.runs) - 1)) for place in SIMULATED_PLACES]
-        fitted = fit_population(table.select(runs=[table.runs[place] for place in places]))
+        fitted = fit_population(table.select(run=[table.runs[place] for place in places]))
         drawn = fitted.draw(POPULATION, np.random.default_rng([SEED, number])).values[:, :, 0]
         scores.append(drawn)
         gaps.append(drawn[:, 1] - drawn[:, 0])
@@ -343,7 +345,7 @@ def _study(
     return study
 
 
-def _errors(misses: Misses, population: Population) -> Errors:
+def _errors(misses: MissCounts, population: Population) -> Errors:
     return Errors(
         methods=misses.methods,
         below=misses.below / misses.samples,
@@ -541,7 +543,7 @@ def _how(
         f"The choice, constants of `beta-logit` included, was made on {', '.join(CHOOSING)} "
         f"(*choosing*) before {others} (*confirming*) were looked at. The *simulated* populations "
         f"are {POPULATION:,} topics drawn from distributions fitted to two runs of each table, at "
-        "the first and third quarter (`confir.data.score_simulation`), whose mean is the truth. "
+        "the first and third quarter (`confir.studies.simulation.score_simulation`), whose mean is the truth. "
         f"Populations: {columns} for scores; {pairs} for differences.\n\n"
         "*Distance* is |error - claimed error| in thousandths, the mean over levels and "
         "populations, two-sided / mean of the two tails. An exact method would show the row "

@@ -20,18 +20,19 @@ from typing import Any
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats
 from confir.data.files import write_whole
-from confir.data.score_files import read_scores
 from confir.data.scores import Scores
+from confir.data.tables.score_files import read_scores
 from confir.intervals.bca import corrected_probabilities
 from confir.intervals.catalogue import METHODS
-from confir.intervals.probe import Probe, side_of_quantiles
-from confir.report.charts.drawing import COLOURS, import_altair, save_chart, styled
+from confir.intervals.interval import Limits
+from confir.intervals.percentile import defined_replicates
+from confir.report.charts import COLOURS, import_altair, save_chart, styled
 from confir.report.tables import Cell, Table, to_markdown
-from confir.resampling.distribution import TIE
-from confir.studies.misses import Sampling
-from confir.studies.type_one_error import (
+from confir.resampling.distribution import TIE, SamplingDistribution, quantile_of_sorted
+from confir.studies.coverage.miss_counts import Sampling
+from confir.studies.coverage.type_one_error import (
     PARK_LEVELS,
     PARK_TOPICS,
     TypeOneError,
@@ -97,20 +98,25 @@ COMPARED = (
 )
 
 
-def bca_without_ties(probe: Probe, level: float) -> Integers:
-    """Return the side of values beside a BCa interval whose bias counts no ties.
+def bca_without_ties(distribution: SamplingDistribution, level: float) -> Limits:
+    """Return BCa intervals whose bias counts no ties.
 
     Its bias is the share of replicates strictly below the mean, as R's ``boot.ci`` has it; confir
     counts half of those equal to it.
     """
-    distribution = probe.distribution
     replicates = distribution.require("replicates")
     share = (replicates < distribution.estimate - TIE).mean(axis=0)
-    chances = corrected_probabilities(share, distribution.require("acceleration"), level)
-    return side_of_quantiles(probe.among_replicates, *chances)
+    ordered, count = distribution.sorted_replicates, defined_replicates(distribution)
+    limits = [
+        np.where(np.isnan(chance), np.nan, quantile_of_sorted(ordered, chance, count))
+        for chance in corrected_probabilities(share, distribution.require("acceleration"), level)
+    ]
+    return Limits(*limits)
 
 
-BCA_OF_THE_PAPER = replace(METHODS["bca"], name="bca (no ties)", count_side=bca_without_ties)
+BCA_OF_THE_PAPER = replace(
+    METHODS["bca"], name="bca (no ties)", compute=bca_without_ties, count_side=None
+)
 TABLE_METHODS = ("percentile", BCA_OF_THE_PAPER, "studentised-logit", "bca")
 
 

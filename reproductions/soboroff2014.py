@@ -24,18 +24,17 @@ from typing import Any
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats
 from confir.data.files import write_whole
-from confir.data.score_files import read_scores
 from confir.data.scores import Scores
+from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
 from confir.intervals.catalogue import METHODS, confidence_interval
 from confir.intervals.interval import Limits
-from confir.intervals.probe import Probe, Ranks, mirrored, side_of_quantiles
-from confir.report.charts.drawing import COLOURS, import_altair, save_chart, styled
+from confir.report.charts import COLOURS, import_altair, save_chart, styled
 from confir.report.tables import Cell, Table, to_markdown
-from confir.resampling.distribution import TIE, SamplingDistribution
-from confir.studies.coverage import Coverage, estimate_coverage
+from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
+from confir.studies.coverage.coverage import Coverage, estimate_coverage
 
 SEED = 2014
 LEVEL = 0.95
@@ -79,22 +78,21 @@ def t_of_the_paper(distribution: SamplingDistribution, level: float) -> Limits:
 
 
 def bootstrap_t_of_the_paper(distribution: SamplingDistribution, level: float) -> Limits:
-    """Return bootstrap-t intervals with the whole error in each tail."""
-    return METHODS["bootstrap-t"].compute(distribution, 2.0 * level - 1.0)
-
-
-def bootstrap_t_side_of_the_paper(probe: Probe, level: float) -> Integers:
-    """Return the side of values beside those intervals, as the published code has them.
+    """Return bootstrap-t intervals with the whole error in each tail, as the published code does.
 
     A replicate without variance is infinite there; confir drops it.
     """
-    distribution = probe.distribution
+    t = distribution.ascending(infinite_without_variance)
+    drawn = np.full(t.shape[1], len(t))
+    low, high = (quantile_of_sorted(t, chance, drawn) for chance in (1.0 - level, level))
+    estimate, se = distribution.estimate, distribution.require("se")
+    return Limits(estimate - high * se, estimate - low * se)
+
+
+def infinite_without_variance(distribution: SamplingDistribution) -> Floats:
+    """Return T of each replicate, ±∞ by the sign of its deviation where it has no variance."""
     t, deviation = distribution.t, distribution.require("replicates") - distribution.estimate
-    infinite = np.where(np.isnan(t), np.copysign(np.inf, deviation), t)
-    se = distribution.require("se")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ranks = Ranks(infinite, (distribution.estimate - probe.value) / se, TIE / se)
-    return mirrored(side_of_quantiles(ranks, 1.0 - level, level))
+    return np.where(np.isnan(t), np.copysign(np.inf, deviation), t)
 
 
 T_OF_THE_PAPER = replace(METHODS["t"], name="t (paper)", compute=t_of_the_paper)
@@ -102,7 +100,7 @@ BOOTSTRAP_T_OF_THE_PAPER = replace(
     METHODS["bootstrap-t"],
     name="bootstrap-t (paper)",
     compute=bootstrap_t_of_the_paper,
-    count_side=bootstrap_t_side_of_the_paper,
+    count_side=None,
 )
 STUDIED = (
     T_OF_THE_PAPER,
@@ -243,7 +241,7 @@ def _study(name: str, tables: dict[str, list[Scores]], samples: int, replicates:
     rng = np.random.default_rng([SEED, list(COLLECTIONS).index(name)])
     parts = tables[name]
     blocks = [
-        part.select(runs=part.runs[start : start + RUNS_PER_BLOCK])
+        part.select(run=part.runs[start : start + RUNS_PER_BLOCK])
         for part in parts
         for start in range(0, len(part.runs), RUNS_PER_BLOCK)
     ]
@@ -572,7 +570,7 @@ def _t_quantile(topics: int) -> float:
 
 def _example_scores(tables: dict[str, list[Scores]]) -> Scores:
     collection, run, measure = EXAMPLE
-    return tables[collection][0].select(runs=[run], measures=[measure])
+    return tables[collection][0].select(run=[run], measure=[measure])
 
 
 def _example_text(tables: dict[str, list[Scores]], example: Coverage, published: Published) -> str:

@@ -19,17 +19,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.qrels import Qrels
 from confir.data.run import Run, build_run
-from confir.data.run_readers import read_qrels, read_run
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning
 from confir.measures.evaluation import evaluate
-from confir.report.bias_variance_tables import bias_variance_table
 from confir.report.charts import save_chart
-from confir.report.charts.bias_variance import bias_variance_chart, total_chart
 from confir.report.tables import Cell, Table, to_markdown, to_text
-from confir.studies.bias_variance import BiasVariance, decompose_error
+from confir.studies.bias_variance.bias_variance import BiasVariance, decompose_error
+from confir.studies.bias_variance.chart import bias_variance_chart, total_chart
+from confir.studies.bias_variance.table import bias_variance_table
 
 SEED = 2013
 FEEDBACK_DEPTH = 30

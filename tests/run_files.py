@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from confir.data.formats.trec_files import RunSource
 from confir.data.qrels import build_qrels
-from confir.data.trec_files import RunSource
 from confir.errors import ConfirError, InputWarning
 
 fuzz = settings(

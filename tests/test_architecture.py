@@ -5,10 +5,36 @@ from pathlib import Path
 
 import pytest
 
+import confir
+from confir.studies import STUDIES
+from confir.studies.collection.collection import MEAN_METHODS
+from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
+
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
-LAYERS = ("data", "measures", "resampling", "intervals", "studies", "report", "cli")
+LAYERS = ("data", "measures", "resampling", "intervals", "statistics")
 # Every layer may import these; they import errors, arrays and arguments at most.
-GROUND = ("errors", "arrays", "arguments", "order", "compilation", "control_characters", "parallel")
+GROUND = (
+    "errors",
+    "arrays",
+    "arguments",
+    "order",
+    "compilation",
+    "control_characters",
+    "defaults",
+    "parallel",
+    "references",
+)
+# What a part may import beside its own and the ground. Statistics never see what shows them; page
+# and command line know studies through their list alone.
+ALLOWED = {
+    **{layer: LAYERS[: place + 1] for place, layer in enumerate(LAYERS)},
+    "list": (),
+    "report": (*LAYERS[:4], "list", "report"),
+    "showing": (*LAYERS, "report", "showing"),
+    "cli": (*LAYERS[:4], "list", "report", "cli"),
+    "command": (*LAYERS, "list", "report", "showing", "cli", "command"),
+}
+SHOWING = ("table", "chart", "section")
 HEAVY = (
     "scipy",
     "numba",
@@ -27,6 +53,7 @@ HEAVY = (
     "zstandard",
 )
 MODULES = sorted(SOURCE.rglob("*.py"))
+METHOD_NAMES = {*confir.METHODS, *MEAN_METHODS, PUBLISHED_BOOTSTRAP_T.name}
 
 
 def _imports(path: Path) -> list[tuple[str, ast.AST, list[ast.AST]]]:
@@ -46,8 +73,21 @@ def _imports(path: Path) -> list[tuple[str, ast.AST, list[ast.AST]]]:
     return found
 
 
-def _layer(path: Path) -> str:
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+def _part(name: str) -> str:
+    """Which part of the house a module belongs to, by its name below confir."""
+    folder, *inner = name.split(".")
+    if folder != "studies":
+        return folder
+    if not inner:
+        return "list"
+    module = inner[-1] if len(inner) > 1 else ""
+    if module == "command":
+        return "command"
+    return "showing" if module in SHOWING else "statistics"
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
 
 
 def _in_display(around: list[ast.AST]) -> bool:
@@ -65,19 +105,28 @@ def _module_level(around: list[ast.AST]) -> bool:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_a_layer_imports_only_from_layers_to_its_left(path):
-    own = _layer(path)
+def test_a_part_imports_only_what_it_may(path):
+    own = _part(_module(path))
     if own in ("__init__", "__main__"):
         return
     for name, _, around in _imports(path):
         if not name.startswith("confir."):
             assert name != "confir", f"{path}: imports the front page"
             continue
-        other = name.split(".")[1]
+        other = _part(name.removeprefix("confir."))
         if own in GROUND:
             assert other in {"errors", "arrays", "arguments"} - {own}, f"{path} imports {name}"
         elif other not in GROUND and not (other == "report" and _in_display(around)):
-            assert LAYERS.index(other) <= LAYERS.index(own), f"{path} imports {name}"
+            assert other in ALLOWED[own], f"{path} imports {name}"
+
+
+@pytest.mark.parametrize("part", ["report", "cli"])
+def test_page_and_command_line_import_no_study(part):
+    modules = [path for path in MODULES if _part(_module(path)) == part]
+    assert modules
+    for path in modules:
+        for name, _, _ in _imports(path):
+            assert not name.startswith("confir.studies."), f"{path} imports {name}"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
@@ -87,16 +136,110 @@ def test_heavy_packages_are_imported_where_they_are_needed(path):
             assert not _module_level(around), f"{path} imports {name} at once"
 
 
-def test_every_layer_of_the_design_exists():
-    assert {_layer(path) for path in MODULES} >= set(LAYERS)
+def _questions_about_methods(tree: ast.AST) -> list[str]:
+    """Expressions that ask which method it is, by its name or its function."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+        elif isinstance(node, ast.match_case):
+            sides = [node.pattern]
+        elif isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith("METHODS"):
+            sides = [node.slice]
+        else:
+            continue
+        inner = [one for side in sides for one in ast.walk(side)]
+        literals = {one.value for one in inner if isinstance(one, ast.Constant)}
+        words = {getattr(one, "attr", getattr(one, "id", "")) for one in inner} - {""}
+        about_methods = not words or any("method" in word or word == "name" for word in words)
+        if (METHOD_NAMES & literals and about_methods) or words & {"compute", "count_side"}:
+            found.append(ast.unparse(node))
+    return [text for text in found if text != "self.count_side is not None"]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_code_asks_for_a_method_by_name(path):
+    assert _questions_about_methods(ast.parse(path.read_text())) == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "method.name == 'gaffke'",
+        "method != 'logit'",
+        "'bca' in methods",
+        "methods == ['bca']",
+        "chosen.name in ('betting', 'gaffke')",
+        "method.compute is logit_interval",
+        "method.count_side in COUNTING",
+        "METHODS['bootstrap-t']",
+        "match method:\n    case 'parametric':\n        pass",
+    ],
+)
+def test_a_question_about_a_method_is_found(question):
+    assert len(_questions_about_methods(ast.parse(question))) == 1
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_comparisons_take_a_margin(path):
+    """What keeps logits from 0 and 1 is called epsilon."""
+    taken = {
+        node.arg for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.arg)
+    }
+    assert "margin" not in taken or path.parent.name == "comparison"
+
+
+def test_every_part_of_the_design_exists():
+    assert {_part(_module(path)) for path in MODULES} >= set(ALLOWED)
+
+
+def test_every_study_is_a_folder_and_a_line():
+    folders = {path.parent.name for path in SOURCE.glob("studies/*/__init__.py")}
+    assert sorted(folders) == sorted(study.folder for study in STUDIES)
+    for study in STUDIES:
+        for name in study.names:
+            assert name in confir.__all__, f"{name} is missing from confir.__all__"
+
+
+def test_every_result_of_a_study_has_the_table_and_the_chart_that_its_line_names():
+    for study in STUDIES:
+        for shown in study.results.values():
+            assert callable(study.load("table", shown.table))
+            assert shown.chart is None or callable(study.load("chart", shown.chart))
+
+
+def test_every_command_of_a_study_is_in_its_folder():
+    for study in STUDIES:
+        for name in study.commands:
+            assert callable(study.load("command", f"{name.replace('-', '_')}_command"))
 
 
 def test_public_names_are_listed_once_and_exist():
-    import confir
-
     assert sorted(confir.__all__, key=lambda n: (not n.isupper(), n)) == confir.__all__ or (
         sorted(confir.__all__) == sorted(set(confir.__all__))
     )
-    assert set(confir._HOMES) == set(confir.__all__)
+    of_studies = [name for study in STUDIES for name in study.names]
+    assert sorted([*confir._HOMES, *of_studies]) == sorted(confir.__all__)
     for name in confir.__all__:
         assert getattr(confir, name) is not None
+
+
+def test_no_two_classes_or_public_constants_share_a_name():
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        tree = ast.parse(path.read_text())
+        classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        targets = [
+            target
+            for node in tree.body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        ]
+        constants = [
+            target.id
+            for target in targets
+            if isinstance(target, ast.Name) and target.id.isupper() and target.id[0] != "_"
+        ]
+        for name in {*classes, *constants} - {"SECTION"}:  # every study's part in the report
+            places.setdefault(name, []).append(str(path.relative_to(SOURCE)))
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}

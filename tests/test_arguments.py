@@ -56,6 +56,8 @@ def recipes(folder: Path):
     confir.write_scores(table, folder / "scores.csv")
     confir.write_run(RUNS["x"], folder / "x.txt")
     confir.write_qrels(QRELS, folder / "qrels.txt")
+    (folder / "effects.csv").write_text("study,effect,se\na,0.1,0.05\nb,0.2,0.05\n")
+    comparison = confir.compare_runs(table, baseline="x", **FEW)
     lists = {"qrels": QRELS, "runs": RUNS}
     study = {"scores": table, "methods": ["t"], "samples": 3, **FEW}
     return {
@@ -64,6 +66,7 @@ def recipes(folder: Path):
         "as_scores": {"source": folder / "scores.csv"},
         "bootstrap_documents": {**lists, "measures": "AP", **FEW},
         "bootstrap_topics": {"scores": table, **FEW},
+        "chart": {"result": comparison},
         "collection_effects": {"sample": sample},
         "compare_on_collection": {"sample": sample, "baseline": "x"},
         "compare_runs": {"scores": table, **FEW},
@@ -80,16 +83,20 @@ def recipes(folder: Path):
         "expected_random_score": {"measure": "AP", "documents": 10, "relevant": 3},
         "fit_population": {"scores": table},
         "inspect_data": lists,
+        "judge_gate": {"comparison": comparison, "measure": "AP"},
         "parse_measure": {"name": "AP"},
         "plan_topics": {"scores": table, "baseline": "x"},
         "pool_effects": {"effects": [0.1, 0.2, 0.4], "sigmas": [0.1, 0.1, 0.2]},
         "qrels_to_frame": {"qrels": QRELS},
         "rank_runs": {"scores": table, **FEW},
+        "read_effects": {"files": folder / "effects.csv"},
         "read_qrels": {"path": folder / "qrels.txt"},
         "read_run": {"path": folder / "x.txt"},
         "read_scores": {"paths": folder / "scores.csv"},
         "resample_documents": {**lists, "measures": "AP", **FEW},
         "run_to_frame": {"run": RUNS["x"]},
+        "sample_collection": {},
+        "save_chart": {"result": comparison, "path": folder / "chart.svg"},
         "simulate_scores": {"scores": table, "topics": 5},
         "summarise_means": {"sample": sample},
         "summarise_topics": {"sample": sample},
@@ -222,7 +229,7 @@ def test_wrong_values_give_an_answer_or_an_error_that_names_the_argument(
 
 # Parameters that are whole numbers, in whichever verbs they occur.
 WHOLE = ("bit", "cutoffs", "depth", "documents", "draws", "jobs", "rel", "relevant", "replicates")
-WHOLE += ("samples", "seed", "topics")
+WHOLE += ("samples", "topics")
 
 
 @pytest.mark.parametrize("value", [True, 1.5, "3", 2.0, np.bool_(True)], ids=repr)
@@ -265,7 +272,8 @@ def test_no_verb_draws_from_what_is_no_seed(value, valid):
 )
 def test_arrays_that_would_lose_their_meaning_as_numbers_are_refused(values):
     for make in (confir.confidence_interval, confir.bootstrap_topics):
-        with pytest.raises(ConfirError, match="scores is "):
+        # a list of texts names files of scores, and there are none
+        with pytest.raises(ConfirError, match=r"scores is |0\.1: no such file"):
             make(values)
     with pytest.raises(ConfirError, match="effects is "):
         confir.pool_effects(values, [0.1, 0.1])
@@ -293,6 +301,45 @@ def test_verbs_take_what_makes_scores(name, valid, folder):
     call(VERBS[name], {**valid[name], "scores": scores().to_frame()})
 
 
+def takers_of_experiments():
+    """Return the verbs that read runs, or work on their scores; what is written is read already."""
+    wanted = {"qrels", "scores"}
+    return [
+        name
+        for name in VERBS
+        if wanted & set(inspect.signature(VERBS[name]).parameters)
+        and not name.startswith("write_")
+        and name != "qrels_to_frame"
+    ] + ["write_report"]
+
+
+@pytest.mark.parametrize("name", takers_of_experiments())
+def test_verbs_take_an_experiment(name, valid):
+    parameters = inspect.signature(VERBS[name]).parameters
+    place = "qrels" if "qrels" in parameters else "scores"
+    keywords = {key: value for key, value in valid[name].items() if key not in ("runs", "scores")}
+    keywords[place] = confir.Experiment(QRELS, RUNS, ["AP"])
+    call(VERBS[name], keywords)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        *(("rel", value) for value in (0, 1.5, "2", None, True)),
+        *(("depth", value) for value in (0, 1.5, "2", True)),
+        *(
+            (name, value)
+            for name in ("missing", "name_by", "tie_precision")
+            for value in ("nonsense", None, 3)
+        ),
+    ],
+)
+def test_an_experiment_refuses_rules_that_are_none(parameter, value):
+    with pytest.raises(ConfirError) as error:
+        confir.Experiment(QRELS, RUNS, **{parameter: value})
+    assert names_the_argument(str(error.value), parameter, value)
+
+
 @pytest.mark.parametrize("name", VERBS)
 def test_verbs_take_what_makes_runs_and_qrels(name, valid, folder):
     parameters = inspect.signature(VERBS[name]).parameters
@@ -303,7 +350,7 @@ def test_verbs_take_what_makes_runs_and_qrels(name, valid, folder):
         "run": (folder / "x.txt", confir.as_run(RUNS["x"])),
         "runs": (folder / "x.txt", [confir.as_run(RUNS["x"])]),
     }
-    for parameter in parameters.keys() & sources.keys():
+    for parameter in parameters.keys() & sources.keys() & valid[name].keys():
         for source in sources[parameter]:
             call(VERBS[name], {**valid[name], parameter: source})
 

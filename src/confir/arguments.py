@@ -153,9 +153,9 @@ def as_function(name: str, value: Any) -> Callable[..., Any] | None:
 
 
 def as_path(name: str, value: Any) -> str:
-    """Return a path as text; bytes are none."""
+    """Return a path as text; bytes are none, and no path holds a NUL."""
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
-    if not isinstance(path, str) or not path:
+    if not isinstance(path, str) or not path or "\0" in path:
         raise invalid(name, value, "a path")
     return path
 

@@ -5,14 +5,14 @@
     ConfirError
     ├── UnreadableError         a file cannot be opened or decompressed
     ├── FormatError             a file or an object does not hold what it should
-    ├── TopicMismatchError      runs and qrels do not speak of the same topics
+    ├── TopicMismatchError      runs and qrels have different topics
     ├── UnknownNameError        no measure, method, run or option of that name
     ├── InvalidValueError       a value outside what a parameter allows
     ├── UnsupportedMethodError  a method that does not fit the data it was given
     └── MissingDependencyError  an optional package is not installed
 
     ConfirWarning
-    ├── InputWarning            input that is accepted, but may not be meant so
+    ├── InputWarning            input that is accepted, but may be a mistake
     ├── TopicWarning            topics that are missing, left out or without relevant documents
     └── DegenerateSampleWarning a sample that has no interval
 """
@@ -20,7 +20,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
 
 
 class ConfirError(Exception):
@@ -53,7 +55,7 @@ class FormatError(ConfirError, ValueError):
 
 
 class TopicMismatchError(ConfirError, ValueError):
-    """Runs and qrels do not speak of the same topics."""
+    """Runs and qrels have different topics."""
 
 
 class UnknownNameError(ConfirError, LookupError):
@@ -113,7 +115,7 @@ class ConfirWarning(UserWarning):
 
 
 class InputWarning(ConfirWarning):
-    """Input that is accepted, but may not be meant so."""
+    """Input that is accepted, but may be a mistake."""
 
 
 class TopicWarning(ConfirWarning):
@@ -138,3 +140,21 @@ def enumerate_names(names: Iterable[str], limit: int = 10) -> str:
     listed = list(names)
     shown = ", ".join(listed[:limit])
     return shown if len(listed) <= limit else f"{shown} and {len(listed) - limit} more"
+
+
+def enumerate_numbers(noun: str, numbers: Sequence[int]) -> str:
+    """Return numbered things: ``line 5``, ``lines 5, 7``; as many as `enumerate_names` lists."""
+    return f"{noun}{'' if len(numbers) == 1 else 's'} {enumerate_names(map(str, numbers))}"
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number of things: ``1 topic``, ``1,200 topics``; the plural where it has no s."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def warn_caller(message: str, category: type[ConfirWarning] = InputWarning) -> None:
+    """Warn at the line that called confir, however many of its functions are between."""
+    level, frame = 1, sys._getframe()  # noqa: SLF001 - inspect.currentframe, without its import
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("confir."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

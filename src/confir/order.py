@@ -1,12 +1,14 @@
-"""Which numbers are best, and which are the same but for rounding?"""
+"""Which numbers are best, which are equal up to rounding, and what is the sign of a difference?"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats
 
-# Scores in [0, 1], and what is computed from them, that are this near are equal but for rounding.
+# Scores in [0, 1], and what is computed from them, this close are equal up to rounding.
 TIE = 1e-12
 
 
@@ -17,9 +19,20 @@ def best_first(values: Floats) -> list[int]:
 
 
 def is_best(values: Floats) -> Booleans:
-    """Return which values are the highest, those that equal it but for rounding among them."""
+    """Return which values are the highest, including those equal to it up to rounding."""
     if np.isnan(values).all():
         return np.zeros(values.shape, bool)
     highest = float(np.nanmax(values))
     best: Booleans = values >= highest - TIE * max(1.0, abs(highest))
     return best
+
+
+def signed(value: float) -> str:
+    """Return a difference with its sign in four decimals; more where those would hide the sign."""
+    if math.isnan(value):
+        return "–"
+    if abs(value) < TIE:
+        return "0.0000"
+    if abs(value) < 0.00005:
+        return f"{value:+.0e}"
+    return f"{value:+.4f}" if abs(value) < 10 else f"{value:+.1f}"

@@ -1,4 +1,4 @@
-"""How is work spread? Over threads or a cluster, so that the result does not depend on their number.
+"""Work spread over threads or a cluster; the result does not depend on their number.
 
 Tasks are fixed by the problem, each with a seed of its own; only who runs them varies. Results of
 long work are kept in a folder as they come, and found there when the work is taken up again.
@@ -46,9 +46,9 @@ def usable_cores() -> int:
 
 @cache
 def reuse_memory() -> None:
-    """Let arrays that come and go reuse memory that the process has already.
+    """Let short-lived arrays reuse memory that the process already has.
 
-    glibc gives freed memory back to the system until it has seen a large block come and go.
+    glibc returns freed memory to the system until a large block has been allocated and freed.
     Fetching it again, page by page, costs more than the arithmetic done there.
     """
     np.empty(_LARGE_BLOCK, np.uint8)
@@ -78,7 +78,7 @@ def _counted(results: Iterable[Result], progress: Progress | None) -> Iterator[R
 
 
 class _SingleProducts:
-    """Keeps matrix products to one thread each, as long as anybody is inside.
+    """Limits matrix products to one thread each while any thread is inside.
 
     The last bits of a product depend on its threads. The limit is the whole process's, so that the
     first to enter sets it, and the last to leave takes it back.
@@ -147,7 +147,7 @@ def run_tasks(
     tasks
         The tasks, fixed by the problem.
     jobs
-        Threads at work at once; by default as many as there are cores. Inside
+        Number of threads; by default as many as there are cores. Inside
         ``joblib.parallel_config(backend="dask")`` the tasks go to that cluster.
     progress
         Called with 1 after each task.
@@ -178,7 +178,7 @@ def run_tasks(
 
 
 def digest(*arrays: np.ndarray[Any, Any]) -> str:
-    """Return a text that tells arrays from others by shape, type and content."""
+    """Return a digest of arrays: shape, type and content."""
     mixed = hashlib.sha256()
     for array in arrays:
         mixed.update(f"{array.shape} {array.dtype.str};".encode())

@@ -162,7 +162,7 @@ def verdict_numbers(record):
         f"difference {record['difference']:+.4f}, 95 % interval "
         f"[{record['low']:+.4f}, {record['high']:+.4f}], "
         f"adjusted p {'<0.0001' if p < 0.00005 else f'{p:.4f}'}; "
-        f"{record['wins']} topics won, {record['ties']} tied, {record['losses']} lost"
+        f"topics won {record['wins']}, tied {record['ties']}, lost {record['losses']}"
     )
 
 

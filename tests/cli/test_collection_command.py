@@ -68,7 +68,7 @@ def test_several_measures_and_a_method_for_topics(collection):
 def test_differences_from_a_baseline_come_with_verdicts(collection, files):
     out = collection("--baseline", files / "runs" / "run1.txt").out
     heading, first, *_ = out.splitlines()
-    assert heading.split()[:5] == ["run", "mean", "of", "drawn", "anew"]
+    assert heading.split()[:4] == ["run", "mean", "of", "resampled"]
     assert first.split()[:2] == ["run2", "MAP"]
     records = json.loads(collection("--baseline", "run1", "--format", "json").out)
     assert [record["summary"] for record in records] == ["mean", "logit-mean", "logit-mean"]
@@ -112,12 +112,13 @@ def test_same_seed_same_output(collection):
         (("--method", "logit"), "unknown value of --method 'logit'"),
         (("-q", "--method", "bca", "--method", "logit"), "takes one --method"),
         (("-m", "NumRet"), "measures in [0, 1], which NumRet is not"),
-        (("--margin", "0.7"), "margin is 0.7"),
+        (("--epsilon", "0.7"), "epsilon is 0.7"),
+        (("--margin", "0.1"), "No such option: --margin"),
         (("--level", "1"), "level is 1.0"),
         (("--replicates", "0"), "replicates is 0"),
         (("--baseline", "run9"), "unknown run 'run9'"),
         (("--baseline", "run1", "--method", "bootstrap"), "--method is for means and topics"),
-        (("--variance", "-q"), "cannot be had at once"),
+        (("--variance", "-q"), "cannot be combined"),
         (("--variance", "--level", "0.9"), "--level is for intervals, which --variance lacks"),
         (("--variance", "--no-small-r"), "--small-r/--no-small-r is for means and topics"),
         (("--baseline", "run1", "--small-r"), "--small-r/--no-small-r is for means and topics"),

@@ -43,9 +43,8 @@ def test_a_baseline_gives_differences_intervals_and_words(compare):
     )
     assert lines[1].startswith("AP       dense  inconclusive  +0.0302 [-0.0090, +0.0693]")
     assert lines[2].startswith("AP       tfidf  worse")
-    assert "mean difference from bm25 with 95 % interval by t, over 50 topics" in out
-    assert "adjusted by holm for 2 pairs within each measure" in out
-    assert "These runs share topics: the interval of their difference decides." in out
+    assert "mean difference from bm25 with 95 % interval by t (of each pair alone), over 50" in out
+    assert "adjusted by Holm's correction for 2 pairs within each measure" in out
     assert (
         "dense against bm25 by AP: difference +0.0302, 95 % interval [-0.0090, +0.0693]: "
         "inconclusive"
@@ -279,7 +278,7 @@ def test_many_pairs_are_told_as_groups(confir_command, tmp_path):
     code, out, _ = confir_command("compare", "--scores", path, "--quiet")
     assert code == 0
     assert len(out.splitlines()) < 30
-    assert "231 differences are too many to list here: CSV and JSON hold them" in out
+    assert "231 differences are too many to list here: CSV and JSON have them" in out
     _, out, _ = confir_command("compare", "--scores", path, "--quiet", "--format", "csv")
     assert len(out.splitlines()) == 232
 
@@ -291,7 +290,7 @@ def test_several_tests_stand_side_by_side(compare):
     )
     assert out.splitlines()[0].split()[:3] == ["measure", "run", "test"]
     assert "999 replicates, seed 2006" in out
-    assert "dense against bm25 by AP (wilcoxon test)" in out
+    assert "dense against bm25 by AP (Wilcoxon test)" in out
 
 
 def test_a_margin_tests_for_equivalence(compare):

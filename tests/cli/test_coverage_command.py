@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import confir
-from confir.studies.coverage import estimate_coverage
-from confir.studies.type_one_error import estimate_type_one_error
+from confir.intervals.catalogue import methods_over
+from confir.studies.coverage.coverage import estimate_coverage
+from confir.studies.coverage.type_one_error import estimate_type_one_error
 
 FAST = ("--samples", 40, "--replicates", 60)
 
@@ -42,10 +43,10 @@ def test_coverage_prints_a_table_by_method(confir_command, score_file):
     assert lines[0].split("  ")[0] == "method"
     assert [line.split()[0] for line in lines[1:3]] == ["t", "bca"]
     assert lines[4] == (
-        "share of 95 % intervals that hold the mean of all topics, ± Monte-Carlo standard error; "
+        "share of 95 % intervals that contain the mean of all topics, ± Monte-Carlo standard error; "
         "6 runs, 1 measure, 30 topics; 40 samples, 60 replicates, seed 2006"
     )
-    assert lines[5].endswith("0.025 of each was promised")
+    assert lines[5].endswith("0.025 of each is nominal")
     assert "  run5 AP (29 of 30 topics score 0): " in outcome.out
 
 
@@ -123,7 +124,7 @@ def test_runs_are_read_as_the_options_say(
 
 
 def test_the_published_bootstrap_t_is_added_to_the_methods(confir_command, score_file):
-    for methods, number in (((), len(confir.METHODS) + 1), (("--method", "t"), 2)):
+    for methods, number in (((), len(methods_over("topics")) + 1), (("--method", "t"), 2)):
         outcome = confir_command(
             "coverage",
             "--scores",
@@ -183,10 +184,10 @@ def test_type_one_prints_a_table_like_that_of_park2011(confir_command, score_fil
         *FAST,
     )
     lines = outcome.out.splitlines()
-    assert lines[0].split("  ") == ["method", "claimed", " n = 5", "n = 10"]
+    assert lines[0].split("  ") == ["method", "nominal", " n = 5", "n = 10"]
     assert [line.split()[:2] for line in lines[1:3]] == [["t", "0.05"], ["t", "0.50"]]
     assert lines[4].startswith(
-        "share of intervals that miss the mean over all, beside the share claimed; 6 runs, "
+        "share of intervals that miss the mean over all topics, beside the nominal share; 6 runs, "
         "1 measure, 30 topics; Monte-Carlo standard error at most 0."
     )
     assert lines[4].endswith(

@@ -114,9 +114,9 @@ def test_the_note_below_ranks_says_what_the_share_is(confir_command, sample_file
     files = (sample_files / "qrels.txt", sample_files / "runs")
     outcome = confir_command("evaluate", *files, "-m", "AP", "--ranks", "--replicates", 99)
     note = outcome.out.splitlines()[-1]
-    assert "the share of 99 resampled sets of 50 topics in which the run is best" in note
+    assert "the share of 99 bootstrap samples of 50 topics in which the run is best" in note
     shown = " ".join(confir_command("evaluate", "--help").out.replace("│", " ").split())
-    assert "share of resampled sets of topics in which it is best" in shown
+    assert "share of bootstrap samples of the topics in which it is first" in shown
 
 
 def test_several_methods_stand_side_by_side(confir_command, files):
@@ -140,7 +140,7 @@ def test_the_seed_is_printed_where_topics_are_resampled(confir_command, files):
     outcome = confir_command(
         "evaluate", files / "qrels.txt", files / "good.run", "-m", "AP", "--method", "percentile"
     )
-    assert "9999 replicates, seed 2006" in outcome.out
+    assert "9,999 replicates, seed 2006" in outcome.out
 
 
 def test_a_score_table_stands_in_for_runs(confir_command, real_data):
@@ -211,10 +211,10 @@ def test_a_baseline_puts_marks_on_runs_and_explains_them(confir_command, sample_
     assert {run for run, line in rows.items() if line.endswith("▼")} == {"tfidf"}
     note = outcome.out.splitlines()[-1]
     assert note.endswith(
-        "; ▲ ▼ significantly better, worse than bm25: t test, holm, 95 % interval by t"
+        "; ▲ ▼ significantly better, worse than bm25: t test, Holm's correction, 95 % interval by t"
     )
     wider = confir_command(*arguments, "--baseline", "bm25", "--quiet", "--level", "0.9").out
-    assert wider.endswith("bm25: t test, holm, 90 % interval by t\n")
+    assert wider.endswith("bm25: t test, Holm's correction, 90 % interval by t\n")
 
 
 def test_a_baseline_adds_the_verdicts_of_compare_to_the_records(confir_command, sample_files):
@@ -316,7 +316,7 @@ def test_ranks_are_those_on_common_topics(confir_command, uneven_table):
     assert "runs are ranked by AP on the 2 topics that all of them have, of 3" in " ".join(
         outcome.err.split()
     )
-    assert "resampled sets of 2 topics" in outcome.out
+    assert "bootstrap samples of 2 topics" in outcome.out
     assert outcome.out.splitlines()[1].split()[:2] == ["a", "1"]
 
 
@@ -413,7 +413,7 @@ def test_compressed_runs_and_names_of_ones_own(confir_command, files):
         (["qrels.txt", "good.run", "good.run"], "two runs are named 'good'"),
         (["qrels.txt", "empty.run"], "empty"),
         (["qrels.txt", "nan.run"], "nan.run:1: score 'nan'"),
-        (["qrels.txt", "twice.run"], "twice.run:2: document 'a' stands twice in topic '1'"),
+        (["qrels.txt", "twice.run"], "twice.run:2: document 'a' occurs twice in topic '1'"),
     ],
 )
 def test_bad_input_ends_in_one_sentence(confir_command, files, monkeypatch, arguments, message):
@@ -436,7 +436,7 @@ def test_a_bug_is_told_in_one_sentence_and_shown_on_demand(confir_command, files
     def broken(*_, **__):
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("confir.cli.input.evaluate", broken)
+    monkeypatch.setattr("confir.measures.evaluation.evaluate", broken)
     outcome = confir_command("evaluate", files / "qrels.txt", files / "good.run")
     assert outcome.code == 2
     assert "this is a bug in confir: RuntimeError: boom" in outcome.err

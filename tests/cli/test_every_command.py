@@ -1,18 +1,19 @@
 """Do all commands take the same options, and name at once what they cannot do?"""
 
-from importlib import import_module
 from typing import get_type_hints
 
 import pytest
 
-from confir.cli import COMMANDS
-from confir.cli.given import READING
+from confir.cli.groups import expand
+from confir.cli.input import reading_options
+from confir.cli.start import COMMANDS, find_command
+
+READING = reading_options()
 
 
 def parameters(name: str) -> dict[str, object]:
     """Return the parameters of a command with their types."""
-    module = import_module(f"confir.cli.{COMMANDS[name][0]}")
-    return get_type_hints(getattr(module, f"{name.replace('-', '_')}_command"))
+    return get_type_hints(expand(find_command(name)))
 
 
 def having(*names: str) -> list[str]:
@@ -138,5 +139,47 @@ def test_a_misspelt_method_is_named_before_anything_is_read(confir_command, comm
 
 
 def test_usage_errors_point_at_the_help_of_the_command(confir_command):
-    assert "(confir evaluate --help tells more)" in confir_command("evaluate", "--nothing").err
-    assert "(confir --help tells more)" in confir_command("nothing").err
+    assert "(see confir evaluate --help)" in confir_command("evaluate", "--nothing").err
+    assert "(see confir --help)" in confir_command("nothing").err
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("evaluate", "--baseline", "bm25"),
+        ("compare",),
+        ("plan", "--baseline", "bm25"),
+        ("bias-variance", "--baseline", "bm25", "--loss-depth", 5),
+        ("collection", "--baseline", "bm25", "--replicates", 9),
+        ("chance", "--documents", 60_000, "--draws", 0),
+    ],
+    ids=lambda words: words[0],
+)
+def test_runs_are_looked_for_once(confir_command, sample_files, monkeypatch, words):
+    from confir.data.formats import trec_files
+
+    found = []
+    original = trec_files.find_runs
+
+    def noted(sources):
+        found.append(original(sources))
+        return found[-1]
+
+    for module in ("trec_files", "objects"):
+        monkeypatch.setattr(f"confir.data.formats.{module}.find_runs", noted)
+    command, *options = words
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
+    outcome = confir_command(command, sample_files / "qrels.txt", *runs, "-m", "AP", *options)
+    assert outcome.code == 0, outcome.err
+    assert len(found) == 1
+
+
+def test_a_baseline_that_is_one_more_file_is_added_to_the_runs(confir_command, sample_files):
+    runs = sample_files / "runs"
+    outcome = confir_command(
+        *("compare", sample_files / "qrels.txt", runs / "dense.txt", "-m", "AP"),
+        *("--baseline", runs / "tfidf.txt", "--format", "csv"),
+    )
+    assert outcome.code == 0
+    assert "tfidf,dense" in outcome.out

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import confir
-from confir.intervals.documents import DOCUMENT_METHODS
+from confir.intervals.catalogue import methods_over
 
 
 def test_every_measure_is_listed(confir_command):
@@ -16,8 +16,8 @@ def test_every_measure_is_listed(confir_command):
 
 def test_every_method_is_listed_with_what_it_resamples(confir_command):
     methods = json.loads(confir_command("methods", "--format", "json").out)
-    expected = [(name, "topics") for name in confir.METHODS]
-    expected += [(name, "documents") for name in DOCUMENT_METHODS]
+    expected = [(name, "topics") for name in methods_over("topics")]
+    expected += [(name, "documents") for name in methods_over("documents")]
     assert [(record["method"], record["over"]) for record in methods] == expected
     assert all(record["assumes"] and record["fails"] for record in methods)
 

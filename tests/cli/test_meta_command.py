@@ -361,6 +361,7 @@ def test_a_single_topic_has_no_random_effects(confir_command, tmp_path):
         (["--pairing", "both"], "unknown value of --pairing 'both'"),
         (["-m", "NumRet"], "measures in [0, 1], which NumRet is not"),
         (["--missing", "no"], "unknown value of --missing 'no'"),
+        (["--epsilon", "0.7"], "epsilon is 0.7"),
         (["--pairing", "independent"], "--pairing is for differences; expected --baseline RUN"),
         (
             ["--pairing", "independent", "--effect", "adjusted", "--baseline", "bm25"],

@@ -3,12 +3,13 @@
 import os
 import subprocess
 import sys
-from importlib import import_module
 from typing import get_type_hints
 
 import pytest
 
-from confir.cli import COMMANDS, output_guard
+from confir.cli import output_guard
+from confir.cli.groups import expand
+from confir.cli.start import COMMANDS, find_command
 from confir.data.output_folder import OutputFolder
 from confir.errors import InvalidValueError, UnreadableError
 
@@ -31,8 +32,7 @@ def score_table(tmp_path):
 
 def text_parameters(command: str) -> set[str]:
     """Return the parameters of a command that hold text."""
-    module = import_module(f"confir.cli.{COMMANDS[command][0]}")
-    hints = get_type_hints(getattr(module, f"{command.replace('-', '_')}_command"))
+    hints = get_type_hints(expand(find_command(command)))
     return {
         name
         for name, kind in hints.items()
@@ -214,7 +214,9 @@ def test_a_link_in_a_folder_is_not_followed(tmp_path):
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UnreadableError, match=r"cannot be made a folder \(a file stands there\)"):
+    with pytest.raises(
+        UnreadableError, match=r"cannot be made a folder \(there is a file of that name\)"
+    ):
         OutputFolder(tmp_path / "file")
 
 

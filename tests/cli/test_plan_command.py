@@ -34,7 +34,7 @@ def test_topics_for_power(plan, sample_files):
 def test_the_table_says_what_the_plan_is_for(plan):
     _, out, _ = plan("--baseline", "bm25", "--difference", "0.02", "--power", "0.9")
     assert out.splitlines()[0].startswith("measure  run    topics needed")
-    assert "to show a true difference of 0.02 from bm25 with probability 0.9" in out
+    assert "to detect a true difference of 0.02 from bm25 with power 0.9" in out
     assert "the range is what the pilot allows" in out
 
 
@@ -78,7 +78,7 @@ def test_the_curve_is_drawn(plan, tmp_path, goal):
         (["--half-width", "-1"], "half width is -1.0"),
         (["--baseline", "nobody"], "unknown run 'nobody'"),
         (["--baseline", "bm25", "--power", "2"], "power is 2.0"),
-        (["--half-width", "0.1", "--power", "0.9"], "--power is for differences to show"),
+        (["--half-width", "0.1", "--power", "0.9"], "--power is for differences to detect"),
         (["--baseline", "bm25", "--topics", "1"], "--topics is 1; expected 2 or more"),
         (["-o", "plan.doc"], "unknown ending"),
     ],

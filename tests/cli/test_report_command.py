@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from confir.measures.evaluation import evaluate
 from confir.report.contents import gather_contents
 
 
@@ -169,9 +170,11 @@ def test_the_demo_writes_the_page_and_says_where(confir_command, folder, monkeyp
     assert "rerank" in out
     assert "demo.html: a page about the sample" in err
     assert written["path"] == "demo.html"
-    assert written["seed"] == 5
-    assert [run.name for run in written["runs"]] == list(written["scores"].runs)
-    assert written["qrels"].topics == written["scores"].topics
+    assert written["rng"] == 5
+    assert written["title"] == "confir sample collection"
+    scores = evaluate(written["scores"])
+    assert [run.name for run in written["scores"].sources] == list(scores.runs)
+    assert written["scores"].qrels.topics == scores.topics
     assert written["origin"].command == "confir demo --report demo.html --seed 5"
 
 

@@ -68,6 +68,8 @@ def test_a_chart_is_drawn(split_half, tmp_path):
         (("--method", "bcaa"), "did you mean bca"),
         (("-m", "NumRel"), "which NumRel is not"),
         (("--level", "0"), "level is 0.0"),
+        (("--epsilon", "0.7"), "epsilon is 0.7"),
+        (("--margin", "0.1"), "No such option: --margin"),
         (("--depth", "0"), "depth is 0"),
     ],
 )

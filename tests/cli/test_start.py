@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from confir import cli
+import confir
+from confir.cli.start import COMMANDS
 
 HEAVY = {
     *("scipy", "numba", "joblib", "dask", "pandas", "polars", "pyarrow", "narwhals"),
@@ -62,18 +63,25 @@ def test_a_closed_form_needs_no_heavy_package():
 
 def test_a_command_leaves_the_others_alone():
     modules = modules_after("chance", "--documents", 10, "--relevant", 1)
-    assert "confir.cli.chance" in modules
-    assert not {"confir.cli.evaluate", "confir.cli.meta", "confir.cli.coverage"} & modules
+    assert "confir.studies.chance.command" in modules
+    assert (
+        not {
+            "confir.studies.means.command",
+            "confir.studies.meta_analysis.command",
+            "confir.studies.coverage.command",
+        }
+        & modules
+    )
 
 
 def test_help_lists_every_command(confir_command):
     outcome = confir_command("--help")
     assert outcome.code == 0
     listed = {line.split()[1] for line in outcome.out.splitlines() if line.startswith("│ ")}
-    assert set(cli.COMMANDS) <= listed
+    assert set(COMMANDS) <= listed
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(confir_command, name):
     outcome = confir_command(name, "--help")
     assert outcome.code == 0
@@ -81,15 +89,16 @@ def test_every_command_explains_itself(confir_command, name):
 
 
 def test_every_command_is_listed():
-    folder = Path(cli.__file__).parent
+    folder = Path(confir.__file__).parent
     found = {
-        (path.stem, node.name)
-        for path in folder.glob("*.py")
+        (".".join(path.relative_to(folder.parent).with_suffix("").parts), node.name)
+        for path in (*folder.glob("cli/*.py"), *folder.glob("studies/*/command.py"))
+        if path.name != "start.py"  # which finds commands and has none
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.FunctionDef) and re.fullmatch("[a-z].*_command", node.name)
     }
     listed = {
-        (module, f"{name.replace('-', '_')}_command") for name, (module, _) in cli.COMMANDS.items()
+        (module, f"{name.replace('-', '_')}_command") for name, (module, _) in COMMANDS.items()
     }
     assert found == listed
 

@@ -206,10 +206,18 @@ def memory_error_in(module: str):
     [
         ("evaluate", "confir.resampling.topics", "fewer --replicates need less"),
         ("split-half", "confir.resampling.documents", "fewer --replicates need less"),
-        ("chance", "confir.studies.random_baseline", "fewer --draws need less"),
+        ("chance", "confir.studies.chance.chance", "fewer --draws need less"),
         ("simulate", "confir.data.simulation", "fewer --topics, --runs or a smaller --depth"),
-        ("plan", "confir.studies.planning", "fewer runs or a smaller table at a time need less"),
-        ("evaluate", "confir.data.trec_files", "fewer runs or a smaller table at a time need less"),
+        (
+            "plan",
+            "confir.studies.planning.planning",
+            "fewer runs or a smaller table at a time need less",
+        ),
+        (
+            "evaluate",
+            "confir.data.formats.trec_files",
+            "fewer runs or a smaller table at a time need less",
+        ),
         ("methods", "confir.report.tables", "fewer runs or a smaller table at a time need less"),
     ],
 )

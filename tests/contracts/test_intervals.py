@@ -8,19 +8,23 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+import confir
 import confir.parallel
 from confir.data.scores import Scores, scores_from_entries
 from confir.errors import DegenerateSampleWarning
-from confir.intervals import catalogue
-from confir.intervals.catalogue import METHODS, confidence_interval
+from confir.intervals import columns as column_blocks
+from confir.intervals.catalogue import confidence_interval, methods_over
 from confir.intervals.probe import Probe, side_of_limits
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topics import bootstrap_topics
 
+METHODS = methods_over("topics")
 LEVELS = (0.2, 0.5, 0.8, 0.95, 0.98)
 AFFINE = ("t", "percentile", "bca", "bootstrap-t", "symmetric-t")
 DRAWING = [
-    name for name, method in METHODS.items() if method.resamples or name in ("betting", "gaffke")
+    name
+    for name, method in METHODS.items()
+    if method.resamples or method.draws or name == "betting"
 ]
 WITHOUT_RESAMPLING = [name for name, method in METHODS.items() if not method.resamples]
 BOUNDED = [name for name, method in METHODS.items() if method.bounded]
@@ -77,6 +81,35 @@ def assert_close(one, other, tolerance=1e-12):
         np.testing.assert_allclose(
             getattr(one, name), getattr(other, name), rtol=0, atol=tolerance, err_msg=one.method
         )
+
+
+def test_methods_say_what_they_serve():
+    assert list(methods_over("documents")) == ["linear", "logit", "percentile", "bca"]
+    both = [method.name for method in confir.METHODS.values() if len(method.over) > 1]
+    assert both == ["percentile", "bca"]
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.closed_form])
+def test_a_closed_form_takes_a_column_for_itself_and_no_seed(name):
+    distribution = bootstrap_topics(columns(), replicates=9, rng=1)
+    assert not METHODS[name].resamples
+    whole = METHODS[name].compute(replace(distribution, seed=1, replicates=None), 0.9)
+    for column in (0, 20, 37):
+        alone = bootstrap_topics(columns()[:, column], replicates=9, rng=2)
+        found = METHODS[name].compute(alone, 0.9)
+        assert (found.low[0], found.high[0]) == pytest.approx(
+            (whole.low[column], whole.high[column]), abs=1e-14
+        )
+
+
+def test_methods_that_draw_depend_on_the_seed_without_replicates():
+    distribution = replace(bootstrap_topics(columns(), replicates=9, rng=1), replicates=None)
+    for name in WITHOUT_RESAMPLING:
+        one, other = (
+            METHODS[name].compute(replace(distribution, seed=seed, draws=99), 0.9).low
+            for seed in (1, 2)
+        )
+        assert (one != other).any() == (METHODS[name].draws or name == "betting")
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -189,7 +222,7 @@ def test_bounded_methods_mirror_at_a_half(method):
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
     x = np.random.default_rng(0).beta(0.5, 1.5, (50, 150)).round(4)
-    assert x.shape[1] > 2 * catalogue._BLOCK
+    assert x.shape[1] > 2 * column_blocks._BLOCK
     found = []
     for cores in (1, 2, 4):
         monkeypatch.setattr(confir.parallel, "usable_cores", lambda cores=cores: cores)
@@ -214,7 +247,7 @@ def test_the_number_of_threads_of_a_matrix_product_changes_no_bit(width):
 def test_other_block_sizes_agree(monkeypatch, block):
     x = columns()
     usual = limits_of(x, method=list(METHODS))
-    monkeypatch.setattr(catalogue, "_BLOCK", block)
+    monkeypatch.setattr(column_blocks, "_BLOCK", block)
     for one, other in zip(usual, limits_of(x, method=list(METHODS)), strict=True):
         assert_close(one, other)
 
@@ -226,15 +259,16 @@ def test_several_methods_at_once_are_those_taken_one_by_one(scores):
 
 
 def test_another_run_changes_no_numbers_of_the_others(scores):
-    fewer = scores.select(runs=scores.runs[:-3])
+    fewer = scores.select(run=scores.runs[:-3])
     kept = len(fewer.runs)
     for one, other in zip(
         limits_of(fewer, method=list(METHODS)),
         limits_of(scores, method=list(METHODS)),
         strict=True,
     ):
-        cut = replace(other, estimate=other.estimate[:kept], low=other.low[:kept])
-        assert_close(one, replace(cut, high=other.high[:kept]))
+        for name in ("estimate", "low", "high"):
+            cut = getattr(other, name)[:kept]
+            np.testing.assert_allclose(cut, getattr(one, name), rtol=0, atol=1e-12)
 
 
 def test_missing_scores_of_one_run_change_no_numbers_of_the_others(scores):
@@ -279,7 +313,7 @@ def test_the_side_found_by_counting_is_that_of_the_limits(method, level, near):
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_every_method_that_fits_answers_for_every_statistic(scores, statistic):
     options = {"baseline": "run0"} if STATISTICS[statistic].compares else {}
-    some = scores.select(runs=scores.runs[:4])
+    some = scores.select(run=scores.runs[:4])
     distribution = bootstrap_topics(some, statistic=statistic, replicates=499, rng=1, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

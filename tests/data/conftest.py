@@ -2,7 +2,7 @@
 
 import pytest
 
-from confir.data import blocks
+from confir.data.scanning import blocks
 
 
 @pytest.fixture

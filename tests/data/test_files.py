@@ -406,7 +406,7 @@ def test_standard_input_is_read_once(monkeypatch):
 @pytest.mark.parametrize("kind", COMPRESSED)
 def test_compressed_zeros_are_refused_at_once(tmp_path, kind):
     path = write(tmp_path, COMPRESSORS[kind](TEXT[:100] + bytes(100)))
-    with pytest.raises(UnreadableError, match="data: the compressed data hold no text"):
+    with pytest.raises(UnreadableError, match="data: the compressed data are not text"):
         read_bytes(path)
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from confir.data import list_scanner
-from confir.data.list_scanner import ListScanner, read_lists
+from confir.data.formats.run_readers import read_qrels, read_run
+from confir.data.formats.trec_files import RunSource
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists import build_lists
-from confir.data.run_readers import read_qrels, read_run
-from confir.data.scan_kernels import load_kernels
-from confir.data.trec_files import RunSource
+from confir.data.scanning import list_scanner
+from confir.data.scanning.list_scanner import ListScanner, read_lists
+from confir.data.scanning.scan_kernels import load_kernels
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 from run_files import (
     assert_passing_with_bounds_checked,

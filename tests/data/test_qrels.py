@@ -85,6 +85,8 @@ def test_a_repeated_judgement_counts_once_with_a_warning():
             ("1", "0", "a", 1), ("1", "0", "b", 0), ("1", "0", "a", 1), ("1", "0", "a", 1)
         )
     assert judgements(qrels) == [("1", "0", "a", 1), ("1", "0", "b", 0)]
+    with pytest.warns(InputWarning, match="1 judgement is repeated with the same gain"):
+        qrels_of(("1", "0", "a", 1), ("1", "0", "a", 1))
 
 
 def test_the_same_document_in_two_topics_is_no_repetition():

@@ -91,7 +91,7 @@ def test_a_document_twice_in_a_topic_is_an_error(entries):
     with pytest.raises(FormatError) as caught:
         run_of(*entries, name="r")
     assert str(caught.value) == (
-        "r: document 'a' stands twice in topic '1'; expected each document once per topic"
+        "r: document 'a' occurs twice in topic '1'; expected each document once per topic"
     )
 
 

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confir.data import blocks, scan_kernels, scanner
 from confir.data.files import open_bytes
+from confir.data.formats.run_readers import read_qrels
+from confir.data.formats.trec_files import RunSource
 from confir.data.qrels import Qrels
-from confir.data.run_readers import read_qrels
-from confir.data.scan_kernels import load_kernels
-from confir.data.scanner import Wanted, read_rankings, scan_rankings
-from confir.data.trec_files import RunSource
+from confir.data.scanning import blocks, scan_kernels, scanner
+from confir.data.scanning.scan_kernels import load_kernels
+from confir.data.scanning.scanner import Wanted, read_rankings, scan_rankings
 from confir.errors import FormatError, InputWarning, UnreadableError
 from run_files import (
     NUMBERS,
@@ -244,7 +244,7 @@ def test_a_document_twice_in_a_topic_is_an_error(tmp_path, topic, block_size):
     lines[-1] = lines[5001]
     source = write(tmp_path, lines)
     assert scan(Wanted(PLAIN_QRELS), source, block_size=block_size) is None
-    with pytest.raises(FormatError, match=r":10000: document 'doc1' stands twice .* line 5002\)"):
+    with pytest.raises(FormatError, match=r":10000: document 'doc1' occurs twice .* line 5002\)"):
         read_rankings(PLAIN_QRELS, [source])
 
 
@@ -437,8 +437,8 @@ def test_small_input_never_loads_numba(tmp_path):
     (tmp_path / "qrels").write_text("1 0 doc3 1\n")
     program = (
         "import sys\n"
-        "from confir.data.scanner import RunSource, read_rankings\n"
-        "from confir.data.run_readers import read_qrels\n"
+        "from confir.data.scanning.scanner import RunSource, read_rankings\n"
+        "from confir.data.formats.run_readers import read_qrels\n"
         f"read_rankings(read_qrels({str(tmp_path / 'qrels')!r}), [RunSource({run.path!r})])\n"
         "print('numba' in sys.modules)\n"
     )

@@ -21,8 +21,8 @@ import zstandard
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from confir.data.score_files import read_scores, write_scores
 from confir.data.scores import Scores, scores_from_entries
+from confir.data.tables.score_files import read_scores, write_scores
 from confir.errors import (
     ConfirError,
     FormatError,
@@ -147,7 +147,7 @@ def test_outputs_of_every_version_of_trec_eval_are_read_and_merged(real_data):
     paths = sorted((real_data / "soboroff2014" / "trec_eval_outputs").iterdir())
     scores = read_scores(paths)
     assert scores.runs == tuple(SOBOROFF_MAP)
-    entries = as_entries(scores.select(measures=["AP"]))
+    entries = as_entries(scores.select(measure=["AP"]))
     for run, (topic, value, count) in SOBOROFF_MAP.items():
         assert entries[run, "AP", topic] == value
         assert sum(name == run for name, _, _ in entries) == count
@@ -201,7 +201,7 @@ def test_measures_of_one_run_are_merged_from_three_files(real_data):
         means = {
             name: float(value) for name, topic, value in lines if topic == "all" and name == "map"
         }
-        assert scores.select(measures=["AP"]).mean()[0, 0] == pytest.approx(means["map"], abs=1e-4)
+        assert scores.select(measure=["AP"]).mean()[0, 0] == pytest.approx(means["map"], abs=1e-4)
 
 
 # ir_measures
@@ -240,7 +240,7 @@ def test_output_of_ir_measures_is_read(write, ir_measures_output, options):
     assert scores.runs == ("bm25",)
     assert set(scores.measures) == {"AP", "nDCG@10", "P(rel=2)@5"}
     assert scores.topics == ("301", "302", "303")
-    ap = scores.select(measures=["AP"]).values[:, 0, 0]
+    ap = scores.select(measure=["AP"]).values[:, 0, 0]
     np.testing.assert_allclose(ap, [0.0324, 0.4175, 0.0858], atol=5e-5)
 
 
@@ -279,7 +279,7 @@ def test_the_column_of_topics_is_told_by_content(write, text, topics, measures):
 
 
 def test_columns_that_cannot_be_told_apart_are_an_error(write):
-    with pytest.raises(FormatError, match="cannot tell the column of topics from that of measures"):
+    with pytest.raises(FormatError, match="columns of topics and measures cannot be distinguished"):
         read_scores(write("a", "x\ty\t0.5\n"))
 
 
@@ -364,7 +364,7 @@ SUMMARIES = ("all", "ALL", "mean", "Average", "amean", "Total", " mean ")
 @pytest.mark.parametrize("name", SUMMARIES)
 def test_summaries_are_left_out_of_long_tables_with_a_warning(write, name):
     path = write("t.csv", LONG + f'bm25,AP,"{name}",0.4\n')
-    message = rf"t\.csv: summaries are left out: topic '{name}' \(lines 5\)"
+    message = rf"t\.csv: summaries are left out: topic '{name}' \(line 5\)"
     with pytest.warns(InputWarning, match=message) as seen:
         assert as_entries(read_scores(path)) == EXPECTED
     assert seen[0].filename == __file__
@@ -433,7 +433,7 @@ def test_row_names_beside_topics_are_ignored(write):
 @pytest.mark.parametrize("name", SUMMARIES)
 def test_summaries_are_left_out_of_wide_tables_with_a_warning(write, name):
     path = write("t.csv", WIDE + f'"{name}",0.4,#DIV/0!\n')
-    with pytest.warns(InputWarning, match=r"summaries are left out.*\(lines 4\)"):
+    with pytest.warns(InputWarning, match=r"summaries are left out.*\(line 4\)"):
         assert as_entries(read_scores(path, measure="AP")) == EXPECTED
 
 
@@ -463,7 +463,7 @@ def test_rows_without_topics_are_numbered_in_order_with_a_warning(write):
 
 def test_a_few_short_rows_of_a_wide_table_are_left_out_with_a_warning(write):
     path = write("t.csv", "topic,a,b\n1,0.5,0.5\n2,1\n3,0.25,0.25\n")
-    with pytest.warns(InputWarning, match=r"t\.csv: rows with fewer columns.*\(lines 3\)") as seen:
+    with pytest.warns(InputWarning, match=r"t\.csv: rows with fewer columns.*\(line 3\)") as seen:
         scores = read_scores(path)
     assert seen[0].filename == __file__
     assert scores.topics == ("1", "3")
@@ -589,7 +589,10 @@ def test_a_list_of_records_is_read(write, name, indent):
 @pytest.mark.parametrize("indent", [None, 2])
 def test_the_dictionary_of_scores_is_read(write, name, indent):
     scores = read_scores(write("t.csv", LONG))
-    text = json.dumps(scores.to_dict(), indent=indent)
+    nested: dict[str, dict[str, dict[str, float]]] = {}
+    for run, measure, topic, score in zip(*scores.to_dict().values(), strict=True):
+        nested.setdefault(run, {}).setdefault(measure, {})[topic] = score
+    text = json.dumps(nested, indent=indent)
     assert as_entries(read_scores(write(name, text))) == EXPECTED
 
 
@@ -790,8 +793,8 @@ def test_standard_input_is_read(monkeypatch):
         ("t.csv", "0.5,0.25\n1,1\n", r"t\.csv:1: the first row holds numbers only"),
         ("t.csv", "topic,a\n1,\n2,NA\n", r"t\.csv: every score is missing"),
         ("t.csv", "topic,a\nall,1\n", r"t\.csv: only summaries \(topic 'all'\)"),
-        ("t.csv", 'topic,a\n1,"0.5\n', r"t\.csv:2: the columns cannot be told apart"),
-        ("t.csv", 'topic,a\n1,"0.5"x\n', r"t\.csv:2: the columns cannot be told apart"),
+        ("t.csv", 'topic,a\n1,"0.5\n', r"t\.csv:2: the columns cannot be read"),
+        ("t.csv", 'topic,a\n1,"0.5"x\n', r"t\.csv:2: the columns cannot be read"),
         ("t.csv", b"topic,a\n1,0.5\n\xe9,1\n", r"t\.csv:3: byte 0xe9 is not UTF-8 text"),
         ("t.csv", LONG.encode("utf-16"), r"t\.csv: the file is in UTF-16"),
         ("t", "hello world\n", "t:1: no columns;"),
@@ -828,7 +831,7 @@ def test_standard_input_is_read(monkeypatch):
         (
             "t.jsonl",
             '{"topic": 1, "score": 1, "topic": 2}\n',
-            r"t\.jsonl:1: 'topic' stands twice in one JSON object",
+            r"t\.jsonl:1: 'topic' occurs twice in one JSON object",
         ),
         ("t.jsonl", '{"topic": true, "score": 1}\n', r"t\.jsonl:1: topic True is not an id"),
         (
@@ -853,11 +856,11 @@ def test_standard_input_is_read(monkeypatch):
             r"t\.json: no object at a → AP; expected run → measure → topic → score",
         ),
         ("t.json", '{"a": {"AP": {"1": "x"}}}', r"t\.json: row 1: 'x' under 'score'"),
-        ("t.json", '{"a": {"AP":\n{"1": 1, "b": 0,\n"1": 2}}}', r"t\.json:3: '1' stands twice"),
+        ("t.json", '{"a": {"AP":\n{"1": 1, "b": 0,\n"1": 2}}}', r"t\.json:3: '1' occurs twice"),
         (
             "t.json",
             '{"a": {"AP": {"1": 1, "1": 2}}}',
-            r"t\.json:1: '1' stands twice in one JSON object",
+            r"t\.json:1: '1' occurs twice in one JSON object",
         ),
         ("t.json", "[" * 100_000, r"t\.json:1: not readable as JSON"),
         ("t.json", '[{"topic": 1, "score": 1' + "0" * 400 + "}]", r"t\.json: row 1: 1000+"),

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from confir.data.score_files import write_scores
-from confir.data.score_objects import as_scores
 from confir.data.scores import Scores
+from confir.data.tables.score_files import write_scores
 from confir.errors import ConfirError, FormatError, InvalidValueError
+from confir.measures.evaluation import as_scores
 
 SCORES = Scores(
     ("1", "2", "3"),
@@ -103,3 +103,22 @@ def test_scores_of_lists_are_arrays_and_tuples():
     made = Scores(["1"], ["x"], ["AP"], [[[0.5]]])
     assert (made.topics, made.runs, made.measures) == (("1",), ("x",), ("AP",))
     assert made.values.dtype == np.float64
+
+
+def test_columns_of_scores_make_the_scores_again():
+    scores = Scores(("1", "2"), ("b", "a"), ("AP", "RR"), np.arange(8.0).reshape(2, 2, 2) / 8)
+    again = as_scores(scores.to_dict())
+    assert (again.topics, again.runs, again.measures) == (
+        scores.topics,
+        scores.runs,
+        scores.measures,
+    )
+    np.testing.assert_array_equal(again.values, scores.values)
+
+
+def test_columns_of_different_lengths_are_an_error():
+    columns = {"run": ["a", "a"], "measure": ["AP"] * 2, "topic": ["1", "2"], "score": [0.5]}
+    with pytest.raises(FormatError, match="columns of different lengths"):
+        as_scores(columns)
+    with pytest.raises(FormatError, match="no scores"):
+        as_scores({name: [] for name in columns})

@@ -37,11 +37,11 @@ def test_two_equal_names_are_an_error(kind, topics, runs, measures):
 
 
 def test_the_display_tells_the_size():
-    assert repr(with_a_gap()) == "Scores(3 topics × 2 runs × 2 measures)"
+    assert repr(with_a_gap()) == "Scores(topic: 3, run: 2, measure: 2)"
 
 
 def test_select_keeps_the_order_asked_for():
-    chosen = with_a_gap().select(runs=["a", "b"], measures=["AP"])
+    chosen = with_a_gap().select(run=["a", "b"], measure=["AP"])
     assert (chosen.topics, chosen.runs, chosen.measures) == (TOPICS, ("a", "b"), ("AP",))
     np.testing.assert_array_equal(chosen.values[:, :, 0], [[3, 1], [7, np.nan], [11, 9]])
 
@@ -52,7 +52,7 @@ def test_select_of_nothing_in_particular_is_everything():
 
 
 @pytest.mark.parametrize(
-    ("kind", "names"), [("run", {"runs": ["c"]}), ("measure", {"measures": ["ap"]})]
+    ("kind", "names"), [("run", {"run": ["c"]}), ("measure", {"measure": ["ap"]})]
 )
 def test_select_of_an_unknown_name_is_an_error(kind, names):
     with pytest.raises(UnknownNameError, match=f"unknown {kind}"):
@@ -76,10 +76,11 @@ def test_records_are_the_scores_that_are_there():
     assert ("b", "AP", "1") not in {(r["run"], r["measure"], r["topic"]) for r in records}
 
 
-def test_the_dictionary_is_nested_by_run_measure_and_topic():
-    nested = with_a_gap().to_dict()
-    assert nested["b"]["AP"] == {"01": 1.0, "NA": 9.0}
-    assert list(nested) == list(RUNS)
+def test_the_dictionary_holds_the_columns_of_the_records():
+    columns = with_a_gap().to_dict()
+    assert list(columns) == ["run", "measure", "topic", "score"]
+    assert columns["run"] == ["b"] * 5 + ["a"] * 6
+    assert columns["score"] == [record["score"] for record in with_a_gap().to_records()]
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])

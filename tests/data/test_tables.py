@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from confir.data.effect_files import read_effects
-from confir.data.score_files import read_scores, write_scores
 from confir.data.scores import Scores
+from confir.data.tables.effect_files import read_effects
+from confir.data.tables.score_files import read_scores, write_scores
 from confir.errors import FormatError, InputWarning
 
 NAMES = ("run", "measure", "topic", "score")
@@ -209,9 +209,9 @@ def test_comments_within_quotes_are_text(tmp_path):
     [
         ("e.csv", "study,effect,se\na,1,1\n# b,1,1\n\na,2,1\n", ":5: a second effect of study 'a'"),
         ("e.jsonl", '{"study": "a", "effect": 1, "se": 1,\n "se": 2}', ":1: not JSON"),
-        ("e.json", '[{"study": "a", "effect": 1, "se": 1,\n "se": 2}]', ":2: 'se' stands twice"),
+        ("e.json", '[{"study": "a", "effect": 1, "se": 1,\n "se": 2}]', ":2: 'se' occurs twice"),
         ("e.csv", "study,effect,se,SE\na,1,1,1\n", ":1: two columns are named 'se'"),
-        ("e.csv", 'study,effect,se\n"a,1,1\n', ":2: the columns cannot be told apart"),
+        ("e.csv", 'study,effect,se\n"a,1,1\n', ":2: the columns cannot be read"),
         ("e.csv", "study,effect,se\na,1,1\n\ufeffstudy,effect,se\n", ":3: a byte order mark"),
         ("e.json", '[{"study": "a", "effect": 1, "se": 1}, {"study": 2}]', ": row 2: a record of"),
     ],
@@ -225,7 +225,7 @@ def test_effects_are_read_by_the_rule_of_scores(tmp_path, name, content, problem
 
 def test_summaries_are_left_out_of_effects_with_a_warning(tmp_path):
     (tmp_path / "e.csv").write_text("study,effect,se\na,1,1\nb,2,1\nTotal,1.5,0.7\n")
-    with pytest.warns(InputWarning, match=r"summaries are left out: study 'Total' \(lines 4\)"):
+    with pytest.warns(InputWarning, match=r"summaries are left out: study 'Total' \(line 4\)"):
         assert read_effects([str(tmp_path / "e.csv")]).studies == ("a", "b")
 
 
@@ -305,7 +305,7 @@ GDEVAL = (
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_output_of_gdeval_is_read(tmp_path, name, separator):
     (tmp_path / name).write_text(GDEVAL.replace(",", separator))
-    with pytest.warns(InputWarning, match=r"summaries are left out: topic 'amean' \(lines 4\)"):
+    with pytest.warns(InputWarning, match=r"summaries are left out: topic 'amean' \(line 4\)"):
         scores = read_scores(tmp_path / name)
     assert (scores.runs, scores.measures) == (("UAMSA10",), ("ndcg@20", "err@20"))
     assert scores.topics == ("51", "52")
@@ -458,9 +458,9 @@ def test_types_of_parquet_columns_do_not_matter(tmp_path, types):
 
 
 def test_long_columns_of_parquet_are_never_lists(tmp_path, monkeypatch):
-    from confir.data.columns import Table
+    from confir.data.tables.columns import InputTable
 
-    monkeypatch.setattr(Table, "_cells", None)
+    monkeypatch.setattr(InputTable, "_cells", None)
     scores = Scores(("1", "2"), ("b", "a"), ("AP",), np.array([[[0.5], [1]], [[np.nan], [0]]]))
     write_scores(scores, tmp_path / "t.parquet")
     assert_equal(read_scores(tmp_path / "t.parquet"), scores)

@@ -18,19 +18,19 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confir.data import trec_files
 from confir.data.files import read_bytes
-from confir.data.qrels import build_qrels
-from confir.data.run import build_run
-from confir.data.run_readers import read_qrels, read_run
-from confir.data.run_writers import write_qrels, write_run
-from confir.data.trec_files import (
+from confir.data.formats import trec_files
+from confir.data.formats.run_readers import read_qrels, read_run
+from confir.data.formats.run_writers import write_qrels, write_run
+from confir.data.formats.trec_files import (
     RunSource,
     find_runs,
     name_from_path,
     read_intents,
     text_bytes,
 )
+from confir.data.qrels import build_qrels
+from confir.data.run import build_run
 from confir.errors import (
     ConfirError,
     FormatError,
@@ -228,7 +228,7 @@ def test_five_columns_are_read_with_a_warning(tmp_path):
 
 def test_without_any_tag_a_run_is_named_by_its_file(tmp_path):
     path = write(tmp_path, "1 Q0 a 1 1\n", "input.bm25.run")
-    with pytest.warns(InputWarning, match="1 lines have five columns"):
+    with pytest.warns(InputWarning, match="1 line has five columns"):
         assert read_run(path, name_by="tag").name == "bm25"
 
 
@@ -258,7 +258,7 @@ BAD_RUN_LINES = [
     ("1 Q0 y 1 5 tag x 1 Q0 z 2 4 tag\n", f"13 columns; {RUN_EXPECTS}"),
     (
         "1 Q0 a 9 0.1 tag\n",
-        "document 'a' stands twice in topic '1' (first on line 3); expected each document once per topic",
+        "document 'a' occurs twice in topic '1' (first on line 3); expected each document once per topic",
     ),
     (f"1 Q0 z 1 {'x' * 100} tag\n", f"score '{'x' * 60}…' {NOT_FINITE}"),
     *(
@@ -517,7 +517,7 @@ def test_a_directory_stands_for_its_files(folder):
         ("inn*", r"inn\*: no such file"),
         ("a\0b", "a\0b: no such file"),
         ("a\0b/*", "no such file"),
-        ("empty", "empty: the directory holds no files; expected runs"),
+        ("empty", "empty: the directory has no files; expected runs"),
         ("", ": no such file"),
     ],
 )
@@ -596,7 +596,7 @@ def test_any_run_is_read_whatever_its_layout(scratch, data):
     expected = {}
     for (topic, docid), score in entries.items():
         expected.setdefault(topic, {})[docid] = score
-    with mock.patch.object(trec_files, "BLOCK_SIZE", data.draw(st.sampled_from([1, 40, 1 << 16]))):
+    with mock.patch.object(trec_files, "SPLIT_SIZE", data.draw(st.sampled_from([1, 40, 1 << 16]))):
         run = read_run(scratch)
     assert run.to_dict() == expected
     for topic in run:
@@ -610,7 +610,7 @@ def test_any_qrels_are_read_whatever_their_layout(scratch, data):
     entries = data.draw(JUDGEMENTS)
     rows = [(*key, str(gain)) for key, gain in entries.items()]
     scratch.write_bytes(data.draw(laid_out(rows)))
-    with mock.patch.object(trec_files, "BLOCK_SIZE", data.draw(st.sampled_from([1, 40, 1 << 16]))):
+    with mock.patch.object(trec_files, "SPLIT_SIZE", data.draw(st.sampled_from([1, 40, 1 << 16]))):
         qrels = read_qrels(scratch)
     topics = qrels.document_topics[qrels.judged_documents].tolist()
     read = {
@@ -798,7 +798,7 @@ def test_reading_by_block_and_by_line_agree(data):
     if kind == "qrels":
         by_block, by_line = regular_qrels, qrels_by_line
     size = data.draw(st.sampled_from([1, 20, 1 << 16]))
-    with mock.patch.object(trec_files, "BLOCK_SIZE", size):
+    with mock.patch.object(trec_files, "SPLIT_SIZE", size):
         try:
             quick = read_or_refuse(by_block, content, *arguments)
         except trec_files._IrregularError:

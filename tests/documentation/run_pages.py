@@ -9,6 +9,7 @@ blocks of a page run in order in one folder, which holds `sample/` as `confir de
 writes it:
 
     ```python   one program over the page; an ```output block shows what its block prints
+    ```python file=NAME   a file of that name, for the blocks below it
     ```console  commands after `$ `, each followed by what it prints
     ```sh       commands whose output the page does not show
     <!-- $ command --> … <!-- end -->   what a command prints, as part of the page itself
@@ -30,7 +31,8 @@ from pathlib import Path
 
 RUNNABLE = re.compile(
     r"""
-      ^```python\n (?P<code>.*?) ^```\n (?:\n```output\n.*?^```\n)?
+      ^```python\ file=(?P<file>\S+)\n (?P<held>.*?) ^```\n
+    | ^```python\n (?P<code>.*?) ^```\n (?:\n```output\n.*?^```\n)?
     | ^```console\n (?P<session>.*?) ^```\n
     | ^```sh\n (?P<commands>.*?) ^```\n
     | ^<!--\ \$\ (?P<command>[^\n]*)\ -->\n .*? ^<!--\ end\ -->\n
@@ -54,6 +56,9 @@ class PageRun:
 
     def block(self, match: re.Match[str]) -> str:
         """Return a block with what it prints now."""
+        if (name := match["file"]) is not None:
+            self.file(name, match["held"])
+            return match[0]
         if (code := match["code"]) is not None:
             output = self.python(code)
             shown = f"\n```output\n{output}```\n" if output else ""
@@ -65,6 +70,11 @@ class PageRun:
             return match[0]
         command = match["command"]
         return f"<!-- $ {command} -->\n\n{self.shell(command).strip()}\n\n<!-- end -->\n"
+
+    def file(self, name: str, held: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(held, encoding="utf-8")
 
     def python(self, code: str) -> str:
         printed = io.StringIO()

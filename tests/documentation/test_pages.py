@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from confir.studies import STUDIES
 from documentation.run_pages import RUNNABLE
 from requirements import missing_requirement
 
@@ -36,7 +37,9 @@ def test_blocks_run_and_print_what_the_page_shows(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_block_runs_or_says_that_it_is_for_reading(page):
     unread = RUNNABLE.sub("", page.read_text(encoding="utf-8"))
-    assert set(re.findall(r"^```(\w*)\n.*?^```$", unread, re.DOTALL | re.MULTILINE)) <= FOR_READING
+    assert (
+        set(re.findall(r"^```([^\n]*)\n.*?^```$", unread, re.DOTALL | re.MULTILINE)) <= FOR_READING
+    )
 
 
 def test_pages_run_without_the_packages_of_the_tests():
@@ -78,6 +81,18 @@ old
 $ echo warned >&2
 ```
 
+```python file=kept/module.py
+name = "kept module"
+```
+
+```python
+print(open("kept/module.py").read())
+```
+
+```output
+old
+```
+
 ```sh
 echo kept > kept.txt
 ```
@@ -102,6 +117,7 @@ def test_outputs_are_written_in_place_and_then_stay(tmp_path):
     session = "$ ls sample && \\\n    echo more\nqrels.txt\nruns\nmore\n$ echo warned >&2\nwarned\n"
     assert f"```console\n{session}```\n" in written
     assert "```\n\n```output\nnew\n```\n\n```python\nsilent" in written
+    assert '```output\nname = "kept module"\n```\n' in written
     assert "<!-- $ cat kept.txt -->\n\nkept\n\n<!-- end -->" in written
     assert "```text\nnot run\n```" in written
     assert "old" not in written
@@ -152,3 +168,26 @@ def test_continuous_integration_does_what_readme_tells_a_newcomer():
         *told.splitlines(),
         "make check",
     ]
+
+
+def readme_rows():
+    """Return the cells of README's table of questions."""
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("| question |")[2].partition("\n\n")[0]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()[2:]]
+
+
+def test_readme_has_a_row_for_each_study_in_order_and_one_for_the_report():
+    *rows, report = readme_rows()
+    assert [row[0] for row in rows] == [study.question for study in STUDIES]
+    assert report[1:3] == ["`write_report`", "`confir report`"]
+
+
+@pytest.mark.parametrize("place", range(len(STUDIES)), ids=[study.folder for study in STUDIES])
+def test_a_row_of_readme_names_the_verbs_commands_and_source_of_its_study(place):
+    study, (_, verbs, commands, source) = STUDIES[place], readme_rows()[place]
+    functions = [name for name in study.names if name[0].islower()]
+    assert sorted(re.findall(r"`(\w+)`", verbs)) == sorted(functions)
+    own = re.findall(r"`confir ([\w-]+)`", commands)
+    assert own == list(study.commands)
+    assert source == "[{}](docs/{})".format(*study.source)

@@ -15,15 +15,16 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.intervals.catalogue import (
-    METHODS,
     confidence_interval,
     find_method,
     means_alone,
+    methods_over,
 )
-from confir.intervals.interval import INTERVAL_COLUMNS, tail_probabilities
+from confir.intervals.interval import Interval, tail_probabilities
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topics import bootstrap_topics, topic_weights
 
+METHODS = methods_over("topics")
 OTHERS = [name for name in METHODS if name not in ("betting", "gaffke")]
 WITHOUT_LIMITS_FOR_EQUAL_SCORES = [name for name in OTHERS if name != "beta-logit"]
 BOUNDED = [name for name, method in METHODS.items() if method.bounded]
@@ -64,7 +65,8 @@ def test_the_catalogue_has_the_methods_of_the_specification():
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_describes_itself(name):
     method = METHODS[name]
-    for text in (method.summary, method.cost, method.assumes, method.source, method.fails):
+    use = method.topics
+    for text in (method.summary, use.cost, use.assumes, use.source, use.fails):
         assert text
     assert "\n" not in method.summary
 
@@ -82,7 +84,7 @@ def test_each_cell_is_that_of_the_run_alone(scores):
     interval = confidence_interval(scores, method="bca", replicates=999, rng=1)
     for r, run in enumerate(scores.runs):
         for m, measure in enumerate(scores.measures):
-            alone = scores.select(runs=[run], measures=[measure])
+            alone = scores.select(run=[run], measure=[measure])
             found = confidence_interval(alone, method="bca", replicates=999, rng=1)
             assert found.low[0, 0] == pytest.approx(interval.low[r, m], abs=1e-12)
             assert found.high[0, 0] == pytest.approx(interval.high[r, m], abs=1e-12)
@@ -167,7 +169,7 @@ def test_an_unknown_measure_is_bounded_if_all_of_its_scores_are_unless_stated(sc
     higher = values.copy()
     higher[3, 2] = 1.2
     table = scores_of(higher, ("mine",))
-    assert confidence_interval(table.select(runs=["a"])).method == "t"
+    assert confidence_interval(table.select(run=["a"])).method == "t"
     assert confidence_interval(higher).method == "t"
 
 
@@ -177,6 +179,17 @@ def test_degenerate_columns_are_named_with_their_own_method():
         found = confidence_interval(scores_of(values, ("AP", "NumRet")))
     assert len(caught) == 1
     assert np.isnan(found.low).tolist() == [[False, True]]
+
+
+def test_columns_without_an_interval_are_named_with_the_cause():
+    values = np.stack([np.full(5, 4.0), np.arange(5.0)], axis=-1)
+    values[1:, ..., 1] = np.nan
+    with pytest.warns(DegenerateSampleWarning) as caught:
+        confidence_interval(scores_of(values, ("NumRet", "NumRel")), method="t")
+    assert sorted(str(entry.message).partition("a ")[2] for entry in caught) == [
+        "NumRel: fewer than two scores",
+        "NumRet: the scores are all equal, or nearly so",
+    ]
 
 
 @pytest.mark.parametrize("statistic", [name for name in STATISTICS if name != "mean"])
@@ -214,12 +227,12 @@ def test_a_sampling_distribution_serves_in_place_of_scores(scores):
 def test_records_name_run_measure_topics_limits_level_and_method():
     interval = confidence_interval(scores_of([0.1, 0.3, 0.2]), method="t", level=0.9)
     (record,) = interval.to_records()
-    assert tuple(record) == INTERVAL_COLUMNS
+    assert tuple(record) == Interval.record_columns
     assert (record["run"], record["measure"], record["topics"]) == ("a", "AP", 3)
     assert (record["level"], record["method"]) == (0.9, "t")
     assert record["mean"] == pytest.approx(0.2)
     assert interval.to_dict()["low"] == [float(interval.low[0, 0])]
-    assert list(interval.to_frame("pandas").columns) == list(INTERVAL_COLUMNS)
+    assert list(interval.to_frame("pandas").columns) == list(Interval.record_columns)
     # t_2 = 2.919986, se = 0.1/√3
     assert repr(interval) == "Interval(0.2000 [0.0314, 0.3686], level=0.9, method='t')"
 

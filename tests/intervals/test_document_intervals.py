@@ -1,5 +1,7 @@
 """Do intervals over documents follow their formulas?"""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,8 +9,8 @@ from scipy import stats
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
-from confir.intervals.catalogue import confidence_interval
-from confir.intervals.documents import DOCUMENT_METHODS, document_interval
+from confir.intervals.catalogue import METHODS, confidence_interval, methods_over
+from confir.intervals.documents import check_epsilon
 from confir.resampling.documents import bootstrap_documents
 
 RANKED = list("axbcydezf")
@@ -33,7 +35,7 @@ def average_precision(ranked, relevant):
 
 
 def limits(sample, method, **options):
-    interval = document_interval(sample, method=method, **options)
+    interval = confidence_interval(sample, method=method, **options)
     return interval.low[0], interval.high[0]
 
 
@@ -53,7 +55,9 @@ def test_logit_interval_is_linear_in_the_logits():
     score = average_precision(RANKED, RELEVANT)
     centre = np.log(score / (1 - score))
     expected = 1 / (1 + np.exp(-(centre - half))), 1 / (1 + np.exp(-(centre + half)))
-    assert limits(sample, "logit", level=0.9, margin=0.001) == pytest.approx(expected, abs=1e-13)
+    assert limits(replace(sample, epsilon=0.001), "logit", level=0.9) == pytest.approx(
+        expected, abs=1e-13
+    )
 
 
 def test_percentile_interval_is_made_of_quantiles():
@@ -87,13 +91,13 @@ def test_bca_of_a_single_relevant_document_has_no_limits():
     assert np.isnan(limits(distribution(relevant=["y"]), "bca")).all()
 
 
-@pytest.mark.parametrize("method", sorted(DOCUMENT_METHODS))
+@pytest.mark.parametrize("method", sorted(methods_over("documents")))
 @pytest.mark.parametrize(("ranked", "score"), [(["a", "b"], 0.0), (["x", "y", "z", "missed"], 1.0)])
 def test_scores_that_do_not_vary_are_their_own_interval(method, ranked, score):
     assert limits(distribution(ranked=ranked), method) == (score, score)
 
 
-@pytest.mark.parametrize("method", sorted(DOCUMENT_METHODS))
+@pytest.mark.parametrize("method", sorted(methods_over("documents")))
 def test_intervals_hold_the_score_and_widen_with_the_level(method):
     sample = distribution()
     narrow, wide = limits(sample, method, level=0.8), limits(sample, method, level=0.99)
@@ -112,32 +116,32 @@ def test_methods_that_do_not_fit_are_refused_with_those_that_do():
     qrels, runs = collection()
     mean = bootstrap_documents(qrels, runs, statistic="mean", replicates=20, rng=1)
     with pytest.raises(UnsupportedMethodError, match=r"fit: linear, logit, percentile$"):
-        document_interval(mean, method="bca")
+        confidence_interval(mean, method="bca")
     logits = bootstrap_documents(qrels, runs, statistic="logit-mean", replicates=20, rng=1)
     with pytest.raises(UnsupportedMethodError, match=r"fit: linear, percentile$"):
-        document_interval(logits, method="logit")
+        confidence_interval(logits, method="logit")
 
 
 def test_wrong_options_are_named():
     sample = distribution()
     with pytest.raises(UnknownNameError, match="did you mean logit"):
-        document_interval(sample, method="logits")
-    with pytest.raises(InvalidValueError, match="margin is 0"):
-        document_interval(sample, margin=0.5)
+        confidence_interval(sample, method="logits")
+    with pytest.raises(InvalidValueError, match="epsilon is 0"):
+        check_epsilon(0.5)
     with pytest.raises(InvalidValueError, match="level is 2"):
-        document_interval(sample, level=2)
+        confidence_interval(sample, level=2)
 
 
 def test_every_method_is_described_in_a_line():
-    assert all(len(method.summary) > 20 for method in DOCUMENT_METHODS.values())
+    assert all(len(method.summary) > 20 for method in methods_over("documents").values())
 
 
-@pytest.mark.parametrize("method", sorted(DOCUMENT_METHODS))
+@pytest.mark.parametrize("method", sorted(methods_over("documents")))
 def test_confidence_interval_applies_the_methods_over_documents(method):
     sample = distribution()
     made = confidence_interval(sample, method=method, level=0.9)
-    assert (made.low[0], made.high[0]) == limits(sample, method, level=0.9)
-    assert (made.method, made.level) == (method, 0.9)
+    assert (made.low, made.high) == METHODS[method].compute(sample, 0.9)
+    assert (made.method, made.level, made.replicates) == (method, 0.9, 3_000)
 
 
 def test_confidence_interval_over_documents_is_linear_by_default():

@@ -15,19 +15,19 @@ from confir.intervals.probe import (
     INSIDE,
     UNDEFINED,
     Probe,
-    Ranks,
-    Standing,
+    TargetCounts,
     mirrored,
     side_of_limits,
     side_of_quantiles,
 )
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.topics import topic_sample, topic_weights
-from confir.studies.studied_methods import PUBLISHED_BOOTSTRAP_T
+from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
 
 COUNTING = [m for m in (*METHODS.values(), PUBLISHED_BOOTSTRAP_T) if m.count_side is not None]
 LEVELS = (0.1, 0.5, 0.95, 0.99)
 COLUMNS = 8
+TIE = np.array([1e-12])
 
 
 def gappy(values, rng):
@@ -214,48 +214,37 @@ def test_limits_of_another_shape_are_refused():
 
 def test_ties_count_half():
     values = np.array([0.1, 0.5, 0.5 + 1e-14, 0.7, np.nan])[:, None]
-    ranks = Ranks(values, np.array([0.5]), np.array([1e-12]))
+    ranks = TargetCounts(values, np.array([0.5]), np.array([1e-12]))
     assert ranks.count.item() == 4
     assert ranks.share_below.item() == 0.5  # (1 + half of 2) / 4
 
 
 def test_nothing_counted_gives_no_share():
-    ranks = Ranks(np.full((3, 1), np.nan), np.zeros(1), np.zeros(1))
+    ranks = TargetCounts(np.full((3, 1), np.nan), np.zeros(1), np.zeros(1))
     assert np.isnan(ranks.share_below).all()
 
 
 def test_a_target_known_in_part_equals_what_lies_in_its_range():
     values = np.arange(5.0)[:, None]  # the median is 2
     for lower, upper, expected in ((1.0, 1.9, BELOW), (1.9, 2.1, INSIDE), (2.1, 3.0, ABOVE)):
-        standing = Standing(values, np.array([lower]), np.array([upper]))
-        assert side_of_quantiles(standing, 0.5, 0.5).item() == expected
+        middle, reach = (lower + upper) / 2, (upper - lower) / 2
+        counts = TargetCounts(values, np.array([middle]), np.array([reach]))
+        assert side_of_quantiles(counts, 0.5, 0.5).item() == expected
 
 
 def test_an_infinite_target_equals_an_infinite_quantile():
     values = np.array([0.0, 1.0, np.inf, np.inf])[:, None]
     beyond = np.array([np.inf])
-    assert side_of_quantiles(Standing(values, beyond, beyond), 1.0, 1.0).item() == INSIDE
-    assert side_of_quantiles(Standing(values, beyond, beyond), 0.0, 0.0).item() == ABOVE
-    assert side_of_quantiles(Standing(values, -beyond, -beyond), 0.0, 1.0).item() == BELOW
+    assert side_of_quantiles(TargetCounts(values, beyond, TIE), 1.0, 1.0).item() == INSIDE
+    assert side_of_quantiles(TargetCounts(values, beyond, TIE), 0.0, 0.0).item() == ABOVE
+    assert side_of_quantiles(TargetCounts(values, -beyond, TIE), 0.0, 1.0).item() == BELOW
 
 
 def test_one_quantile_that_is_none_leaves_no_side():
-    below = Standing(np.arange(5.0)[:, None], np.array([-1.0]), np.array([-1.0]))
+    below = TargetCounts(np.arange(5.0)[:, None], np.array([-1.0]), TIE)
     assert side_of_quantiles(below, 0.5, 0.6).item() == BELOW
     assert side_of_quantiles(below, 0.5, np.array([np.nan])).item() == UNDEFINED
     assert side_of_quantiles(below, np.array([np.nan]), 0.6).item() == UNDEFINED
-
-
-def test_a_standing_of_a_methods_own_is_found_once():
-    found = []
-
-    def find(probe):
-        found.append(probe)
-        return probe.among_replicates
-
-    probe = Probe(distribution_of([0.1, 0.2, 0.3]), np.array([0.2]))
-    assert probe.standing(find) is probe.standing(find) is probe.among_replicates
-    assert found == [probe]
 
 
 def test_mirrored_sides():

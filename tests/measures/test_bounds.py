@@ -46,11 +46,11 @@ def test_a_measure_is_bounded_by_its_definition(name, bounded):
 
 def test_all_scores_of_the_table_decide_on_an_unknown_measure():
     table = scores_of([[0.2, 1.3], [0.4, 0.5]], ("mine",))
-    assert not bounded_measures(table.select(runs=["a"]))[0]
-    assert assumed_bounded(table.select(runs=["a"])) == ()
+    assert not bounded_measures(table.select(run=["a"]))[0]
+    assert assumed_bounded(table.select(run=["a"])) == ()
     inside = scores_of([[0.2, 0.3, 7.0], [0.4, 0.5, 9.0]], ("mine", "AP", "yours"))
     assert assumed_bounded(inside) == ("mine",)
-    assert assumed_bounded(inside.select(measures=["yours", "mine"])) == ("mine",)
+    assert assumed_bounded(inside.select(measure=["yours", "mine"])) == ("mine",)
     scaled = dataclasses.replace(inside, values=100 * inside.values)
     assert assumed_bounded(scaled) == ()
 
@@ -60,7 +60,7 @@ def test_what_is_stated_decides_on_unknown_measures_alone():
     stated = scores_of(values, ("mine", "AP", "NumRet"), bounded=False)
     assert bounded_measures(stated).tolist() == [False, True, False]
     assert assumed_bounded(stated) == ()
-    assert bounded_measures(stated.select(measures=["mine"])).tolist() == [False]
+    assert bounded_measures(stated.select(measure=["mine"])).tolist() == [False]
     stated = scores_of([[0.2], [1.4]], ("mine",), bounded=True)
     with pytest.raises(FormatError, match=r"mine of run 'a' on topic '1' is 1.4; .* in \[0, 1\]"):
         clip_to_range(stated)

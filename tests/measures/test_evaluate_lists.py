@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from confir.data.list_scanner import read_lists
+from confir.data.experiment import Experiment
+from confir.data.scanning.list_scanner import read_lists
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
 from confir.measures.catalogue import parse_measure
 from confir.measures.evaluation import evaluate, evaluate_lists
@@ -24,6 +25,11 @@ RUNS = {
 }
 
 
+def from_lists(qrels, runs, measures=None, **rules):
+    """Return the scores of runs whose lists are read."""
+    return evaluate_lists(Experiment(qrels, runs, measures, **rules))
+
+
 def assert_equal(one, other):
     assert one.topics == other.topics
     assert one.runs == other.runs
@@ -36,14 +42,13 @@ def assert_equal(one, other):
 def test_every_measure_scores_lists_as_it_does_runs(collection):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TopicWarning)
-        lists = read_lists(collection.qrels, collection.runs)
         try:
             expected = evaluate(collection.qrels, collection.runs, ALL)
         except TopicMismatchError as error:
             with pytest.raises(TopicMismatchError, match=re.escape(str(error))):
-                evaluate_lists(lists, ALL)
+                from_lists(collection.qrels, collection.runs, ALL)
         else:
-            assert_equal(evaluate_lists(lists, ALL), expected)
+            assert_equal(from_lists(collection.qrels, collection.runs, ALL), expected)
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
@@ -57,8 +62,8 @@ def test_every_measure_scores_lists_as_it_does_runs(collection):
 )
 def test_options_are_those_of_evaluate(options):
     names = ["AP", "nDCG", "RR"]
-    lists = read_lists(QRELS, RUNS)
-    assert_equal(evaluate_lists(lists, names, **options), evaluate(QRELS, RUNS, names, **options))
+    expected = evaluate(QRELS, RUNS, names, **options)
+    assert_equal(from_lists(QRELS, RUNS, names, **options), expected)
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
@@ -66,7 +71,8 @@ def test_ties_in_single_precision_change_the_ranks():
     ranked = read_lists(QRELS, RUNS).in_single_precision()
     for options in ({}, {"depth": 1}):
         expected = evaluate(QRELS, RUNS, ["AP", "RR"], tie_precision="single", **options)
-        assert_equal(evaluate_lists(ranked, ["AP", "RR"], **options), expected)
+        found = from_lists(QRELS, RUNS, ["AP", "RR"], tie_precision="single", **options)
+        assert_equal(found, expected)
     assert [ranked.docids[d] for d in ranked.documents[:4].tolist()] == ["c", "b", "a", "x"]
     assert ranked.scores[:4].tolist() == [1.0, 1.00000001, 1.00000002, 0.5]
 
@@ -82,26 +88,23 @@ def test_a_run_comes_back_from_its_lists():
 
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
 def test_measures_of_ir_measures_see_the_runs():
-    lists = read_lists(QRELS, RUNS)
-    assert_equal(evaluate_lists(lists, ["IPrec@0.5"]), evaluate(QRELS, RUNS, ["IPrec@0.5"]))
+    assert_equal(from_lists(QRELS, RUNS, ["IPrec@0.5"]), evaluate(QRELS, RUNS, ["IPrec@0.5"]))
 
 
 def test_warnings_and_errors_are_those_of_evaluate():
-    lists = read_lists(QRELS, RUNS)
     with pytest.warns(TopicWarning) as caught:
-        evaluate_lists(lists)
+        from_lists(QRELS, RUNS)
     with pytest.warns(TopicWarning) as expected:
         evaluate(QRELS, RUNS)
     assert [str(w.message) for w in caught] == [str(w.message) for w in expected]
     with pytest.raises(TopicMismatchError, match="lacks 1 topic"):
-        evaluate_lists(lists, missing="error")
+        from_lists(QRELS, RUNS, missing="error")
     with pytest.raises(InvalidValueError, match="depth is 0"):
-        evaluate_lists(lists, depth=0)
+        from_lists(QRELS, RUNS, depth=0)
 
 
 def test_a_way_to_treat_missing_topics_that_is_none_is_refused():
-    lists = read_lists(QRELS, RUNS)
     with pytest.raises(UnknownNameError, match="missing topics"):
-        evaluate_lists(lists, missing="bogus")
+        from_lists(QRELS, RUNS, missing="bogus")
     with pytest.raises(UnknownNameError, match="missing topics"):
         resample_documents(QRELS, RUNS, missing="bogus")

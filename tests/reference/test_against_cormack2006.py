@@ -13,7 +13,7 @@ import pytest
 
 from confir.errors import ConfirWarning
 from confir.intervals.small_r import largest_unseen_share
-from confir.studies.split_half import validate_split_half
+from confir.studies.split_half.split_half import validate_split_half
 
 EARLIER = {
     ("logit", 0): (8.5, 82.8, 8.7),

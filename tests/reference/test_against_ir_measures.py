@@ -6,8 +6,8 @@ import ir_measures
 import numpy as np
 import pytest
 
+from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.rankings import JudgedPositions
-from confir.data.run_readers import read_qrels, read_run
 from confir.measures.catalogue import parse_measure
 from requirements import missing_requirement
 

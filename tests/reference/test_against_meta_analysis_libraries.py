@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.meta_analysis import combine_effects
 
-from confir.studies.meta_analysis import pool_effects
+from confir.studies.meta_analysis.meta_analysis import pool_effects
 
 with warnings.catch_warnings():
     # PyMARE leaves a file open when it is imported

@@ -12,8 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pyNTCIREVAL.metrics import AP, ERR, RBP, MSnDCG, QMeasure, nERR
 
+from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.rankings import JudgedPositions
-from confir.data.run_readers import read_qrels, read_run
 from confir.measures.catalogue import parse_measure
 from strategies import collections, examples
 

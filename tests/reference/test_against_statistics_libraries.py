@@ -7,11 +7,11 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
-from confir.data.score_files import read_scores
+from confir.data.tables.score_files import read_scores
 from confir.errors import InputWarning
-from confir.studies.comparison import compare_runs
-from confir.studies.corrections import adjust_p_values
-from confir.studies.planning import detectable_at, plan_topics, power_at
+from confir.studies.comparison.comparison import compare_runs
+from confir.studies.comparison.corrections import adjust_p_values
+from confir.studies.planning.planning import detectable_at, plan_topics, power_at
 from studies.score_tables import table
 
 
@@ -19,7 +19,7 @@ from studies.score_tables import table
 def robust(real_data):
     """AP of a few runs of TREC 2004 Robust on 249 topics."""
     scores = read_scores(real_data / "robust2004_ap.csv")
-    return scores.select(runs=scores.runs[::10])
+    return scores.select(run=scores.runs[::10])
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def precision(real_data):
     """P@20 of runs of the TREC 2010 Web track: many ties and zeros."""
     with pytest.warns(InputWarning, match="no column of topics"):
         scores = read_scores(real_data / "urbano2018" / "web2010_p20.csv")
-    return scores.select(runs=scores.runs[::8])
+    return scores.select(run=scores.runs[::8])
 
 
 def compared(scores, test, replicates=9_999):
@@ -88,7 +88,7 @@ def test_exact_randomisation_against_scipy(collection, request):
 
 def test_drawn_randomisation_against_scipy(robust):
     replicates = 4_999
-    few = robust.select(runs=robust.runs[:4])
+    few = robust.select(run=robust.runs[:4])
     for first, second, p in compared(few, "randomisation", replicates):
         expected = stats.permutation_test(
             (second - first,),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from confir.data.scores import Scores
-from confir.studies.bias_variance import decompose_error
+from confir.studies.bias_variance.bias_variance import decompose_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
 

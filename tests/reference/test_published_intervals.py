@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from confir.data.score_files import read_scores
+from confir.data.tables.score_files import read_scores
 from confir.intervals.catalogue import METHODS, confidence_interval
 from confir.resampling.distribution import quantile_of_sorted
 from confir.resampling.topics import bootstrap_topics
@@ -72,7 +72,7 @@ def tables(real_data):
 
 
 def test_weaver1_has_the_interval_of_the_paper_but_for_its_divisor(tables):
-    weaver1 = tables["trec8.adhoc"].select(runs=["weaver1"], measures=["AP"])
+    weaver1 = tables["trec8.adhoc"].select(run=["weaver1"], measure=["AP"])
     interval = confidence_interval(weaver1, method="t")
     assert interval.estimate[0, 0].round(4) == 0.2175
     assert interval.low[0, 0].round(4) == 0.1484
@@ -167,7 +167,7 @@ def differences(published, tables):
             for method in LIMITS
         }
         for start in range(0, len(scores.runs), RUNS_TOGETHER):
-            some = scores.select(runs=scores.runs[start : start + RUNS_TOGETHER])
+            some = scores.select(run=scores.runs[start : start + RUNS_TOGETHER])
             rng = np.random.default_rng([number, start])
             distribution = bootstrap_topics(some, replicates=REPLICATES, rng=rng)
             above_zero = (some.values > 0).sum(axis=0).reshape(-1)

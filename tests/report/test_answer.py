@@ -8,13 +8,15 @@ import pytest
 from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
 from confir.measures.evaluation import evaluate
-from confir.report.answer import answer_sentences, isolated, verdicts_against
+from confir.report.answer import answer_sentences
 from confir.report.contents import Settings, gather_contents
-from confir.report.leaderboard import leaderboard_table
+from confir.report.names import isolated
 from confir.report.numbers import percent
 from confir.report.page_data import page_data
 from confir.report.tables import Cell
-from confir.studies.comparison import compare_runs
+from confir.studies.comparison.comparison import compare_runs
+from confir.studies.comparison.verdicts import verdicts_against
+from confir.studies.means.section import leaderboard_table
 
 TOPICS = 40
 FAST = Settings(replicates=499)
@@ -43,7 +45,10 @@ def test_a_clear_winner_is_significantly_better_than_every_other():
         "It is significantly better than every one of the other 2 runs "
         "(paired t test, α = 0.05, Holm's correction for 3 pairs)."
     )
-    assert "it is the best in more than 99 %, and its rank is 1 (95 % interval)" in sentences[2]
+    assert sentences[2].startswith(
+        "It ranks first in more than 99 % of bootstrap samples of the topics, and its rank is 1 "
+        "(95 % interval)"
+    )
     assert not any("a test of this pair alone" in sentence for sentence in sentences)
 
 
@@ -110,7 +115,7 @@ def test_another_level_is_named_everywhere():
     said = " ".join(answer_sentences(contents))
     assert "80 % interval" in said
     assert "α = 0.2" in said
-    assert "80 % is claimed" in said
+    assert "the nominal level is 80 %" in said
     assert "95 %" not in said
 
 
@@ -127,11 +132,15 @@ def share_sentence(contents):
     return said
 
 
+def with_collection(contents, changed):
+    return replace(contents, results={**contents.results, "collection": changed})
+
+
 def test_with_documents_it_says_what_limits_the_certainty(with_documents):
     said = share_sentence(with_documents)
-    variance = with_documents.collection.difference_variance
+    variance = with_documents["collection"].difference_variance
     place = variance.runs.index("dense")
-    parts = [p[0, 0, place] for p in (variance.topics, variance.documents, variance.interaction)]
+    parts = [p[place, 0, 0] for p in (variance.topics, variance.documents, variance.interaction)]
     for part in parts:
         assert percent(part / sum(parts), 2) in said
     assert "between rerank and dense by AP" in said
@@ -147,23 +156,23 @@ def test_with_documents_it_says_what_limits_the_certainty(with_documents):
     ],
 )
 def test_what_limits_the_certainty_is_the_larger_share(with_documents, documents, said):
-    collection = with_documents.collection
+    collection = with_documents["collection"]
     variance = collection.difference_variance
     other = replace(
         variance, documents=documents * variance.topics, interaction=0.0 * variance.topics
     )
     changed = replace(collection, difference_variance=other)
-    assert share_sentence(replace(with_documents, collection=changed)).endswith(said)
+    assert share_sentence(with_collection(with_documents, changed)).endswith(said)
 
 
 def test_a_difference_without_variance_is_not_shared_out(with_documents):
-    variance = with_documents.collection.difference_variance
+    variance = with_documents["collection"].difference_variance
     none = replace(
         variance,
         **dict.fromkeys(("topics", "documents", "interaction"), 0.0 * variance.topics),
     )
-    changed = replace(with_documents.collection, difference_variance=none)
-    sentences = answer_sentences(replace(with_documents, collection=changed))
+    changed = replace(with_documents["collection"], difference_variance=none)
+    sentences = answer_sentences(with_collection(with_documents, changed))
     assert not any(sentence.startswith("Of the variance") for sentence in sentences)
 
 
@@ -216,13 +225,13 @@ def test_the_best_run_is_the_best_on_the_topics_that_all_runs_have(favoured):
         f"mean {favoured.mean()[1, 0]:.4f} over its 30 topics, 95 % interval"
     )
     assert sentences[1].startswith("It is significantly better than every one of the other 2 runs")
-    assert contents.measures[0].rankings[0.95].rank[:, 0].tolist() == [2, 1, 3]
+    assert contents.measures[0]["ranks"][0.95].rank[:, 0].tolist() == [2, 1, 3]
     assert (
         "runs are ranked by AP on the 15 topics that all of them have, of 30" in contents.warnings
     )
     data = page_data(contents)["measures"][0]
-    assert (data["order"], data["topics"]) == ([1, 0, 2], [15, 30, 30])
-    assert (data["over"], data["ranked_on"]) == ("15 to 30 topics", "15 topics")
+    assert (data["order"], data["means"]["topics"]) == ([1, 0, 2], [15, 30, 30])
+    assert (data["means"]["over"], data["ranks"]["topics"]) == ("15 to 30 topics", "15 topics")
     table = leaderboard_table(contents)
     assert [row[:2] for row in table.rows] == [
         (Cell("y"), Cell("30")),
@@ -238,10 +247,8 @@ def test_ranks_without_common_topics_are_left_out_and_say_so(favoured):
     values[:15, 2] = np.nan
     contents = gather_contents(replace(favoured, values=values), settings=FAST)
     part = contents.measures[0]
-    assert part.rankings == {}
-    assert (
-        part.left_out["rankings"] == "ranks by AP need 2 topics that all runs have; there are none"
-    )
+    assert part["ranks"] is None
+    assert part.left_out["ranks"] == "ranks by AP need 2 topics that all runs have; there are none"
     assert (
         "the best of 3 runs is x by its mean over its own topics" in answer_sentences(contents)[0]
     )
@@ -258,10 +265,10 @@ def test_runs_without_common_topics_are_not_compared():
     )
     assert sentences[2] == "It is not compared with none: fewer than 2 topics in common."
     data = page_data(contents)
-    words = [data["verdicts"][v] for v in data["measures"][0]["at"]["0.95"]["best_is"]]
+    pairs = data["measures"][0]["comparison"]
+    words = [pairs["verdicts"][v] for v in pairs["at"]["0.95"]["best_is"]]
     assert words[1:] == ["better", "not compared"]
-    pairs = data["measures"][0]["pairs"]
-    verdicts = [data["verdicts"][v] for v in pairs["at"]["0.95"]["verdict"]]
+    verdicts = [pairs["verdicts"][v] for v in pairs["at"]["0.95"]["verdict"]]
     assert verdicts == ["worse", "not compared", "not compared"]
 
 

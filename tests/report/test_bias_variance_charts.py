@@ -7,15 +7,15 @@ import pytest
 
 from chart_labels import names_of
 from confir.data.scores import Scores
-from confir.report.bias_variance_tables import bias_variance_table
 from confir.report.charts import chart
-from confir.report.charts.bias_variance import (
+from confir.studies.bias_variance.bias_variance import decompose_error
+from confir.studies.bias_variance.chart import (
     _equal_totals,
     _round_step,
     _worth_naming,
     total_chart,
 )
-from confir.studies.bias_variance import decompose_error
+from confir.studies.bias_variance.table import bias_variance_table
 
 
 def decompose(runs: int, **options):

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.neighbours import as_qrels
+from confir.data.formats.objects import as_qrels
 from confir.report.charts import chart, chart_bytes
-from confir.report.charts.bias_variance import total_chart
-from confir.report.charts.chance import topic_chart as chance_topic_chart
-from confir.report.charts.comparison import difference_chart
-from confir.report.charts.coverage import bias_chart, population_chart, skewness_chart
-from confir.report.charts.meta import forest_chart, summary_chart
-from confir.report.charts.split_half import half_means_chart, normalised_chart
 from confir.resampling.documents import resample_documents
-from confir.studies.collection import summarise_means, summarise_topics
-from confir.studies.collection_differences import compare_on_collection, decompose_variance
-from confir.studies.meta_analysis import PooledModels
+from confir.studies.bias_variance.chart import total_chart
+from confir.studies.chance.chart import topic_chart as chance_topic_chart
+from confir.studies.collection.collection import summarise_means, summarise_topics
+from confir.studies.collection.differences import compare_on_collection, decompose_variance
+from confir.studies.comparison.chart import difference_chart
+from confir.studies.coverage.chart import bias_chart, population_chart, skewness_chart
+from confir.studies.meta_analysis.chart import forest_chart, summary_chart
+from confir.studies.meta_analysis.meta_analysis import PooledModels
+from confir.studies.split_half.chart import half_means_chart, normalised_chart
 
 HOSTILE = (
     "constructor",
@@ -51,7 +51,7 @@ def drawings(names):
         for n, r in enumerate(names)
     }  # fmt: skip
     scores = confir.evaluate(qrels, runs, ["AP", "P@5"])
-    few = scores.select(runs=names[:6])
+    few = scores.select(run=names[:6])
     renamed = confir.Scores(scores.topics, scores.runs, names[:2], scores.values)
     comparison = confir.compare_runs(renamed, rng=1)
     against = confir.compare_runs(renamed, baseline=names[0], rng=1)

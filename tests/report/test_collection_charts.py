@@ -8,15 +8,15 @@ import pytest
 from chart_labels import names_of
 from confir.data.simulation import simulate_collection
 from confir.report.charts import chart
-from confir.report.charts.collection import collection_variance_chart
-from confir.report.collection_tables import (
+from confir.resampling.documents import resample_documents
+from confir.studies.collection.chart import collection_variance_chart
+from confir.studies.collection.collection import summarise_means, summarise_topics
+from confir.studies.collection.differences import compare_on_collection, decompose_variance
+from confir.studies.collection.table import (
     collection_difference_table,
     collection_table,
     collection_variance_table,
 )
-from confir.resampling.documents import resample_documents
-from confir.studies.collection import summarise_means, summarise_topics
-from confir.studies.collection_differences import compare_on_collection, decompose_variance
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +46,15 @@ def test_shares_of_variance_sum_to_100_percent(sample):
         shares = [float(cell.text.removesuffix(" %")) for cell in row[2:5]]
         assert sum(shares) == pytest.approx(100, abs=0.16)
         parts = [variance.topics, variance.documents, variance.interaction]
-        total = sum(part[0, 0, r] for part in parts)
-        assert shares[0] == pytest.approx(100 * parts[0][0, 0, r] / total, abs=0.051)
+        total = sum(part[r, 0, 0] for part in parts)
+        assert shares[0] == pytest.approx(100 * parts[0][r, 0, 0] / total, abs=0.051)
         assert row[5].text == f"{np.sqrt(total):.4f}"
 
 
 def test_a_mean_that_does_not_vary_has_no_shares(sample):
     variance = decompose_variance(sample, summaries=("mean",))
     still = replace(
-        variance, **dict.fromkeys(("topics", "documents", "interaction"), np.zeros((1, 1, 4)))
+        variance, **dict.fromkeys(("topics", "documents", "interaction"), np.zeros((4, 1, 1)))
     )
     assert [cell.text for cell in collection_variance_table(still).rows[0][2:5]] == ["–"] * 3
 
@@ -71,7 +71,7 @@ def test_runs_stand_in_the_order_asked_for(sample):
 
 def test_runs_of_the_same_mean_both_stand_out_and_one_without_a_mean_is_last(means):
     mean = means.mean.copy()
-    mean[0, :, 0] = [np.nan, 0.6 / 3, 0.1, (0.1 + 0.2 + 0.3) / 3]
+    mean[:, 0, 0] = [np.nan, 0.6 / 3, 0.1, (0.1 + 0.2 + 0.3) / 3]
     changed = replace(means, mean=mean)
     rows = collection_table(changed).rows
     order = [means.runs[place] for place in (3, 1, 2, 0)]
@@ -83,7 +83,7 @@ def test_runs_of_the_same_mean_both_stand_out_and_one_without_a_mean_is_last(mea
 def test_differences_stand_best_first_and_unknown_ones_last(sample):
     found = compare_on_collection(sample, sample.runs[0])
     difference = found.difference.copy()
-    difference[:, 0, :] = [np.nan, 0.1, 0.2]
+    difference[:, :, 0] = [np.nan, 0.1, 0.2]
     low = np.where(np.isnan(difference), np.nan, found.low)
     changed = replace(found, difference=difference, low=low)
     drawing = chart(changed)

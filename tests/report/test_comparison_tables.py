@@ -5,16 +5,17 @@ import pytest
 from scipy.stats import norm
 
 from confir import compare_runs, plan_topics
-from confir.report.comparison_tables import (
-    by_eye,
+from confir.report.tables import Cell, to_html, to_latex, to_text
+from confir.studies.comparison.chart import comparison_chart
+from confir.studies.comparison.table import (
+    comparison_note,
     comparison_table,
     effect_table,
     extreme_table,
     group_table,
     unjoined_sentence,
 )
-from confir.report.plan_tables import plan_table
-from confir.report.tables import Cell, to_html, to_latex, to_text
+from confir.studies.planning.table import plan_table
 from studies.score_tables import table
 
 
@@ -34,10 +35,11 @@ def test_what_the_eye_may_read_is_right(scores, level, touching, half):
     z = norm.ppf((1 + level) / 2)
     for distance, text in ((2 * z, touching), (1.5 * z, half)):
         assert f"{2 * norm.sf(distance, scale=np.sqrt(2)):.1g}" == text
-    told = f"touching: p about {touching}; overlap by half an arm: p about {half})"
-    assert f"own {level:.0%}".replace("%", " %") + " intervals" in by_eye(level)
-    assert f"(for equal standard errors, {told}" in by_eye(level)
-    assert comparison_table(compare_runs(scores, level=level)).note.endswith(by_eye(level))
+    subtitle = comparison_chart(compare_runs(scores, level=level)).to_dict()["title"]["subtitle"]
+    note = " ".join(subtitle)
+    assert f"own {level:.0%}".replace("%", " %") + " intervals" in note
+    values = f"touching: p about {touching}; overlap by half an arm: p about {half})"
+    assert f"(for equal standard errors, {values}" in note
 
 
 def test_runs_stand_best_first_within_a_measure(scores):
@@ -51,7 +53,7 @@ def test_runs_stand_best_first_within_a_measure(scores):
 
 
 def test_columns_appear_where_they_say_something(scores):
-    pair = scores.select(runs=["a", "d"])
+    pair = scores.select(run=["a", "d"])
     assert comparison_table(compare_runs(pair)).columns == (
         *("measure", "run", "against", "verdict", "difference", "p", "d_z", "w/t/l"),
     )
@@ -67,9 +69,9 @@ def test_columns_appear_where_they_say_something(scores):
 
 def test_the_note_says_how_to_get_the_numbers_again(scores):
     plain = comparison_table(compare_runs(scores, baseline="a"), seed=7).note
-    assert plain.startswith(
-        "mean difference from a with 95 % interval by t, over 30 topics; p by t, adjusted by holm "
-        "for 3 pairs within each measure; w/t/l: topics won, tied, lost. By eye:"
+    assert plain == (
+        "mean difference from a with 95 % interval by t (of each pair alone), over 30 "
+        "topics; p by t test, adjusted by Holm's correction for 3 pairs within each measure; w/t/l: topics won, tied, lost"
     )
     drawn = compare_runs(scores, baseline="a", method="bca", replicates=999, rng=7)
     assert "; 999 replicates, seed 7;" in comparison_table(drawn, seed=7).note
@@ -133,3 +135,20 @@ def test_what_is_not_known_is_a_dash(scores):
     assert [cell.text for cell in row[3:]] == numbers
     plan = plan_table(plan_topics(scores, baseline="a"))
     assert [cell.text for cell in plan.rows[0][2:5]] == ["–", "–", "–"]
+
+
+def test_the_note_names_tests_and_corrections_as_sentences_do(scores):
+    several = compare_runs(scores, test=["t", "wilcoxon"], correction="benjamini-hochberg")
+    note = comparison_table(several).note
+    assert note.startswith("mean difference between runs with 95 % interval by t")
+    assert "; p by t test, Wilcoxon test, adjusted by Benjamini and Hochberg's correction" in note
+    alone = comparison_note(compare_runs(scores, correction="none", margin=0.1))
+    assert "adjusted" not in alone
+
+
+def test_groups_with_a_margin_say_that_equivalent_runs_share_them(scores):
+    groups = compare_runs(scores, margin=0.1).group_runs()
+    assert "do not differ significantly, or are equivalent within ±0.1" in (
+        group_table(groups, margin=0.1).note
+    )
+    assert "equivalent" not in group_table(groups).note

@@ -7,17 +7,17 @@ import pytest
 
 from chart_labels import names_of, without_numbers
 from confir.report.charts import chart, save_chart
-from confir.report.charts.coverage import (
+from confir.report.tables import to_text
+from confir.studies.coverage.chart import (
     bias_chart,
     coverage_chart,
     population_chart,
     skewness_chart,
     type_one_chart,
 )
-from confir.report.coverage_tables import coverage_table, type_one_run_table, type_one_table
-from confir.report.tables import to_text
-from confir.studies.coverage import estimate_coverage
-from confir.studies.type_one_error import estimate_type_one_error
+from confir.studies.coverage.coverage import estimate_coverage
+from confir.studies.coverage.table import coverage_table, type_one_run_table, type_one_table
+from confir.studies.coverage.type_one_error import estimate_type_one_error
 from studies.score_tables import table
 
 
@@ -82,14 +82,16 @@ def test_errors_made_stand_against_errors_claimed(error):
     shown = datasets(type_one_chart(error))
     for record, drawn in zip(error.to_records(), shown, strict=True):
         assert {key: drawn[key] for key in record} == record
-        assert drawn["claimed"] == pytest.approx(1 - record["level"])
+        assert drawn["nominal"] == pytest.approx(1 - record["level"])
     encoding = chart(error).to_dict()["spec"]["layer"][1]["encoding"]
     assert encoding["x"]["scale"]["domain"] == encoding["y"]["scale"]["domain"]
 
 
 def test_lines_of_the_same_colour_are_dashed_apart(error):
     methods = tuple(f"method {number}" for number in range(12))
-    wider = replace(error, methods=methods, error=np.repeat(error.error, 6, axis=0))
+    names = ("error", "below", "above", "undefined", "mean_error_se")
+    arrays = {name: np.repeat(getattr(error, name), 6, axis=0) for name in names}
+    wider = replace(error, methods=methods, **arrays)
     encoding = chart(wider).to_dict()["spec"]["layer"][1]["encoding"]
     colours = encoding["color"]["scale"]["range"]
     dashes = [tuple(dash) for dash in encoding["strokeDash"]["scale"]["range"]]
@@ -149,7 +151,9 @@ def test_charts_are_written_as_files(tmp_path, few, many, error):
     [((0.9, 0.8), ["0.10", "0.20"]), ((0.999, 0.95), ["0.001", "0.050"]), ((0.995,), ["0.005"])],
 )
 def test_claimed_errors_have_the_decimals_that_they_need(error, levels, texts):
-    claimed = replace(error, levels=levels, error=error.error[:, :, : len(levels)])
+    names = ("error", "below", "above", "undefined", "mean_error_se")
+    arrays = {name: getattr(error, name)[:, :, : len(levels)] for name in names}
+    claimed = replace(error, levels=levels, **arrays)
     assert [row[1].text for row in type_one_table(claimed).rows] == texts * 2
 
 
@@ -172,13 +176,13 @@ def test_the_table_of_coverage_has_a_row_a_method(few):
 
 def test_the_table_of_coverage_names_runs_that_stand_out(few, many):
     note = coverage_table(few, "the note").note.splitlines()
-    assert note[:2] == ["the note", "runs that stand out by low coverage:"]
+    assert note[:2] == ["the note", "runs with unusually low coverage:"]
     worst = few.outliers()[0]
     assert note[2].startswith("  run0 m0 (29 of 30 topics score 0): ")
     assert f"{worst['method']} {worst['coverage']:.3f}" in note[2]
     assert len(note) == 3
     usual = replace(many, coverage=np.full_like(many.coverage, 0.95))
-    assert coverage_table(usual).note == "no run stands out by low coverage"
+    assert coverage_table(usual, "").note == "no run has unusually low coverage"
 
 
 def test_of_many_runs_that_stand_out_the_first_ten_are_named(many):
@@ -186,22 +190,23 @@ def test_of_many_runs_that_stand_out_the_first_ten_are_named(many):
     coverage[0, :13, 0] = np.linspace(0.1, 0.2, 13)
     runs = tuple(f"run{number}" for number in range(40))
     reasons = (("why",),) * 40
-    nothing = dict.fromkeys(("below", "above", "undefined"), np.zeros((1, 40, 1)))
+    names = ("low", "high", "below", "above", "undefined")
+    nothing = dict.fromkeys(names, np.zeros((1, 40, 1))) | {"mean_se": np.zeros(1)}
     wide = replace(many, runs=runs, methods=("t",), coverage=coverage, reasons=reasons, **nothing)
-    note = coverage_table(wide).note.splitlines()
+    note = coverage_table(wide, "").note.splitlines()
     assert note[1] == "  run0 m0 (why): t 0.100"
     assert len(note) == 12
     assert note[-1] == "  and 3 more"
 
 
 def test_one_sample_shows_no_standard_error(few):
-    shown = coverage_table(replace(few, mean_se=np.full(2, np.nan)))
+    shown = coverage_table(replace(few, mean_se=np.full(2, np.nan)), "")
     assert "±" not in to_text(shown)
 
 
 def test_the_table_of_errors_is_that_of_park2011(error):
     shown = type_one_table(error, "the note")
-    assert shown.columns == ("method", "claimed", "n = 3", "n = 8")
+    assert shown.columns == ("method", "nominal", "n = 3", "n = 8")
     assert [[cell.text for cell in row[:2]] for row in shown.rows] == [
         ["t", "0.10"],
         ["t", "0.20"],

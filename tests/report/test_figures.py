@@ -12,8 +12,8 @@ from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
 from confir.report.contents import Settings, gather_contents
 from confir.report.figures import _file_names, report_figures, write_figures
-from confir.studies.topic_differences import TopicDifferences
-from confir.studies.topic_difficulty import describe_topics
+from confir.studies.comparison.topic_differences import TopicDifferences
+from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 
 RUNS = ("bm25", "dense", "rerank", "splade")
 
@@ -69,10 +69,10 @@ def test_every_part_has_its_charts(figures):
 def test_charts_of_a_measure_hold_its_records(contents, figures, place):
     part = contents.measures[place]
     name = part.measure
-    assert holds(data(figures["means", name]), part.intervals[0.95].to_records())
-    assert holds(data(figures["ranks", name]), part.rankings[0.95].to_records())
-    assert holds(data(figures["coverage", name]), part.coverage.to_records())
-    assert holds(data(figures["chance", name]), part.chance.to_records())
+    assert holds(data(figures["means", name]), part["means"][0.95].to_records())
+    assert holds(data(figures["ranks", name]), part["ranks"][0.95].to_records())
+    assert holds(data(figures["coverage", name]), part["coverage"].to_records())
+    assert holds(data(figures["chance", name]), part["chance"].to_records())
     topics = describe_topics(part.scores).to_records()
     assert holds(data(figures["topics", name]), topics)
 
@@ -92,7 +92,7 @@ def test_the_chart_of_differences_holds_the_best_run_less_the_next(contents, fig
 
 
 def test_the_matrix_holds_every_pair_twice_once_each_way(contents, figures):
-    records = contents.measures[0].comparisons[0.95].to_records()
+    records = contents.measures[0]["comparison"][0.95].to_records()
     drawn = {(r["row"], r["column"]): r for r in data(figures["pairs", "AP"])}
     assert len(drawn) == 2 * len(records) == 12
     opposite = {"better": "worse", "worse": "better"}
@@ -118,7 +118,7 @@ def test_the_matrix_of_many_runs_holds_the_best_40():
     assert {r["row"] for r in drawn} == best
     assert len(drawn) == 40 * 39
     records = {
-        (r["run"], r["baseline"]): r for r in contents.measures[0].comparisons[0.95].to_records()
+        (r["run"], r["baseline"]): r for r in contents.measures[0]["comparison"][0.95].to_records()
     }
     for record in drawn:
         found = records.get((record["row"], record["column"]))
@@ -128,23 +128,23 @@ def test_the_matrix_of_many_runs_holds_the_best_40():
 
 def test_errors_are_drawn_as_they_are(contents, figures):
     drawn = [r for r in data(figures["bias-variance", "AP"]) if "run" in r]
-    assert holds(drawn, contents.measures[0].bias_variance.to_records())
+    assert holds(drawn, contents.measures[0]["bias_variance"].to_records())
 
 
 def test_charts_of_the_collection_hold_means_and_variances(contents, figures):
-    assert holds(data(figures["collection", None]), contents.collection.means.to_records())
+    assert holds(data(figures["collection", None]), contents["collection"].means.to_records())
     drawn = {(r["run"], r["part"]): r["variance"] for r in data(figures["variance", None])}
-    for record in contents.collection.variance.to_records():
+    for record in contents["collection"].variance.to_records():
         for part in ("topics", "documents", "interaction"):
             assert drawn[record["run"], part] == record[part]
     order = names_of(figures["variance", None].to_dict()["spec"]["encoding"]["y"])
-    assert order == contents.collection.order()
+    assert order == contents["collection"].order()
 
 
 def test_the_chart_of_data_quality_holds_the_shares(contents, figures):
     drawn = {(r["run"], r["cutoff"]): r["unjudged"] for r in data(figures["quality", None])}
-    for record in contents.quality.to_records():
-        for cutoff in contents.quality.cutoffs:
+    for record in contents["data_quality"].to_records():
+        for cutoff in contents["data_quality"].cutoffs:
             assert drawn[record["run"], cutoff] == record[f"unjudged_{cutoff}"]
 
 

@@ -31,4 +31,4 @@ def test_the_share_of_draws_won_is_not_called_a_probability():
     ranking = confir.rank_runs(table(np.random.default_rng(1).random((20, 3))), rng=1)
     tooltip = chart(ranking).to_dict()["spec"]["layer"][0]["encoding"]["tooltip"][-1]
     assert tooltip["field"] == "p_best"
-    assert tooltip["title"] == "share of resampled sets of topics in which it is best"
+    assert tooltip["title"] == "share of bootstrap samples of the topics in which it is first"

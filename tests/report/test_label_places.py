@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confir.report.charts import label_places
-from confir.report.charts.label_places import LabelPlace, place_labels
+from confir.report import label_places
+from confir.report.label_places import LabelPlace, place_labels
 
 PANEL = (240.0, 220.0)
 PIXELS = st.tuples(st.floats(0, 240), st.floats(0, 220))

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from confir.data.effect_files import Group
+from confir.data.tables.effect_files import Group
 from confir.report.charts import chart
-from confir.report.meta_tables import MOST_IN_FULL, pooled_table
 from confir.report.tables import to_latex
-from confir.studies.meta_analysis import pool_effects, pool_models
+from confir.studies.meta_analysis.meta_analysis import pool_effects, pool_models
+from confir.studies.meta_analysis.table import MOST_IN_FULL, pooled_table
 
 
 def rows_of(drawing):

@@ -10,9 +10,10 @@ from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
 from confir.intervals.catalogue import METHODS
 from confir.measures.evaluation import evaluate
+from confir.references import REFERENCES
 from confir.report.contents import Settings, gather_contents
-from confir.report.leaderboard import leaderboard_table
-from confir.report.methods_text import REFERENCES, cited_keys, methods_text
+from confir.report.methods_text import methods_text
+from confir.studies.means.section import leaderboard_table
 
 
 def table(runs=3, topics=20, measures=("AP",), scale=1.0):
@@ -30,11 +31,14 @@ def text(scores, qrels=None, runs=(), **settings):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_work_that_a_method_names_has_its_reference(method):
-    keys = cited_keys(METHODS[method].source)
-    assert len(keys) == len(re.findall(r"\d{4}", METHODS[method].source))
-    for key in keys:
-        assert REFERENCES[key].startswith("@")
-        assert f"{{{key}," in REFERENCES[key]
+    for use in METHODS[method].uses.values():
+        years = re.findall(r"([A-Z][\w-]+)[^;,\d]* (\d{4})", use.source)
+        assert len(years) == len(use.cites) == len(re.findall(r"\d{4}", use.source))
+        for key, (name, year) in zip(use.cites, years, strict=True):
+            assert key.startswith(name)
+            assert key.endswith(year)
+            assert REFERENCES[key].startswith("@")
+            assert f"{{{key}," in REFERENCES[key]
 
 
 def test_references_are_well_formed():

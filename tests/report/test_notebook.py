@@ -3,6 +3,7 @@
 import base64
 import re
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -10,12 +11,12 @@ import pytest
 import confir
 from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
-from confir.report.charts import chart
 from confir.report.notebook import notebook_html, table_of
 from confir.report.tables import to_html
 from confir.resampling.documents import resample_documents
-from confir.studies.collection import summarise_means, summarise_topics
-from confir.studies.collection_differences import compare_on_collection, decompose_variance
+from confir.studies import STUDIES
+from confir.studies.collection.collection import summarise_means, summarise_topics
+from confir.studies.collection.differences import compare_on_collection, decompose_variance
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +59,10 @@ def test_every_result_shows_its_chart_and_its_table(results):
 
 
 def test_whatever_has_a_chart_shows_in_notebooks():
-    without = [
-        kind for kind in chart.registry if kind is not object and not hasattr(kind, "_repr_html_")
-    ]
-    assert without == []
+    for study in STUDIES:
+        for name in study.results:
+            module, _, kind = study.module(name).rpartition(".")
+            assert hasattr(getattr(import_module(module), kind), "_repr_html_"), name
 
 
 def test_without_altair_the_table_is_shown_alone(results, monkeypatch):

@@ -16,12 +16,15 @@ from confir import parallel
 from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
 from confir.errors import InvalidValueError, UnreadableError, UnsupportedMethodError
-from confir.report import contents as contents_module
+from confir.order import signed
 from confir.report import page as page_module
-from confir.report.contents import COVERAGE_SAMPLES, Settings, gather_contents, number_of_steps
+from confir.report.contents import Settings, gather_contents, number_of_steps
+from confir.report.numbers import p_text
 from confir.report.page import Origin, render_page, single_panel, unbroken, write_report
-from confir.report.page_data import level_key, page_data, shown, shown_differences
+from confir.report.page_data import level_key, page_data, shown
 from confir.report.script_bundle import ScriptBundle
+from confir.studies.coverage import section as coverage_section
+from confir.studies.coverage.section import COVERAGE_SAMPLES, coverage_error
 
 FAST = Settings(replicates=499)
 NASTY = "</script><script>alert('a&b')</script>"
@@ -122,13 +125,13 @@ def test_names_are_text_and_never_markup(nasty_page):
 
 def test_the_page_of_129_runs_9_measures_and_50_topics_is_smaller_than_3_mb(monkeypatch):
     for name in ("COVERAGE_SAMPLES", "COVERAGE_REPLICATES"):  # what they yield is as large
-        monkeypatch.setattr(contents_module, name, 40)
+        monkeypatch.setattr(coverage_section, name, 40)
     measures = ("AP", "nDCG", "RR", "P@5", "P@10", "P@20", "P@100", "R@100", "R@1000")
     page = rendered(table(129, 50, measures), Settings(replicates=99))
     assert len(page.encode()) < 3_000_000
     data = json.loads(packed(page, "data"))
     assert len(data["measures"]) == 9
-    assert len(data["measures"][0]["pairs"]["first"]) == 40 * 39 // 2
+    assert len(data["measures"][0]["comparison"]["first"]) == 40 * 39 // 2
     assert "Here are the 40 best of 129 runs" in page
 
 
@@ -139,42 +142,57 @@ def several():
 
 def test_the_data_of_the_page_are_those_of_the_results(several):
     data = page_data(several)
-    assert data["levels"] == [0.9, 0.95, 0.99]
     for part, entry in zip(several.measures, data["measures"], strict=True):
         assert entry["name"] == part.measure
         assert entry["order"] == np.argsort(-part.scores.mean()[:, 0]).tolist()
-        assert entry["mean"] == shown(part.scores.mean())
-        assert np.array(entry["scores"]) == pytest.approx(part.scores.values[:, :, 0].T)
+        means, ranks, pairs = entry["means"], entry["ranks"], entry["comparison"]
+        assert means["mean"] == shown(part.scores.mean())
+        scores = np.array(entry["topic_difficulty"]["scores"])
+        assert scores == pytest.approx(part.scores.values[:, :, 0].T)
+        assert list(means["at"]) == list(ranks["at"]) == ["0.9", "0.95", "0.99"]
         for level in several.settings.levels:
-            at, ranking = entry["at"][level_key(level)], part.rankings[level]
-            assert at["low"] == shown(part.intervals[level].low)
-            assert at["high"] == shown(part.intervals[level].high)
-            assert at["rank_low"] == ranking.low[:, 0].tolist()
-            assert at["rank_high"] == ranking.high[:, 0].tolist()
-            comparison = part.comparisons[level]
-            pairs = entry["pairs"]["at"][level_key(level)]
-            assert pairs["low"] == shown_differences(comparison.low)
-            words = [data["verdicts"][number] for number in pairs["verdict"]]
+            at, interval = means["at"][level_key(level)], part["means"][level]
+            assert at["low"] == shown(interval.low)
+            assert at["high"] == shown(interval.high)
+            at, ranking = ranks["at"][level_key(level)], part["ranks"][level]
+            assert at["low"] == ranking.low[:, 0].tolist()
+            assert at["high"] == ranking.high[:, 0].tolist()
+            at, comparison = pairs["at"][level_key(level)], part["comparison"][level]
+            assert at["low"] == [signed(value) for value in comparison.low[:, 0].tolist()]
+            words = [pairs["verdicts"][number] for number in at["verdict"]]
             assert words == comparison.verdict[0, :, 0].tolist()
-        assert entry["pairs"]["difference"] == shown_differences(comparison.difference)
-        assert entry["pairs"]["wins"] == comparison.wins[:, 0].tolist()
+        differences = comparison.difference[:, 0].tolist()
+        assert pairs["difference"] == [signed(value) for value in differences]
+        assert pairs["wins"] == comparison.wins[:, 0].tolist()
+
+
+def test_the_texts_of_the_page_are_those_of_its_numbers(several):
+    for part, entry in zip(several.measures, page_data(several)["measures"], strict=True):
+        means, ranks, pairs = entry["means"], entry["ranks"], entry["comparison"]
+        assert means["mean_text"] == [f"{mean:.4f}" for mean in part.scores.mean()[:, 0]]
+        for level, at in means["at"].items():
+            interval = part["means"][float(level)]
+            records = interval.to_records()
+            assert at["limits"] == [f"[{r['low']:.4f}, {r['high']:.4f}]" for r in records]
+            ends = interval.low.min(), interval.high.max()
+            assert at["ends"] == [f"{end:.4f}" for end in ends]
+        for level, at in ranks["at"].items():
+            records = part["ranks"][float(level)].to_records()
+            assert at["limits"] == [f"{r['low']} to {r['high']}" for r in records]
+        assert ranks["p_best_text"] == [f"{r['p_best']:.3f}" for r in records]
+        comparison = part["comparison"][0.95]
+        assert pairs["p_text"] == [p_text(p) for p in comparison.p_adjusted[0, :, 0].tolist()]
 
 
 def test_numbers_have_the_digits_that_are_shown():
     assert shown(np.array([0.123456, 12.3456, np.nan])) == [0.1235, 12.3, None]
-    assert shown_differences(np.array([-0.123456, 0.0, -3e-05, np.nan])) == [
-        -0.1235,
-        0.0,
-        -3e-05,
-        None,
-    ]
 
 
 def test_another_level_is_there_to_choose_and_chosen():
     page = rendered(table(), Settings(0.8, replicates=499))
     assert '<option value="0.8" selected>80 %</option>' in page
     assert page.count("selected>") == 1
-    assert set(json.loads(packed(page, "data"))["measures"][0]["at"]) == {
+    assert set(json.loads(packed(page, "data"))["measures"][0]["means"]["at"]) == {
         "0.8",
         "0.9",
         "0.95",
@@ -195,7 +213,7 @@ def left_out(page):
 def test_scores_alone_leave_out_what_needs_documents():
     assert left_out(rendered(table())) == {
         "collection": "this part needs qrels and runs, not scores alone.",
-        "chance": "chance needs the qrels, which tell how many documents are relevant.",
+        "chance": "chance needs the qrels, which say how many documents are relevant.",
         "quality": "this part needs qrels and runs, not scores alone.",
     }
 
@@ -219,9 +237,9 @@ def test_constant_scores_are_no_obstacle():
     same = Scores(scores.topics, scores.runs, scores.measures, np.full(scores.values.shape, 0.5))
     page = rendered(same)
     data = json.loads(packed(page, "data"))
-    assert data["measures"][0]["mean"] == [0.5, 0.5, 0.5]
+    assert data["measures"][0]["means"]["mean"] == [0.5, 0.5, 0.5]
     assert "not significantly better than any" in page
-    assert set(data["measures"][0]["pairs"]["at"]["0.95"]["reason"]) == {
+    assert set(data["measures"][0]["comparison"]["at"]["0.95"]["reason"]) == {
         f"the same score on all {len(scores.topics)} topics"
     }
 
@@ -229,8 +247,8 @@ def test_constant_scores_are_no_obstacle():
 def test_scores_beyond_1_have_their_own_method():
     page = rendered(table(measures=("NumRet",), scale=900))
     data = json.loads(packed(page, "data"))
-    assert data["measures"][0]["method"] == "t"
-    assert max(data["measures"][0]["mean"]) > 10
+    assert data["measures"][0]["means"]["method"] == "t"
+    assert max(data["measures"][0]["means"]["mean"]) > 10
 
 
 def test_runs_without_a_common_topic_are_not_compared_and_the_page_says_so():
@@ -240,7 +258,7 @@ def test_runs_without_a_common_topic_are_not_compared_and_the_page_says_so():
     values[6:, 1] = np.nan
     page = rendered(Scores(scores.topics, scores.runs, scores.measures, values))
     assert "pairs" in left_out(page)
-    assert json.loads(packed(page, "data"))["measures"][0]["pairs"] is None
+    assert "comparison" not in json.loads(packed(page, "data"))["measures"][0]
 
 
 def test_a_run_without_any_score_by_a_measure_is_last():
@@ -252,7 +270,7 @@ def test_a_run_without_any_score_by_a_measure_is_last():
     )
     assert contents.measures[1].order()[-1] == 1
     data = page_data(contents)
-    assert data["measures"][1]["mean"][1] is None
+    assert data["measures"][1]["means"]["mean"][1] is None
     assert render(contents)
 
 
@@ -345,7 +363,7 @@ def test_with_runs_and_qrels_no_part_is_left_out():
     assert tables["variance"].endswith("a larger collection the second and the third")
     assert tables["collection"] == "mean over 50 topics with 95 % interval over collections"
     assert all(note for part, note in tables.items() if part != "quality")
-    means = contents.collection.means.mean[0, :, 0]
+    means = contents["collection"].means.mean[:, 0, 0]
     assert means == pytest.approx(scores.mean()[:, 0])
 
 
@@ -410,13 +428,13 @@ def test_all_parts_of_the_page_read_runs_by_the_same_rules(tagged):
     qrels, runs = tagged / "qrels.txt", [tagged / "one.run", tagged / "two.run"]
     path = tagged / "r.html"
     for precision in ("single", "double"):
-        rules = confir.ReadingRules(name_by="tag", tie_precision=precision)
+        experiment = confir.Experiment(qrels, runs, ["AP"], name_by="tag", tie_precision=precision)
         scores = confir.evaluate(qrels, runs, ["AP"], name_by="tag", tie_precision=precision)
-        shown = confir.write_report(
-            path, scores, qrels=qrels, runs=runs, replicates=199, rules=rules
+        shown = confir.write_report(path, experiment, replicates=199)
+        assert (
+            shown["data_quality"].runs == shown["collection"].means.runs == ("tag-one", "tag-two")
         )
-        assert shown.quality.runs == shown.collection.means.runs == ("tag-one", "tag-two")
-        np.testing.assert_allclose(shown.collection.means.mean[0, :, 0], scores.mean()[:, 0])
+        np.testing.assert_allclose(shown["collection"].means.mean[:, 0, 0], scores.mean()[:, 0])
         for part in ("data", "tables", "charts"):
             found = json.loads(packed(path.read_text(), part))
             both = ("tag-one", "tag-two", "one", "two")
@@ -428,7 +446,7 @@ def test_runs_under_other_names_than_the_scores_are_refused(tagged):
     qrels, runs = tagged / "qrels.txt", [tagged / "one.run", tagged / "two.run"]
     scores = confir.evaluate(qrels, runs, ["AP"], name_by="tag")
     with pytest.raises(InvalidValueError, match="the scores are of tag-one, tag-two, but the runs"):
-        confir.write_report(tagged / "r.html", scores, qrels=qrels, runs=runs)
+        confir.write_report(tagged / "r.html", scores, experiment=confir.Experiment(qrels, runs))
     assert not (tagged / "r.html").exists()
 
 
@@ -436,7 +454,7 @@ def test_runs_under_other_names_than_the_scores_are_refused(tagged):
 def test_the_error_of_a_coverage_is_half_its_95_percent_interval(level):
     se = (level * (1 - level) / COVERAGE_SAMPLES) ** 0.5
     points = 100 * stats.norm.ppf(0.975) * se
-    assert page_module._coverage_error(level) == f"{points:.2g}"
+    assert coverage_error(level) == f"{points:.2g}"
 
 
 def test_the_page_says_how_exact_a_coverage_is():

@@ -8,8 +8,8 @@ import pytest
 from chart_labels import names_of
 from confir.data.simulation import sample_collection
 from confir.report.charts import chart, save_chart
-from confir.report.quality_tables import quality_table
-from confir.studies.data_quality import DataQuality, inspect_data
+from confir.studies.data_quality.data_quality import DataQuality, inspect_data
+from confir.studies.data_quality.table import quality_table
 
 
 def quality_of(shares, cutoffs=(5, 10)):

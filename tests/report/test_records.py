@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from confir.data.score_files import read_scores, write_scores
 from confir.data.scores import scores_from_entries
+from confir.data.tables.score_files import read_scores, write_scores
 from confir.report.records import format_result
 from confir.report.tables import Table
 

@@ -7,9 +7,9 @@ import pytest
 
 from chart_labels import names_of
 from confir.data.simulation import simulate_collection
-from confir.report.charts.split_half import half_means_chart
-from confir.report.split_half_tables import split_half_table
-from confir.studies.split_half import validate_split_half
+from confir.studies.split_half.chart import half_means_chart
+from confir.studies.split_half.split_half import validate_split_half
+from confir.studies.split_half.table import split_half_table
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def test_shares_are_percents_as_everywhere(halves):
 def test_means_stand_worst_first_and_unknown_ones_last(halves):
     first = halves.means[0]
     mean = first.mean.copy()
-    mean[0] = np.array([0.3, np.nan, 0.1, 0.2])[:, None]
+    mean[:, 0] = np.array([0.3, np.nan, 0.1, 0.2])[:, None]
     changed = replace(halves, means=(replace(first, mean=mean), halves.means[1]))
     panel = half_means_chart(changed).to_dict()["concat"][0]["layer"][0]
     runs = halves.runs

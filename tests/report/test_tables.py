@@ -14,20 +14,18 @@ from confir.data.scores import Scores
 from confir.intervals.catalogue import METHODS
 from confir.measures.catalogue import MEASURES
 from confir.report import text_layout
-from confir.report.comparison_tables import marked_table, verdicts_by_run
 from confir.report.records import format_result, write_result
 from confir.report.tables import (
     Cell,
     Table,
     escape_latex,
-    interval_table,
-    mean_table,
     to_html,
     to_latex,
     to_markdown,
     to_text,
-    topic_table,
 )
+from confir.studies.comparison.table import marked_table, verdicts_by_run
+from confir.studies.means.table import interval_table, mean_table, topic_table
 
 HOSTILE = "<b>&_%$#{}~^\\|`*\"'"
 
@@ -46,7 +44,7 @@ def test_best_run_comes_first_and_the_best_of_each_measure_stands_out(scores):
 
 
 def test_intervals_stand_in_brackets_after_the_mean(scores):
-    interval = confir.confidence_interval(scores.select(measures=["AP"]), method="t")
+    interval = confir.confidence_interval(scores.select(measure=["AP"]), method="t")
     (first, _) = interval_table([interval]).rows
     low, high = interval.low[1, 0], interval.high[1, 0]
     assert first[1].text == f"0.6000 [{low:.4f}, {high:.4f}]"
@@ -218,10 +216,10 @@ def test_the_note_says_what_the_marks_mean(compared):
     scores, comparison = compared
     note = marked_table(mean_table(scores), comparison).note
     assert note == (
-        "means over 40 topics; ▲ ▼ significantly better, worse than base: t test, holm, "
+        "means over 40 topics; ▲ ▼ significantly better, worse than base: t test, Holm's correction, "
         "95 % interval by t"
     )
-    pair = scores.select(runs=["base", "good"])
+    pair = scores.select(run=["base", "good"])
     alone = marked_table(mean_table(pair), confir.compare_runs(pair, baseline="base", level=0.9))
     assert alone.note.endswith("worse than base: t test, 90 % interval by t")
 
@@ -229,7 +227,7 @@ def test_the_note_says_what_the_marks_mean(compared):
 def test_marks_need_a_baseline(compared):
     scores, _ = compared
     with pytest.raises(confir.errors.InvalidValueError, match="need a baseline"):
-        verdicts_by_run(confir.compare_runs(scores.select(runs=["base", "good"])))
+        verdicts_by_run(confir.compare_runs(scores.select(run=["base", "good"])))
 
 
 def test_a_mark_in_the_note_is_a_sign_in_latex_too():
@@ -342,7 +340,7 @@ def test_a_wide_table_is_not_folded_where_there_is_no_terminal():
 
 
 def test_records_and_tables_agree_in_every_text_format(scores):
-    interval = confir.confidence_interval(scores.select(measures=["AP"]), method="t")
+    interval = confir.confidence_interval(scores.select(measure=["AP"]), method="t")
     records, table = interval.to_records(), interval_table([interval])
     for kind in ("csv", "tsv", "json", "jsonl"):
         assert repr(records[1]["low"]) in format_result(kind, records, table)
@@ -366,6 +364,6 @@ def test_unknown_formats_are_named(scores, tmp_path):
 
 def test_results_show_themselves_in_notebooks(scores):
     assert "0.6000" in scores._repr_html_()
-    bounded = scores.select(measures=["AP"])
+    bounded = scores.select(measure=["AP"])
     assert "0.6000 [" in confir.confidence_interval(bounded, method="t")._repr_html_()
     assert "<strong>1 [" in confir.rank_runs(bounded, rng=1)._repr_html_()

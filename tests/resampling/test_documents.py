@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from scipy import stats
 
-from confir.data.list_scanner import read_lists
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
+from confir.data.scanning.list_scanner import read_lists
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -19,7 +19,7 @@ from confir.measures.catalogue import parse_measure
 from confir.measures.summary import clipped_logit
 from confir.resampling import documents, topic_documents
 from confir.resampling.document_kernels import (
-    HIGHEST_COUNT,
+    MOST_COPIES,
     PLAIN_KERNELS,
     THRESHOLDS,
     compile_kernels,
@@ -88,9 +88,9 @@ def test_counts_of_documents_and_of_replicates_are_independent():
 
 
 def test_tail_of_the_count_table_is_exact_to_32_bits():
-    exact = 2**32 * stats.poisson.sf(np.arange(HIGHEST_COUNT), 1.0)
+    exact = 2**32 * stats.poisson.sf(np.arange(MOST_COPIES), 1.0)
     np.testing.assert_allclose(THRESHOLDS, exact, atol=0.5000001)
-    assert 2**32 * stats.poisson.sf(HIGHEST_COUNT, 1.0) < 0.5
+    assert 2**32 * stats.poisson.sf(MOST_COPIES, 1.0) < 0.5
 
 
 def test_a_count_depends_only_on_seed_document_and_replicate():

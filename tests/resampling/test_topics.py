@@ -347,7 +347,7 @@ def test_an_unknown_baseline_is_named(complete):
 
 
 def test_a_baseline_alone_is_refused(complete):
-    alone = complete.select(runs=["a"])
+    alone = complete.select(run=["a"])
     with pytest.raises(InvalidValueError, match="run"):
         bootstrap_topics(alone, statistic="difference", baseline="a")
 

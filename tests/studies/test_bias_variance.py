@@ -19,9 +19,9 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.report.bias_variance_tables import bias_variance_note
-from confir.studies.bias_variance import decompose_error
-from confir.studies.robustness import measure_robustness
+from confir.studies.bias_variance.bias_variance import decompose_error
+from confir.studies.bias_variance.robustness import measure_robustness
+from confir.studies.bias_variance.table import bias_variance_note
 
 FEW = {"replicates": 999, "rng": 1}
 
@@ -136,7 +136,7 @@ def test_standard_errors_are_those_of_the_influence_values(scores):
 
 
 def test_adding_a_run_changes_no_other_run(scores):
-    some = decompose_error(scores.select(runs=["run0", "run1"]), **FEW)
+    some = decompose_error(scores.select(run=["run0", "run1"]), **FEW)
     every = decompose_error(scores, **FEW)
     assert some.total.low == pytest.approx(every.total.low[:2], rel=1e-12)
 
@@ -230,9 +230,9 @@ def test_loss_is_the_net_change_over_topics_hurt():
 def test_loss_equals_a_count_of_the_lists(sample):
     collection, scores = sample
     result = decompose_error(
-        scores.select(measures=["AP"]),
+        scores.select(measure=["AP"]),
         baseline="bm25",
-        precision=scores.select(measures=["P@20"]),
+        precision=scores.select(measure=["P@20"]),
         **FEW,
     )
     positions = JudgedPositions(collection.qrels)
@@ -266,7 +266,7 @@ def test_loss_needs_the_right_scores(precision, message):
 
 def test_loss_without_a_baseline_is_an_error(scores):
     with pytest.raises(InvalidValueError, match="name the baseline"):
-        decompose_error(scores, precision=scores.select(measures=["P@10"]))
+        decompose_error(scores, precision=scores.select(measure=["P@10"]))
 
 
 def test_records_have_one_row_a_run_and_measure(scores):
@@ -274,7 +274,7 @@ def test_records_have_one_row_a_run_and_measure(scores):
         scores,
         target="best",
         baseline="run0",
-        precision=scores.select(measures=["P@10"]),
+        precision=scores.select(measure=["P@10"]),
         parameters=["size=run{}"],
         **FEW,
     )
@@ -284,7 +284,7 @@ def test_records_have_one_row_a_run_and_measure(scores):
     assert records[3]["parameter"] == "size"
     assert records[3]["parameter_value"] == 3
     assert records[0]["bias_squared"] == records[0]["bias"] ** 2
-    assert result.to_dict()["run2"]["P@10"]["total"] == result.total.value[2, 1]
+    assert result.to_dict()["total"][7] == records[7]["total"] == result.total.value[2, 1]
     assert len(result.to_frame("pandas")) == 10
 
 

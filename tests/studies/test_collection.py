@@ -12,13 +12,13 @@ from confir.data.simulation import simulate_collection
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.intervals.small_r import silver_bullet_limit
 from confir.resampling.documents import resample_documents
-from confir.studies.collection import (
+from confir.studies.collection.collection import (
     MEAN_METHODS,
     MEAN_SUMMARIES,
     summarise_means,
     summarise_topics,
 )
-from confir.studies.collection_differences import (
+from confir.studies.collection.differences import (
     VARIANTS,
     Variant,
     compare_on_collection,
@@ -82,21 +82,21 @@ def test_bootstrap_of_means_takes_the_spread_over_replicates(sample, means):
         back = np.exp if summary == "geometric-mean" else lambda x: x
         centre = forward(score).mean(axis=1)
         half = Z * np.nanmean(forward(values), axis=1).std(axis=1, ddof=1)
-        np.testing.assert_allclose(means.mean[0, :, s], back(centre), atol=1e-12)
-        np.testing.assert_allclose(means.low[0, 0, :, s], back(centre - half), atol=1e-12)
-        np.testing.assert_allclose(means.high[0, 0, :, s], back(centre + half), atol=1e-12)
+        np.testing.assert_allclose(means.mean[:, 0, s], back(centre), atol=1e-12)
+        np.testing.assert_allclose(means.low[0, :, 0, s], back(centre - half), atol=1e-12)
+        np.testing.assert_allclose(means.high[0, :, 0, s], back(centre + half), atol=1e-12)
 
 
 def test_parametric_means_combine_the_spreads_of_topics(sample, means):
     score = sample.scores.values[:, :, 0].T
-    sd = summarise_topics(sample).logit_sd[0]
+    sd = summarise_topics(sample).logit_sd[..., 0].T
     bounded = np.minimum((score - score**2) * sd, np.sqrt(score * (1 - score)))
     for s, moved in enumerate((bounded, sd, (1.0 - score) * sd)):
         half = Z * np.sqrt(np.square(moved).sum(axis=1)) / 12
         centre = (score, clipped_logit(score), np.log(np.maximum(score, 1e-5)))[s].mean(axis=1)
         back = np.exp if s == 2 else lambda x: x
-        np.testing.assert_allclose(means.low[1, 0, :, s], back(centre - half), atol=1e-12)
-        np.testing.assert_allclose(means.high[1, 0, :, s], back(centre + half), atol=1e-12)
+        np.testing.assert_allclose(means.low[1, :, 0, s], back(centre - half), atol=1e-12)
+        np.testing.assert_allclose(means.high[1, :, 0, s], back(centre + half), atol=1e-12)
 
 
 def test_no_topic_is_taken_to_vary_more_than_a_score_in_0_to_1_can(sample):
@@ -106,7 +106,7 @@ def test_no_topic_is_taken_to_vary_more_than_a_score_in_0_to_1_can(sample):
     )
     score = sample.scores.values[:, :, 0]
     half = Z * np.sqrt((score * (1 - score)).sum(axis=0)) / 12
-    np.testing.assert_allclose((found.high - found.low)[0, 0, :, 0] / 2, half)
+    np.testing.assert_allclose((found.high - found.low)[0, :, 0, 0] / 2, half)
 
 
 def test_topics_drawn_beside_documents_widen_the_interval(means):
@@ -117,7 +117,7 @@ def test_topics_drawn_beside_documents_widen_the_interval(means):
 def test_uncorrected_spreads_are_those_of_the_logits(sample):
     plain = summarise_topics(sample, small_r=False)
     expected = np.nanstd(clipped_logit(sample.values), axis=3, ddof=1)
-    np.testing.assert_allclose(plain.logit_sd, expected, atol=1e-10)
+    np.testing.assert_allclose(plain.logit_sd.T, expected, atol=1e-10)
     assert not plain.corrected.any()
 
 
@@ -125,9 +125,9 @@ def test_spread_of_a_corrected_topic_is_half_its_interval_over_z():
     topics = summarise_topics(extreme_sample())
     place = topics.topics.index("none")
     limit = silver_bullet_limit(np.array([4]), np.array([10]), 0.95)[0]
-    assert topics.high[0, 0, place] == limit
+    assert topics.high[place, 0, 0] == limit
     expected = (clipped_logit(limit) - clipped_logit(0.0)) / (2 * Z)
-    assert topics.logit_sd[0, 0, place] == pytest.approx(expected, abs=1e-10)
+    assert topics.logit_sd[place, 0, 0] == pytest.approx(expected, abs=1e-10)
 
 
 def test_scores_of_0_and_1_and_empty_lists():
@@ -145,7 +145,7 @@ def test_without_correction_scores_of_0_and_1_are_their_own_interval():
     topics = summarise_topics(extreme_sample(), small_r=False, method="linear")
     for name, score in (("none", 0.0), ("all", 1.0)):
         place = topics.topics.index(name)
-        assert topics.low[0, 0, place] == topics.high[0, 0, place] == score
+        assert topics.low[place, 0, 0] == topics.high[place, 0, 0] == score
 
 
 @pytest.mark.parametrize("method", ["linear", "logit", "percentile", "bca"])
@@ -159,18 +159,18 @@ def test_limits_in_records_lie_in_0_to_1(sample, method):
 
 def test_only_average_precision_is_corrected(sample):
     topics = summarise_topics(sample, level=0.999999)
-    assert topics.corrected[0].any()
-    assert not topics.corrected[1].any()
+    assert topics.corrected[..., 0].any()
+    assert not topics.corrected[..., 1].any()
 
 
 def test_a_cutoff_limits_the_ranks_of_silver_bullets(collection):
     cut = resample_documents(collection.qrels, collection.runs, "AP@5", replicates=50, rng=1)
     topics = summarise_topics(cut)
-    zeros = np.argwhere(topics.score[0] == 0)
+    zeros = np.argwhere(topics.score[..., 0] == 0)
     assert len(zeros)
-    run, topic = zeros[0]
-    expected = silver_bullet_limit(topics.relevant[0, [topic]], np.array([5]), 0.95)[0]
-    assert topics.high[0, run, topic] == expected
+    topic, run = zeros[0]
+    expected = silver_bullet_limit(topics.relevant[[topic], 0], np.array([5]), 0.95)[0]
+    assert topics.high[topic, run, 0] == expected
 
 
 def test_records_of_means_name_run_measure_summary_and_method(means):
@@ -192,9 +192,9 @@ def test_records_of_means_name_run_measure_summary_and_method(means):
     assert len(means.to_frame("pandas")) == len(means.to_dict()["mean"]) == len(records)
 
 
-def test_margin_reaches_the_logits(sample):
-    near = summarise_means(sample, margin=1e-6).mean[0, :, 1]
-    far = summarise_means(sample, margin=0.2).mean[0, :, 1]
+def test_epsilon_reaches_the_logits(sample):
+    near = summarise_means(sample, epsilon=1e-6).mean[:, 0, 1]
+    far = summarise_means(sample, epsilon=0.2).mean[:, 0, 1]
     score = sample.scores.values[:, :, 0].T
     np.testing.assert_allclose(far, clipped_logit(score, 0.2).mean(axis=1), atol=1e-12)
     assert (near != far).all()
@@ -219,17 +219,17 @@ def test_paired_differences_take_the_spread_of_the_difference_itself(sample):
         score = transform(sample.scores.values[:, :, 0].T)
         d = (score[[0, 2]] - score[1]).mean(axis=1)
         sd = drawn.std(axis=1, ddof=1)
-        np.testing.assert_allclose(found.difference[v, 0], d, atol=1e-12)
-        np.testing.assert_allclose(found.low[v, 0], d - Z * sd, atol=1e-12)
-        np.testing.assert_allclose(found.high[v, 0], d + Z * sd, atol=1e-12)
-        np.testing.assert_allclose(found.p[v, 0], 2 * stats.norm.sf(np.abs(d) / sd), atol=1e-12)
+        np.testing.assert_allclose(found.difference[v, :, 0], d, atol=1e-12)
+        np.testing.assert_allclose(found.low[v, :, 0], d - Z * sd, atol=1e-12)
+        np.testing.assert_allclose(found.high[v, :, 0], d + Z * sd, atol=1e-12)
+        np.testing.assert_allclose(found.p[v, :, 0], 2 * stats.norm.sf(np.abs(d) / sd), atol=1e-12)
 
 
 def test_independent_differences_add_variances(sample):
     found = compare_on_collection(sample, BASELINE)
     sd = np.nanmean(sample.values[0], axis=1).std(axis=1, ddof=1)
     half = Z * np.sqrt(sd[[0, 2]] ** 2 + sd[1] ** 2)
-    np.testing.assert_allclose((found.high - found.low)[1, 0] / 2, half, atol=1e-12)
+    np.testing.assert_allclose((found.high - found.low)[1, :, 0] / 2, half, atol=1e-12)
 
 
 def test_sharing_documents_narrows_differences_of_similar_runs(collection):
@@ -285,9 +285,9 @@ def test_topic_differences_are_paired_or_add_variances(sample):
     found = compare_topics_on_collection(sample, BASELINE)
     values = sample.values[0]
     paired = np.nanstd(values[[0, 2]] - values[1], axis=2, ddof=1)
-    np.testing.assert_allclose(found.sd[0, 0], paired, atol=1e-10)
-    sd = summarise_topics(sample).logit_sd[0]
-    np.testing.assert_allclose(found.sd[3, 0], np.hypot(sd[[0, 2]], sd[1]), atol=1e-12)
+    np.testing.assert_allclose(found.sd[0, ..., 0].T, paired, atol=1e-10)
+    sd = summarise_topics(sample).logit_sd[..., 0].T
+    np.testing.assert_allclose(found.sd[3, ..., 0].T, np.hypot(sd[[0, 2]], sd[1]), atol=1e-12)
     assert len(found.to_records()) == 4 * 2 * 2 * 12
 
 
@@ -334,11 +334,11 @@ def test_components_of_variance_come_from_topics_and_replicates(sample, baseline
     within = np.nanvar(values, axis=2, ddof=1).mean(axis=1)
     interaction = np.minimum(between, np.maximum(0, 12 / 11 * (within - of_mean)))
     found = decompose_variance(sample, baseline=baseline, summaries=[summary])
-    np.testing.assert_allclose(found.interaction[0, 0], interaction / 12)
-    np.testing.assert_allclose(found.topics[0, 0], (between - interaction) / 12, atol=1e-15)
+    np.testing.assert_allclose(found.interaction[:, 0, 0], interaction / 12)
+    np.testing.assert_allclose(found.topics[:, 0, 0], (between - interaction) / 12, atol=1e-15)
     documents = np.maximum(0, of_mean - interaction / 12)
-    np.testing.assert_allclose(found.documents[0, 0], documents, atol=1e-15)
-    np.testing.assert_allclose(found.total[0, 0], between / 12 + documents)
+    np.testing.assert_allclose(found.documents[:, 0, 0], documents, atol=1e-15)
+    np.testing.assert_allclose(found.total[:, 0, 0], between / 12 + documents)
 
 
 def test_records_of_variance_sum_to_their_total(sample):
@@ -349,10 +349,10 @@ def test_records_of_variance_sum_to_their_total(sample):
 
 def test_means_over_topics_and_documents_take_the_total_and_students_t(sample, means):
     found = decompose_variance(sample, summaries=["mean"])
-    sampled = (found.topics + found.interaction)[0, 0]
-    df = found.total[0, 0] ** 2 / (sampled**2 / 11)
-    half = stats.t.ppf(0.975, df) * np.sqrt(found.total[0, 0])
-    np.testing.assert_allclose((means.high - means.low)[2, 0, :, 0] / 2, half)
+    sampled = (found.topics + found.interaction)[:, 0, 0]
+    df = found.total[:, 0, 0] ** 2 / (sampled**2 / 11)
+    half = stats.t.ppf(0.975, df) * np.sqrt(found.total[:, 0, 0])
+    np.testing.assert_allclose((means.high - means.low)[2, :, 0, 0] / 2, half)
 
 
 def test_a_single_topic_has_no_interval_over_topics():

@@ -15,13 +15,13 @@ from scipy import stats
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
 from confir.data.scores import Scores
-from confir.intervals.documents import document_interval
+from confir.intervals.catalogue import confidence_interval
 from confir.measures.evaluation import evaluate
 from confir.report.answer import answer_sentences
 from confir.report.contents import Settings, gather_contents
 from confir.resampling.documents import resample_documents
-from confir.studies.collection import summarise_means
-from confir.studies.collection_differences import (
+from confir.studies.collection.collection import summarise_means
+from confir.studies.collection.differences import (
     Variant,
     compare_on_collection,
     decompose_variance,
@@ -141,7 +141,7 @@ def test_the_report_does_not_blame_topics_that_do_not_differ():
     )
     (said,) = [s for s in answer_sentences(contents) if s.startswith("Of the variance")]
     share = float(re.search(r"([\d.]+) % comes from the choice of topics", said)[1])
-    variance = contents.collection.difference_variance
+    variance = contents["collection"].difference_variance
     assert share == pytest.approx(100 * (variance.topics / variance.total).item(), abs=0.51)
     assert share < 15
 
@@ -163,7 +163,7 @@ def test_joint_intervals_hold_the_mean_as_often_as_claimed(level, lowest, highes
 def test_every_joint_method_is_as_wide_as_the_total_claims(method):
     (one, *_) = samples(8, 1.0)
     distribution = one.summary_distribution("AP", with_topics=True)
-    interval = document_interval(distribution, method=method)
+    interval = confidence_interval(distribution, method=method)
     total = decompose_variance(one, summaries=["mean"]).total[0, 0, 0]
     width = (interval.high - interval.low)[0]
     assert width == pytest.approx(2 * 2.0 * np.sqrt(total), rel=0.08)

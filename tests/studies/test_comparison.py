@@ -8,7 +8,7 @@ import pytest
 
 import confir.parallel
 from confir import Scores, compare_runs, confidence_interval
-from confir.data.score_files import read_scores
+from confir.data.tables.score_files import read_scores
 from confir.errors import (
     DegenerateSampleWarning,
     FormatError,
@@ -19,8 +19,8 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.studies import pairs
-from confir.studies.topic_differences import TopicDifferences
+from confir.studies.comparison import pairs
+from confir.studies.comparison.topic_differences import TopicDifferences
 from studies.score_tables import table
 
 FIELDS = [
@@ -88,7 +88,7 @@ def test_the_difference_is_the_run_minus_the_baseline(scores):
 def test_the_order_of_the_runs_changes_only_signs(scores, test):
     options = {"test": test, "method": "percentile", "replicates": 999, "rng": 3}
     plain = compare_runs(scores, **options)
-    turned = compare_runs(scores.select(runs=["d", "b", "a", "c"]), **options)
+    turned = compare_runs(scores.select(run=["d", "b", "a", "c"]), **options)
     p, difference, low = (by_pair(turned, name) for name in ("p", "difference", "low"))
     for pair, value in by_pair(plain, "p").items():
         other = pair if pair in p else pair[::-1]
@@ -131,7 +131,7 @@ def test_a_seed_gives_the_same_p_values_again(scores):
 
 def test_a_correction_counts_the_pairs_of_one_measure(scores):
     both = compare_runs(scores, baseline="a")
-    alone = compare_runs(scores.select(measures=["m0"]), baseline="a")
+    alone = compare_runs(scores.select(measure=["m0"]), baseline="a")
     assert np.array_equal(both.p_adjusted[:, :, :1], alone.p_adjusted)
     assert (both.p_adjusted >= both.p).all()
     assert (both.p_adjusted > both.p).any()
@@ -383,7 +383,7 @@ def test_pairs_that_no_group_joins_are_counted():
 
 def test_groups_cover_every_run_and_hold_no_significant_difference(real_data):
     scores = read_scores(real_data / "robust2004_ap.csv")
-    scores = scores.select(runs=scores.runs[::4])
+    scores = scores.select(run=scores.runs[::4])
     comparison = compare_runs(scores)
     grouped = comparison.group_runs().by_measure[0]
     significant = {
@@ -410,7 +410,7 @@ def test_all_measures_and_pairs_of_a_track(real_data):
         warnings.simplefilter("ignore")
         comparison = compare_runs(scores, test="randomisation", replicates=999, rng=1)
         pair = scores.runs[17], scores.runs[101]
-        alone = compare_runs(scores.select(runs=pair), test="randomisation", replicates=999, rng=1)
+        alone = compare_runs(scores.select(run=pair), test="randomisation", replicates=999, rng=1)
     assert comparison.difference.shape == (129 * 128 // 2, len(scores.measures))
     place = next(k for k in range(len(comparison.first)) if comparison.names(k) == pair)
     assert np.array_equal(comparison.p[0, place], alone.p[0, 0])
@@ -419,7 +419,7 @@ def test_all_measures_and_pairs_of_a_track(real_data):
 
 
 def test_too_few_replicates_for_the_correction_are_named(scores):
-    with pytest.warns(InputWarning, match="take 119 or more"):
+    with pytest.warns(InputWarning, match="use 119 or more"):
         compare_runs(scores, test="randomisation", replicates=50, rng=1)
     compare_runs(scores, test="randomisation", replicates=119, rng=1)
     compare_runs(scores, test="tukey-hsd", replicates=50, rng=1)
@@ -427,10 +427,10 @@ def test_too_few_replicates_for_the_correction_are_named(scores):
 
 
 def test_a_comparison_shows_itself(scores):
-    one = compare_runs(scores.select(runs=["a", "d"], measures=["m0"]))
+    one = compare_runs(scores.select(run=["a", "d"], measure=["m0"]))
     assert repr(one).startswith("Comparison(d against a by m0: difference +0.")
     many = compare_runs(scores)
-    assert repr(many) == "Comparison(6 pairs × 2 measures, level=0.95, method='t', tests=t)"
+    assert repr(many) == "Comparison(test: 1, pair: 6, measure: 2, level=0.95, method='t')"
     assert "<table>" in many._repr_html_()
     assert "inconclusive" in many._repr_html_()
 
@@ -459,7 +459,7 @@ def test_wrong_options_are_named(scores, options, error, message):
 
 def test_what_cannot_be_compared_is_named(scores):
     with pytest.raises(InvalidValueError, match="there is one run"):
-        compare_runs(scores.select(runs=["a"]))
+        compare_runs(scores.select(run=["a"]))
     with pytest.raises(InvalidValueError, match="there is one topic"):
         compare_runs(table(scores.values[:1]))
     with pytest.raises(FormatError, match="a score is infinite"):
@@ -476,7 +476,7 @@ def test_topics_left_out_by_tukey_are_told():
     values[0, 0] = np.nan
     with pytest.warns(TopicWarning) as told:
         compare_runs(table(values), test="tukey-hsd", replicates=99, rng=1)
-    assert any("tukey-hsd looks at the 11 topics" in str(entry.message) for entry in told)
+    assert any("tukey-hsd uses the 11 topics" in str(entry.message) for entry in told)
 
 
 def test_scores_are_left_as_they_are(scores):
@@ -498,4 +498,75 @@ def test_runs_without_a_common_topic_have_no_differences():
     scores = Scores(("a", "b"), ("x", "y"), ("AP",), values)
     differences = TopicDifferences(scores, np.array([0]), np.array([1]))
     assert differences.to_records() == []
-    assert differences.to_dict() == {}
+    assert differences.to_dict()["difference"] == []
+
+
+@pytest.fixture(scope="module")
+def uneven():
+    """Runs with gaps, a twin, a constant difference, and differences of all sizes."""
+    values = (
+        np.random.default_rng(8).normal(0.5, 0.1, (30, 6, 2)) + np.linspace(0, 0.08, 6)[:, None]
+    )
+    values[3, 1] = np.nan
+    values[:, 4, 0] = values[:, 0, 0]
+    values[:, 5, 0] = values[:, 0, 0] + 0.01
+    return Scores(tuple(f"{t:02d}" for t in range(30)), tuple("abcdef"), ("m0", "m1"), values)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("baseline", [None, "b"])
+@pytest.mark.parametrize("margin", [None, 0.05])
+def test_another_level_gives_what_a_comparison_at_that_level_does(uneven, baseline, margin):
+    options = {"baseline": baseline, "margin": margin, "test": ("t", "sign")}
+    comparison = compare_runs(uneven, level=0.95, **options)
+    verdicts = set()
+    for level in (0.5, 0.9, 0.95, 0.999):
+        found, expected = comparison.at(level), compare_runs(uneven, level=level, **options)
+        assert repr(found.to_records()) == repr(expected.to_records())
+        assert found.sentences() == expected.sentences()
+        assert found.p is comparison.p
+        verdicts.add(tuple(found.verdict.reshape(-1).tolist()))
+    assert len(verdicts) > 2
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_another_level_of_resampled_intervals_is_refused(uneven):
+    comparison = compare_runs(uneven, method="percentile", replicates=99, rng=1)
+    with pytest.raises(UnsupportedMethodError, match=r"'percentile' need replicates.*level=0\.9"):
+        comparison.at(0.9)
+    with pytest.raises(InvalidValueError, match="level"):
+        compare_runs(uneven).at(95)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_choice_of_runs_keeps_the_numbers_and_the_scores_of_the_runs_left(uneven):
+    comparison = compare_runs(uneven, baseline="b", test=("t", "sign"))
+    chosen = comparison.select(run=["f", "c"], measure="m1", test="sign")
+    assert chosen.runs == ("b", "c", "f")
+    assert chosen.pairs == [("b", "c"), ("b", "f")]
+    assert chosen.scores.measures == chosen.measures == ("m1",)
+    np.testing.assert_array_equal(chosen.scores.values[:, 2, 0], uneven.values[:, 5, 1])
+    assert chosen.difference[:, 0].tolist() == comparison.difference[[1, 4], 1].tolist()
+    assert chosen.p_adjusted[0, :, 0].tolist() == comparison.p_adjusted[1, [1, 4], 1].tolist()
+    topics = chosen.topic_differences()
+    assert topics.extremes(1, 0) == comparison.topic_differences().extremes(4, 1)
+    assert {record["run"] for record in topics.to_records()} == {"c", "f"}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_reasons_of_all_differences_are_those_of_each(uneven):
+    comparison = compare_runs(uneven, test=("t", "sign"), margin=0.02, level=0.9)
+    expected = [comparison.decision(place).reason for place in comparison.places()]
+    assert comparison.to_dict()["reason"] == expected
+    assert len(set(expected)) > 4
+
+
+def test_identical_runs_and_constant_differences_are_warned_of_separately():
+    base = np.linspace(0.1, 0.6, 12)
+    scores = table(np.stack([base, base, base + 0.25], axis=1), ["a", "b", "c"])
+    with pytest.warns(DegenerateSampleWarning) as caught:
+        compare_runs(scores)
+    assert [str(entry.message) for entry in caught] == [
+        "no interval for a and b by m0: identical scores",
+        "no interval for a and c by m0, b and c by m0: the same difference on every topic",
+    ]

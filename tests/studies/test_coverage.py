@@ -1,4 +1,4 @@
-"""Coverage is the share of intervals that hold the mean, and says how sure it is."""
+"""Coverage is the share of intervals that contain the mean, and says how sure it is."""
 
 from dataclasses import replace
 
@@ -8,9 +8,9 @@ from scipy import stats
 
 import confir
 from confir.errors import InvalidValueError
-from confir.intervals.catalogue import METHODS
-from confir.studies.coverage import COVERAGE_COLUMNS, estimate_coverage, wilson_interval
-from confir.studies.misses import count_misses
+from confir.intervals.catalogue import METHODS, methods_over
+from confir.studies.coverage.coverage import estimate_coverage, wilson_interval
+from confir.studies.coverage.miss_counts import count_misses
 from studies.score_tables import table
 
 
@@ -55,8 +55,8 @@ def test_coverage_is_what_is_not_missed(scores, coverage):
 def test_records_name_run_measure_method_and_level(coverage):
     records = coverage.to_records()
     assert len(records) == 4 * 2 * 3
-    assert all(tuple(record) == COVERAGE_COLUMNS for record in records)
-    assert COVERAGE_COLUMNS == ("run", "measure", "method", "level", "coverage", "low", "high")
+    columns = ("run", "measure", "method", "level", "coverage", "low", "high")
+    assert all(tuple(record) == columns for record in records)
     record = records[(2 * 2 + 1) * 3 + 1]
     assert (record["run"], record["measure"], record["method"]) == ("c", "m1", "percentile")
     assert record["coverage"] == coverage.coverage[1, 2, 1]
@@ -91,7 +91,7 @@ def test_outliers_are_named_with_the_reason(coverage):
 
 def test_a_method_that_is_too_narrow_for_all_runs_has_no_outliers(scores):
     narrow = replace(METHODS["t"], name="narrow", compute=lambda d, _: METHODS["t"].compute(d, 0.5))
-    usual = scores.select(measures=["m0"])
+    usual = scores.select(measure=["m0"])
     coverage = estimate_coverage(usual, methods=narrow, samples=200, rng=1)
     assert coverage.coverage.max() < 0.7
     assert coverage.outliers() == []
@@ -129,7 +129,8 @@ def test_a_run_without_scores_by_a_measure_has_no_coverage(scores):
 
 
 def test_by_default_all_methods_that_fit_are_studied(scores):
-    assert estimate_coverage(scores, samples=1, replicates=9, rng=1).methods == tuple(METHODS)
+    found = estimate_coverage(scores, samples=1, replicates=9, rng=1)
+    assert found.methods == tuple(methods_over("topics"))
 
 
 def test_a_level_beyond_1_is_refused(scores):
@@ -138,7 +139,7 @@ def test_a_level_beyond_1_is_refused(scores):
 
 
 def test_results_are_short_in_text_and_a_table_in_a_notebook(coverage):
-    assert repr(coverage) == "Coverage(4 runs × 2 measures × 3 methods, level=0.95)"
+    assert repr(coverage) == "Coverage(run: 4, measure: 2, method: 3, level=0.95)"
     shown = coverage._repr_html_()
     assert "<table>" in shown
     assert "38 of 40 topics score 0" in shown
@@ -152,7 +153,7 @@ def test_one_sample_has_no_standard_error(scores):
 def trec8(real_data):
     """AP of 129 runs, each with its topics in another order: the mean over runs is steadier so."""
     path = real_data / "soboroff2014" / "scores" / "trec8.adhoc.csv.gz"
-    scores = confir.read_scores(path).select(measures=["AP"])
+    scores = confir.read_scores(path).select(measure=["AP"])
     rng = np.random.default_rng(8)
     return replace(scores, values=rng.permuted(scores.values, axis=0))
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.neighbours import as_qrels, as_run
+from confir.data.formats.objects import as_qrels, as_run
 from confir.data.simulation import sample_collection
 from confir.errors import ConfirError, InvalidValueError
-from confir.studies.data_quality import inspect_data
-from confir.studies.quality_sentences import NOTHING_UNUSUAL
+from confir.studies.data_quality.data_quality import inspect_data
+from confir.studies.data_quality.sentences import NOTHING_UNUSUAL
 
 QRELS = {
     "1": {"a": 1, "b": 0, "c": 2},
@@ -101,7 +101,7 @@ def test_records_have_a_field_per_cutoff_in_ascending_order():
         "unjudged_1",
         "unjudged_4",
     ]
-    assert quality.to_dict() == {"tied": record}
+    assert quality.to_dict() == {name: [value] for name, value in record.items()}
     assert quality.to_frame("pandas").to_dict("records") == [record]
     assert (record["shortest"], record["median"], record["longest"]) == (2, 3.5, 5)
 
@@ -303,7 +303,7 @@ def test_robust_2003_has_runs_of_shallow_lists_and_of_tied_scores(real_data):
 def test_one_topic_is_spoken_of_as_one():
     quality = inspect_data(as_qrels({"t": {"a": 0, "b": 0}}), [run("r", {"t": {"a": 2, "b": 1}})])
     assert quality.sentences() == [
-        "there is 1 topic; with fewer than 25, orders of runs often change with the topics",
+        "there is 1 topic; with fewer than 25, rankings of runs often change with the topics",
         "1 topic (t) has no relevant document; that scores 0 by most measures, whatever a run does",
     ]
 

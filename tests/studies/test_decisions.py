@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from confir import compare_runs
 from confir.errors import InvalidValueError
-from confir.report.charts.comparison import _matrix_records
-from confir.report.comparison_tables import comparison_note, comparison_table, verdicts_by_run
-from confir.studies import pairs
-from confir.studies.comparison import Place
-from confir.studies.corrections import CORRECTIONS
-from confir.studies.decisions import Estimates, is_significant, judge_differences
-from confir.studies.gate import judge_gate
-from confir.studies.paired_tests import TESTS
+from confir.studies.comparison import pairs
+from confir.studies.comparison.chart import _matrix_records
+from confir.studies.comparison.comparison import Place
+from confir.studies.comparison.corrections import CORRECTIONS
+from confir.studies.comparison.gate import judge_gate
+from confir.studies.comparison.paired_tests import TESTS
+from confir.studies.comparison.significance import Estimates, is_significant, judge_differences
+from confir.studies.comparison.table import comparison_note, comparison_table, verdicts_by_run
 from studies.score_tables import table
 
 pytestmark = [
@@ -143,7 +143,7 @@ def test_adjusted_p_values_of_equivalence_stand_beside_the_plain_ones():
     assert alone.p_equivalence[0, 0] == pytest.approx(raw[1])
     assert "adj. p equiv." in comparison_table(comparison).columns
     assert "adj. p equiv." not in comparison_table(alone).columns
-    assert "two one-sided t tests, adjusted by holm" in comparison_note(comparison)
+    assert "two one-sided t tests, adjusted by Holm's correction" in comparison_note(comparison)
 
 
 def test_only_pairs_that_were_tested_are_counted():
@@ -157,8 +157,9 @@ def test_only_pairs_that_were_tested_are_counted():
     assert "adj. p" not in comparison_table(comparison).columns
     wider = np.stack([values, values + rng.normal(0.0, 0.1, values.shape)], axis=2)
     wider[:, 1, 0] = wider[:, 0, 0]
-    assert "adjusted by holm for at most 2 pairs within each measure" in comparison_note(
-        compare_runs(table(wider), baseline="run0")
+    assert (
+        "adjusted by Holm's correction for at most 2 pairs within each measure"
+        in comparison_note(compare_runs(table(wider), baseline="run0"))
     )
 
 
@@ -178,12 +179,12 @@ def test_a_test_that_favours_the_other_run_is_inconclusive_and_says_why():
     assert comparison.p[1, 0, 0] < 0.001
     assert comparison.direction[:, 0, 0].tolist() == [1, -1]
     assert comparison.verdict[:, 0, 0].tolist() == ["better", "inconclusive"]
-    reason = "the sign test favours the baseline, the mean difference the run"
+    reason = "the sign test favours run0, but run1 has the higher mean"
     assert comparison.to_records()[1]["reason"] == reason
     assert comparison.sentences()[1].endswith(f"inconclusive ({reason})")
     turned = compare_runs(scores, baseline="run1", test="sign")
     assert turned.verdict[0, 0, 0] == "inconclusive"
-    assert "favours the run, the mean difference the baseline" in turned.sentences()[0]
+    assert "favours run0, but run1 has the higher mean" in turned.sentences()[0]
     assert judge_gate(turned, "m0").closed is False
     assert judge_gate(
         compare_runs(scores, baseline="run0", test="sign"), "m0", require="superior"
@@ -280,7 +281,7 @@ def test_several_candidates_are_corrected_at_the_gate_as_in_the_table():
     gate = judge_gate(comparison, "m0", require="superior")
     assert not gate.candidates[1].passes
     assert "(not significant after Holm's correction for 6 pairs)" in gate.sentence()
-    alone = compare_runs(scores.select(runs=["run0", "run1"]), baseline="run0")
+    alone = compare_runs(scores.select(run=["run0", "run1"]), baseline="run0")
     assert alone.verdict[0, 0, 0] == "worse"
     assert judge_gate(alone, "m0").closed
 

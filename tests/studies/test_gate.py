@@ -5,7 +5,7 @@ import pytest
 
 from confir import compare_runs
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.studies.gate import judge_gate
+from confir.studies.comparison.gate import judge_gate
 from studies.score_tables import table
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from confir.data.effect_files import Group
+from confir.data.tables.effect_files import Group
 from confir.errors import (
     DegenerateSampleWarning,
     InputWarning,
@@ -15,9 +15,9 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.report.charts import chart
-from confir.report.meta_tables import MOST_IN_FULL, pooled_sentences, pooled_table
 from confir.report.tables import to_text
-from confir.studies.meta_analysis import MODELS, pool_effects, pool_models
+from confir.studies.meta_analysis.meta_analysis import MODELS, pool_effects, pool_models
+from confir.studies.meta_analysis.table import MOST_IN_FULL, pooled_sentences, pooled_table
 
 RANDOM = [name for name, model in MODELS.items() if model.kind == "random"]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from confir.errors import InvalidValueError
-from confir.studies.parameter_sweep import read_sweeps
+from confir.studies.bias_variance.parameter_sweep import read_sweeps
 
 RUNS = ("base", "rm3-0.5", "rm3-0.1", "rm3-1e-2", "rm3-x")
 

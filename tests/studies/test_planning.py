@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from confir import confidence_interval, plan_topics
-from confir.data.score_files import read_scores
 from confir.data.scores import Scores
+from confir.data.tables.score_files import read_scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
-from confir.report.plan_tables import plan_table
-from confir.studies.planning import detectable_at, half_width_at, power_at
+from confir.studies.planning.planning import detectable_at, half_width_at, power_at
+from confir.studies.planning.table import plan_table
 from studies.score_tables import table
 
 
@@ -46,10 +46,10 @@ def test_planned_power_is_had_in_simulation(pilot, power, difference):
 def test_planned_power_is_had_on_real_scores(real_data):
     scores = read_scores(real_data / "robust2004_ap.csv")
     runs = [scores.runs[k] for k in (0, 20, 60, 100)]
-    plan = plan_topics(scores.select(runs=runs), baseline=runs[0], difference=0.03)
+    plan = plan_topics(scores.select(run=runs), baseline=runs[0], difference=0.03)
     rng = np.random.default_rng(3)
     for r, run in enumerate(plan.runs):
-        pair = scores.select(runs=[runs[0], run]).values[:, :, 0]
+        pair = scores.select(run=[runs[0], run]).values[:, :, 0]
         differences = pair[:, 1] - pair[:, 0]
         topics = int(plan.topics[r, 0])
         drawn = rng.integers(0, len(differences), (topics, 3000))
@@ -200,13 +200,13 @@ def test_records_have_the_promised_fields(pilot):
 
 
 def test_sentences_say_what_was_planned(pilot):
-    one = pilot.select(runs=["run0", "run1"], measures=["m0"])
+    one = pilot.select(run=["run0", "run1"], measure=["m0"])
     width = plan_topics(one, half_width=0.05).sentences()[0]
     assert width.startswith("run0 by m0: ")
     assert width.endswith(" for a 95 % interval of ±0.05")
     power = plan_topics(one, baseline="run0", difference=0.05, power=0.9)
     assert power.sentences()[0].startswith(f"run1 against run0 by m0: {power.topics[0, 0]:.0f} top")
-    assert power.sentences()[0].endswith(" to show a true difference of 0.05 with probability 0.9")
+    assert power.sentences()[0].endswith(" to detect a true difference of 0.05 with power 0.9")
     assert "(the pilot allows " in power.sentences()[0]
     assert repr(power) == f"Plan({power.sentences()[0]})"
     endless = replace(power, high=np.full_like(power.high, np.nan))
@@ -214,7 +214,7 @@ def test_sentences_say_what_was_planned(pilot):
     shown = plan_topics(one, baseline="run0")
     assert "with 40 topics, a true difference of 0." in shown.sentences()[0]
     assert repr(plan_topics(pilot, half_width=0.05)) == (
-        "Plan(3 runs × 2 measures, goal='half width')"
+        "Plan(run: 3, measure: 2, baseline=None, goal='half width', power=nan, level=0.95)"
     )
     assert "<table>" in power._repr_html_()
 
@@ -280,7 +280,7 @@ def test_a_range_may_reach_beyond_the_measure():
     plan = plan_topics(pilot, baseline="a")
     assert plan.low[0, 0] < plan.difference[0, 0] < 1
     assert math.isnan(plan.high[0, 0])
-    assert " or more) is shown" in plan.sentences()[0]
+    assert " or more) is detected" in plan.sentences()[0]
     assert plan_table(plan).rows[0][3].text.endswith(" to none")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.neighbours import as_qrels
+from confir.data.formats.objects import as_qrels
 from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
 from confir.errors import (
@@ -22,8 +22,8 @@ from confir.measures.chance import (
     random_ap_variance,
 )
 from confir.measures.chance_tail import combine_probabilities
-from confir.report.chance_tables import _text
-from confir.studies.random_baseline import compare_with_chance, describe_chance
+from confir.studies.chance.chance import compare_with_chance, describe_chance
+from confir.studies.chance.table import _text
 
 QRELS = {
     "1": {"a": 1, "b": 2, "c": 0},
@@ -33,7 +33,7 @@ QRELS = {
 
 
 def qrels():
-    return confir.data.neighbours.as_qrels(QRELS)
+    return confir.data.formats.objects.as_qrels(QRELS)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_a_random_run_is_not_above_chance():
     }
     scores = confir.evaluate(judged, {"random": run}, "AP")
     chance = compare_with_chance(
-        confir.data.neighbours.as_qrels(judged), scores, documents=200, draws=500, rng=1
+        confir.data.formats.objects.as_qrels(judged), scores, documents=200, draws=500, rng=1
     )
     (record,) = chance.to_records()
     assert abs(record["score"] - record["expected"]) < 4 * record["sd"]
@@ -163,7 +163,7 @@ def test_topics_that_a_run_lacks_are_left_out_of_its_baseline():
 
 def test_a_collection_of_relevant_documents_alone_has_no_corrected_score():
     scores = Scores(("1",), ("x",), ("AP",), np.ones((1, 1, 1)))
-    judged = confir.data.neighbours.as_qrels({"1": {"a": 1, "b": 1}})
+    judged = confir.data.formats.objects.as_qrels({"1": {"a": 1, "b": 1}})
     chance = compare_with_chance(judged, scores, documents=2, rng=1)
     (record,) = chance.to_records()
     assert record["expected"] == 1
@@ -176,7 +176,8 @@ def test_plain_numbers_are_described_without_qrels():
     assert chance.topics == ("all",)
     assert chance.expected[0] == pytest.approx([expected_random_ap(5, 2, 3), 0.4 * 3 / 10])
     assert chance.depth == 3
-    assert chance.to_dict()["all"]["AP"]["prevalence"] == 0.4
+    assert chance.to_dict()["prevalence"] == [0.4, 0.4]
+    assert chance.to_dict()["measure"] == ["AP", "P@10"]
 
 
 def test_a_higher_lowest_gain_counts_the_same_documents():
@@ -208,7 +209,7 @@ def test_impossible_requests_are_named(options, error, message):
 
 def test_topics_without_qrels_are_named():
     scores = Scores(("1", "9"), ("x",), ("AP",), np.zeros((2, 1, 1)))
-    with pytest.raises(TopicMismatchError, match="1 topics that the qrels lack"):
+    with pytest.raises(TopicMismatchError, match="1 topic that the qrels lack"):
         compare_with_chance(qrels(), scores, documents=10)
 
 

@@ -8,9 +8,9 @@ import pytest
 
 import confir.parallel
 from confir.errors import TopicMismatchError
-from confir.studies import randomisation
-from confir.studies.pairs import pair_runs
-from confir.studies.randomisation import flip_signs, permute_runs, shift_bootstrap
+from confir.studies.comparison import randomisation
+from confir.studies.comparison.pairs import pair_runs
+from confir.studies.comparison.randomisation import flip_signs, permute_runs, shift_bootstrap
 from studies.score_tables import table
 
 

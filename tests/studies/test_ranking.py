@@ -11,7 +11,7 @@ from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
 from confir.intervals.catalogue import confidence_interval
 from confir.resampling.topics import own_seed, topic_weights
-from confir.studies.ranking import Ranking, rank_runs
+from confir.studies.ranks.ranking import Ranking, rank_runs
 
 TOPICS, REPLICATES, SEED = 10, 200, 5
 
@@ -186,7 +186,7 @@ def test_threads_change_no_rank(scores, monkeypatch):
 
 def test_another_measure_changes_no_rank(scores):
     both = rank_runs(scores, replicates=REPLICATES, rng=SEED)
-    one = rank_runs(scores.select(measures=["P@10"]), replicates=REPLICATES, rng=SEED)
+    one = rank_runs(scores.select(measure=["P@10"]), replicates=REPLICATES, rng=SEED)
     assert (both.rank[:, 1] == one.rank[:, 0]).all()
     assert (both.p_best[:, 1] == one.p_best[:, 0]).all()
 
@@ -203,7 +203,7 @@ def test_records_name_run_measure_rank_limits_and_chance(scores):
     records = found.to_records()
     assert len(records) == 10
     assert list(records[0]) == ["run", "measure", "topics", "rank", "low", "high", "p_best"]
-    assert found.to_dict()["run3"]["P@10"] == records[7]
+    assert {name: column[7] for name, column in found.to_dict().items()} == records[7]
     assert records[7]["p_best"] == found.p_best[3, 1]
     frame = found.to_frame("pandas")
     assert list(frame.columns) == list(records[0])

@@ -11,7 +11,7 @@ from confir.data.run import build_run
 from confir.data.simulation import sample_collection, simulate_collection
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
 from confir.measures.evaluation import evaluate
-from confir.studies.split_half import (
+from confir.studies.split_half.split_half import (
     DIRECTIONS,
     SplitHalf,
     half_of,

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from confir.data.effect_files import Group, read_effects
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
 from confir.data.scores import Scores
+from confir.data.tables.effect_files import Group, read_effects
 from confir.errors import InputWarning, InvalidValueError, UnknownNameError
 from confir.measures.summary import clipped_logit
 from confir.resampling.documents import resample_documents
-from confir.studies.collection import summarise_topics
-from confir.studies.meta_analysis import pool_effects
-from confir.studies.topic_effects import (
+from confir.studies.collection.collection import summarise_topics
+from confir.studies.meta_analysis.meta_analysis import pool_effects
+from confir.studies.meta_analysis.topic_effects import (
     EFFECTS,
     collection_effects,
     sigmas_from_limits,
@@ -107,11 +107,11 @@ def test_logits_of_a_collection_have_the_corrected_spreads(sample):
     assert found.groups == tuple(
         Group(f"logit {measure}", run) for measure in ("AP", "nDCG") for run in "abc"
     )
-    expected = np.concatenate(list(clipped_logit(topics.score).transpose(0, 2, 1)), axis=1)
+    expected = np.concatenate(list(clipped_logit(topics.score).transpose(2, 0, 1)), axis=1)
     assert found.effects.tolist() == expected.tolist()
-    assert found.sigmas[:, 1].tolist() == topics.logit_sd[0, 1].tolist()
-    assert topics.corrected[0, 2, 4]
-    assert found.sigmas[4, 2] == topics.logit_sd[0, 2, 4] > 0
+    assert found.sigmas[:, 1].tolist() == topics.logit_sd[:, 1, 0].tolist()
+    assert topics.corrected[4, 2, 0]
+    assert found.sigmas[4, 2] == topics.logit_sd[4, 2, 0] > 0
 
 
 def test_scores_of_a_collection_spread_as_their_replicates(sample):
@@ -120,7 +120,7 @@ def test_scores_of_a_collection_spread_as_their_replicates(sample):
     assert found.effects[:, 0].tolist() == sample.scores.values[:, 0, 0].tolist()
     assert found.sigmas[0, 0] == pytest.approx(sample.values[0, 0, 0].std(ddof=1))
     topics = summarise_topics(sample)
-    width = topics.high[0, 2, 4] - topics.low[0, 2, 4]
+    width = topics.high[4, 2, 0] - topics.low[4, 2, 0]
     assert found.sigmas[4, 2] == pytest.approx(width / (2 * 1.959964), rel=1e-6)
 
 
@@ -133,7 +133,7 @@ def test_paired_differences_spread_as_their_replicates(sample, effect, scale):
     scores, values = forward(sample.scores.values[:, :, 0]), forward(sample.values[0])
     assert found.effects[:, 0].tolist() == (scores[:, 1] - scores[:, 0]).tolist()
     expected = (values[1] - values[0]).std(axis=1, ddof=1)
-    corrected = summarise_topics(sample).corrected[0]
+    corrected = summarise_topics(sample).corrected[..., 0].T
     kept = ~corrected[0] & ~corrected[1]
     assert kept.sum() >= 2
     assert found.sigmas[kept, 0] == pytest.approx(expected[kept])
@@ -162,9 +162,9 @@ def test_a_difference_that_no_replicate_varies_adds_the_variances(sample, effect
 def test_differences_of_corrected_scores_add_the_variances(sample):
     paired = collection_effects(sample, baseline="a")
     independent = collection_effects(sample, baseline="a", pairing="independent")
-    sds = summarise_topics(sample).logit_sd[0]
+    sds = summarise_topics(sample).logit_sd[..., 0].T
     assert independent.sigmas[:, 1] == pytest.approx(np.hypot(sds[2], sds[0]))
-    corrected = summarise_topics(sample).corrected[0]
+    corrected = summarise_topics(sample).corrected[..., 0].T
     added = corrected[0] | corrected[2]
     assert added[4]
     assert not added.all()
@@ -176,7 +176,7 @@ def test_differences_of_corrected_scores_add_the_variances(sample):
 
 def test_difficulty_is_a_constant(sample):
     logits = clipped_logit(sample.scores.values[:, :, 0])
-    sds = summarise_topics(sample).logit_sd[0]
+    sds = summarise_topics(sample).logit_sd[..., 0].T
     alone = collection_effects(sample, effect="adjusted")
     assert alone.groups[2] == Group("logit AP", "c", "mean of runs")
     assert alone.effects[:, :3] == pytest.approx(logits - logits.mean(axis=1, keepdims=True))

@@ -8,11 +8,10 @@ from scipy import stats
 
 import confir
 from confir.errors import InvalidValueError
-from confir.studies.misses import count_misses
-from confir.studies.type_one_error import (
+from confir.studies.coverage.miss_counts import count_misses
+from confir.studies.coverage.type_one_error import (
     PARK_LEVELS,
     PARK_TOPICS,
-    TYPE_ONE_COLUMNS,
     estimate_type_one_error,
 )
 from studies.score_tables import table
@@ -57,8 +56,8 @@ def test_each_size_is_an_experiment_of_its_own(scores, error):
 def test_records_are_averaged_over_runs(error):
     records = error.to_records()
     assert len(records) == 2 * 2 * 2
-    assert all(tuple(record) == TYPE_ONE_COLUMNS for record in records)
-    assert TYPE_ONE_COLUMNS == ("method", "topics", "level", "error", "sampling")
+    columns = ("method", "topics", "level", "error", "sampling")
+    assert all(tuple(record) == columns for record in records)
     record = records[1 * 4 + 0 * 2 + 1]
     assert record == {
         "method": "percentile",
@@ -171,7 +170,9 @@ def test_resuming_needs_a_seed(scores, tmp_path):
 
 
 def test_results_are_short_in_text_and_a_table_in_a_notebook(error):
-    assert repr(error) == "TypeOneError(5 populations, 2 methods, samples of 4, 9 topics)"
+    assert repr(error) == (
+        "TypeOneError(column: 5, method: 2, topics: 2, level: 2, sampling='without')"
+    )
     assert "n = 9" in error._repr_html_()
 
 

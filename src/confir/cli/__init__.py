@@ -8,27 +8,6 @@ from __future__ import annotations
 
 import sys
 
-DAILY, STUDIES, LISTS = "Daily", "Studies", "Lists"
-
-# Each command's module, which holds its function ``<name>_command``, and its panel in the help.
-COMMANDS = {
-    "evaluate": ("evaluate", DAILY),
-    "compare": ("compare", DAILY),
-    "report": ("report", DAILY),
-    "demo": ("demo", DAILY),
-    "coverage": ("coverage", STUDIES),
-    "type-one": ("coverage", STUDIES),
-    "collection": ("collection", STUDIES),
-    "split-half": ("split_half", STUDIES),
-    "chance": ("chance", STUDIES),
-    "plan": ("plan", STUDIES),
-    "bias-variance": ("bias_variance", STUDIES),
-    "simulate": ("simulate", STUDIES),
-    "meta": ("meta", STUDIES),
-    "measures": ("lists", LISTS),
-    "methods": ("lists", LISTS),
-}
-
 # The exit code of what Ctrl-C stopped.
 INTERRUPTED = 130
 
@@ -83,5 +62,5 @@ def _ignore_interrupts() -> None:
 
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except ValueError:  # only the main thread hears of Ctrl-C, and may say so
+    except ValueError:  # only the main thread receives Ctrl-C, and may set its handler
         return

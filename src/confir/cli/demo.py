@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from confir.cli import options
+from confir.cli.groups import Without
+from confir.defaults import SEED
 
 if TYPE_CHECKING:
-    from confir.data.scores import Scores
-    from confir.data.simulation import Collection
+    from confir.data.experiment import Experiment
 
 
 def demo_command(
+    *,
     write: Annotated[
         str | None,
         typer.Option(
@@ -24,45 +26,43 @@ def demo_command(
         str | None,
         typer.Option(metavar="FILE", help="Also write an HTML page about the sample."),
     ] = None,
-    seed: options.SeedOption = options.DEFAULT_SEED,
-    output: options.OutputOption = None,
-    kind: options.FormatOption = "table",
+    seed: options.SeedOption = SEED,
+    out: Annotated[options.Output, Without("quiet")],
 ) -> None:
     """Evaluate the built-in sample collection.
 
     Example: `confir demo --write sample` and then `confir evaluate sample/qrels.txt sample/runs`
     """
-    from confir.cli.evaluate import mean_answer
     from confir.cli.report import check_page
-    from confir.cli.terminal import check_output, deliver
+    from confir.cli.terminal import result_answer
+    from confir.data.experiment import Experiment
     from confir.data.simulation import sample_collection, write_collection
+    from confir.intervals.catalogue import confidence_interval
     from confir.measures.evaluation import evaluate
 
-    check_output(output, kind)
+    out.prepare()
     if report is not None:
         check_page(report)
     collection = sample_collection()
     if write is not None:
         write_collection(collection, write)
-    scores = evaluate(collection.qrels, collection.runs)
-    deliver(mean_answer(scores, seed=seed), output=output, kind=kind)
+    experiment = Experiment(collection.qrels, collection.runs)
+    out.deliver(result_answer(confidence_interval(evaluate(experiment), rng=seed)))
     if report is not None:
-        _write_report(report, collection, scores, seed)
+        _write_report(report, experiment, seed)
 
 
-def _write_report(path: str, collection: Collection, scores: Scores, seed: int) -> None:
+def _write_report(path: str, experiment: Experiment, seed: int) -> None:
     """Write the page about the sample, and say where it is."""
-    from confir.cli.report import words_to_repeat
+    from confir.cli.report import command_line_with_seed
     from confir.cli.streams import print_message
     from confir.report.page import Origin, write_report
 
     write_report(
         path,
-        scores,
-        qrels=collection.qrels,
-        runs=collection.runs,
-        title="The sample of confir",
-        seed=seed,
-        origin=Origin(command=words_to_repeat(seed)),
+        experiment,
+        title="confir sample collection",
+        rng=seed,
+        origin=Origin(command=command_line_with_seed(seed)),
     )
     print_message(f"{path}: a page about the sample; open it in a browser")

@@ -1,16 +1,28 @@
-"""The options that commands share: spelt alike everywhere."""
+"""The options that commands share: spelt alike everywhere, and in groups where they go together."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from confir.cli.given import is_given
-from confir.errors import InvalidValueError
+from confir.cli.explicit_options import is_given
+from confir.defaults import (
+    CHART_ENDINGS,
+    DOCUMENT_REPLICATES,
+    ENDINGS,
+    LEVEL,
+    LOGIT_EPSILON,
+    OUTPUT_FORMATS,
+    REPLICATES,
+    SEED,
+)
+from confir.errors import InvalidValueError, UnknownNameError
 
-DEFAULT_SEED = 2006
+if TYPE_CHECKING:
+    from confir.cli.terminal import Answer
 
 _INPUT = "Input"
 _STATISTICS = "Statistics"
@@ -27,6 +39,23 @@ def at_least(least: int) -> Callable[[typer.CallbackParam, int | None], int | No
         return value
 
     return check
+
+
+def choice(*choices: str, help: str, panel: str) -> Any:  # noqa: A002
+    """Return an option whose value is one of some words, checked as soon as it is read."""
+
+    def check(parameter: typer.CallbackParam, value: str) -> str:
+        if value not in choices:
+            option = max(parameter.opts, key=len)
+            raise UnknownNameError(f"value of {option}", value, choices)
+        return value
+
+    return typer.Option(metavar="|".join(choices), help=help, callback=check, rich_help_panel=panel)
+
+
+def formats_text() -> str:
+    """Return the formats for a help text: table, csv, … or html."""
+    return f"{', '.join(OUTPUT_FORMATS[:-1])} or {OUTPUT_FORMATS[-1]}"
 
 
 def _print_or_write(
@@ -47,7 +76,8 @@ QrelsArgument = Annotated[
 RunsArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="RUN...", help="Runs: files, directories, or NAME=PATH; gz, bz2, xz and zst too."
+        metavar="RUN...",
+        help="Runs: files, directories, or NAME=PATH; may be compressed (gz, bz2, xz, zst).",
     ),
 ]
 ScoresOption = Annotated[
@@ -76,7 +106,7 @@ RelOption = Annotated[
     typer.Option(
         "-l",
         "--rel",
-        help="Lowest gain that counts as relevant.",
+        help="Lowest relevance grade that counts as relevant.",
         callback=at_least(1),
         rich_help_panel=_INPUT,
     ),
@@ -86,17 +116,17 @@ DepthOption = Annotated[
     typer.Option(
         "-M",
         "--depth",
-        help="Look only at so many documents a list.",
+        help="Use only the first documents of each list, up to this rank.",
         callback=at_least(1),
         rich_help_panel=_INPUT,
     ),
 ]
 MissingOption = Annotated[
     str,
-    typer.Option(
-        metavar="zero|drop|error",
+    choice(
+        *("zero", "drop", "error"),
         help="A topic that a run lacks scores 0, is left out of the run's mean, or is an error.",
-        rich_help_panel=_INPUT,
+        panel=_INPUT,
     ),
 ]
 IntentsOption = Annotated[
@@ -109,18 +139,14 @@ IntentsOption = Annotated[
 ]
 NameByOption = Annotated[
     str,
-    typer.Option(
-        metavar="file|tag",
-        help="Name runs by their file or by their tag.",
-        rich_help_panel=_INPUT,
-    ),
+    choice("file", "tag", help="Name runs by their file or by their tag.", panel=_INPUT),
 ]
 TiePrecisionOption = Annotated[
     str,
-    typer.Option(
-        metavar="double|single",
-        help="single compares retrieval scores as trec_eval 9 and pytrec_eval do.",
-        rich_help_panel=_INPUT,
+    choice(
+        *("double", "single"),
+        help="Precision in which retrieval scores tie: single as in trec_eval 9 and pytrec_eval.",
+        panel=_INPUT,
     ),
 ]
 LevelOption = Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)]
@@ -147,7 +173,7 @@ BoundedOption = Annotated[
     bool | None,
     typer.Option(
         "--bounded/--unbounded",
-        help="Whether measures that confir does not know lie in [0, 1]; by default they do if all "
+        help="Whether unknown measures lie in [0, 1]; by default they do if all "
         "of their scores do.",
         show_default=False,
         rich_help_panel=_STATISTICS,
@@ -156,19 +182,21 @@ BoundedOption = Annotated[
 ReplicatesOption = Annotated[
     int,
     typer.Option(
-        help="Replicates of the bootstrap.", callback=at_least(1), rich_help_panel=_STATISTICS
+        help="Number of bootstrap replicates.", callback=at_least(1), rich_help_panel=_STATISTICS
     ),
 ]
 SeedOption = Annotated[
     int,
     typer.Option(
-        help="Seed of the random numbers.", callback=at_least(0), rich_help_panel=_STATISTICS
+        help="Seed of the random number generator.",
+        callback=at_least(0),
+        rich_help_panel=_STATISTICS,
     ),
 ]
 JobsOption = Annotated[
     int | None,
     typer.Option(
-        help="Threads at work at once; by default all cores. The numbers do not depend on it.",
+        help="Number of threads; by default all cores. The results do not depend on it.",
         callback=at_least(1),
         rich_help_panel=_STATISTICS,
     ),
@@ -177,7 +205,7 @@ ResumeOption = Annotated[
     str | None,
     typer.Option(
         metavar="DIR",
-        help="Keep parts of the work there, and go on from them after an interruption.",
+        help="Save partial results there, and resume from them after an interruption.",
         rich_help_panel=_STATISTICS,
     ),
 ]
@@ -187,7 +215,7 @@ OutputOption = Annotated[
         "-o",
         "--output",
         metavar="FILE",
-        help="Write to a file: .csv .tsv .json .jsonl .md .tex .html .parquet .svg .pdf .png",
+        help=f"Write to a file: {' '.join((*ENDINGS, *CHART_ENDINGS))}",
         callback=_print_or_write,
         rich_help_panel=_OUTPUT,
     ),
@@ -197,12 +225,62 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="What to print: table, csv, tsv, json, jsonl, md, tex or html.",
+        help=f"What to print: {formats_text()}.",
         callback=_print_or_write,
         rich_help_panel=_OUTPUT,
     ),
 ]
 QuietOption = Annotated[
     bool,
-    typer.Option("--quiet", help="No progress and no warnings.", rich_help_panel=_OUTPUT),
+    typer.Option("--quiet", help="Show neither progress nor warnings.", rich_help_panel=_OUTPUT),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Confidence level, replicates and seed."""
+
+    level: LevelOption = LEVEL
+    replicates: ReplicatesOption = REPLICATES
+    seed: SeedOption = SEED
+
+
+EpsilonOption = Annotated[
+    float,
+    typer.Option(
+        help="Clip scores this far from 0 and 1 before the logit.", rich_help_panel=_STATISTICS
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentStatistics:
+    """Confidence level, replicates and seed of intervals over collections."""
+
+    level: LevelOption = LEVEL
+    epsilon: EpsilonOption = LOGIT_EPSILON
+    replicates: ReplicatesOption = DOCUMENT_REPLICATES
+    seed: SeedOption = SEED
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where a result is written, and whether progress is shown."""
+
+    output: OutputOption = None
+    kind: FormatOption = "table"
+    quiet: QuietOption = False
+
+    def prepare(self) -> None:
+        """Raise before any work where a result could not be written; be quiet where asked to."""
+        from confir.cli.terminal import be_quiet, check_output
+
+        check_output(self.output, self.kind)
+        if self.quiet:
+            be_quiet()
+
+    def deliver(self, answer: Answer) -> None:
+        """Write an answer to the file that is named, else print it."""
+        from confir.cli.terminal import deliver
+
+        deliver(answer, output=self.output, kind=self.kind)

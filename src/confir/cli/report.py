@@ -5,32 +5,31 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from confir.cli import options
+from confir.cli.input import Inputs
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from confir.data.ranked_lists import RankedLists
-    from confir.data.rules import ReadingRules
+    from confir.data.experiment import Experiment
+    from confir.data.scores import Scores
 
 _PAGE = "Page"
 
 
 def report_command(
-    context: typer.Context,
-    qrels: options.QrelsArgument = None,
-    runs: options.RunsArgument = None,
-    scores: options.ScoresOption = None,
+    *,
+    inputs: Inputs,
     output: Annotated[
         str,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="The page to write.", rich_help_panel=_PAGE
+            "-o", "--output", metavar="FILE", help="The HTML file to write.", rich_help_panel=_PAGE
         ),
     ] = "report.html",
     title: Annotated[
@@ -40,7 +39,7 @@ def report_command(
         str | None,
         typer.Option(
             metavar="DIR",
-            help="Also write every chart there, as SVG and PDF, for a paper.",
+            help="Also write every chart to this folder, as SVG and PDF.",
             rich_help_panel=_PAGE,
         ),
     ] = None,
@@ -48,93 +47,50 @@ def report_command(
         int | None,
         typer.Option(
             metavar="N",
-            help="Number of documents in the collection, for the chance baseline; by default those "
-            "that qrels and runs mention.",
+            help="Number of documents in the collection, for the random baseline; by default "
+            "those that occur in qrels and runs.",
             callback=options.at_least(1),
             rich_help_panel=_PAGE,
         ),
     ] = None,
-    measure: options.MeasuresOption = None,
-    rel: options.RelOption = 1,
-    depth: options.DepthOption = None,
-    missing: options.MissingOption = "zero",
-    intents: options.IntentsOption = None,
-    name_by: options.NameByOption = "file",
-    tie_precision: options.TiePrecisionOption = "double",
-    level: options.LevelOption = 0.95,
     method: options.MethodOption = None,
-    bounded: options.BoundedOption = None,
-    replicates: options.ReplicatesOption = 9_999,
-    seed: options.SeedOption = options.DEFAULT_SEED,
+    statistics: options.Statistics,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Write one HTML page that says which runs are better, how sure that is, and why.
+    """Write an HTML report: which runs are better, how certain that is, and why.
 
     Example: `confir report qrels.txt runs/ -m AP -m nDCG@10 -o report.html`
     """
-    from confir.cli.input import check_reading, load_scores, state_bound
     from confir.cli.streams import print_text
     from confir.cli.terminal import Progress, be_quiet
-    from confir.data.rules import ReadingRules
     from confir.intervals.catalogue import find_method
     from confir.intervals.interval import check_level
-    from confir.measures.catalogue import DEFAULT_MEASURES
-    from confir.measures.evaluation import check_depth, evaluate_lists, parse_measures
     from confir.report.contents import number_of_steps
     from confir.report.page import DEFAULT_TITLE, Origin, write_report
 
     check_page(output)
-    check_level(level)
+    check_level(statistics.level)
     if method is not None:
         find_method(method)
     if quiet:
         be_quiet()
-    check_reading(missing, name_by, tie_precision)
-    rules = ReadingRules(
-        rel,
-        depth,
-        cast("Literal['zero', 'drop', 'error']", missing),
-        cast("Literal['file', 'tag']", name_by),
-        cast("Literal['double', 'single']", tie_precision),
-        intents,
+    with _collect_warnings() as collected:
+        scores, experiment = _read(inputs, quiet=quiet)
+    origin = Origin(
+        tuple(inputs.files()), command_line_with_seed(statistics.seed), tuple(collected)
     )
-    with _listening() as heard:
-        if scores:
-            lists = None
-            table = load_scores(
-                qrels,
-                runs or [],
-                score_files=scores,
-                measures=measure or [],
-                rel=rel,
-                depth=depth,
-                missing=missing,
-                bounded=bounded,
-                quiet=quiet,
-                context=context,
-            )
-        else:
-            measures = measure or DEFAULT_MEASURES
-            check_depth(depth)
-            parse_measures(measures, rel)  # before anything is read
-            lists = _read(qrels, runs or [], rules, quiet=quiet)
-            table = evaluate_lists(lists, measures, rel=rel, depth=depth, missing=rules.missing)
-            table = state_bound(table, bounded)
-    origin = Origin(tuple(_files(qrels, runs, scores)), words_to_repeat(seed), tuple(heard))
-    steps = number_of_steps(len(table.measures), figures=figures is not None)
+    steps = number_of_steps(len(scores.measures), figures=figures is not None)
     with Progress("writing the report", total=steps, quiet=quiet) as progress:
         write_report(
             output,
-            table,
-            qrels=None if lists is None else lists.qrels,
-            runs=lists,
+            scores,
+            experiment=experiment,
             title=title or DEFAULT_TITLE,
-            level=level,
+            level=statistics.level,
             method=method,
-            replicates=replicates,
-            seed=seed,
+            replicates=statistics.replicates,
+            rng=statistics.seed,
             documents=documents,
-            rules=rules,
             figures=figures,
             origin=origin,
             progress=progress,
@@ -142,9 +98,9 @@ def report_command(
     if not quiet:
         counts = [
             f"{len(names)} {thing}{'' if len(names) == 1 else 's'}"
-            for thing, names in (("run", table.runs), ("topic", table.topics))
+            for thing, names in (("run", scores.runs), ("topic", scores.topics))
         ]
-        print_text(f"{output}: {', '.join(counts)}, seed {seed}\n")
+        print_text(f"{output}: {', '.join(counts)}, seed {statistics.seed}\n")
 
 
 def check_page(path: str) -> None:
@@ -156,61 +112,37 @@ def check_page(path: str) -> None:
     check_output(path)
 
 
-def _read(
-    qrels: str | None,
-    runs: Sequence[str],
-    rules: ReadingRules,
-    *,
-    quiet: bool,
-) -> RankedLists:
-    """Return qrels and runs, read once for all parts of the report."""
+def _read(inputs: Inputs, *, quiet: bool) -> tuple[Scores, Experiment | None]:
+    """Return the scores, and the experiment where they come from one; its lists are read once."""
+    example = "confir report qrels.txt bm25.run dense.run -o report.html"
+    if inputs.scores:
+        return inputs.load_scores(quiet=quiet, example=example), None
     from confir.cli.terminal import Progress
-    from confir.data.list_scanner import read_lists
-    from confir.data.neighbours import as_qrels, as_runs
+    from confir.measures.evaluation import evaluate_lists
 
-    if qrels is None or not runs:
-        raise InvalidValueError(
-            "expected QRELS and at least one RUN, or --scores FILE; for example: "
-            "confir report qrels.txt bm25.run dense.run -o report.html"
-        )
-    judged, sources = as_qrels(qrels, intents=rules.intents), as_runs(list(runs))
-    with Progress("reading runs", total=len(sources), quiet=quiet) as progress:
-        return read_lists(
-            judged,
-            sources,
-            name_by=rules.name_by,
-            tie_precision=rules.tie_precision,
-            progress=progress,
-        )
+    experiment = inputs.experiment(example=example, instead=", or --scores FILE")
+    with Progress("reading runs", total=len(inputs.sources), quiet=quiet) as progress:
+        scores = evaluate_lists(experiment, progress)
+    return inputs.state_bound(scores), experiment
 
 
-def _files(
-    qrels: str | None, runs: Sequence[str] | None, scores: Sequence[str] | None
-) -> Iterator[str]:
-    """Yield the files as they were named."""
-    if qrels is not None:
-        yield qrels
-    yield from runs or ()
-    yield from scores or ()
-
-
-def words_to_repeat(seed: int) -> str:
-    """Return the command that makes the page again, its seed spelt out."""
+def command_line_with_seed(seed: int) -> str:
+    """Return the command that reproduces the page, with its seed."""
     given = sys.argv[1:]
     named = any(word == "--seed" or word.startswith("--seed=") for word in given)
     return shlex.join(["confir", *given, *([] if named else ["--seed", str(seed)])])
 
 
 @contextmanager
-def _listening() -> Iterator[list[str]]:
-    """Collect the warnings that are shown meanwhile, for the page."""
-    heard: list[str] = []
+def _collect_warnings() -> Iterator[list[str]]:
+    """Collect the warnings that are shown, for the page."""
+    collected: list[str] = []
     with warnings.catch_warnings():
         show = warnings.showwarning
 
-        def listen(message: Warning | str, *rest: Any, **options: Any) -> None:
-            heard.append(str(message))
+        def collect(message: Warning | str, *rest: Any, **options: Any) -> None:
+            collected.append(str(message))
             show(message, *rest, **options)
 
-        warnings.showwarning = listen
-        yield heard
+        warnings.showwarning = collect
+        yield collected

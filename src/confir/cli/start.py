@@ -1,4 +1,4 @@
-"""How does a command run, and what becomes of its errors? One sentence each, and an exit code."""
+"""How commands run: an error becomes one sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -14,10 +14,25 @@ from typing import Any
 
 import typer
 
-from confir.cli import COMMANDS, INTERRUPTED
+from confir.cli import INTERRUPTED
+from confir.cli.groups import Command, expand
 from confir.cli.output_guard import GuardedCommand
 from confir.cli.streams import prepare_streams, print_message
 from confir.errors import ConfirError, ConfirWarning
+from confir.studies import DAILY, STUDIES
+
+LISTS = "Lists"
+
+# Each command's module, which holds its function ``<name>_command``, and its panel in the help.
+COMMANDS = {
+    **{
+        name: (study.module("command"), study.panel) for study in STUDIES for name in study.commands
+    },
+    "report": ("confir.cli.report", DAILY),
+    "demo": ("confir.cli.demo", DAILY),
+    "measures": ("confir.cli.lists", LISTS),
+    "methods": ("confir.cli.lists", LISTS),
+}
 
 # The exit code of an error.
 FAILED = 2
@@ -59,16 +74,22 @@ def build_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(root)
     for name in names:
-        module, panel = COMMANDS[name]
-        function = f"{name.replace('-', '_')}_command"
-        command = getattr(import_module(f"confir.cli.{module}"), function)
-        app.command(name, cls=GuardedCommand, rich_help_panel=panel)(command)
+        panel = COMMANDS[name][1]
+        app.command(name, cls=GuardedCommand, rich_help_panel=panel)(expand(find_command(name)))
     return app
+
+
+def find_command(name: str) -> Command:
+    """Return the function of a command."""
+    command: Command = getattr(
+        import_module(COMMANDS[name][0]), f"{name.replace('-', '_')}_command"
+    )
+    return command
 
 
 def root(
     context: typer.Context,
-    version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
 ) -> None:
     """How far can an information-retrieval evaluation score be trusted?"""
     if version:
@@ -82,7 +103,7 @@ def root(
 
 
 def _start_fast() -> None:
-    """Spare a short command what would take a fifth of its time, and would be in vain.
+    """Skip work that would take a fifth of a short command's time to no effect.
 
     Imports make many objects and no garbage. And confir keeps matrix products to a thread each
     (`confir.parallel`), so that numpy need not start more.
@@ -101,7 +122,7 @@ def _run(named: list[str]) -> int:
         code = _fail(str(error))
     except typer.TyperException as error:
         help_page = " ".join(["confir", *named, "--help"])
-        code = _fail(f"{error.format_message()} ({help_page} tells more)")
+        code = _fail(f"{error.format_message()} (see {help_page})")
     except (BrokenPipeError, SystemExit):  # rich makes the second of the first, with the code 1
         code = UNREAD
     except MemoryError as error:
@@ -168,9 +189,7 @@ def _memory_advice(named: list[str], trace: TracebackType | None) -> str:
 
 
 def _parameters(name: str) -> Iterable[str]:
-    module = import_module(f"confir.cli.{COMMANDS[name][0]}")
-    command = getattr(module, f"{name.replace('-', '_')}_command")
-    return tuple(command.__annotations__)
+    return tuple(expand(find_command(name)).__annotations__)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

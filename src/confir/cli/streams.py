@@ -1,6 +1,6 @@
-"""What becomes of the standard streams? Closed ones, full ones, and those nobody reads.
+"""Standard streams that are closed, full, or that nobody reads.
 
-Only what is loaded anyway is imported here: Ctrl-C must find somebody listening from the start.
+Only modules that are loaded anyway are imported here, so that Ctrl-C is handled from the start.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def print_text(text: str) -> None:
 
 
 def release_streams() -> None:
-    """Give up what a stream does not take, or Python would complain about it at the very end."""
+    """Discard what a stream does not accept, or Python would report it at exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -14,19 +14,20 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from confir.cli.streams import print_text
-from confir.data.scores import Record
+from confir.data.result import Record
+from confir.defaults import CHART_ENDINGS, ENDINGS, OUTPUT_FORMATS
 from confir.errors import ConfirWarning, UnknownNameError, UnreadableError
-from confir.report.records import CHART_ENDINGS, ENDINGS, FORMATS, format_result, write_result
+from confir.report.records import format_result, write_result
 from confir.report.tables import Table, to_text
 
 # Work that is over sooner needs no progress bar.
 _PATIENCE = 1.0
-# The time left is told by the pace of so many seconds, in which even slow work makes some steps.
+# The time left follows from the pace over this many seconds, enough for some steps of slow work.
 _MEMORY = 600.0
 
 
 class Answer(NamedTuple):
-    """What a command answers, in the shapes that readers and programs want.
+    """The answer of a command, in the forms that readers and programs need.
 
     Attributes
     ----------
@@ -43,13 +44,20 @@ class Answer(NamedTuple):
     result: Any = None
 
 
+def result_answer(result: Any) -> Answer:
+    """Return a result with its records and the table that its study makes of it."""
+    from confir.report.notebook import table_of
+
+    return Answer(result.to_records(), table_of(result), result)
+
+
 def deliver(answer: Answer, *, output: str | None, kind: str) -> None:
     """Write an answer to a file where one is named, else print it."""
     records, table, result = answer
     if output is not None and Path(output).suffix.lower() in CHART_ENDINGS:
-        from confir.report.charts import chart, save_chart
+        from confir.report.charts import save_chart
 
-        save_chart(chart(result), output)
+        save_chart(result, output)
         return
     if output is not None:
         write_result(output, records, table)
@@ -62,8 +70,8 @@ def deliver(answer: Answer, *, output: str | None, kind: str) -> None:
 
 def check_output(output: str | None, kind: str = "table") -> None:
     """Raise before any work where a result could not be written or printed after it."""
-    if kind not in FORMATS:
-        raise UnknownNameError("format", kind, FORMATS)
+    if kind not in OUTPUT_FORMATS:
+        raise UnknownNameError("format", kind, OUTPUT_FORMATS)
     if output is None:
         return
     known = (*ENDINGS, *CHART_ENDINGS)
@@ -80,14 +88,14 @@ def check_output(output: str | None, kind: str = "table") -> None:
 
 
 def be_quiet() -> None:
-    """Keep confir's warnings to itself."""
+    """Suppress confir's warnings."""
     warnings.simplefilter("ignore", ConfirWarning)
 
 
 class Progress:
     """A progress bar on stderr for work that takes more than a second; none without a terminal.
 
-    It tells the time left, or the time taken where the number of steps is not known. Threads may
+    It shows the time left, or the time taken where the number of steps is not known. Threads may
     share it.
     """
 
@@ -114,7 +122,7 @@ class Progress:
             self._bar.stop()
 
     def __call__(self, steps: int) -> None:
-        """Report that so many more steps are done."""
+        """Report more steps as done."""
         with self._counting:
             self._done += steps
             if not self._shown or time.monotonic() - self._started < _PATIENCE:

@@ -15,7 +15,7 @@ from confir.arrays import Booleans, Floats
 from confir.data.scores import Scores
 from confir.errors import TopicWarning, enumerate_names
 
-# Fewer topics in common order no runs.
+# Runs are ranked only if they have at least this many topics in common.
 LEAST_COMMON_TOPICS = 2
 
 
@@ -35,7 +35,7 @@ def have_same_topics(values: Floats) -> Booleans:
 
 
 def comparable_means(scores: Scores) -> Floats:
-    """Return means that can be put in order, over the topics that all runs have: runs × measures.
+    """Return means that can be ranked, over the topics that all runs have: runs × measures.
 
     By a measure with too few topics in common, they are the means over each run's own topics.
     """
@@ -46,8 +46,16 @@ def comparable_means(scores: Scores) -> Floats:
 
 
 def warn_of_missing_scores(scores: Scores) -> None:
-    """Warn where runs lack topics that other runs have by the same measure."""
+    """Warn of topics without any score, and where runs lack topics that other runs have."""
     present = ~np.isnan(scores.values)
+    empty = [scores.topics[place] for place in np.flatnonzero(~present.any(axis=(1, 2)))]
+    if empty:
+        warnings.warn(
+            f"no run has a score on {len(empty)} of {len(scores.topics)} topics "
+            f"({enumerate_names(empty, 5)}), left out",
+            TopicWarning,
+            stacklevel=4,
+        )
     expected = present.any(axis=1, keepdims=True) & present.any(axis=0)
     missing: Booleans = np.any(expected & ~present, axis=2)
     lacking = {

@@ -272,9 +272,9 @@ class _Decompressed(io.RawIOBase):
         return content
 
     def _check(self, content: bytes) -> None:
-        """Raise where the data are no text, or so many that they must be meant to do harm."""
+        """Raise where the data are no text, or so many that they must be an attack."""
         if not self._written and b"\0" in content and not content.startswith(_WITH_ZEROS):
-            raise _RefusedError("the compressed data hold no text; expected text in UTF-8")
+            raise _RefusedError("the compressed data are not text; expected text in UTF-8")
         written = self._written + len(content)
         if written > max(_TRUSTED_SIZE, _LARGEST_RATIO * self._read):
             raise _RefusedError(

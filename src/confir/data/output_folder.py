@@ -67,7 +67,7 @@ def check_output_folder(path: PathLike, besides: Iterable[PathLike] = ()) -> set
     allowed = {os.path.realpath(file) for file in besides}
     with _naming(folder):
         if folder.exists() and not folder.is_dir():
-            raise NotADirectoryError("a file stands there")
+            raise NotADirectoryError("there is a file of that name")
         listed = _listed(folder / _LISTING)
         found = set(_files(folder))
     for name in sorted(found - listed):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +12,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.run import encode_topics, find_topic, pick
-from confir.errors import FormatError, InputWarning, TopicMismatchError
+from confir.errors import FormatError, TopicMismatchError, counted, warn_caller
 
 Intents = Mapping[str, Mapping[str, float]]
 
@@ -206,10 +205,9 @@ def _distinct_judgements(
         keep.extend(seen.values())
     repeated = len(documents) - len(keep)
     if repeated:
-        warnings.warn(
-            f"{path}: {repeated} judgements are repeated with the same gain; each counts once",
-            InputWarning,
-            stacklevel=5,
+        warn_caller(
+            f"{path}: {counted(repeated, 'judgement')} {'is' if repeated == 1 else 'are'} repeated "
+            "with the same gain; each counts once"
         )
     return np.array(keep, np.int64)
 

@@ -206,7 +206,7 @@ class DocumentNumbers:
 def build_lists(
     qrels: Qrels, judged: Integers, runs: deque[RunLists], docids: Sequence[str]
 ) -> RankedLists:
-    """Return the lists of several runs as one, documents numbered anew where they first stand.
+    """Return the lists of several runs as one, documents renumbered by first occurrence.
 
     The runs are taken away one by one, so that no more than what is made need be held.
 
@@ -246,7 +246,7 @@ def build_lists(
 
 
 class _FirstStanding:
-    """Numbers documents anew, in the order in which they first stand."""
+    """Renumbers documents in the order of first occurrence."""
 
     def __init__(self, documents: int) -> None:
         self._renumbered = np.full(documents, -1)

@@ -1,4 +1,4 @@
-"""Where do the judged documents stand? Ranked lists reduced to what measures need.
+"""The ranks of judged documents: ranked lists reduced to what measures need.
 
 Measures are functions of `Rankings` alone, for plain evaluation and for resampled collections: a
 replicate of the collection repeats documents and so moves the others down, which ``before`` and

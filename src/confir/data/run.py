@@ -99,7 +99,7 @@ def build_run(
             counts = Counter(ranked[start:stop])
             duplicate = next(document for document in counts if counts[document] > 1)
             raise FormatError(
-                f"document {duplicate!r} stands twice in topic {topic!r}; expected each document "
+                f"document {duplicate!r} occurs twice in topic {topic!r}; expected each document "
                 "once per topic",
                 path=source,
             )

@@ -1,27 +1,25 @@
-"""How well did each run do on each topic? The central table: topics × runs × measures."""
+"""The scores of each run on each topic: topics × runs × measures."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from confir.arguments import as_reals, invalid
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.columns import Ids, encode_ids
-from confir.errors import FormatError, UnknownNameError
+from confir.data.result import Result, axis, over, result
+from confir.data.tables.columns import Ids, encode_ids
+from confir.errors import FormatError
 
-Record = dict[str, Any]
-
-# Scores of a measure in [0, 1] may lie so far outside it, as rounded or printed numbers do.
+# Scores of a measure in [0, 1] may lie this far outside it, as rounded or printed numbers do.
 RANGE_TOLERANCE = 1e-6
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scores:
+@result
+class Scores(Result):
     """Scores of every run on every topic by every measure.
 
     Attributes
@@ -41,12 +39,15 @@ class Scores:
         selected from.
     """
 
-    topics: tuple[str, ...]
-    runs: tuple[str, ...]
-    measures: tuple[str, ...]
-    values: Floats
+    topics: tuple[str, ...] = axis("topic")
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    values: Floats = over("topic", "run", "measure", column="score")
     bounded: bool | None = None
-    inside: tuple[bool, ...] = ()
+    inside: tuple[bool, ...] = over("measure", default=())
+
+    record_columns = ("run", "measure", "topic", "score")
+    row_order = ("run", "measure", "topic")
 
     def __post_init__(self) -> None:
         for kind in ("topics", "runs", "measures"):
@@ -65,29 +66,6 @@ class Scores:
         both = tuple(one and other for one, other in zip(here, there, strict=True))
         object.__setattr__(self, "inside", both)
 
-    def __repr__(self) -> str:
-        return (
-            f"Scores({len(self.topics)} topics × {len(self.runs)} runs × "
-            f"{len(self.measures)} measures)"
-        )
-
-    def _repr_html_(self) -> str:
-        from confir.report.notebook import notebook_html
-
-        return notebook_html(self)
-
-    def select(
-        self, *, runs: Sequence[str] | None = None, measures: Sequence[str] | None = None
-    ) -> Scores:
-        """Return the scores of some runs and measures only, in the order given."""
-        chosen_runs = self.runs if runs is None else _as_names("runs", runs)
-        chosen_measures = self.measures if measures is None else _as_names("measures", measures)
-        run_places = [_place("run", name, self.runs) for name in chosen_runs]
-        measure_places = [_place("measure", name, self.measures) for name in chosen_measures]
-        values = self.values[:, run_places][:, :, measure_places]
-        inside = tuple(self.inside[place] for place in measure_places)
-        return Scores(self.topics, chosen_runs, chosen_measures, values, self.bounded, inside)
-
     def topic_counts(self) -> Integers:
         """Return how many topics have a score: runs × measures."""
         counts: Integers = (~np.isnan(self.values)).sum(axis=0)
@@ -101,35 +79,9 @@ class Scores:
         mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
         return mean
 
-    def to_records(self) -> list[Record]:
-        """Return one record (run, measure, topic, score) per score that is there."""
-        return [
-            {"run": run, "measure": measure, "topic": topic, "score": score}
-            for r, run in enumerate(self.runs)
-            for m, measure in enumerate(self.measures)
-            for topic, score in zip(self.topics, self.values[:, r, m].tolist(), strict=True)
-            if not math.isnan(score)
-        ]
-
-    def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
-        """Return run → measure → topic → score."""
-        result: dict[str, dict[str, dict[str, float]]] = {}
-        for record in self.to_records():
-            by_measure = result.setdefault(record["run"], {})
-            by_measure.setdefault(record["measure"], {})[record["topic"]] = record["score"]
-        return result
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame with the columns run, measure, topic, score.
-
-        Parameters
-        ----------
-        backend
-            "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
-        """
-        from confir.data.frames import frame_from_records
-
-        return frame_from_records(self.to_records(), backend)
+    def rows(self) -> Integers:
+        """Return the rows of the scores that are there."""
+        return np.flatnonzero(~np.isnan(self.values.transpose(1, 2, 0)))
 
 
 class ScoreEntries(NamedTuple):
@@ -209,10 +161,3 @@ def _as_names(kind: str, names: Any) -> tuple[str, ...]:
     if single or not all(isinstance(name, str) for name in listed):
         raise invalid(kind, names, "a list of names")
     return listed
-
-
-def _place(kind: str, name: str, known: Sequence[str] | Mapping[str, int]) -> int:
-    names = list(known)
-    if name not in names:
-        raise UnknownNameError(kind, name, names)
-    return names.index(name)

@@ -6,8 +6,9 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.intervals.interval import Limits, tail_probabilities
+from confir.intervals.method import Method, Use
 from confir.intervals.percentile import defined_replicates
-from confir.intervals.probe import Probe, near, side_of_quantiles
+from confir.intervals.probe import Probe, side_of_quantiles, tie_distance
 from confir.resampling.distribution import (
     SamplingDistribution,
     count_below,
@@ -19,15 +20,21 @@ def bca_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """Quantiles at ``Φ(z0 + (z0+z)/(1-a(z0+z)))`` of the bootstrap means.
 
     (Efron 1987; [Park2011] §4.2, [Soboroff2014] §4.) z0 from the share of replicates below the
-    estimate, ties counting half; a from the jackknife.
+    estimate, ties counting half; a from the jackknife. An estimate that does not vary is its own
+    interval.
     """
     ordered, count = distribution.sorted_replicates, defined_replicates(distribution)
-    tie = near(distribution.estimate)
+    tie = tie_distance(distribution.estimate)
     below = count_below(ordered, distribution.estimate - tie)
     with_ties = count_below(ordered, distribution.estimate + tie)
     share = (below + with_ties) / (2.0 * np.maximum(count, 1))
+    constant = distribution.require("se") == 0
     limits = [
-        np.where(np.isnan(chance), np.nan, quantile_of_sorted(ordered, chance, count))
+        np.where(
+            constant,
+            distribution.estimate,
+            np.where(np.isnan(chance), np.nan, quantile_of_sorted(ordered, chance, count)),
+        )
         for chance in corrected_probabilities(share, distribution.require("acceleration"), level)
     ]
     return Limits(*limits)
@@ -56,3 +63,25 @@ def corrected_probabilities(
             ndtr(bias + low / (1.0 - acceleration * low)),
             ndtr(bias + high / (1.0 - acceleration * high)),
         )
+
+
+BCA = Method(
+    "bca",
+    bca_interval,
+    needs=("se", "acceleration", "replicates"),
+    count_side=bca_side,
+    topics=Use(
+        assumes="as percentile, after a correction of bias and skewness",
+        source="Efron 1987; Park 2011, Soboroff 2014",
+        cites=("Efron1987", "Park2011", "Soboroff2014"),
+        cost="one product, a sort",
+        fails="few topics: too narrow",
+    ),
+    documents=Use(
+        assumes="as percentile, after a correction of bias and skewness",
+        source="Efron 1987; Cormack & Lynam 2006",
+        cites=("Efron1987", "Cormack2006"),
+        cost="a sort, and a replicate for every document left out",
+        fails="few relevant documents: too narrow; a single one has no interval",
+    ),
+)

@@ -6,12 +6,13 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.intervals.interval import Limits, tail_probabilities
+from confir.intervals.method import Method, Use
 from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import inverse_logit, logit
 from confir.order import TIE
 from confir.resampling.distribution import SamplingDistribution
 
-# Few topics tell little about skewness: the beta distribution's counts as that of so many topics.
+# Few topics say little about skewness: the beta distribution's has the weight of this many topics.
 PRIOR_TOPICS = 100.0
 
 # Below this dispersion, s²/(m(1-m)), scores are nearly equal. Of samples of real scores under 1 %
@@ -98,3 +99,21 @@ def _solve(a: Floats, value: Floats) -> Floats:
     root = np.cbrt(1.0 + 3.0 * a * value)
     solution: Floats = 3.0 * value / (np.square(root) + root + 1.0)
     return solution
+
+
+BETA_LOGIT = Method(
+    "beta-logit",
+    beta_logit_interval,
+    needs=("sample", "se"),
+    bounded=True,
+    any_sample=True,
+    closed_form=True,
+    logit_scale=True,
+    topics=Use(
+        assumes="as logit-t, corrected for a skewness near that of a beta distribution",
+        source="confir, after Hall 1992",
+        cites=("Hall1992",),
+        cost="none",
+        fails="scores that are 0 except on a rare topic: too many misses on one side",
+    ),
+)

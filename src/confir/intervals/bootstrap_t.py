@@ -10,7 +10,8 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.intervals.interval import Limits, check_level, tail_probabilities
-from confir.intervals.probe import ABOVE, BELOW, Probe, Standing, mirrored, side_of_quantiles
+from confir.intervals.method import Method, Use
+from confir.intervals.probe import Probe, mirrored, side_of_quantiles
 from confir.measures.summary import inverse_logit, logit
 from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
 
@@ -36,14 +37,9 @@ def bootstrap_t_side(probe: Probe, level: float) -> Integers:
 def symmetric_t_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """``m ± q·se`` with the level-quantile of ``|m*-m|/se*`` (Hall 1988)."""
     check_level(level)
-    (reach,) = _quantiles(np.sort(np.abs(distribution.sorted_t), axis=0), (level,))
-    margin = reach * _se_of_three(distribution)
-    return Limits(distribution.estimate - margin, distribution.estimate + margin)
-
-
-def symmetric_t_side(probe: Probe, level: float) -> Integers:
-    """Return the side of values beside the symmetric bootstrap-t interval, by counting."""
-    return _side_if_beyond(probe, probe.among_absolute_t, level)
+    (reach,) = _quantiles(distribution.ascending(_absolute_t), (level,))
+    half = reach * _se_of_three(distribution)
+    return Limits(distribution.estimate - half, distribution.estimate + half)
 
 
 def bootstrap_t_logit_interval(distribution: SamplingDistribution, level: float) -> Limits:
@@ -52,21 +48,11 @@ def bootstrap_t_logit_interval(distribution: SamplingDistribution, level: float)
     return _from_logit_t(distribution, low, high)
 
 
-def bootstrap_t_logit_side(probe: Probe, level: float) -> Integers:
-    """Return the side of values beside the bootstrap-t-logit interval, by counting."""
-    return mirrored(side_of_quantiles(probe.among_logit_t, *tail_probabilities(level)))
-
-
 def symmetric_t_logit_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """Bootstrap-t on the logit scale with the level-quantile of |T*| on both sides."""
     check_level(level)
-    (reach,) = _quantiles(np.sort(np.abs(distribution.sorted_logit_t), axis=0), (level,))
+    (reach,) = _quantiles(distribution.ascending(_absolute_logit_t), (level,))
     return _from_logit_t(distribution, -reach, reach)
-
-
-def symmetric_t_logit_side(probe: Probe, level: float) -> Integers:
-    """Return the side of values beside the symmetric-t-logit interval, by counting."""
-    return _side_if_beyond(probe, probe.among_absolute_logit_t, level)
 
 
 def hall_logit_interval(distribution: SamplingDistribution, level: float) -> Limits:
@@ -75,23 +61,18 @@ def hall_logit_interval(distribution: SamplingDistribution, level: float) -> Lim
     ``U(T) = ((1+aT)³ - 1)/(3a) + b`` with ``a = (γ/3 - (1-2m)s/(2m(1-m)))/√n`` and
     ``b = γ/(6√n)``: quantiles of U*, each replicate with its own a and b, are turned back to T.
     """
-    u = np.sort(_hall_replicates(distribution), axis=0)
+    u = distribution.ascending(_hall_replicates)
     a, b = _hall_sample_constants(distribution)
     low, high = (_from_u(q, a, b) for q in _quantiles(u, tail_probabilities(level)))
     return _from_logit_t(distribution, low, high)
 
 
-def hall_logit_side(probe: Probe, level: float) -> Integers:
-    """Return the side of values beside the hall-logit interval, by counting."""
-    among_u = probe.standing(_among_hall_replicates)
-    return mirrored(side_of_quantiles(among_u, *tail_probabilities(level)))
+def _absolute_t(distribution: SamplingDistribution) -> Floats:
+    return np.abs(distribution.t)
 
 
-def _among_hall_replicates(probe: Probe) -> Standing:
-    """Return where U of the value stands among that of the replicates."""
-    a, b = _hall_sample_constants(probe.distribution)
-    lower, upper = (_skewness_removed(t, a, b) for t in probe.logit_t)
-    return Standing(_hall_replicates(probe.distribution), lower, upper)
+def _absolute_logit_t(distribution: SamplingDistribution) -> Floats:
+    return np.abs(distribution.logit_t)
 
 
 def _se_of_three(distribution: SamplingDistribution) -> Floats:
@@ -100,14 +81,6 @@ def _se_of_three(distribution: SamplingDistribution) -> Floats:
     A replicate of two topics that varies has the sample's own mean: T* is 0 throughout.
     """
     return np.where(distribution.count > 2, distribution.require("se"), np.nan)
-
-
-def _side_if_beyond(probe: Probe, ranks: Standing, level: float) -> Integers:
-    """Return the side of values whose distance from the estimate exceeds the level-quantile."""
-    check_level(level)
-    side = np.where(probe.value < probe.distribution.estimate, BELOW, ABOVE)
-    beyond = ranks.over(level)
-    return np.where(beyond == ABOVE, side, beyond)
 
 
 def _hall_replicates(distribution: SamplingDistribution) -> Floats:
@@ -172,3 +145,75 @@ def _quantiles(ordered: Floats, probabilities: tuple[float, ...]) -> list[Floats
     if np.isnan(ordered[-1]).any():
         count -= np.isnan(ordered).sum(axis=0)
     return [quantile_of_sorted(ordered, probability, count) for probability in probabilities]
+
+
+BOOTSTRAP_T = Method(
+    "bootstrap-t",
+    bootstrap_t_interval,
+    needs=("se", "replicates", "replicate_se"),
+    count_side=bootstrap_t_side,
+    topics=Use(
+        assumes="(m*-m)/se* spreads as (m-μ)/se does",
+        source="Efron 1981; Soboroff 2014 (its 95 % interval was a 90 % one)",
+        cites=("Efron1981", "Soboroff2014"),
+        cost="two products, a sort",
+        fails="nearly constant scores: very wide; limits may leave [0, 1]",
+    ),
+)
+
+SYMMETRIC_T = Method(
+    "symmetric-t",
+    symmetric_t_interval,
+    needs=("se", "replicates", "replicate_se"),
+    topics=Use(
+        assumes="as bootstrap-t, for the two tails together",
+        source="Hall 1988",
+        cites=("Hall1988",),
+        cost="two products, a sort",
+        fails="skewed scores: right on average, not in each tail",
+    ),
+)
+
+BOOTSTRAP_T_LOGIT = Method(
+    "bootstrap-t-logit",
+    bootstrap_t_logit_interval,
+    needs=("se", "replicates", "replicate_se"),
+    bounded=True,
+    logit_scale=True,
+    topics=Use(
+        assumes="as bootstrap-t, on the logit scale",
+        source="confir",
+        cost="two products, a sort",
+        fails="nearly constant scores: up to the whole of [0, 1]",
+    ),
+)
+
+SYMMETRIC_T_LOGIT = Method(
+    "symmetric-t-logit",
+    symmetric_t_logit_interval,
+    needs=("se", "replicates", "replicate_se"),
+    bounded=True,
+    logit_scale=True,
+    topics=Use(
+        assumes="as bootstrap-t-logit, for the two tails together",
+        source="confir, after Hall 1988",
+        cites=("Hall1988",),
+        cost="two products, a sort",
+        fails="skewed scores: right on average, not in each tail",
+    ),
+)
+
+HALL_LOGIT = Method(
+    "hall-logit",
+    hall_logit_interval,
+    needs=("se", "acceleration", "replicates", "replicate_se", "replicate_skewness"),
+    bounded=True,
+    logit_scale=True,
+    topics=Use(
+        assumes="as bootstrap-t-logit, after a correction of skewness",
+        source="confir, after Hall 1992",
+        cites=("Hall1992",),
+        cost="three products, a sort",
+        fails="nearly constant scores: up to the whole of [0, 1]",
+    ),
+)

@@ -13,6 +13,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats
 from confir.intervals.interval import Limits, check_level, tail_probabilities
+from confir.intervals.method import Method, Use
 from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
 
 # No bet risks more than this share of the capital (Waudby-Smith & Ramdas 2023).
@@ -24,12 +25,12 @@ _TUNED_ERROR = 0.05
 # Halvings of [0, 1] in the search for a limit: finer than the spacing of doubles near 1.
 _HALVINGS = 54
 
-# Weights of more scores and replicates are drawn anew each time, rather than kept.
+# Weights of more scores and replicates are drawn again each time, rather than kept.
 _WEIGHTS_KEPT = 10_000_000
 
 
 def betting_interval(distribution: SamplingDistribution, level: float) -> Limits:
-    """Means against which no bettor grew rich: coverage guaranteed for any n.
+    """Means that no betting strategy rejects: coverage is guaranteed for any n.
 
     (Waudby-Smith & Ramdas 2023, hedged capital.) The bets depend on the order of the topics,
     which may not depend on their scores: that of their ids, permuted by the seed.
@@ -40,7 +41,7 @@ def betting_interval(distribution: SamplingDistribution, level: float) -> Limits
     goal = np.log(2.0 / (1.0 - level))
     low = _lowest_where(lambda mean: _log_capital(scores, stake, mean) < goal, scores)
     above = _lowest_where(lambda mean: _log_capital(1.0 - scores, stake, mean) < goal, scores)
-    # Where both bettors grow rich, as at low levels, the mean at which they do alike is left.
+    # Where both strategies reject all means, as at low levels, the mean of equal capital remains.
     balance = _lowest_where(
         lambda mean: (
             _log_capital(scores, stake, mean) < _log_capital(1.0 - scores, stake, 1.0 - mean)
@@ -104,7 +105,7 @@ def _shuffled(distribution: SamplingDistribution) -> Floats:
 def _bets(scores: Floats) -> Floats:
     """Return ``√(2 ln(2/α) / (n σ²))``, the variance estimated from the topics before each one.
 
-    Estimates start at mean ½ and variance ¼, as if one such topic had been seen. Any bets that
+    Estimates start at mean ½ and variance ¼, as if one such topic had been observed. Any bets that
     look only backwards keep the guarantee: one α for all levels keeps intervals nested.
     """
     present = ~np.isnan(scores)
@@ -139,3 +140,35 @@ def _log_capital(scores: Floats, bets: Floats, mean: Floats) -> Floats:
     gain = np.where(np.isnan(scores), 0.0, stake * (scores - mean))
     largest: Floats = np.cumsum(np.log1p(gain), axis=0).max(axis=0)
     return largest
+
+
+BETTING = Method(
+    "betting",
+    betting_interval,
+    needs=("sample",),
+    bounded=True,
+    any_sample=True,
+    topics=Use(
+        assumes="scores lie in [0, 1], topics are drawn independently: nothing else",
+        source="Waudby-Smith & Ramdas 2023",
+        cites=("Waudby-SmithRamdas2023",),
+        cost="no resampling; a search",
+        fails="never, but it is wide: coverage is guaranteed",
+    ),
+)
+
+GAFFKE = Method(
+    "gaffke",
+    gaffke_interval,
+    needs=("sample",),
+    bounded=True,
+    any_sample=True,
+    draws=True,
+    topics=Use(
+        assumes="scores lie in [0, 1], topics are drawn independently: nothing else",
+        source="Gaffke 2005; Learned-Miller & Thomas 2019",
+        cites=("Gaffke2005", "Learned-MillerThomas2019"),
+        cost="one product, a sort",
+        fails="no failure is known; its coverage is conjectured, not proven",
+    ),
+)

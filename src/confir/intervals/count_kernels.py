@@ -59,7 +59,7 @@ class Tally(NamedTuple):
         )
 
 
-class Kernels(NamedTuple):
+class CountKernels(NamedTuple):
     """What is computed for one sample.
 
     Attributes
@@ -142,14 +142,14 @@ def _count_below_loop(
 
 
 @cache
-def compile_kernels() -> Kernels | None:
+def compile_kernels() -> CountKernels | None:
     """Return the compiled kernels, or None where numba is not installed or switched off."""
     return compile_with_numba(_build)
 
 
-def _build(numba: Any, compiled: Compile) -> Kernels:
+def _build(numba: Any, compiled: Compile) -> CountKernels:
     number, real = numba.int64, numba.float64
-    return Kernels(
+    return CountKernels(
         compiled(_share_draws_loop, number[:, ::1], number[::1], real[:, ::1]),
         compiled(
             _count_below_loop,

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, NamedTuple
 
 from confir.arguments import as_level
 from confir.arrays import Floats, Integers
-from confir.data.frames import frame_from_records
-from confir.data.scores import Record
-
-INTERVAL_COLUMNS = ("run", "measure", "topics", "mean", "low", "high", "level", "method")
+from confir.data.result import Result, axis, constant, over, result
 
 
 class Limits(NamedTuple):
@@ -21,8 +17,8 @@ class Limits(NamedTuple):
     high: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Interval:
+@result
+class Interval(Result):
     """Confidence intervals of a statistic, for all runs and measures.
 
     Attributes
@@ -44,64 +40,32 @@ class Interval:
         [0, 1].
     """
 
-    labels: tuple[tuple[str, str], ...]
-    estimate: Floats
-    low: Floats
-    high: Floats
-    topics: Integers
-    level: float
-    methods: tuple[str, ...]
+    labels: tuple[tuple[str, str], ...] = axis("entry")
+    estimate: Floats = over("entry", column="mean", flat=True)
+    low: Floats = over("entry", flat=True)
+    high: Floats = over("entry", flat=True)
+    topics: Integers = over("entry", flat=True)
+    level: float = constant()
+    methods: tuple[str, ...] = over("entry", column="method")
     replicates: int = 0
     assumed: tuple[str, ...] = ()
 
+    label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"entry": ("run", "measure")}
+    record_columns = ("run", "measure", "topics", "mean", "low", "high", "level", "method")
+
     def __repr__(self) -> str:
+        size = f"{len(self.labels)} columns"
         if len(self.labels) == 1:
             mean, low, high = (
                 float(a.reshape(-1)[0]) for a in (self.estimate, self.low, self.high)
             )
-            return f"Interval({mean:.4f} [{low:.4f}, {high:.4f}], level={self.level:g}, method={self.method!r})"
-        return f"Interval({len(self.labels)} columns, level={self.level:g}, method={self.method!r})"
+            size = f"{mean:.4f} [{low:.4f}, {high:.4f}]"
+        return f"Interval({size}, level={self.level:g}, method={self.method!r})"
 
     @property
     def method(self) -> str:
         """The method; where measures have different ones, each with its measures."""
         return name_methods([self])
-
-    def _repr_html_(self) -> str:
-        from confir.report.notebook import notebook_html
-
-        return notebook_html(self)
-
-    def to_records(self) -> list[Record]:
-        """Return a record (run, measure, topics, mean, low, high, level, method) per entry."""
-        rows = zip(
-            self.labels,
-            self.topics.reshape(-1).tolist(),
-            self.estimate.reshape(-1).tolist(),
-            self.low.reshape(-1).tolist(),
-            self.high.reshape(-1).tolist(),
-            self.methods,
-            strict=True,
-        )
-        return [
-            dict(
-                zip(
-                    INTERVAL_COLUMNS,
-                    (run, measure, topics, mean, low, high, self.level, method),
-                    strict=True,
-                )
-            )
-            for (run, measure), topics, mean, low, high, method in rows
-        ]
-
-    def to_dict(self) -> dict[str, list[Any]]:
-        """Return the records as columns."""
-        records = self.to_records()
-        return {name: [record[name] for record in records] for name in INTERVAL_COLUMNS}
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return the records as a data frame of pandas, polars or pyarrow."""
-        return frame_from_records(self.to_records(), backend)
 
 
 def name_methods(intervals: Sequence[Interval]) -> str:

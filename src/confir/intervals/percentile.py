@@ -6,6 +6,7 @@ import numpy as np
 
 from confir.arrays import Integers
 from confir.intervals.interval import Limits, tail_probabilities
+from confir.intervals.method import Method, Use
 from confir.intervals.probe import Probe, side_of_quantiles
 from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import inverse_logit
@@ -32,11 +33,48 @@ def studentised_logit_interval(distribution: SamplingDistribution, level: float)
     Means equal to 0 or 1 are dropped; σ is the maximum-likelihood one.
     """
     mean, spread = distribution.logit_moments
-    margin = t_quantile(distribution.df, level) * spread
-    return Limits(inverse_logit(mean - margin), inverse_logit(mean + margin))
+    half = t_quantile(distribution.df, level) * spread
+    return Limits(inverse_logit(mean - half), inverse_logit(mean + half))
 
 
 def defined_replicates(distribution: SamplingDistribution) -> Integers:
     """Return how many replicates of each column the statistic is defined on."""
     count = np.full(len(distribution.estimate), len(distribution.require("replicates")))
     return count if distribution.dropped is None else count - distribution.dropped
+
+
+PERCENTILE = Method(
+    "percentile",
+    percentile_interval,
+    needs=("replicates",),
+    count_side=percentile_side,
+    topics=Use(
+        assumes="the bootstrap means spread around m as m does around the truth",
+        source="Efron 1979; Park 2011, Soboroff 2014",
+        cites=("Efron1979", "Park2011", "Soboroff2014"),
+        cost="one product, a sort",
+        fails="few topics: too narrow",
+    ),
+    documents=Use(
+        assumes="the replicates spread around the score as it does around the truth",
+        source="Efron 1979; Cormack & Lynam 2006",
+        cites=("Efron1979", "Cormack2006"),
+        cost="a sort",
+        fails="few relevant documents: too narrow",
+    ),
+)
+
+STUDENTISED_LOGIT = Method(
+    "studentised-logit",
+    studentised_logit_interval,
+    needs=("replicates",),
+    bounded=True,
+    logit_scale=True,
+    topics=Use(
+        assumes="the logit of the mean is nearly normal",
+        source="Park 2011",
+        cites=("Park2011",),
+        cost="one product, a sort",
+        fails="few topics: too narrow",
+    ),
+)

@@ -1,6 +1,6 @@
-"""Where does a value stand beside an interval? Found by counting, without the interval's limits.
+"""On which side of an interval does a value lie? Found by counting, without the limits.
 
-Studies of coverage ask of millions of intervals only whether they hold the truth. A quantile lies
+Coverage studies ask of millions of intervals only whether they contain the mean. A quantile lies
 above a value just when few enough replicates lie below the value, so that counting replaces sorting.
 Where the value falls between the two replicates that a quantile interpolates, these are looked at,
 so that the answer is that of the limits themselves.
@@ -15,9 +15,8 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.errors import InvalidValueError
-from confir.intervals.count_kernels import Kernels, Tally
+from confir.intervals.count_kernels import CountKernels, Tally
 from confir.intervals.interval import Limits
-from confir.measures.summary import logit
 from confir.order import TIE
 from confir.resampling.distribution import SamplingDistribution, interpolate
 from confir.resampling.moments import ROUNDING
@@ -26,31 +25,31 @@ from confir.resampling.moments import ROUNDING
 BELOW, INSIDE, ABOVE, UNDEFINED = -1, 0, 1, 2
 
 
-class Standing:
-    """How many of a column's values lie below a target that is known but for rounding.
+class TargetCounts:
+    """How many of a column's values lie below a target that is known up to rounding.
 
     Parameters
     ----------
     values
         Values × columns, in any order; NaN do not count.
-    lower, upper
-        The target lies from the one to the other: a value in between is equal to it. One of each
-        for every column; NaN where there is no target.
+    target
+        One for each column; NaN where there is none.
+    tie
+        A value no farther from the target than this is equal to it; one for each column.
     """
 
-    def __init__(self, values: Floats, lower: Floats, upper: Floats) -> None:
+    def __init__(self, values: Floats, target: Floats, tie: Floats) -> None:
         self._values = values
-        self._lower, self._upper = lower, upper
-        self._below_lower = _count_true(values < lower)
-        self._below_upper = _count_true(values <= upper)
+        self._lower, self._upper = _surrounding(target, tie)
+        self._below_lower = _count_true(values < self._lower)
+        self._below_upper = _count_true(values <= self._upper)
 
     @cached_property
     def count(self) -> Integers:
         """Values of each column that count."""
         count = np.full(self._values.shape[1], len(self._values))
-        gappy = np.flatnonzero(
-            np.isnan(self._values.min(axis=0))
-        )  # one NaN makes the least one NaN
+        # One NaN makes the least value NaN.
+        gappy = np.flatnonzero(np.isnan(self._values.min(axis=0)))
         if len(gappy):
             count[gappy] -= _count_true(np.isnan(self._values[:, gappy]))
         return count
@@ -80,7 +79,7 @@ class Standing:
     def _reaches(self, probability: float | Floats, *, at_upper: bool) -> tuple[Booleans, Booleans]:
         """Whether the target's upper end reaches a quantile, or its lower end lies beyond it.
 
-        The second array tells where there are a target and a quantile.
+        The second array says where there are a target and a quantile.
         """
         target = self._upper if at_upper else self._lower
         below = self._below_upper if at_upper else self._below_lower
@@ -105,24 +104,17 @@ class Standing:
         return last, np.where(is_below | np.isnan(values), np.inf, values).min(axis=0)
 
 
-class Ranks(Standing):
-    """The standing of a target that equals a value less than ``tie`` away."""
-
-    def __init__(self, values: Floats, target: Floats, tie: Floats) -> None:
-        super().__init__(values, *_surrounding(target, tie))
-
-
-class Counted(Standing):
-    """A standing of which only counts are known, and the values next to the target.
+class TalliedCounts(TargetCounts):
+    """Counts of values that were not kept, except those next to the target.
 
     Parameters
     ----------
     count
         Values of each column.
     lower, upper
-        As in `Standing`.
+        The target lies from the one to the other: a value in between is equal to it.
     below, last_below, first_from
-        Values below the lower end, and from there to the upper end; the last of them, and the first
+        Values below the lower end, and up to the upper end; the last of them, and the first
         beyond: two of each for every column.
     """
 
@@ -146,70 +138,39 @@ class Counted(Standing):
 
 
 class Probe:
-    """A value for each column of a sampling distribution, and its place among the replicates."""
+    """A value for each column of a sampling distribution, and how many replicates lie below it."""
 
     def __init__(self, distribution: SamplingDistribution, value: Floats) -> None:
         self.distribution = distribution
         self.value = value
-        self._standings: dict[Callable[[Probe], Standing], Standing] = {}
-
-    def standing(self, find: Callable[[Probe], Standing]) -> Standing:
-        """Return what a function finds of this probe, which it is asked for once."""
-        if find not in self._standings:
-            self._standings[find] = find(self)
-        return self._standings[find]
 
     @cached_property
-    def among_replicates(self) -> Standing:
+    def among_replicates(self) -> TargetCounts:
         """The value among the replicates."""
-        return Ranks(self.distribution.require("replicates"), self.value, near(self.value))
+        return TargetCounts(
+            self.distribution.require("replicates"), self.value, tie_distance(self.value)
+        )
 
     @cached_property
-    def estimate_among_replicates(self) -> Standing:
+    def estimate_among_replicates(self) -> TargetCounts:
         """The estimate among the replicates."""
         estimate = self.distribution.estimate
-        return Ranks(self.distribution.require("replicates"), estimate, near(estimate))
+        return TargetCounts(
+            self.distribution.require("replicates"), estimate, tie_distance(estimate)
+        )
 
     @cached_property
-    def among_t(self) -> Standing:
+    def among_t(self) -> TargetCounts:
         """``(m - value)/se`` among the studentised replicates; unknown below three topics."""
         t, tie = self._studentised
-        return Ranks(self.distribution.t, t, tie)
-
-    @cached_property
-    def among_absolute_t(self) -> Ranks:
-        """``|m - value|/se`` among the absolute studentised replicates."""
-        t, tie = self._studentised
-        return Ranks(np.abs(self.distribution.t), np.abs(t), tie)
-
-    @cached_property
-    def logit_t(self) -> tuple[Floats, Floats]:
-        """``(logit m - logit value)/se`` on the logit scale: from where to where it is a tie."""
-        m, tie = self.distribution.estimate, near(self.value)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            se = self.distribution.require("se") / (m * (1.0 - m))
-            highest, lowest = np.minimum(self.value + tie, 1.0), np.maximum(self.value - tie, 0.0)
-            return (logit(m) - logit(highest)) / se, (logit(m) - logit(lowest)) / se
-
-    @cached_property
-    def among_logit_t(self) -> Standing:
-        """The same among the replicates studentised on the logit scale."""
-        return Standing(self.distribution.logit_t, *self.logit_t)
-
-    @cached_property
-    def among_absolute_logit_t(self) -> Standing:
-        """The same among the absolute replicates studentised on the logit scale."""
-        lower, upper = self.logit_t
-        ends = np.abs(lower), np.abs(upper)
-        least = np.where((lower < 0) & (upper > 0), 0.0, np.minimum(*ends))
-        return Standing(np.abs(self.distribution.logit_t), least, np.maximum(*ends))
+        return TargetCounts(self.distribution.t, t, tie)
 
     @cached_property
     def _studentised(self) -> tuple[Floats, Floats]:
         # As in the limits: of two topics every replicate that varies has the sample's own mean.
         se = np.where(self.distribution.count > 2, self.distribution.require("se"), np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return (self.distribution.estimate - self.value) / se, near(self.value) / se
+            return (self.distribution.estimate - self.value) / se, tie_distance(self.value) / se
 
 
 class CountedProbe(Probe):
@@ -224,7 +185,7 @@ class CountedProbe(Probe):
     replicates
         How many there will be.
     studentised
-        Whether there will be a place among the studentised replicates too.
+        Whether the studentised replicates are counted too.
     """
 
     def __init__(
@@ -237,7 +198,10 @@ class CountedProbe(Probe):
     ) -> None:
         super().__init__(distribution, value)
         self._replicates = np.full(len(value), replicates)
-        targets = [(value, near(value)), (distribution.estimate, near(distribution.estimate))]
+        targets = [
+            (value, tie_distance(value)),
+            (distribution.estimate, tie_distance(distribution.estimate)),
+        ]
         if studentised:
             targets.append(self._studentised)
         self._targets = [_surrounding(*target) for target in targets]
@@ -249,7 +213,7 @@ class CountedProbe(Probe):
         )
         self._tally = Tally.empty(*self._bounds.shape)
 
-    def count(self, kernels: Kernels, columns: slice, moments: Floats) -> None:
+    def count(self, kernels: CountKernels, columns: slice, moments: Floats) -> None:
         """Count the replicates of some columns.
 
         Parameters
@@ -266,27 +230,27 @@ class CountedProbe(Probe):
         kernels.count_below(moments, estimate, bounds, ROUNDING, *self._tally.of(columns))
 
     @cached_property
-    def among_replicates(self) -> Standing:
+    def among_replicates(self) -> TargetCounts:
         """The value among the replicates."""
-        return self._standing(0, self._replicates, np.positive)
+        return self._counts(0, self._replicates, np.positive)
 
     @cached_property
-    def estimate_among_replicates(self) -> Standing:
+    def estimate_among_replicates(self) -> TargetCounts:
         """The estimate among the replicates."""
-        return self._standing(1, self._replicates, np.positive)
+        return self._counts(1, self._replicates, np.positive)
 
     @cached_property
-    def among_t(self) -> Standing:
+    def among_t(self) -> TargetCounts:
         """``(m - value)/se`` among the studentised replicates."""
-        return self._standing(2, self._tally.varying, self._square_root)
+        return self._counts(2, self._tally.varying, self._square_root)
 
-    def _standing(
+    def _counts(
         self, number: int, count: Integers, original: Callable[[Floats], Floats]
-    ) -> Standing:
+    ) -> TargetCounts:
         pair = slice(2 * number, 2 * number + 2)
         last, first = self._tally.nearest_below[pair], self._tally.nearest_from[pair]
         below = self._tally.below[pair]
-        return Counted(count, *self._targets[number], below, original(last), original(first))
+        return TalliedCounts(count, *self._targets[number], below, original(last), original(first))
 
     def _square(self, t: Floats) -> Floats:
         """Return ``T|T|/(n-1)``, which takes no root to compute, and has the order of T."""
@@ -297,7 +261,7 @@ class CountedProbe(Probe):
         return np.copysign(np.sqrt(np.abs(squares) * self.distribution.df), squares)
 
 
-def near(value: Floats) -> Floats:
+def tie_distance(value: Floats) -> Floats:
     """Return how far from a value another may be and count as equal: rounding, no more."""
     distance: Floats = TIE * np.maximum(1.0, np.abs(value))
     return distance
@@ -311,22 +275,24 @@ def side_of_limits(limits: Limits, value: Floats) -> Integers:
             f"a method returned limits of shape {np.shape(low)} and {np.shape(high)}; expected "
             f"{value.shape}: one for each column"
         )
-    tie = near(value)
+    tie = tie_distance(value)
     below, above = value < low - tie, value > high + tie
     side = np.where(below, BELOW, np.where(above, ABOVE, INSIDE))
     unknown = np.isnan(low) | np.isnan(high) | np.isnan(value)
     return np.where(unknown, UNDEFINED, side)
 
 
-def side_of_quantiles(ranks: Standing, lower: float | Floats, upper: float | Floats) -> Integers:
+def side_of_quantiles(
+    counts: TargetCounts, lower: float | Floats, upper: float | Floats
+) -> Integers:
     """Return the side of a target beside an interval from one quantile to another."""
-    below, above = ranks.under(lower), ranks.over(upper)
+    below, above = counts.under(lower), counts.over(upper)
     side = np.where(below == INSIDE, above, below)
     return np.where(above == UNDEFINED, UNDEFINED, side)
 
 
 def mirrored(side: Integers) -> Integers:
-    """Return the sides as seen from the other end, as for a value that is subtracted."""
+    """Return the sides with below and above exchanged, as for a value that is subtracted."""
     return np.where(side == UNDEFINED, UNDEFINED, -side)
 
 

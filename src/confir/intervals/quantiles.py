@@ -16,7 +16,7 @@ from confir.arrays import Floats
 
 # Newton's method doubles the right digits with each step: after one so small, all are right.
 _LAST_STEP = 1e-9
-# At t = 1, where the continued fraction converges slowest, so many terms give all digits.
+# At t = 1, where the continued fraction converges slowest, this many terms give all digits.
 _DEPTH = 200
 # Gamma functions overflow soon beyond; from here on two terms of a series give their ratio.
 _LARGE_DF = 300.0

@@ -1,4 +1,4 @@
-"""What may a collection hold that few relevant documents do not show? The small-R correction.
+"""The small-R correction: uncertainty that few relevant documents do not reveal.
 
 AP of 0 or 1 leaves the bootstrap nothing to vary. Yet there may be *silver bullets*, relevant
 documents that the system would find though it found none of these R, and *lead balloons*, ones that
@@ -55,7 +55,7 @@ def lead_balloon_limit(relevant: Integers, level: float) -> Floats:
 def correct_small_r(
     limits: Limits, estimate: Floats, relevant: Integers, depth: Integers, level: float
 ) -> Corrected:
-    """Return the smallest intervals that hold the given ones and those of the correction.
+    """Return the smallest intervals that contain the given ones and those of the correction.
 
     An AP at most the silver bullets' limit is near 0, one at least the lead balloons' is near 1; a
     short list's AP may be both. Where the given interval has no limits, the correction stands alone.

@@ -107,7 +107,7 @@ def measure_name(measure: Any) -> str:
 
 
 def is_from_ir_measures(measure: Any) -> bool:
-    """Tell a measure of ir_measures, without importing it."""
+    """Whether an object is a measure of ir_measures, without importing that."""
     modules = (base.__module__ for base in type(measure).__mro__)
     return any(module.partition(".")[0] == "ir_measures" for module in modules)
 

@@ -23,8 +23,8 @@ from confir.measures.long_sums import (
     log_miss_probability,
 )
 
-# Sums over the rank of the first relevant document: so many terms are added one by one, and the
-# integral over the rest is taken by Gauss-Legendre quadrature in so many panels of so many nodes.
+# Sums over the rank of the first relevant document: the number of terms added one by one; the
+# integral over the rest is by Gauss-Legendre quadrature: numbers of panels, and of nodes in each.
 _HEAD = 256
 _PANELS, _NODES = 32, 16
 _AT_ONCE = 100_000

@@ -36,7 +36,7 @@ class Tail(NamedTuple):
     p
         The probability; simulated, ``(1 + draws that do as well) / (1 + draws)``: no p-value is 0.
     low, high
-        Limits that hold the true probability at `ERROR_LEVEL`; equal to p where that is exact.
+        Limits that contain the true probability at `ERROR_LEVEL`; equal to p where that is exact.
     """
 
     p: Floats
@@ -133,7 +133,7 @@ def combine_tails(tail: Tail, draws: int) -> tuple[float, float, float]:
 def simulate_random_ap(
     documents: int, relevant: int, depth: int | None = None, *, draws: int, rng: np.random.Generator
 ) -> Floats:
-    """Return the AP of so many random rankings; arguments as in `expected_random_ap`."""
+    """Return the AP of ``draws`` random rankings; arguments as in `expected_random_ap`."""
     expected_random_ap(documents, relevant, depth)  # checks them
     length = documents if depth is None else depth
     if relevant == 0:
@@ -163,7 +163,7 @@ def _simulated(count: Integers, draws: int, observed: Floats) -> Tail:
 
 
 def _clopper_pearson(count: Integers | Floats, draws: int, error: float) -> tuple[Floats, Floats]:
-    """Return the limits of a probability of which so many draws are a sample, half the error each."""
+    """Return the limits of a probability estimated from a number of draws, half the error each."""
     from scipy.special import betaincinv
 
     rest = draws - count
@@ -223,7 +223,7 @@ def _draw_ranks(documents: int, found: Integers, most: int, rng: np.random.Gener
 
 
 def _rows_with_repeats(ranks: Integers) -> Iterator[Integers]:
-    """Yield the rows that hold a rank twice, until there are none."""
+    """Yield the rows that contain a rank twice, until there are none."""
     rows = np.arange(len(ranks))
     while len(rows):
         part = ranks[rows]

@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, cast
 
 import numpy as np
 
-from confir.arguments import as_choice, as_function, as_integer
+from confir.arguments import as_function
 from confir.arrays import Floats
 from confir.data.common_topics import name_topics, warn_of_left_out_topics
+from confir.data.experiment import Experiment, Missing, ReadingRules, as_experiment
 from confir.data.files import PathLike
-from confir.data.neighbours import as_qrels, as_runs
+from confir.data.formats.trec_files import NameBy, RunSource, read_trec_run
 from confir.data.qrels import Intents, Qrels
-from confir.data.ranked_lists import RankedLists
-from confir.data.rankings import (
-    TIE_PRECISIONS,
-    JudgedPositions,
-    Rankings,
-    TiePrecision,
-    stack_rankings,
-)
-from confir.data.rules import Missing
+from confir.data.rankings import JudgedPositions, Rankings, TiePrecision, stack_rankings
 from confir.data.run import Run
-from confir.data.scanner import Ranked, read_rankings
+from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
-from confir.data.trec_files import NAMINGS, NameBy, RunSource, read_trec_run
+from confir.data.tables.score_objects import make_scores
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
     TopicWarning,
     UnknownNameError,
     enumerate_names,
+    warn_caller,
 )
 from confir.measures.catalogue import (
     DEFAULT_MEASURES,
-    HIGHEST_NUMBER,
     as_rel,
     is_from_ir_measures,
     measure_name,
@@ -54,9 +46,9 @@ _JUDGED_PER_BATCH = 200_000
 
 
 def evaluate(
-    qrels: Qrels | PathLike | Mapping[str, Any] | Any,
-    runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any,
-    measures: str | Measure | Sequence[str | Measure | Callable[..., float]] = DEFAULT_MEASURES,
+    qrels: Experiment | Qrels | PathLike | Mapping[str, Any] | Any,
+    runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any = None,
+    measures: str | Measure | Sequence[str | Measure | Callable[..., float]] | None = None,
     *,
     rel: int = 1,
     depth: int | None = None,
@@ -72,14 +64,16 @@ def evaluate(
     ----------
     qrels, runs
         Files, or objects: dicts, data frames, and those of ranx and ir_measures. Runs may also be
-        a glob, a directory, a list, or a mapping of names to any of these.
+        a glob, a directory, a list, or a mapping of names to any of these. Or an `Experiment`
+        alone, which has both and its own rules.
     measures
         Names such as "nDCG@10"; measures of confir or ir_measures; or functions of one list: the
         gains in rank order, NaN where unjudged, and the gains of all judged documents of the topic.
+        By default those of the experiment, else DEFAULT_MEASURES.
     rel
         Lowest gain that counts as relevant, for measures that do not name their own.
     depth
-        Look only at so many documents of each list.
+        Use only this many documents of each list, from the top.
     missing
         A topic that a run lacks scores 0 ("zero"), has no score ("drop") or is an "error".
     tie_precision
@@ -89,40 +83,57 @@ def evaluate(
     progress
         Called with the number of runs that have been read since the last call.
     """
-    wanted = parse_measures(measures, rel)
-    check_missing(missing)
-    check_depth(depth)
-    as_choice("tie_precision", tie_precision, TIE_PRECISIONS)
-    as_choice("name_by", name_by, NAMINGS)
+    rules = ReadingRules(rel, depth, missing, name_by, tie_precision, intents)
+    experiment = as_experiment(qrels, runs, rules)
+    rules = experiment.rules
+    wanted = parse_measures(chosen_measures(experiment, measures), rules.rel)
     as_function("progress", progress)
-    judged = as_qrels(qrels, intents=intents)
-    sources = as_runs(runs)
-    if any(isinstance(measure, ForeignMeasure) for measure in wanted):
-        sources = [_read(source, name_by) for source in sources]
-    ranked = _rank(judged, sources, wanted, tie_precision, name_by, progress)
-    return score_rankings(judged, ranked, wanted, depth=depth, missing=missing, runs=sources)
-
-
-def evaluate_lists(
-    lists: RankedLists,
-    measures: str | Measure | Sequence[str | Measure | Callable[..., float]] = DEFAULT_MEASURES,
-    *,
-    rel: int = 1,
-    depth: int | None = None,
-    missing: Missing = "zero",
-) -> Scores:
-    """Return what `evaluate` does, of lists that are read already; parameters as there."""
-    wanted = parse_measures(measures, rel)
-    check_depth(depth)
-    foreign = any(isinstance(measure, ForeignMeasure) for measure in wanted)
-    return score_rankings(
-        lists.qrels,
-        list(zip(lists.rankings(), lists.unknown, strict=True)),
+    if measures is None and "scores" in experiment.kept:
+        return cast("Scores", experiment.kept["scores"])
+    judged = experiment.qrels  # before runs are looked for
+    if experiment is qrels and not experiment.can_be_read_again:
+        experiment.lists(progress)
+    ranked, sources = _rank(experiment, wanted, progress)
+    scores = score_rankings(
+        judged,
+        ranked,
         wanted,
-        depth=depth,
-        missing=missing,
-        runs=[lists.run(number) for number in range(len(lists.runs))] if foreign else (),
+        depth=rules.depth,
+        missing=rules.missing,
+        runs=sources,
     )
+    if measures is None:
+        experiment.kept["scores"] = scores
+    return scores
+
+
+def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> Scores:
+    """Return what `evaluate` does, from whole lists: for studies that need these as well."""
+    parse_measures(chosen_measures(experiment, None), experiment.rules.rel)  # before the reading
+    experiment.lists(progress)
+    return evaluate(experiment)
+
+
+def as_scores(source: Any) -> Scores:
+    """Return the scores that an object or a file holds, or that an experiment gives.
+
+    Parameters
+    ----------
+    source
+        Scores; an `Experiment`, which is evaluated; a path, or several, as `read_scores` takes
+        them; a pandas, polars or Arrow frame with the columns run, measure, topic, score, or topic
+        and a column per run; a mapping run → measure → topic → score or run → topic → score; or a
+        mapping run → array of scores, all on the same topics, which are then numbered.
+    """
+    return evaluate(source) if isinstance(source, Experiment) else make_scores(source, "scores")
+
+
+def chosen_measures(
+    experiment: Experiment, measures: Any, default: Sequence[str] = DEFAULT_MEASURES
+) -> Any:
+    """Return the measures that a verb was given, or else those of the experiment, or the default."""
+    named = experiment.measures if measures is None else measures
+    return default if named is None else named
 
 
 def score_rankings(
@@ -145,7 +156,6 @@ def score_rankings(
     runs
         The runs themselves, which measures of ir_measures look at.
     """
-    check_missing(missing)
     _check_names([part for part, _ in ranked])
     check_topics(qrels, ranked, missing)
     _warn_of_nothing_relevant(qrels, measures)
@@ -168,17 +178,6 @@ def score_rankings(
         measures=tuple(str(measure) for measure in measures),
         values=np.ascontiguousarray(values.transpose(2, 1, 0)),
     )
-
-
-def check_depth(depth: int | None) -> None:
-    """Raise unless a depth, if any, leaves something to look at."""
-    if depth is not None:
-        as_integer("depth", depth, highest=HIGHEST_NUMBER)
-
-
-def check_missing(missing: str) -> None:
-    """Raise where a way to treat missing topics is none."""
-    as_choice("missing", missing, get_args(Missing), "way to treat missing topics")
 
 
 def parse_measures(
@@ -217,23 +216,40 @@ def _read(source: Run | RunSource, name_by: NameBy) -> Run:
 
 
 def _rank(
+    experiment: Experiment, measures: Sequence[AnyMeasure], progress: Progress | None
+) -> tuple[list[Ranked], Sequence[Run | RunSource]]:
+    """Return the rankings of each run with its topics that the qrels lack, and the runs."""
+    foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
+    if experiment.has_lists:
+        lists = experiment.lists()
+        ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
+        return ranked, [lists.run(place) for place in range(len(lists.runs))] if foreign else ()
+    sources: Sequence[Run | RunSource] = experiment.sources
+    if foreign:
+        sources = [_read(source, experiment.rules.name_by) for source in sources]
+    relevant_only = all(map(_sees_relevant_alone, measures))
+    lowest_gain = 1 if relevant_only else None
+    return _rank_sources(
+        experiment.qrels, sources, experiment.rules, lowest_gain, progress
+    ), sources
+
+
+def _rank_sources(
     qrels: Qrels,
     sources: Sequence[Run | RunSource],
-    measures: Sequence[AnyMeasure],
-    tie_precision: TiePrecision,
-    name_by: NameBy,
+    rules: ReadingRules,
+    lowest_gain: int | None,
     progress: Progress | None,
 ) -> list[Ranked]:
     """Return the rankings of each run, and its topics that the qrels lack."""
-    relevant_only = all(map(_sees_relevant_alone, measures))
     files = [source for source in sources if isinstance(source, RunSource)]
     read = iter(
         read_rankings(
             qrels,
             files,
-            tie_precision=tie_precision,
-            lowest_gain=1 if relevant_only else None,
-            name_by=name_by,
+            tie_precision=rules.tie_precision,
+            lowest_gain=lowest_gain,
+            name_by=rules.name_by,
             progress=progress,
         )
         if files
@@ -247,7 +263,7 @@ def _rank(
             ranked.append(next(read))
         elif positions is not None:
             unknown = tuple(topic for topic in source.topics if topic not in known)
-            ranked.append((positions.rank(source, tie_precision), unknown))
+            ranked.append((positions.rank(source, rules.tie_precision), unknown))
     return ranked
 
 
@@ -262,7 +278,7 @@ def _check_names(parts: Sequence[Rankings]) -> None:
 
 
 def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> None:
-    """Raise or warn where runs and qrels do not speak of the same topics."""
+    """Raise or warn where runs and qrels have different topics."""
     lacking: dict[str, list[str]] = {}
     unknown: dict[str, list[str]] = {}
     for rankings, extra in ranked:
@@ -314,7 +330,7 @@ def _warn_of_nothing_relevant(qrels: Qrels, measures: Sequence[AnyMeasure]) -> N
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, TopicWarning, stacklevel=5)
+    warn_caller(message, TopicWarning)
 
 
 def _measure(

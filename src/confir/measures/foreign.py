@@ -1,4 +1,4 @@
-"""What of measures that confir lacks? ir_measures computes them, where it is installed.
+"""Measures provided by ir_measures, where it is installed.
 
 They serve plain evaluation only: ir_measures scores whole runs, not resampled collections.
 """

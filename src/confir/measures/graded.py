@@ -155,7 +155,7 @@ def discounted(rankings: Rankings, gain: Floats, cutoff: int | None) -> Floats:
 
 
 def over_copies(kept: Integers) -> Iterator[tuple[int, Integers]]:
-    """Yield 1, 2, … with the cells (flat positions) that have so many copies."""
+    """Yield 1, 2, … with the cells (flat positions) that have that many copies."""
     copy, cells = 1, np.flatnonzero(kept)
     while len(cells):
         yield copy, cells
@@ -191,7 +191,7 @@ def _ideal(rankings: Rankings, gains: str | None) -> Rankings:
     return _by_mapped_gain(rankings, gains).ideal()
 
 
-def _seen_by_level(rankings: Rankings) -> Iterator[tuple[int, Booleans, Integers]]:
+def _counts_by_level(rankings: Rankings) -> Iterator[tuple[int, Booleans, Integers]]:
     """Yield each recorded level, the documents that have it, and how many stand above each."""
     for level in rankings.levels.tolist():
         here = rankings.gain == level
@@ -217,7 +217,7 @@ def _reached(rankings: Rankings, stop: Floats) -> Floats:
     """Return the probability that a reader goes on past all copies above each document."""
     reached: Floats = np.ones(rankings.before.shape)
     if rankings.before.shape[1] == 1:
-        for _, here, above in _seen_by_level(rankings):
+        for _, here, above in _counts_by_level(rankings):
             reached *= np.power(1.0 - stop[here][0], np.arange(above.max() + 1))[above]
         return reached
     stops, kind = np.unique(stop, return_inverse=True)

@@ -1,4 +1,4 @@
-"""How are sums over the ranks of a whole collection had without adding them up?
+"""Sums over the ranks of a whole collection, without adding up every term.
 
 Few terms are taken from a table; the rest follows from the Euler-Maclaurin formula, to nearly full
 precision for up to a million million ranks. All functions take and return arrays.

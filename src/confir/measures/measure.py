@@ -19,7 +19,7 @@ Needs = Literal["relevant", "judged", "subtopics"]
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A measure without values for its parameters: a line of the catalogue.
+    """A measure without values for its parameters: an entry of the catalogue.
 
     Attributes
     ----------

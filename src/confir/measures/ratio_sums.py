@@ -1,4 +1,4 @@
-"""How is Q summed where documents stand several times? Without looking at each copy.
+"""Q where documents occur several times, without a loop over the copies.
 
 A document's copies stand one after the other, so that the ratios of all of them are sums of inverses
 over ranks, which are summed once for all lists.

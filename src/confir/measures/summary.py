@@ -1,4 +1,4 @@
-"""What becomes of a run's scores over all topics? Mean, geometric mean, logit mean.
+"""Summaries of a run's scores over all topics: mean, geometric mean, logit mean.
 
 Each summary is the mean of a transformed score, transformed back: MAP of AP itself, GMAP of ln AP
 and L-MAP of logit AP ([Cormack2006] §8).
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from confir.arrays import Floats
+from confir.defaults import LOGIT_EPSILON
 
 GEOMETRIC_FLOOR = 1e-5  # trec_eval's: a score of 0 does not annul the geometric mean
-LOGIT_MARGIN = 1e-6  # keeps the logits of 0 and 1 finite
 
 Transform = Callable[[Floats], Floats]
 
@@ -53,9 +53,9 @@ def inverse_logit(value: Floats) -> Floats:
     return probability
 
 
-def clipped_logit(score: Floats, margin: float = LOGIT_MARGIN) -> Floats:
-    """Return the logit of a score, clipped to [margin, 1 - margin]."""
-    return logit(np.clip(score, margin, 1.0 - margin))
+def clipped_logit(score: Floats, epsilon: float = LOGIT_EPSILON) -> Floats:
+    """Return the logit of a score, clipped to [epsilon, 1 - epsilon]."""
+    return logit(np.clip(score, epsilon, 1.0 - epsilon))
 
 
 def _floored_log(score: Floats) -> Floats:

@@ -8,7 +8,8 @@ from decimal import Decimal
 import numpy as np
 
 from confir.arrays import Booleans, Integers
-from confir.studies.verdicts import signed
+from confir.errors import counted
+from confir.order import signed
 
 # Smaller p-values would round to 0 in four decimals.
 _SMALLEST_P = 0.00005
@@ -23,8 +24,15 @@ def interval_text(mean: float, low: float, high: float) -> str:
     """Return text such as ``0.2175 [0.1484, 0.2866]``: three numbers with the same decimals."""
     if math.isnan(low) or math.isnan(high):
         return number_text(mean)
+    return f"{_fixed(mean, _decimals(mean, low, high))} {limits_text(mean, low, high)}"
+
+
+def limits_text(mean: float, low: float, high: float) -> str:
+    """Return the limits of a mean alone: ``[0.1484, 0.2866]``, a dash for none."""
+    if math.isnan(low) or math.isnan(high):
+        return "–"
     decimals = _decimals(mean, low, high)
-    return f"{_fixed(mean, decimals)} [{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
+    return f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
 
 
 def difference_text(difference: float, low: float, high: float) -> str:
@@ -36,7 +44,7 @@ def difference_text(difference: float, low: float, high: float) -> str:
 
 
 def percent(share: float, digits: int = 10) -> str:
-    """Return a share or a level for a sentence, in so many digits at most: ``95 %``, ``4.6 %``."""
+    """Return a share or a level for a sentence, in few digits: ``95 %``, ``4.6 %``."""
     if math.isnan(share):
         return "–"
     return f"{Decimal(f'{100 * share:.{digits}g}'):f} %"
@@ -47,16 +55,16 @@ def share_text(share: float, decimals: int = 1) -> str:
     return "–" if math.isnan(share) else f"{100 * share:.{decimals}f} %"
 
 
+def frequency_text(share: float) -> str:
+    """Return a share of bootstrap samples: ``0.832``."""
+    return f"{share:.3f}"
+
+
 def p_text(p: float) -> str:
     """Return a p-value in four decimals, never as 0."""
     if math.isnan(p):
         return "–"
     return f"{p:.4f}" if p >= _SMALLEST_P else "<0.0001"
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number of things: ``1 topic``, ``1,200 topics``; the plural where it has no s."""
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def topics_text(counts: Integers) -> str:
@@ -75,7 +83,7 @@ def runs_differ_in_topics(counts: Integers) -> Booleans:
 
 
 def _decimals(*values: float) -> int:
-    """Return the decimals that numbers deserve which are read side by side."""
+    """Return the number of decimals for numbers that are read side by side."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     return 4 if largest < 10 else 1
 

@@ -1,4 +1,4 @@
-"""Which runs are better, how sure is that, and why? One page that can be sent around.
+"""Which runs are better, how certain is that, and why? One self-contained HTML page.
 
 The page is one file. It loads nothing from the network, and runs only the scripts that it was
 written with: their hashes are part of it.
@@ -9,55 +9,46 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 import re
 import zlib
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
+from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from confir.arguments import as_function, as_path, as_text, invalid
+from confir.arguments import as_function, as_generator, as_integer, as_path, as_text, invalid
+from confir.data.experiment import Experiment, ReadingRules
 from confir.data.files import PathLike, write_whole
-from confir.data.neighbours import as_qrels
 from confir.data.output_folder import OutputFolder
-from confir.data.rules import ReadingRules
-from confir.data.score_objects import ScoresSource, as_scores
-from confir.data.scores import Record
-from confir.errors import UnreadableError
-from confir.intervals.catalogue import DEFAULT_LEVEL
-from confir.intervals.documents import normal_quantile
+from confir.data.result import Record
+from confir.data.tables.score_objects import ScoresSource
+from confir.defaults import LEVEL, REPLICATES, SEED
+from confir.errors import UnreadableError, counted
+from confir.measures.evaluation import as_scores, evaluate_lists
 from confir.parallel import Progress
 from confir.report.answer import answer_sentences
-from confir.report.bias_variance_tables import bias_variance_note, bias_variance_table
-from confir.report.chance_tables import chance_note, chance_table
-from confir.report.collection_tables import (
-    collection_note,
-    collection_table,
-    collection_variance_table,
-    variance_note,
-)
 from confir.report.contents import (
-    COVERAGE_SAMPLES,
-    DEFAULT_SEED,
     Contents,
     MeasureContents,
     Settings,
     check_settings,
     gather_contents,
+    present_sections,
 )
-from confir.report.coverage_tables import coverage_note, coverage_table
-from confir.report.figures import MATRIX_RUNS, Figure, report_figures, write_figures
-from confir.report.leaderboard import leaderboard_table
+from confir.report.figures import report_figures, write_figures
 from confir.report.methods_text import methods_text
 from confir.report.numbers import percent
 from confir.report.page_data import level_key, page_data, table_data
-from confir.report.quality_tables import quality_table
 from confir.report.script_bundle import ScriptBundle
-from confir.report.tables import Table, to_latex, to_markdown
-from confir.resampling.topics import DEFAULT_REPLICATES
+from confir.report.sections import Figure
+from confir.resampling.topics import Rng
+from confir.studies import find_sections
 
 DEFAULT_TITLE = "How far can these scores be trusted?"
+
+# The page's own script is made of these.
+SCRIPTS = ("decimals.js", "page.js")
 
 # More digits than a chart shows, so that the page is small.
 _CHART_DIGITS = 6
@@ -83,17 +74,15 @@ class Origin(NamedTuple):
 
 def write_report(
     path: PathLike,
-    scores: ScoresSource,
+    scores: ScoresSource | Experiment,
     *,
-    qrels: Any = None,
-    runs: Any = None,
+    experiment: Experiment | None = None,
     title: str = DEFAULT_TITLE,
-    level: float = DEFAULT_LEVEL,
+    level: float = LEVEL,
     method: str | None = None,
-    replicates: int = DEFAULT_REPLICATES,
-    seed: int = DEFAULT_SEED,
+    replicates: int = REPLICATES,
+    rng: Rng = None,
     documents: int | None = None,
-    rules: ReadingRules | None = None,
     figures: PathLike | None = None,
     origin: Origin | None = None,
     progress: Progress | None = None,
@@ -105,16 +94,15 @@ def write_report(
     path, title
         The page, written whole or not at all; and its heading.
     scores
-        Scores of the runs, or what `as_scores` makes them of.
-    qrels, runs
-        What the scores were computed from, as in `evaluate`; without them, the parts about
-        documents are left out.
-    level, method, replicates, seed
+        An `Experiment`; or scores of runs, or what `as_scores` makes them of.
+    experiment
+        What scores were computed from; without it, the parts about documents are left out.
+    level, method, replicates
         Of the intervals; the method is by default the one that suits the measure.
+    rng
+        Seed, which the page states, or a generator to draw it from; by default 2006.
     documents
-        Number of documents in the collection; by default those that qrels and runs mention.
-    rules
-        How qrels and runs are read: as for the scores.
+        Number of documents in the collection; by default those that occur in qrels and runs.
     figures
         A folder to write the charts to, for papers: SVG and PDF.
     origin
@@ -129,17 +117,22 @@ def write_report(
     as_function("progress", progress)
     if not isinstance(origin, Origin | None):
         raise invalid("origin", origin, "an Origin")
-    scores = as_scores(scores)
-    reading = ReadingRules() if rules is None else rules
-    settings = Settings(level, method, replicates, seed, documents, reading)
+    if not isinstance(experiment, Experiment | None):
+        raise invalid("experiment", experiment, "an Experiment")
+    if isinstance(scores, Experiment):
+        experiment = experiment or scores
+    rules = ReadingRules() if experiment is None else experiment.rules
+    settings = Settings(level, method, replicates, _as_seed(rng), documents, rules)
     check_settings(settings)
+    scores = evaluate_lists(scores) if isinstance(scores, Experiment) else as_scores(scores)
+    lists = None if experiment is None else experiment.lists()
     if figures is not None:  # before the work: there may be files of others in it
         OutputFolder(as_path("figures", figures), [target])
     with ScriptBundle() as bundle:  # before the work: without it there is no page
         contents = gather_contents(
             scores,
-            qrels=None if qrels is None else as_qrels(qrels, intents=reading.intents),
-            runs=runs,
+            qrels=None if lists is None else lists.qrels,
+            runs=lists,
             settings=settings,
             progress=progress,
         )
@@ -148,6 +141,16 @@ def write_report(
         write_figures(contents, figures, progress, [path])
     write_whole(target, page.encode())
     return contents
+
+
+def _as_seed(rng: Rng) -> int:
+    """Return the seed that a page states: a given one, one from a generator, or the default."""
+    if rng is None:
+        return SEED
+    generator = as_generator(rng)
+    if isinstance(rng, Integral):
+        return as_integer("rng", rng, lowest=0, highest=2**128)
+    return int(generator.integers(2**63))
 
 
 def render_page(
@@ -172,20 +175,18 @@ def render_page(
     source = origin or Origin()
     figures = report_figures(contents, contents.settings.levels, progress)
     charts = [_page_chart(figure) for figure in figures]
-    scripts = {"bundle": bundle.text(), "page": _template("page.js")}
+    scripts = {"bundle": bundle.text(), "page": "".join(map(_template, SCRIPTS))}
     return environment.get_template("page.html").render(
         title=title,
         origin=source,
         contents=contents,
         settings=contents.settings,
+        sections={study: s for study, s in find_sections().items() if s.anchor},
         answer=answer_sentences(contents),
         methods=methods_text(contents),
-        paste=_paste(contents),
         warnings=tuple(dict.fromkeys((*source.warnings, *contents.warnings))),
-        matrix_runs=MATRIX_RUNS,
-        coverage_samples=COVERAGE_SAMPLES,
-        coverage_error=_coverage_error(contents.settings.level),
         level_key=level_key,
+        counted=counted,
         percent=percent,
         style=_template("page.css"),
         script=scripts["page"],
@@ -204,14 +205,11 @@ def unbroken(text: str) -> str:
     return re.sub(r"(?<=\d) %|(?<=\[)\S+, \S+(?=\])", lambda m: m[0].replace(" ", "\xa0"), text)
 
 
-def _coverage_error(level: float) -> str:
-    """Return half the 95 % interval of a coverage that was estimated by the samples, in points."""
-    se = math.sqrt(level * (1 - level) / COVERAGE_SAMPLES)
-    return f"{100 * normal_quantile(DEFAULT_LEVEL) * se:.2g}"
-
-
 def _template(name: str) -> str:
-    return (files("confir.report") / "templates" / name).read_text(encoding="utf-8")
+    """Return a file of the page: ``page.html``, or a study's as ``coverage/section.html``."""
+    study, _, file = name.rpartition("/")
+    home = files(f"confir.studies.{study}") if study else files("confir.report") / "templates"
+    return (home / file).read_text(encoding="utf-8")
 
 
 def pack(text: str) -> str:
@@ -230,34 +228,18 @@ def _hash(script: str) -> str:
 
 def _tables(contents: Contents) -> Iterator[dict[str, Any]]:
     """Yield the tables of the parts that the page does not build from its data itself."""
-    for part in contents.measures:
-        for name, table in _tables_of(part):
-            yield {"part": name, "measure": part.measure, **table_data(table)}
-    if contents.collection is not None:
-        means, variance = contents.collection.means, contents.collection.variance
-        topics, order = int(means.topics.max()), contents.collection.order()
-        table = collection_table(means, collection_note(means))
-        yield {"part": "collection", "measure": None, **table_data(table)}
-        table = collection_variance_table(variance, variance_note(variance, topics), order=order)
-        yield {"part": "variance", "measure": None, **table_data(table)}
-    if contents.quality is not None:
-        yield {"part": "quality", "measure": None, **table_data(quality_table(contents.quality))}
+    for measured in contents.measures:
+        yield from _tables_of(measured, measured.measure)
+    yield from _tables_of(contents, None)
 
 
-def _tables_of(part: MeasureContents) -> Iterator[tuple[str, Table]]:
-    if part.coverage is not None:
-        yield "coverage", coverage_table(part.coverage, coverage_note(part.coverage))
-    if part.bias_variance is not None:
-        note = bias_variance_note(part.bias_variance)
-        yield "bias-variance", bias_variance_table(part.bias_variance, note)
-    if part.chance is not None:
-        yield "chance", chance_table(part.chance, chance_note(part.chance))
-
-
-def _paste(contents: Contents) -> dict[str, str]:
-    """Return the leaderboard of all measures, ready to paste."""
-    table = leaderboard_table(contents)
-    return {"LaTeX": to_latex(table), "Markdown": to_markdown(table)}
+def _tables_of(
+    contents: Contents | MeasureContents, measure: str | None
+) -> Iterator[dict[str, Any]]:
+    for section in present_sections(contents).values():
+        if section.tables is not None:
+            for part, table in section.tables(contents):
+                yield {"part": part, "measure": measure, **table_data(table)}
 
 
 def _page_chart(figure: Figure) -> dict[str, Any]:
@@ -276,6 +258,8 @@ def _page_chart(figure: Figure) -> dict[str, Any]:
         "part": figure.part,
         "measure": figure.measure,
         "level": None if figure.level is None else level_key(figure.level),
+        "by_run": figure.by_run,
+        "zoomable": figure.zoomable,
         "caption": title if isinstance(title, str) else title["text"],
         "spec": spec,
     }

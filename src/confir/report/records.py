@@ -1,4 +1,4 @@
-"""How do results leave for other programs? Records as CSV, JSON and Parquet; tables beside them."""
+"""Results for other programs: records as CSV, JSON and Parquet; and tables."""
 
 from __future__ import annotations
 
@@ -12,17 +12,14 @@ from typing import Any
 
 from confir.control_characters import escape_controls, without_controls
 from confir.data.files import PathLike, write_whole
-from confir.data.scores import Record
+from confir.data.result import Record
+from confir.defaults import ENDINGS, OUTPUT_FORMATS
 from confir.errors import MissingDependencyError, UnknownNameError
 from confir.report.tables import Table, to_html, to_latex, to_markdown, to_text
 
-FORMATS = ("table", "csv", "tsv", "json", "jsonl", "md", "tex", "html")
-CHART_ENDINGS = (".svg", ".pdf", ".png")
-ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".md", ".tex", ".html", ".parquet")
-
 
 def format_result(kind: str, records: Sequence[Record], table: Table) -> str:
-    """Return a result as text in one of FORMATS: records for programs, the table for readers."""
+    """Return a result as text in one of OUTPUT_FORMATS: records for programs, the table for readers."""
     writers: dict[str, Callable[[], str]] = {
         "table": lambda: to_text(table),
         "csv": lambda: _separated(records, ","),
@@ -34,7 +31,7 @@ def format_result(kind: str, records: Sequence[Record], table: Table) -> str:
         "html": lambda: _page(table),
     }
     if kind not in writers:
-        raise UnknownNameError("format", kind, FORMATS)
+        raise UnknownNameError("format", kind, OUTPUT_FORMATS)
     return writers[kind]()
 
 

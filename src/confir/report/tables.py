@@ -1,11 +1,11 @@
-"""How do results read? Tables for the terminal, for Markdown, LaTeX and HTML."""
+"""Tables for the terminal, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
 import html
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -13,22 +13,14 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.control_characters import CONTROL, without_controls
-from confir.errors import enumerate_names
-from confir.intervals.interval import name_methods
-from confir.order import best_first, is_best
+from confir.order import is_best
 from confir.report.numbers import (
-    interval_text,
-    number_text,
-    percent,
     runs_differ_in_topics,
-    topics_text,
 )
 from confir.report.text_layout import lay_out
 
 if TYPE_CHECKING:  # what is shown need not be loaded to show something else
-    from confir.data.scores import Scores
-    from confir.intervals.interval import Interval
-    from confir.studies.ranking import Ranking
+    pass
 
 
 # Signs beside a number: significantly better or worse than the baseline.
@@ -69,35 +61,6 @@ class Table:
     names: int = 1
 
 
-def interval_table(intervals: Sequence[Interval], note: str = "") -> Table:
-    """Return a table of means with intervals: a row a run, a column a measure, best first.
-
-    Where runs have means over unequal numbers of topics, a column tells the numbers, and no run is
-    marked as the best. Several intervals of the same scores give a row for each, named by method and level.
-    """
-    first = intervals[0]
-    runs, measures = _axes(first.labels)
-    shape = (len(runs), len(measures))
-    mean = first.estimate.reshape(shape)
-    topics = first.topics.reshape(shape)
-    best = best_runs(mean, topics)
-    heading, counts = topics_column(topics)
-    several = len(intervals) > 1
-    several_levels = len({interval.level for interval in intervals}) > 1
-    rows = []
-    for r in best_first(mean[:, 0]):
-        for interval in intervals:
-            low, high = interval.low.reshape(shape)[r], interval.high.reshape(shape)[r]
-            cells = [
-                Cell(interval_text(mean[r, m], low[m], high[m]), bool(best[r, m]))
-                for m in range(len(measures))
-            ]
-            label = f"{interval.method} {interval.level:g}" if several_levels else interval.method
-            rows.append((Cell(runs[r]), *([Cell(label)] if several else []), *counts[r], *cells))
-    names: tuple[str, ...] = ("run", "method") if several else ("run",)
-    return Table((*names, *heading, *measures), tuple(rows), note, names=len(names))
-
-
 def best_runs(mean: Floats, topics: Integers) -> Booleans:
     """Return which runs have the best mean, by measures that all runs have as many topics by."""
     best: Booleans = np.apply_along_axis(is_best, 0, mean) & ~runs_differ_in_topics(topics)
@@ -105,7 +68,7 @@ def best_runs(mean: Floats, topics: Integers) -> Booleans:
 
 
 def topics_column(topics: Integers) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
-    """Return heading and cells, a cell a run, of the topics behind means; nothing where all agree.
+    """Return heading and cells, one per run, of the number of topics; nothing where all agree.
 
     Counts that differ by measure stand in the order of the measures.
     """
@@ -113,76 +76,6 @@ def topics_column(topics: Integers) -> tuple[tuple[str, ...], list[tuple[Cell, .
         return (), [() for _ in topics]
     texts = [", ".join(map(str, row if len(set(row)) > 1 else row[:1])) for row in topics.tolist()]
     return ("topics",), [(Cell(text),) for text in texts]
-
-
-def means_note(intervals: Sequence[Interval], topics: Integers) -> str:
-    """Return what means with intervals are: level, methods, topics, and what is assumed."""
-    by = f"{percent(intervals[0].level)} interval by {name_methods(intervals)}"
-    note = f"mean with {by}, over {topics_text(topics)}"
-    assumed = list(dict.fromkeys(name for interval in intervals for name in interval.assumed))
-    return f"{note}; {bounds_note(assumed)}" if assumed else note
-
-
-def bounds_note(measures: Sequence[str]) -> str:
-    """Return that measures which confir does not know are taken to lie in [0, 1], and why."""
-    verb, whose = ("is", "its") if len(measures) == 1 else ("are", "their")
-    return (
-        f"{enumerate_names(measures, 5)}, unknown to confir, {verb} taken to lie in [0, 1], as all "
-        f"of {whose} scores do"
-    )
-
-
-def mean_table(scores: Scores) -> Table:
-    """Return a table of means without intervals: a row a run, a column a measure, best first."""
-    mean, topics = scores.mean(), scores.topic_counts()
-    best = best_runs(mean, topics)
-    heading, counts = topics_column(topics)
-    rows = tuple(
-        (
-            Cell(scores.runs[r]),
-            *counts[r],
-            *(Cell(number_text(v), bool(b)) for v, b in zip(mean[r], best[r], strict=True)),
-        )
-        for r in best_first(mean[:, 0])
-    )
-    note = f"means over {topics_text(topics)}"
-    return Table(("run", *heading, *scores.measures), rows, note)
-
-
-def topic_table(scores: Scores, note: str = "") -> Table:
-    """Return a table of scores: a row a run and topic, a column a measure."""
-    rows = tuple(
-        (
-            Cell(run),
-            Cell(topic),
-            *(Cell(number_text(value)) for value in scores.values[t, r].tolist()),
-        )
-        for r, run in enumerate(scores.runs)
-        for t, topic in enumerate(scores.topics)
-    )
-    return Table(("run", "topic", *scores.measures), rows, note, names=2)
-
-
-def ranking_table(ranking: Ranking, note: str = "") -> Table:
-    """Return a table of ranks with intervals, and how often each run is best.
-
-    That is the share of resampled sets of topics in which it is best, no probability that it is.
-    """
-    rows = tuple(
-        (
-            Cell(ranking.runs[r]),
-            *(
-                Cell(
-                    f"{ranking.rank[r, m]} [{ranking.low[r, m]}, {ranking.high[r, m]}]  "
-                    f"{ranking.p_best[r, m]:.3f}",
-                    bool(ranking.rank[r, m] == 1),
-                )
-                for m in range(len(ranking.measures))
-            ),
-        )
-        for r in np.argsort(ranking.rank[:, 0], kind="stable").tolist()
-    )
-    return Table(("run", *ranking.measures), rows, note)
 
 
 def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> str:
@@ -292,12 +185,6 @@ def _html_cell(cell: Cell) -> str:
     return f'{text}<sup role="img" aria-label="{words}" title="{words}">{cell.mark}</sup>'
 
 
-def _axes(labels: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    """Return runs and measures of labels, each in order of appearance."""
-    runs = list(dict.fromkeys(run for run, _ in labels))
-    return runs, list(dict.fromkeys(measure for _, measure in labels))
-
-
 def _html(text: str) -> str:
     return html.escape(without_controls(text))
 
@@ -350,5 +237,5 @@ _LATEX = {
 
 
 def escape_latex(text: str) -> str:
-    """Return text whose every sign LaTeX prints as it is; letters of other scripts stay."""
+    """Return text in which LaTeX prints every character as is; letters of other scripts stay."""
     return "".join(_LATEX.get(sign, sign) for sign in without_controls(text))

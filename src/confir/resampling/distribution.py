@@ -1,7 +1,8 @@
-"""How would the statistic vary? Its sampling distribution, the input of every interval method."""
+"""The sampling distribution of a statistic, the input of every interval method."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -9,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.defaults import LOGIT_EPSILON, REPLICATES
 from confir.errors import UnsupportedMethodError
 from confir.measures.summary import logit
 from confir.order import TIE
@@ -35,7 +37,7 @@ class SamplingDistribution:
     support
         Whether the column holds scores in [0, 1] (C).
     resampled
-        What was drawn anew in each replicate.
+        What was resampled in each replicate.
     sample
         Scores, topics × C, NaN where missing; None where the statistic is not their mean.
     se
@@ -52,6 +54,8 @@ class SamplingDistribution:
         Replicates on which the statistic is undefined (C); they are NaN in ``replicates``.
     seed, draws
         For methods that draw numbers of their own: from which seed, and how many.
+    epsilon
+        For methods that clip scores before they take logits: how far from 0 and 1.
     """
 
     labels: tuple[tuple[str, str], ...]
@@ -68,7 +72,8 @@ class SamplingDistribution:
     replicate_skewness: Floats | None = None
     dropped: Integers | None = None
     seed: int = 0
-    draws: int = 9_999
+    draws: int = REPLICATES
+    epsilon: float = LOGIT_EPSILON
 
     def require(self, name: str) -> Floats:
         """Return a field, or raise where this distribution lacks it."""
@@ -76,6 +81,15 @@ class SamplingDistribution:
         if field is None:
             raise UnsupportedMethodError(f"this sampling distribution has no {name}")
         return field
+
+    @property
+    def over(self) -> Resampled:
+        """What interval methods must serve: documents, wherever they vary."""
+        return "documents" if "documents" in self.resampled else "topics"
+
+    def provides(self, name: str) -> bool:
+        """Whether this distribution has a field."""
+        return getattr(self, name) is not None
 
     @cached_property
     def sorted_replicates(self) -> Floats:
@@ -142,6 +156,16 @@ class SamplingDistribution:
     def sorted_logit_t(self) -> Floats:
         """The studentised replicates on the logit scale, in ascending order."""
         return np.sort(self.logit_t, axis=0)
+
+    def ascending(self, values: Callable[[SamplingDistribution], Floats]) -> Floats:
+        """Return what a function makes of the replicates, in ascending order; sorted only once."""
+        if values not in self._ascending:
+            self._ascending[values] = np.sort(values(self), axis=0)
+        return self._ascending[values]
+
+    @cached_property
+    def _ascending(self) -> dict[Callable[[SamplingDistribution], Floats], Floats]:
+        return {}
 
     @cached_property
     def degenerate(self) -> Booleans:

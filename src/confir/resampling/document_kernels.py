@@ -1,4 +1,4 @@
-"""How often does each document stand in a resampled collection, and where does that leave lists?
+"""How often each document occurs in a resampled collection, and the ranks that follow.
 
 Counts come from a generator without state: a word for each (seed, docid, replicate), so that a
 document has the same count in every topic, run and measure, whatever else is computed beside it.
@@ -28,13 +28,13 @@ _SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
 _S27, _S30, _S31, _S32 = (np.uint64(shift) for shift in (27, 30, 31, 32))
 
 # A Poisson(1) count exceeds this less often than once in 2³² draws, so that no table needs more.
-HIGHEST_COUNT = 12
+MOST_COPIES = 12
 
 
 def _poisson_thresholds() -> npt.NDArray[np.uint32]:
     """Return ``2³² · P(count >= j)`` for j = 1, 2, …: a count is how many exceed a 32-bit draw."""
     chance = [math.exp(-1) / math.factorial(k) for k in range(40)]
-    tails = [sum(chance[:j:-1]) + chance[j] for j in range(1, HIGHEST_COUNT + 1)]
+    tails = [sum(chance[:j:-1]) + chance[j] for j in range(1, MOST_COPIES + 1)]
     return np.array([round(2**32 * tail) for tail in tails], np.uint32)
 
 
@@ -64,7 +64,7 @@ def mix_words(words: Words) -> Words:
     return result
 
 
-class Kernels(NamedTuple):
+class DocumentKernels(NamedTuple):
     """What is computed for one topic and a block of replicates.
 
     Attributes
@@ -240,20 +240,20 @@ def _average_precisions_loop(
             scores[place, b] = score[b] / total[b] if total[b] > 0 else np.nan
 
 
-PLAIN_KERNELS = Kernels(_draw_counts, _place_documents, _average_precisions)
+PLAIN_KERNELS = DocumentKernels(_draw_counts, _place_documents, _average_precisions)
 
 
 @cache
-def compile_kernels() -> Kernels | None:
+def compile_kernels() -> DocumentKernels | None:
     """Return the compiled kernels, or None where numba is not installed or switched off."""
     return compile_with_numba(_build)
 
 
-def _build(numba: Any, compiled: Compile) -> Kernels:
+def _build(numba: Any, compiled: Compile) -> DocumentKernels:
     number, real, flag = numba.int64, numba.float64, numba.boolean
     counts, lists = numba.uint8[:, ::1], (number[::1], number[::1], flag[::1])
 
-    return Kernels(
+    return DocumentKernels(
         compiled(_draw_counts_loop, numba.uint64[::1], number, numba.uint32[::1], counts),
         compiled(_place_documents_loop, counts, *lists, *[number[:, ::1]] * 3),
         compiled(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy as np
 from confir.arguments import as_choice, invalid
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.scores import Scores
+from confir.defaults import LOGIT_EPSILON
 from confir.errors import InvalidValueError
 from confir.measures.bounds import bounded_measures
-from confir.measures.summary import LOGIT_MARGIN, SUMMARIES, Transform, clipped_logit
+from confir.measures.summary import SUMMARIES, Transform, clipped_logit
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.topics import topic_weights
 from confir.resampling.variance_components import (
@@ -98,15 +99,21 @@ class DocumentReplicates:
         """Return the scores by one measure: runs × topics."""
         return np.ascontiguousarray(self.scores.values[:, :, measure].T)
 
-    def topic_distribution(self, measure: str) -> SamplingDistribution:
-        """Return the distribution of each topic's score alone: a column a run and topic."""
+    def topic_distribution(
+        self, measure: str, *, epsilon: float = LOGIT_EPSILON
+    ) -> SamplingDistribution:
+        """Return the distribution of each topic's score alone: a column per run and topic.
+
+        Logits keep ``epsilon`` from 0 and 1.
+        """
         place = self.measure_place(measure)
         estimate = self.estimates(place).reshape(-1)
         acceleration = None if self.acceleration is None else self.acceleration[place].reshape(-1)
         values = self.values[place].reshape(len(estimate), -1)
         labels = tuple((run, topic) for run in self.runs for topic in self.topics)
         support = np.full(len(estimate), bounded_measures(self.scores)[place])
-        return _distribution(labels, estimate, values, support, acceleration=acceleration)
+        distribution = _distribution(labels, estimate, values, support, acceleration=acceleration)
+        return replace(distribution, epsilon=epsilon)
 
     def joint_weights(self) -> Floats:
         """Return weights of topics for each replicate, drawn beside its documents: B × topics."""
@@ -119,9 +126,9 @@ class DocumentReplicates:
         summary: str = "mean",
         *,
         with_topics: bool = False,
-        margin: float = LOGIT_MARGIN,
+        epsilon: float = LOGIT_EPSILON,
     ) -> SamplingDistribution:
-        """Return the distribution of a mean of transformed scores over topics: a column a run.
+        """Return the distribution of a mean of transformed scores over topics: one column per run.
 
         Parameters
         ----------
@@ -130,14 +137,15 @@ class DocumentReplicates:
         summary
             A name in SUMMARIES; what it averages is not transformed back.
         with_topics
-            Whether topics vary as well as documents: `variance_components` tells how much.
-        margin
+            Whether topics vary as well as documents: `variance_components` says how much.
+        epsilon
             How far logits keep from 0 and 1.
         """
         place = self.measure_place(measure)
         bounded = summary == "mean" and bool(bounded_measures(self.scores)[place])
-        columns = self._columns(measure, summary, None, margin)
-        return self._means(columns, bounded=bounded, with_topics=with_topics)
+        columns = self._columns(measure, summary, None, epsilon)
+        means = self._means(columns, bounded=bounded, with_topics=with_topics)
+        return replace(means, epsilon=epsilon)
 
     def difference_distribution(
         self,
@@ -146,14 +154,14 @@ class DocumentReplicates:
         summary: str = "mean",
         *,
         with_topics: bool = False,
-        margin: float = LOGIT_MARGIN,
+        epsilon: float = LOGIT_EPSILON,
     ) -> SamplingDistribution:
         """Return the distribution of each other run's mean minus the baseline's.
 
         A topic counts where both runs have a score. Pairs share documents: a replicate is one
         collection. Parameters are those of `summary_distribution`.
         """
-        columns = self._columns(measure, summary, baseline, margin)
+        columns = self._columns(measure, summary, baseline, epsilon)
         return self._means(columns, bounded=False, with_topics=with_topics)
 
     def variance_components(
@@ -162,18 +170,20 @@ class DocumentReplicates:
         summary: str = "mean",
         *,
         baseline: str | None = None,
-        margin: float = LOGIT_MARGIN,
+        epsilon: float = LOGIT_EPSILON,
     ) -> VarianceComponents:
         """Return where the variance of means comes from, or of differences from a baseline's.
 
         Parameters are those of `summary_distribution`; columns are runs, without the baseline.
         """
-        return self._over_collections(self._columns(measure, summary, baseline, margin)).components
+        return self._over_collections(self._columns(measure, summary, baseline, epsilon)).components
 
-    def _columns(self, measure: str, summary: str, baseline: str | None, margin: float) -> _Columns:
+    def _columns(
+        self, measure: str, summary: str, baseline: str | None, epsilon: float
+    ) -> _Columns:
         """Return the transformed scores of runs, or their differences from the baseline's."""
         place = self.measure_place(measure)
-        forward = transform_of(summary, margin)
+        forward = transform_of(summary, epsilon)
         scores, values = forward(self.estimates(place)), self.values[place]
         if baseline is None:
             return _Columns(
@@ -258,11 +268,11 @@ def check_sample(sample: DocumentReplicates) -> None:
         raise invalid("sample", sample, "what resample_documents returns")
 
 
-def transform_of(summary: str, margin: float = LOGIT_MARGIN) -> Transform:
+def transform_of(summary: str, epsilon: float = LOGIT_EPSILON) -> Transform:
     """Return what a summary averages over topics, logits kept so far from 0 and 1."""
     as_choice("summary", summary, SUMMARIES)
     if summary == "logit-mean":
-        return lambda score: clipped_logit(score, margin)
+        return lambda score: clipped_logit(score, epsilon)
     return SUMMARIES[summary].forward
 
 

@@ -1,4 +1,4 @@
-"""What if the collection had held other documents? The bootstrap over documents ([Cormack2006]).
+"""The bootstrap over documents ([Cormack2006]): what if the collection had other documents?
 
 A replicate is one resampled collection: every document stands in it k times, k from Poisson(1),
 the same k in every topic, run and measure. Lists and qrels are not expanded: a document's copies
@@ -14,15 +14,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from confir.arguments import as_choice, as_flag, as_function, as_generator
+from confir.data.experiment import Experiment, Missing, ReadingRules, as_experiment
 from confir.data.files import PathLike
-from confir.data.list_scanner import read_lists
-from confir.data.neighbours import as_qrels
+from confir.data.formats.trec_files import NameBy
 from confir.data.qrels import Intents
 from confir.data.ranked_lists import RankedLists
 from confir.data.rankings import TiePrecision
-from confir.data.rules import Missing
 from confir.data.scores import Scores
-from confir.data.trec_files import NameBy
+from confir.defaults import DOCUMENT_REPLICATES
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -30,19 +29,14 @@ from confir.errors import (
     UnsupportedMethodError,
     enumerate_names,
 )
-from confir.measures.evaluation import (
-    check_depth,
-    check_missing,
-    parse_measures,
-    score_rankings,
-)
+from confir.measures.evaluation import chosen_measures, parse_measures, score_rankings
 from confir.measures.measure import ListMeasure, Measure
 from confir.parallel import Progress, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
     THRESHOLDS,
-    Kernels,
+    DocumentKernels,
     compile_kernels,
     document_keys,
     seeded_keys,
@@ -55,8 +49,6 @@ from confir.resampling.topic_documents import (
 )
 from confir.resampling.topics import Rng, check_replicates
 
-DOCUMENT_REPLICATES = 2_000  # as [Cormack2006] §6
-
 DocumentStatistic = Literal[
     "score",
     "mean",
@@ -66,16 +58,16 @@ DocumentStatistic = Literal[
     "geometric-mean-difference",
     "logit-mean-difference",
 ]
-STATISTICS: tuple[DocumentStatistic, ...] = get_args(DocumentStatistic)
+DOCUMENT_STATISTICS: tuple[DocumentStatistic, ...] = get_args(DocumentStatistic)
 
-# Listed documents × replicates from which compiled kernels repay their loading.
+# From this many listed documents × replicates on, loading compiled kernels pays off.
 _WORTH_COMPILING = 200_000_000
 
 
 def bootstrap_documents(
-    qrels: Any,
-    runs: Any,
-    measures: str | Measure | Sequence[Any] = "AP",
+    qrels: Experiment | Any,
+    runs: Any = None,
+    measures: str | Measure | Sequence[Any] | None = None,
     *,
     statistic: DocumentStatistic = "mean",
     baseline: str | None = None,
@@ -91,9 +83,9 @@ def bootstrap_documents(
     Parameters
     ----------
     qrels, runs, measures, rel, depth, missing
-        As in `evaluate`; topics without relevant documents are left out.
+        As in `evaluate`, by default AP; topics without relevant documents are left out.
     statistic
-        "score" (a column a run and topic, for one measure); "mean", "geometric-mean" or
+        "score" (one column per run and topic, for one measure); "mean", "geometric-mean" or
         "logit-mean" over topics; or one of their differences from the baseline's. Geometric and
         logit means stay on the scale on which they are averaged.
     baseline
@@ -103,7 +95,7 @@ def bootstrap_documents(
     replicates, rng
         Number of replicates, and seed or generator.
     """
-    as_choice("statistic", statistic, STATISTICS)
+    as_choice("statistic", statistic, DOCUMENT_STATISTICS)
     as_flag("with_topics", with_topics)
     compares = statistic.endswith("difference")
     if compares != (baseline is not None):
@@ -162,9 +154,9 @@ def _interleave(parts: Sequence[SamplingDistribution]) -> SamplingDistribution:
 
 
 def resample_documents(
-    qrels: Any,
-    runs: Any,
-    measures: str | Measure | Sequence[Any] = "AP",
+    qrels: Experiment | Any,
+    runs: Any = None,
+    measures: str | Measure | Sequence[Any] | None = None,
     *,
     replicates: int = DOCUMENT_REPLICATES,
     rng: Rng = None,
@@ -182,7 +174,7 @@ def resample_documents(
     Parameters
     ----------
     qrels, runs, measures, rel, depth, missing, intents, name_by, tie_precision
-        As in `evaluate`; topics without relevant documents are left out.
+        As in `evaluate`, by default AP; topics without relevant documents are left out.
     replicates, rng
         Number of replicates, and seed or generator.
     jackknife
@@ -191,21 +183,20 @@ def resample_documents(
         Called with 1 after each topic.
     """
     check_replicates(replicates)
-    check_depth(depth)
-    check_missing(missing)
     as_flag("jackknife", jackknife)
     as_function("progress", progress)
     generator = as_generator(rng)
-    wanted = resampled_measures(measures, rel)
-    judged = as_qrels(qrels, intents=intents)
-    lists = read_lists(judged, runs, name_by=name_by, tie_precision=tie_precision)
+    rules = ReadingRules(rel, depth, missing, name_by, tie_precision, intents)
+    experiment = as_experiment(qrels, runs, rules)
+    rules = experiment.rules
+    wanted = resampled_measures(chosen_measures(experiment, measures, ["AP"]), rules.rel)
     return resample_lists(
-        lists,
+        experiment.lists(),
         wanted,
         replicates=replicates,
         rng=generator,
-        depth=depth,
-        missing=missing,
+        depth=rules.depth,
+        missing=rules.missing,
         jackknife=jackknife,
         progress=progress,
     )
@@ -224,7 +215,6 @@ def resample_lists(
 ) -> DocumentReplicates:
     """Return the scores of lists on resampled collections; parameters as in `resample_documents`."""
     check_replicates(replicates)
-    check_depth(depth)
     seed = int(as_generator(rng).integers(2**63))
     lists, left_out = _with_relevant(whole)
     ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
@@ -265,8 +255,8 @@ def resample_lists(
     )
 
 
-def choose_kernels(cells: int) -> Kernels:
-    """Return compiled kernels where so many listed documents × replicates make them worth it."""
+def choose_kernels(cells: int) -> DocumentKernels:
+    """Return compiled kernels where there are enough listed documents × replicates to pay off."""
     loaded = compile_kernels.cache_info().currsize > 0
     compiled = compile_kernels() if loaded or cells >= _WORTH_COMPILING else None
     return compiled or PLAIN_KERNELS

@@ -42,7 +42,7 @@ def smooth_distribution(
         estimate = np.asarray(statistic.value(*means), np.float64)
         constant = np.array([_constant(value) for value in values]).all(axis=0)
         se = np.sqrt(squares / (count * (count - 1.0)))
-        # Differences and ratios that are all equal vary by rounding still.
+        # Differences and ratios that are all equal may still vary by rounding.
         size = sum(np.abs(slope * mean) for slope, mean in zip(slopes, means, strict=True))
         se = np.where(constant | (se <= ROUNDING * size), 0.0, se)
         acceleration = powers.sum(axis=0) / (6.0 * squares**1.5)

@@ -1,4 +1,4 @@
-"""Which statistics of runs are there? Smooth functions of means over topics, or functions of one's own."""
+"""Statistics of runs: smooth functions of means over topics, or users' functions."""
 
 from __future__ import annotations
 

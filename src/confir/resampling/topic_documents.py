@@ -11,7 +11,7 @@ from confir.data.ranked_lists import RankedLists
 from confir.data.rankings import Rankings
 from confir.measures.catalogue import MEASURES
 from confir.measures.measure import ListMeasure, Measure
-from confir.resampling.document_kernels import HIGHEST_COUNT, Kernels
+from confir.resampling.document_kernels import MOST_COPIES, DocumentKernels
 
 # Replicates at work together: the counts of a topic's documents fit the processor's cache.
 BLOCK = 512
@@ -19,7 +19,7 @@ BLOCK = 512
 # Judged documents × replicates that numpy measures at once.
 _CELLS = 400_000
 
-# A table of all documents is faster than sorting, where it is not so many times what a topic lists.
+# A table of all documents is faster than sorting, up to this multiple of what a topic lists.
 _TABLE_SHARE = 8
 
 
@@ -55,7 +55,9 @@ class TopicDocuments:
         Compiled, or in numpy.
     """
 
-    def __init__(self, lists: RankedLists, number: int, levels: Integers, kernels: Kernels) -> None:
+    def __init__(
+        self, lists: RankedLists, number: int, levels: Integers, kernels: DocumentKernels
+    ) -> None:
         topics = len(lists.qrels.topics)
         spans = [
             lists.documents[lists.offsets[place] : lists.offsets[place + 1]]
@@ -74,7 +76,7 @@ class TopicDocuments:
         self.runs = lists.runs
         self.kernels = kernels
         longest = int(np.diff(self.offsets).max(initial=0))
-        steps = np.arange(1, HIGHEST_COUNT * longest + 1)
+        steps = np.arange(1, MOST_COPIES * longest + 1)
         self.harmonic = np.concatenate(([0.0], np.cumsum(1.0 / steps)))
 
     def scores(self, measures: Sequence[Measure | ListMeasure], counts: Bytes) -> Floats:
@@ -111,7 +113,7 @@ class TopicDocuments:
         liked = self.qrels.gains >= measure.lowest_gain
         relevant[self.judged[liked]] = True
         total = held[liked].sum(axis=0)
-        cutoff = measure.cutoff or HIGHEST_COUNT * max(len(self.documents), 1)
+        cutoff = measure.cutoff or MOST_COPIES * max(len(self.documents), 1)
         self.kernels.average_precisions(
             counts, self.offsets, self.documents, relevant, total, cutoff, self.harmonic, scores
         )

@@ -1,4 +1,4 @@
-"""What if other topics had been asked? The bootstrap over topics.
+"""The bootstrap over topics: what if other topics had been sampled?
 
 All columns of a call share the same replicate weights, so that the bootstrap means of all runs and
 measures are one matrix product, and runs stay paired.
@@ -14,17 +14,18 @@ import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_integer, as_reals
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.experiment import Experiment
 from confir.data.files import PathLike
-from confir.data.score_objects import as_scores, is_score_source
 from confir.data.scores import Scores, lie_in_unit_interval
+from confir.data.tables.score_objects import is_score_source
+from confir.defaults import REPLICATES
 from confir.errors import FormatError, InvalidValueError
 from confir.measures.bounds import bounded_measures, clip_to_range
+from confir.measures.evaluation import as_scores
 from confir.parallel import run_in_threads
-from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.distribution import Resampled, SamplingDistribution
 from confir.resampling.moments import function_distribution, smooth_distribution
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
-
-DEFAULT_REPLICATES = 9_999
 
 # Topics drawn together: their numbers take less room than the weights of many replicates.
 _DRAWN_AT_ONCE = 1 << 20
@@ -33,7 +34,7 @@ _DRAWN_AT_ONCE = 1 << 20
 _MOST_WEIGHTS = 1 << 30
 
 Rng = int | np.random.Generator | None
-ScoresLike = Scores | Floats | Sequence[Any] | PathLike | Mapping[str, Any]
+ScoresLike = Scores | Experiment | Floats | Sequence[Any] | PathLike | Mapping[str, Any]
 
 
 def topic_weights(topics: int, replicates: int, rng: np.random.Generator) -> Floats:
@@ -55,7 +56,7 @@ def topic_weights(topics: int, replicates: int, rng: np.random.Generator) -> Flo
 
 
 def topic_draws(topics: int, replicates: int, rng: np.random.Generator) -> Integers:
-    """Return the topics that the replicates draw: B × topics."""
+    """Return the topics drawn in each replicate: B × topics."""
     return rng.integers(0, topics, (replicates, topics), dtype=np.int64)
 
 
@@ -64,7 +65,7 @@ def bootstrap_topics(
     *,
     statistic: str | WeightedStatistic = "mean",
     baseline: str | None = None,
-    replicates: int = DEFAULT_REPLICATES,
+    replicates: int = REPLICATES,
     rng: Rng = None,
 ) -> SamplingDistribution:
     """Return the distribution of a statistic over resampled topics.
@@ -139,6 +140,11 @@ class TopicSample:
         return len(self.labels)
 
     @property
+    def over(self) -> Resampled:
+        """What interval methods must serve."""
+        return "topics"
+
+    @property
     def averages(self) -> bool:
         """Whether the statistic is the mean of one variable, of which no value is missing."""
         linear = isinstance(self.statistic, Statistic) and self.statistic.linear
@@ -201,7 +207,7 @@ def topic_sample(
         chosen = statistic
     else:
         chosen = STATISTICS[as_choice("statistic", statistic, STATISTICS)]
-    if is_score_source(scores):
+    if isinstance(scores, Experiment) or is_score_source(scores):
         scores = as_scores(scores)
     compares = isinstance(chosen, Statistic) and chosen.compares
     if compares and (baseline is None or not isinstance(scores, Scores)):
@@ -214,8 +220,8 @@ def topic_sample(
     reference = scores.values
     if baseline is not None:
         as_choice("baseline", baseline, scores.runs, "run")
-        reference = scores.select(runs=[baseline]).values
-        scores = scores.select(runs=[run for run in scores.runs if run != baseline])
+        reference = scores.select(run=[baseline]).values
+        scores = scores.select(run=[run for run in scores.runs if run != baseline])
         if not scores.runs:
             raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
     flat = scores.values.reshape(len(scores.topics), -1)

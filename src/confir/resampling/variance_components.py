@@ -2,7 +2,7 @@
 
 Two-way random effects: the score of topic t on collection c is ``μ + a_t + b_c + e_tc``. There is one
 collection, so that the variance s² of its T scores is that of a plus that of e. The document
-bootstrap tells the variance of each topic's score, b plus e, and that of their mean, b plus e/T.
+bootstrap gives the variance of each topic's score, b plus e, and that of their mean, b plus e/T.
 Replicates that draw topics and documents at once would count e three times ([Owen2007]).
 """
 
@@ -20,7 +20,7 @@ _CELLS = 4_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VarianceComponents:
-    """Parts of the variance that means have over new topics and a new collection: a number a column.
+    """Components of the variance of means over new topics and a new collection, by column.
 
     Attributes
     ----------

@@ -1,4 +1,3 @@
-"use strict";
 (async function () {
   const byId = (id) => document.getElementById(id);
 
@@ -18,32 +17,18 @@
   }
 
   const none = "–";
-  const tie = 1e-12;
-  function number(value) {
-    if (value === null) return none;
-    return Math.abs(value) < 10 ? value.toFixed(4) : value.toFixed(1);
-  }
-  function signed(value) {
-    if (value === null) return none;
-    if (Math.abs(value) < tie) return number(0);
-    const text = Math.abs(value) < 0.00005 ? value.toExponential(0) : number(value);
-    return value > 0 ? `+${text}` : text;
-  }
-  function interval(low, high, text) {
-    return low === null || high === null ? none : `[${text(low)}, ${text(high)}]`;
-  }
-  const probability = (p) => (p === null ? none : p === 0 ? "<0.0001" : number(p));
+  // Texts of signed numbers: their values, for sorting, and the same from the other run's side.
+  const valueOf = (text) => (text === none ? null : Number(text));
+  const opposed = (text) => text.replace(/^[+-]/, (sign) => (sign === "+" ? "-" : "+"));
   // A name that keeps its direction of writing to itself.
   const isolated = (name) => (/^[\x00-\x7f]*$/.test(name) ? name : `\u2068${name}\u2069`);
-  const counted = (count, thing) => `${count} ${thing}${count === 1 ? "" : "s"}`;
 
   const [data, tables, charts] = (
     await Promise.all(["packed-data", "packed-tables", "packed-charts"].map(unpack))
   ).map((text) => JSON.parse(text));
   const state = { measure: 0, level: byId("level").value, filter: "", a: 0, b: 0 };
   const measure = () => data.measures[state.measure];
-  const atLevel = () => measure().at[state.level];
-  const levelText = () => `${+(100 * Number(state.level)).toFixed(8)} %`;
+  const levelText = () => byId("level").selectedOptions[0].text;
   const matches = (run) => run.toLowerCase().includes(state.filter);
   const opposite = { better: "worse", worse: "better" };
 
@@ -98,21 +83,21 @@
   }
 
   function leaderboard() {
-    const entry = measure();
-    const level = atLevel();
-    const ranked = entry.rank !== null && data.runs.length > 1;
+    const { name, order, means, ranks, comparison } = measure();
+    const level = means.at[state.level];
+    const ranking = ranks && ranks.at[state.level];
+    const verdicts = comparison && comparison.at[state.level].best_is;
     const unequal = topicsDiffer();
-    const best = entry.order[0];
-    const compared = level.best_is !== undefined;
+    const best = order[0];
     const limited = level.low.some((value) => value !== null);
-    const places = entry.order.filter((run) => matches(data.runs[run]));
-    const ends = [...level.low, ...level.high, ...entry.mean].filter((value) => value !== null);
+    const places = order.filter((run) => matches(data.runs[run]));
+    const ends = [...level.low, ...level.high, ...means.mean].filter((value) => value !== null);
     const [least, most] = [Math.min(...ends), Math.max(...ends)];
     const share = (value) => (most > least ? (100 * (value - least)) / (most - least) : 50);
 
     const verdict = (run) => {
       if (run === best) return "best";
-      const word = data.verdicts[level.best_is[run]];
+      const word = comparison.verdicts[verdicts[run]];
       return opposite[word] || word;
     };
     const bar = (run) => {
@@ -124,9 +109,9 @@
         range.style.width = `${share(level.high[run]) - share(level.low[run])}%`;
         line.append(range);
       }
-      if (entry.mean[run] !== null) {
+      if (means.mean[run] !== null) {
         const dot = element("b");
-        dot.style.left = `${share(entry.mean[run])}%`;
+        dot.style.left = `${share(means.mean[run])}%`;
         line.append(dot);
       }
       cell.append(line);
@@ -135,59 +120,59 @@
     const line = (run, place) => {
       const row = element("tr");
       row.dataset.run = data.runs[run];
-      if (compared && !["best", "worse"].includes(verdict(run))) row.className = "unclear";
-      row.append(element("td", ranked ? String(entry.rank[run]) : unequal ? none : String(place + 1), "number"));
+      if (verdicts && !["best", "worse"].includes(verdict(run))) row.className = "unclear";
+      row.append(element("td", ranks ? String(ranks.rank[run]) : unequal ? none : String(place + 1), "number"));
       row.append(nameCell(data.runs[run]));
-      if (unequal) row.append(element("td", String(entry.topics[run]), "number"));
-      row.append(element("td", number(entry.mean[run]), "number"));
-      if (limited) row.append(element("td", interval(level.low[run], level.high[run], number), "number"));
+      if (unequal) row.append(element("td", String(means.topics[run]), "number"));
+      row.append(element("td", means.mean_text[run], "number"));
+      if (limited) row.append(element("td", level.limits[run], "number"));
       row.append(bar(run));
-      if (ranked) {
-        row.append(element("td", `${level.rank_low[run]} to ${level.rank_high[run]}`, "number"));
-        row.append(element("td", entry.p_best[run].toFixed(3), "number"));
+      if (ranks) {
+        row.append(element("td", ranking.limits[run], "number"));
+        row.append(element("td", ranks.p_best_text[run], "number"));
       }
-      if (compared) row.append(element("td", verdict(run), "verdict-word"));
+      if (verdicts) row.append(element("td", verdict(run), "verdict-word"));
       return row;
     };
     const scale = element("span", undefined, "scale");
-    scale.append(element("span", number(least)), element("span", number(most)));
+    scale.append(...level.ends.map((end) => element("span", end)));
     const columns = [
-      { title: "rank", number: true, small: true, value: (row) => (ranked ? entry.rank[row.run] : row.place) },
+      { title: "rank", number: true, small: true, value: (row) => (ranks ? ranks.rank[row.run] : row.place) },
       { title: "run", value: (row) => data.runs[row.run] },
     ];
-    if (unequal) columns.push({ title: "topics", number: true, value: (row) => entry.topics[row.run] });
-    columns.push({ title: entry.name, number: true, value: (row) => entry.mean[row.run] });
+    if (unequal) columns.push({ title: "topics", number: true, value: (row) => means.topics[row.run] });
+    columns.push({ title: name, number: true, value: (row) => means.mean[row.run] });
     if (limited) {
       columns.push({ title: `${levelText()} interval`, number: true, value: (row) => level.low[row.run] });
     }
     columns.push({ content: [scale], className: "bar" });
-    if (ranked) {
+    if (ranks) {
       columns.push(
-        { title: "rank interval", number: true, small: true, value: (row) => level.rank_low[row.run] },
-        { title: "P(best)", number: true, value: (row) => entry.p_best[row.run] },
+        { title: "rank interval", number: true, small: true, value: (row) => ranking.low[row.run] },
+        { title: "P(best)", number: true, value: (row) => ranks.p_best[row.run] },
       );
     }
-    if (compared) columns.push({ title: "against the best", value: (row) => verdict(row.run) });
+    if (verdicts) columns.push({ title: "against the best", value: (row) => verdict(row.run) });
     const rows = places.map((run, place) => ({ run, place, line: () => line(run, place) }));
     sortable(byId("leaderboard-table"), columns, rows);
-    leaderboardNote(places.length, ranked, compared, limited);
+    leaderboardNote(places.length, limited);
   }
   // Runs without a score have no mean, and no topics either.
-  const topicsDiffer = () => new Set(measure().topics.filter((count) => count > 0)).size > 1;
-  function leaderboardNote(shown, ranked, compared, limited) {
-    const entry = measure();
-    const said = [`${entry.name}: means over ${entry.over}`];
-    if (limited) said[0] += `, ${levelText()} intervals by the method ${entry.method}`;
-    if (ranked && entry.ranked_on !== entry.over) said.push(`Runs are ranked on the ${entry.ranked_on} that all of them have`);
-    if (ranked) said.push("P(best) is the share of resampled sets of topics in which the run is best");
-    if (compared) said.push("The last column says whether the run is significantly worse than the best one");
+  const topicsDiffer = () => new Set(measure().means.topics.filter((count) => count > 0)).size > 1;
+  function leaderboardNote(shown, limited) {
+    const { name, means, ranks, comparison } = measure();
+    const said = [`${name}: means over ${means.over}`];
+    if (limited) said[0] += `, ${levelText()} intervals by the method ${means.method}`;
+    if (ranks && ranks.topics !== means.over) said.push(`Runs are ranked on the ${ranks.topics} that all of them have`);
+    if (ranks) said.push("P(best) is the share of bootstrap samples of the topics in which the run ranks first");
+    if (comparison) said.push("The last column says whether the run is significantly worse than the best one");
     if (shown < data.runs.length) said.unshift(`${shown} of ${data.runs.length} runs shown`);
     byId("leaderboard-note").textContent = `${said.join(". ")}.`;
   }
 
   // What is known of a pair, from the side of its first run; null for a pair that is not there.
   function findPair(a, b) {
-    const pairs = measure().pairs;
+    const pairs = measure().comparison;
     if (!pairs) return null;
     for (let place = 0; place < pairs.first.length; place += 1) {
       const turned = pairs.first[place] === a && pairs.second[place] === b;
@@ -196,18 +181,18 @@
     return null;
   }
   function pairAt(place, turned) {
-    const pairs = measure().pairs;
+    const pairs = measure().comparison;
     const at = pairs.at[state.level];
-    const turn = (value) => (value === null || !turned ? value : -value);
-    const word = data.verdicts[at.verdict[place]];
-    const [low, high] = [turn(at.low[place]), turn(at.high[place])];
+    const word = pairs.verdicts[at.verdict[place]];
+    const [low, high] = turned ? [opposed(at.high[place]), opposed(at.low[place])] : [at.low[place], at.high[place]];
     return {
       run: turned ? pairs.first[place] : pairs.second[place],
       other: turned ? pairs.second[place] : pairs.first[place],
-      difference: turn(pairs.difference[place]),
-      low: turned ? high : low,
-      high: turned ? low : high,
+      difference: turned ? opposed(pairs.difference[place]) : pairs.difference[place],
+      low,
+      limits: low === none ? none : `[${low}, ${high}]`,
       p: pairs.p_adjusted[place],
+      p_text: pairs.p_text[place],
       wins: turned ? pairs.losses[place] : pairs.wins[place],
       ties: pairs.ties[place],
       losses: turned ? pairs.wins[place] : pairs.losses[place],
@@ -223,7 +208,7 @@
       target.textContent = "Choose two different runs.";
       return;
     }
-    if (!measure().pairs) {
+    if (!measure().comparison) {
       target.textContent = "";
       return;
     }
@@ -231,7 +216,7 @@
     if (!pair) {
       target.textContent =
         `${a} and ${b} are not both among the best runs by ${measure().name}, whose pairs this page holds; ` +
-        "confir compare tells all pairs.";
+        "confir compare lists all pairs.";
       return;
     }
     const said = {
@@ -242,23 +227,23 @@
       inconclusive: `${a} and ${b} are statistically indistinguishable`,
       "not compared": `${a} and ${b} are not compared, with fewer than 2 topics in common`,
     };
-    const limits = pair.low === null ? "no interval" : `${levelText()} interval ${interval(pair.low, pair.high, signed)}`;
+    const limits = pair.limits === none ? "no interval" : `${levelText()} interval ${pair.limits}`;
     const reason = pair.reason ? ` (${pair.reason})` : "";
     target.textContent =
-      `By ${measure().name}, ${said[pair.verdict]}${reason}: difference ${signed(pair.difference)}, ${limits}, ` +
-      `adjusted p ${probability(pair.p)}; ${counted(pair.wins, "topic")} won, ${pair.ties} tied, ${pair.losses} lost.`;
+      `By ${measure().name}, ${said[pair.verdict]}${reason}: difference ${pair.difference}, ${limits}, ` +
+      `adjusted p ${pair.p_text}; topics won ${pair.wins}, tied ${pair.ties}, lost ${pair.losses}.`;
   }
   function pairTable() {
     const details = byId("pair-details");
     if (!details) return;
-    const pairs = measure().pairs;
+    const pairs = measure().comparison;
     details.hidden = !pairs;
     if (!details.open || !pairs) return;
     const columns = [
       { title: "run", value: (row) => data.runs[row.run] },
       { title: "against", value: (row) => data.runs[row.other] },
-      { title: "difference", number: true, value: (row) => row.difference },
-      { title: `${levelText()} interval`, number: true, value: (row) => row.low },
+      { title: "difference", number: true, value: (row) => valueOf(row.difference) },
+      { title: `${levelText()} interval`, number: true, value: (row) => valueOf(row.low) },
       { title: "adjusted p", number: true, small: true, value: (row) => row.p },
       { title: "won/tied/lost", number: true, value: (row) => row.wins },
       { title: "verdict", value: (row) => row.verdict },
@@ -267,16 +252,16 @@
       const row = element("tr");
       row.append(nameCell(data.runs[pair.run]), nameCell(data.runs[pair.other]));
       const texts = [
-        signed(pair.difference),
-        interval(pair.low, pair.high, signed),
-        probability(pair.p),
+        pair.difference,
+        pair.limits,
+        pair.p_text,
         `${pair.wins}/${pair.ties}/${pair.losses}`,
       ];
       row.append(...texts.map((text) => element("td", text, "number")), element("td", pair.verdict));
       return row;
     };
     const rows = pairs.first.map((_, place) => {
-      const pair = pairAt(place, pairs.difference[place] < 0);
+      const pair = pairAt(place, pairs.difference[place].startsWith("-"));
       return { ...pair, line: () => line(pair) };
     });
     sortable(byId("pair-table"), columns, rows);
@@ -284,9 +269,9 @@
 
   // The records of the two charts of topics, in the fields that their specifications name.
   function topicRecords() {
-    const { scores, difficulty } = measure();
-    const places = data.topics.map((_, place) => place).filter((t) => difficulty.median[t] !== null);
-    places.sort((x, y) => difficulty.median[x] - difficulty.median[y] || x - y);
+    const { scores, lowest, median, highest } = measure().topic_difficulty;
+    const places = data.topics.map((_, place) => place).filter((t) => median[t] !== null);
+    places.sort((x, y) => median[x] - median[y] || x - y);
     return places.map((t) => {
       const [score, other] = [scores[state.a][t], scores[state.b][t]];
       return {
@@ -295,9 +280,9 @@
         score,
         other,
         difference: score === null || other === null ? null : score - other,
-        lowest: difficulty.lowest[t],
-        median: difficulty.median[t],
-        highest: difficulty.highest[t],
+        lowest: lowest[t],
+        median: median[t],
+        highest: highest[t],
       };
     });
   }
@@ -333,8 +318,7 @@
       row.dataset.topic = record.topic;
       row.append(nameCell(record.topic));
       for (const column of columns.slice(1)) {
-        const text = column.signed ? signed : number;
-        row.append(element("td", text(column.value(record)), "number"));
+        row.append(element("td", decimals(column.value(record), { sign: column.signed }), "number"));
       }
       return row;
     };
@@ -376,7 +360,7 @@
   const behindAll = () => document.querySelectorAll("[data-table]").forEach(behind);
 
   // Charts: one specification each, which names its fields; here they get their size and colours.
-  const filterable = ["means", "ranks", "collection", "variance", "chance", "quality"];
+  const partsThat = (holds) => [...new Set(charts.filter(holds).map((chart) => chart.part))];
   function chartOf(part) {
     return charts.find(
       (chart) => chart.part === part && fits(chart) && (chart.level === null || chart.level === state.level),
@@ -392,7 +376,7 @@
       const spec = { ...chart.spec, data: { values: differenceRecords() } };
       return { spec, caption: `${a} minus ${b} on each topic, by ${measure().name}` };
     }
-    if (!state.filter || !filterable.includes(part)) return chart;
+    if (!state.filter || !chart.by_run) return chart;
     const values = chart.spec.data.values.filter((record) => matches(record.run));
     return { spec: { ...chart.spec, data: { values } }, caption: `${chart.caption}; runs filtered` };
   }
@@ -466,7 +450,7 @@
     figure.hidden = empty || (part === "differences" && state.a === state.b);
     if (figure.hidden) return;
     const { spec: filled, caption } = refill;
-    const spec = fitted(part === "bias-variance" ? zoomable(filled) : filled, figure.clientWidth);
+    const spec = fitted(chart.zoomable ? zoomable(filled) : filled, figure.clientWidth);
     plot.classList.toggle("wide", spec.width !== "container");
     figure.querySelector("figcaption").textContent = caption;
     plot.setAttribute("aria-label", `Chart: ${caption}. Its numbers are in the table of this part.`);
@@ -563,7 +547,7 @@
     leaderboard();
     pairTable();
     verdict();
-    redraw(["means", "ranks", "pairs"]);
+    redraw(partsThat((chart) => chart.level !== null));
   });
   let typing = 0;
   byId("filter").addEventListener("input", (event) => {
@@ -571,7 +555,7 @@
     leaderboard();
     behindAll();
     clearTimeout(typing);
-    typing = setTimeout(() => redraw(filterable), 250);
+    typing = setTimeout(() => redraw(partsThat((chart) => chart.by_run)), 250);
   });
   for (const details of document.querySelectorAll("[data-table]")) {
     details.addEventListener("toggle", () => behind(details));

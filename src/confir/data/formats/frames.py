@@ -1,0 +1,92 @@
+"""How do runs, qrels and results become data frames, of pandas, polars or pyarrow?"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+
+from confir.arguments import as_choice
+from confir.data.formats.entries import judgements
+from confir.data.formats.objects import as_qrels, as_run
+from confir.errors import MissingDependencyError
+
+Backend = Literal["pandas", "polars", "pyarrow"]
+
+BACKENDS: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
+
+
+def run_to_frame(run: Any, backend: str | None = None) -> Any:
+    """Return a data frame with the columns topic, docid, rank, score, best document first.
+
+    Parameters
+    ----------
+    run
+        A run, or what `as_run` makes one of.
+    backend
+        "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
+    """
+    run = as_run(run)
+    sizes = np.diff(run.offsets)
+    first = np.repeat(run.offsets[:-1], sizes)
+    columns = {
+        "topic": np.repeat(np.array(run.topics, object), sizes).tolist(),
+        "docid": list(run.documents),
+        "rank": (np.arange(len(first)) - first + 1).tolist(),
+        "score": run.scores.tolist(),
+    }
+    return build_frame(columns, backend)
+
+
+def qrels_to_frame(qrels: Any, backend: str | None = None) -> Any:
+    """Return a data frame with the columns topic, subtopic, docid, gain, one row per judgement.
+
+    Parameters
+    ----------
+    qrels
+        Qrels, or what `as_qrels` makes them of.
+    backend
+        As in `run_to_frame`.
+    """
+    qrels = as_qrels(qrels)
+    topics, subtopics, documents = judgements(qrels)
+    columns = {
+        "topic": topics,
+        "subtopic": subtopics,
+        "docid": documents,
+        "gain": qrels.subtopic_gains.tolist(),
+    }
+    return build_frame(columns, backend)
+
+
+def build_frame(columns: Mapping[str, list[Any]], backend: str | None) -> Any:
+    """Return a data frame of columns.
+
+    Parameters
+    ----------
+    columns
+        Name → values.
+    backend
+        "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
+    """
+    wanted = BACKENDS if backend is None else (as_choice("backend", backend, BACKENDS),)
+    installed = next((name for name in wanted if importlib.util.find_spec(name)), None)
+    if installed is None:
+        extra = "parquet" if wanted[0] == "pyarrow" else None
+        raise MissingDependencyError(wanted[0], "a data frame", extra)
+    import narwhals as nw
+
+    whole = {name: _one_number_type(column) for name, column in columns.items()}
+    return nw.from_dict(whole, backend=installed).to_native()
+
+
+def _one_number_type(column: list[Any]) -> list[Any]:
+    """Return a column whose integers are floats where it has floats too; polars takes one type."""
+    types = set(map(type, column)) - {type(None)}
+    numeric = all(issubclass(kind, Real) for kind in types)
+    if numeric and not all(issubclass(kind, Integral) for kind in types):
+        return [None if value is None else float(value) for value in column]
+    return column

@@ -1,0 +1,157 @@
+"""How are runs and qrels read and written as JSON, {topic: {docid: score or gain}}?"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from confir.data.files import (
+    COMPRESSION_ENDINGS,
+    STDIN,
+    PathLike,
+    open_bytes,
+    read_bytes,
+    write_whole,
+)
+from confir.data.formats.entries import (
+    RUN,
+    Kind,
+    read_entries,
+    type_name,
+)
+from confir.data.formats.trec_files import name_from_path, text_bytes
+from confir.data.qrels import Qrels
+from confir.data.run import Run, build_run
+from confir.errors import FormatError, InvalidValueError
+
+_KEYS_AND_BRACES = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<colon>\s*:)?|[{}]')
+_JSON_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*["}]')
+
+
+def read_json_run(path: PathLike, *, name: str | None = None) -> Run:
+    """Return the run in a JSON file, {topic: {docid: score}}, plain or compressed."""
+    source = os.fspath(path)
+    entries = read_entries(load_json(path, RUN), RUN, source)
+    run_name = name or name_from_path(source)
+    return build_run(run_name, entries.topics, entries.documents, entries.values, path=source)
+
+
+def dump_json_run(run: Run, path: PathLike) -> None:
+    """Write a run as JSON, {topic: {docid: score}}, compressed as the ending says."""
+    _write_json(run.to_dict(), path)
+
+
+def dump_json_qrels(qrels: Qrels, path: PathLike) -> None:
+    """Write qrels as JSON, {topic: {docid: gain}}, compressed as the ending says.
+
+    Qrels that judge a document for several subtopics do not fit, and are an error.
+    """
+    if len(qrels.judged_documents) > len(qrels.documents):
+        raise InvalidValueError(
+            f"{os.fspath(path)}: documents are judged for several subtopics, and JSON holds one "
+            "gain per document; write them as a TREC file"
+        )
+    _write_json(qrels.to_dict(), path)
+
+
+def is_json(path: PathLike) -> bool:
+    """Whether a file is JSON, by its ending or its start; a pipe, which can be read once, is not."""
+    name = os.fspath(path)
+    if has_json_ending(name):
+        return True
+    if name == STDIN or not os.path.isfile(name):
+        return False
+    with open_bytes(name) as stream:
+        return _JSON_START.match(stream.read(256)) is not None
+
+
+def has_json_ending(path: str) -> bool:
+    """Whether a file is JSON by its ending alone, before that of a compression."""
+    name = path.lower()
+    ending = next((end for end in COMPRESSION_ENDINGS if name.endswith(end)), "")
+    return name.removesuffix(ending).endswith(".json")
+
+
+def load_json(path: PathLike, kind: Kind) -> Mapping[str, Any]:
+    """Return the mapping in a JSON file; what its values hold is not looked at."""
+    source = os.fspath(path)
+    expected = f"expected JSON of the shape {{topic: {{docid: {kind.value}}}}}"
+
+    def reject(constant: str) -> NoReturn:
+        raise FormatError(f"{constant} stands where a finite number was expected", path=source)
+
+    text = text_bytes(read_bytes(path), source).decode()
+    held = parse_json(text, source, expected=expected, parse_constant=reject)
+    if not isinstance(held, dict):
+        raise FormatError(f"a JSON value of type {type_name(held)}; {expected}", path=source)
+    return held
+
+
+def parse_json(
+    text: str,
+    source: str,
+    *,
+    expected: str,
+    before: int = 0,
+    parse_constant: Callable[[str], Any] | None = None,
+) -> Any:
+    """Return what JSON text holds; a key that occurs twice in an object is an error.
+
+    Parameters
+    ----------
+    text, source, expected
+        The text; the file and what was expected there, for messages.
+    before
+        How many lines of the file come before the text.
+    parse_constant
+        What makes a value of NaN, Infinity and -Infinity; by default they are floats.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=parse_constant)
+    except FormatError:
+        raise
+    except _RepeatedKeyError:
+        key, line = _find_repeated_key(text)
+        problem = f"{key!r} occurs twice in one JSON object; expected it once"
+    except json.JSONDecodeError as error:
+        problem, line = f"not JSON ({error.msg}); {expected}", error.lineno
+    except (ValueError, RecursionError) as error:
+        cause = "nested too deeply" if isinstance(error, RecursionError) else error
+        problem, line = f"not readable as JSON ({cause}); {expected}", 1
+        if "\n" in text:
+            raise FormatError(problem, path=source) from None
+    raise FormatError(problem, path=source, line=before + line)
+
+
+class _RepeatedKeyError(Exception):
+    """Raised while an object is read, before its place is known."""
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    held = dict(pairs)
+    if len(held) < len(pairs):
+        raise _RepeatedKeyError
+    return held
+
+
+def _find_repeated_key(text: str) -> tuple[str, int]:
+    """Return the first key that occurs twice in its object, and the line of the second."""
+    held: list[set[str]] = []
+    for token in _KEYS_AND_BRACES.finditer(text):
+        if token[0] == "{":
+            held.append(set())
+        elif token[0] == "}":
+            held.pop()
+        elif token["colon"]:
+            key = json.loads(token["text"])
+            if key in held[-1]:
+                return key, text.count("\n", 0, token.start()) + 1
+            held[-1].add(key)
+    raise ValueError("no key occurs twice")
+
+
+def _write_json(held: Mapping[str, Mapping[str, float]], path: PathLike) -> None:
+    write_whole(path, json.dumps(held, allow_nan=False).encode() + b"\n")

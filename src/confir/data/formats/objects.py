@@ -1,0 +1,182 @@
+"""How do paths and the objects of neighbouring libraries become runs and qrels?
+
+The content of a path or an object decides what it is; a run without a name is given one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from confir.arguments import as_path, as_text
+from confir.data.files import PathLike
+from confir.data.formats.catalogue import recognise
+from confir.data.formats.entries import (
+    RUN,
+    has_columns,
+    ids_as_text,
+    is_from_ranx,
+    is_iterable,
+    judgements,
+    qrels_from_object,
+    read_entries,
+)
+from confir.data.formats.run_readers import read_qrels, read_run
+from confir.data.formats.trec_files import RunSource, as_intents, find_runs
+from confir.data.qrels import Intents, Qrels, build_qrels
+from confir.data.run import Run, build_run
+from confir.errors import FormatError, InvalidValueError
+
+
+def as_run(source: Any, *, name: str | None = None) -> Run:
+    """Return the run that an object or a file holds.
+
+    Parameters
+    ----------
+    source
+        A path (TREC or JSON), a mapping topic → docid → score, a pandas, polars or Arrow frame, a
+        run of confir or ranx, or an iterable of (topic, docid, score) tuples, plain or named. Ids
+        are text; integers become text, and nothing else does.
+    name
+        The run's name; by default the one it has, that of its file, or "run".
+    """
+    return _to_run(source, None if name is None else as_text("name", name), "run")
+
+
+def as_qrels(source: Any, *, intents: PathLike | Intents | None = None) -> Qrels:
+    """Return the qrels that an object or a file holds.
+
+    Parameters
+    ----------
+    source
+        A path (TREC or JSON), a mapping topic → docid → gain, a pandas, polars or Arrow frame,
+        qrels of confir or ranx, or an iterable of tuples: (topic, docid, gain), or named ones,
+        which may have a subtopic ("iteration").
+    intents
+        Intent probabilities: a file, or a mapping topic → subtopic → probability.
+    """
+    probabilities = as_intents(intents)
+    if isinstance(source, Qrels):
+        if probabilities is None:
+            return source
+        return build_qrels(*judgements(source), source.subtopic_gains, intents=probabilities)
+    if isinstance(source, str | os.PathLike):
+        return read_qrels(as_path("qrels", source), intents=probabilities)
+    return qrels_from_object(source, "qrels", probabilities)
+
+
+def as_runs(source: Any) -> list[Run | RunSource]:
+    """Return the runs that paths and objects stand for, each with a name of its own.
+
+    Files whose format is scanned stay files, to be read when needed; others are read here.
+
+    Parameters
+    ----------
+    source
+        One path (a file, a glob, a directory, or ``NAME=PATH``), one object that `as_run` takes,
+        an iterable of these, or a mapping name → path or object. Objects without a name are
+        called "run", or "run1", "run2", … by their place where there are several.
+    """
+    if isinstance(source, Mapping) and not _is_one_run(source):
+        runs = _named_runs(source)
+    elif _is_listing(source):
+        runs = _listed_runs(list(source))
+    else:
+        runs = [*_expand(source, "run")]
+    _check_names(runs)
+    return [_read_unless_scanned(run) if isinstance(run, RunSource) else run for run in runs]
+
+
+def _read_unless_scanned(source: RunSource) -> Run | RunSource:
+    held = recognise(source.path)
+    return source if held.scanned else held.read_run(source.path, source.name, "file")
+
+
+def _to_run(source: Any, name: str | None, default: str) -> Run:
+    if isinstance(source, Run):
+        return source if name is None else replace(source, name=name)
+    if isinstance(source, RunSource):
+        return _to_run(source.path, name or source.name, default)
+    if isinstance(source, str | os.PathLike):
+        return read_run(as_path("run", source), name=name)
+    own_name = source.name if is_from_ranx(source) and hasattr(source, "name") else None
+    run_name = name or own_name or default
+    entries = read_entries(source, RUN, run_name)
+    return build_run(run_name, entries.topics, entries.documents, entries.values)
+
+
+def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is topic → docid → score, rather than name → run, by its values."""
+    return all(
+        isinstance(held, Mapping) and not isinstance(next(iter(held.values()), None), Mapping)
+        for held in mapping.values()
+    )
+
+
+def _is_listing(source: Any) -> bool:
+    """Whether an object is an iterable, of runs or of a run's entries."""
+    return is_iterable(source) and not has_columns(source)
+
+
+def _is_entry(item: Any) -> bool:
+    """Whether an object is an entry of a run; a run may be a tuple too, but one of entries."""
+    return (
+        isinstance(item, tuple)
+        and not isinstance(item, RunSource)
+        and not any(isinstance(field, tuple) for field in item[:1])
+    )
+
+
+def _named_runs(mapping: Mapping[Any, Any]) -> list[Run | RunSource]:
+    names = ids_as_text(list(mapping), "run name", "runs")
+    runs: list[Run | RunSource] = []
+    for name, source in zip(names, mapping.values(), strict=True):
+        files = _find_files(source)
+        if files is None:
+            runs.append(_to_run(source, name, name))
+        elif len(files) == 1:
+            runs.append(RunSource(files[0].path, name))
+        else:
+            raise InvalidValueError(
+                f"{source} stands for {len(files)} files; expected one for the run named {name!r}"
+            )
+    return runs
+
+
+def _listed_runs(items: list[Any]) -> list[Run | RunSource]:
+    if not items:
+        raise FormatError("no runs; expected at least one", path="runs")
+    if _is_entry(items[0]):
+        return [_to_run(items, None, "run")]
+    runs: list[Run | RunSource] = []
+    for number, item in enumerate(items, start=1):
+        runs.extend(_expand(item, "run" if len(items) == 1 else f"run{number}"))
+    return runs
+
+
+def _expand(source: Any, default: str) -> Sequence[Run | RunSource]:
+    files = _find_files(source)
+    return [_to_run(source, None, default)] if files is None else files
+
+
+def _find_files(source: Any) -> list[RunSource] | None:
+    """Return the files that a path stands for, or None where it is no path."""
+    if isinstance(source, RunSource):
+        return [source]
+    return find_runs([as_path("runs", source)]) if isinstance(source, str | os.PathLike) else None
+
+
+def _check_names(runs: Sequence[Run | RunSource]) -> None:
+    first: dict[str, Run | RunSource] = {}
+    for run in runs:
+        name = run.name if isinstance(run, Run) else run.label()
+        if name in first:
+            places = [repr(one) if isinstance(one, Run) else one.path for one in (first[name], run)]
+            hint = f", as in other={run.path}" if isinstance(run, RunSource) else ""
+            raise InvalidValueError(
+                f"two runs are named {name!r}: {places[0]} and {places[1]}; give one of them "
+                f"another name{hint}"
+            )
+        first[name] = run

@@ -1,0 +1,330 @@
+"""What can every result do? Named axes and variables: records, columns, frames, a choice of labels.
+
+A result is a frozen dataclass whose fields say what they are::
+
+    @result
+    class Ranking(Result):
+        runs: tuple[str, ...] = axis("run")
+        measures: tuple[str, ...] = axis("measure")
+        rank: Integers = over("run", "measure")
+        level: float = constant()
+
+Records have one column per axis and variable, in the order of the fields, and one row per
+combination of labels, the first axis slowest. The dimensions of arrays have one order everywhere:
+further axes (method, test, …), topic, run or pair, measure, summary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import MISSING, dataclass, field, fields, replace
+from itertools import zip_longest
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
+
+import numpy as np
+
+from confir.errors import FormatError, UnknownNameError, UnsupportedMethodError
+
+Record = dict[str, Any]
+Columns = dict[str, list[Any]]
+
+_Result = TypeVar("_Result", bound="Result")
+
+
+class Variable(NamedTuple):
+    """A column of the records, the axes that its values lie along, and the values."""
+
+    column: str
+    axes: tuple[str, ...]
+    values: Any
+
+
+def axis(name: str) -> Any:
+    """Declare a field of labels: one per place along the axis."""
+    return field(metadata={"axis": name})
+
+
+def over(*axes: str, column: str | None = None, flat: bool = False, default: Any = MISSING) -> Any:
+    """Declare a field with an array along some axes.
+
+    Parameters
+    ----------
+    axes
+        Names of the axes, in the order of the array's dimensions; empty for a dimension without
+        a name, as all further ones are.
+    column
+        Its name in records, where that is not the field's.
+    flat
+        Whether the array may have another shape, in which its entries come in the same order.
+    default
+        The value of the field where none is given.
+    """
+    return field(default=default, metadata={"over": axes, "column": column, "flat": flat})
+
+
+def constant(*, column: str | None = None, default: Any = MISSING) -> Any:
+    """Declare a field that is the same in every record, such as the level."""
+    return over(column=column, default=default)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(axis, over, constant, field))
+def result(cls: type[_Result]) -> type[_Result]:
+    """Make a class a frozen result; its fields are those of a dataclass."""
+    return dataclass(frozen=True, slots=True, eq=False, repr=False)(cls)
+
+
+class Result:
+    """A frozen result with named axes; see the module's documentation.
+
+    Attributes
+    ----------
+    record_columns
+        The columns of the records in order, where they are not those of the fields; one that a
+        result lacks is left out.
+    row_order
+        Axes of the records, slowest first, where these are not all axes in their order.
+    label_parts
+        What the labels of an axis are made of, where they are tuples: a column for each part.
+    """
+
+    __slots__ = ()
+
+    record_columns: ClassVar[tuple[str, ...]] = ()
+    row_order: ClassVar[tuple[str, ...]] = ()
+    label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    def __post_init__(self) -> None:
+        sizes = self._sizes()
+        for one in fields(self):  # type: ignore[arg-type]
+            axes, values = one.metadata.get("over"), getattr(self, one.name)
+            if not axes or values is None:
+                continue
+            found = _shape(values, len(axes))
+            expected = tuple(sizes[a] if a else n for a, n in zip_longest(axes, found))
+            flat = one.metadata["flat"] and np.size(values) == math.prod(expected)
+            if found != expected and not flat:
+                raise FormatError(
+                    f"{one.name} has shape {found}; expected {expected}: {' × '.join(axes)}"
+                )
+
+    def axes(self) -> dict[str, Sequence[Any]]:
+        """Return the labels along each axis."""
+        return {
+            one.metadata["axis"]: getattr(self, one.name)
+            for one in fields(self)  # type: ignore[arg-type]
+            if "axis" in one.metadata
+        }
+
+    def variables(self) -> list[Variable]:
+        """Return the columns of the records, the labels of the axes first."""
+        found = {
+            one.column: one for one in (*self.label_variables(), *self._declared(), *self.derived())
+        }
+        return [found[name] for name in self.record_columns or found if name in found]
+
+    def label_variables(self) -> Iterator[Variable]:
+        """Yield the labels of the axes, or the parts that they are made of."""
+        for name, labels in self.axes().items():
+            if name not in self.label_parts:
+                yield Variable(name, (name,), labels)
+            for place, part in enumerate(self.label_parts.get(name, ())):
+                yield Variable(part, (name,), [label[place] for label in labels])
+
+    def derived(self) -> Iterable[Variable]:
+        """Return columns that follow from the fields; they replace fields of the same name."""
+        return ()
+
+    def rows(self) -> Any:
+        """Return which rows the records hold, as numbers in order, or all of them (a slice)."""
+        return slice(None)
+
+    def to_dict(self) -> Columns:
+        """Return the records as columns: name → values."""
+        sizes, rows = self._sizes(), self.rows()
+        order = [name for name in self.row_order or sizes if name in sizes]
+        shape = tuple(sizes[name] for name in order)
+        columns = {}
+        for column, along, values in self.variables():
+            array = _as_array(values, len(along))
+            places = sorted(range(len(along)), key=lambda place: order.index(along[place]))
+            array = array.transpose(places) if places else array
+            full = array.reshape([sizes[name] if name in along else 1 for name in order])
+            columns[column] = np.broadcast_to(full, shape).reshape(-1)[rows].tolist()
+        return columns
+
+    def to_records(self) -> list[Record]:
+        """Return one record per combination of labels: column → value."""
+        return records_of(self.to_dict())
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the records as a data frame.
+
+        Parameters
+        ----------
+        backend
+            "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
+        """
+        from confir.data.formats.frames import build_frame
+
+        return build_frame(self.to_dict(), backend)
+
+    def to_arrow(self) -> Any:
+        """Return the records as an Arrow table."""
+        return self.to_frame("pyarrow")
+
+    def select(self, **labels: Any) -> Self:
+        """Return the result for some labels of its axes, in the order given.
+
+        Topics stay in their own order. Results that it holds are selected along. Where labels have
+        parts, as pairs of runs have, a part selects all labels that have it, in their own order.
+
+        Parameters
+        ----------
+        labels
+            A label, or several, for each axis to choose from: ``select(run="bm25")``.
+        """
+        chosen = self._places(labels)
+        changes: dict[str, Any] = {}
+        for one in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, one.name)
+            along = one.metadata.get("over", ())
+            along = (one.metadata["axis"],) if "axis" in one.metadata else along
+            if value is not None and chosen.keys() & set(along):
+                value = _take(self._along(value, one.metadata), along, chosen)
+            held = value if isinstance(value, tuple) else (value,)
+            if held and all(isinstance(part, Result) for part in held):
+                parts = tuple(self._select_along(part, labels) for part in held)
+                value = parts if isinstance(value, tuple) else parts[0]
+            changes[one.name] = value
+        return replace(self, **changes)  # type: ignore[type-var]
+
+    def __repr__(self) -> str:
+        sizes = [f"{name}: {size}" for name, size in self._sizes().items()]
+        constants = [
+            f"{one.name}={getattr(self, one.name)!r}"
+            for one in fields(self)  # type: ignore[arg-type]
+            if one.metadata.get("over") == ()
+        ]
+        return f"{type(self).__name__}({', '.join([*sizes, *constants])})"
+
+    def _repr_html_(self) -> str | None:
+        from confir.report.notebook import notebook_html
+
+        try:
+            return notebook_html(self)
+        except UnsupportedMethodError:  # no table shows it: the short text does
+            return None
+
+    def _sizes(self) -> dict[str, int]:
+        """Return the number of labels along each axis."""
+        return {name: len(labels) for name, labels in self.axes().items()}
+
+    def _declared(self) -> Iterator[Variable]:
+        """Yield the fields that hold numbers or words."""
+        for one in fields(self):  # type: ignore[arg-type]
+            values = getattr(self, one.name)
+            if "over" in one.metadata and not (one.metadata["over"] and values is None):
+                name = one.metadata["column"] or one.name
+                yield Variable(name, one.metadata["over"], self._along(values, one.metadata))
+
+    def _along(self, values: Any, metadata: Mapping[str, Any]) -> Any:
+        """Return the values of a field in the shape of its axes."""
+        if not metadata.get("flat"):
+            return values
+        sizes = self._sizes()
+        return np.reshape(values, [sizes[name] for name in metadata["over"]])
+
+    def _choices(self) -> dict[str, Variable]:
+        """Return what labels may be chosen by: axes, and the parts of their labels."""
+        axes = (Variable(name, (name,), labels) for name, labels in self.axes().items())
+        return {one.column: one for one in (*self.label_variables(), *axes)}
+
+    def _places(self, labels: Mapping[str, Any]) -> dict[str, list[int]]:
+        """Return the places that labels, or parts of them, choose along their axes."""
+        choices = self._choices()
+        chosen: dict[str, list[int]] = {}
+        for name, wanted in labels.items():
+            if name not in choices:
+                raise UnknownNameError("axis", str(name), tuple(choices))
+            ((along,), known) = choices[name][1:]
+            in_order = along == name and name != "topic"  # results depend on the order of topics
+            found = _find(name, known, wanted, in_order=in_order)
+            both = set(found)
+            chosen[along] = [place for place in chosen.get(along, found) if place in both]
+        return chosen
+
+    def _select_along(self, other: Result, labels: Mapping[str, Any]) -> Result:
+        """Return a result held by this one, selected where it has the same labels."""
+        own, theirs = self._choices(), other._choices()
+        return other.select(
+            **{
+                name: wanted
+                for name, wanted in labels.items()
+                if name in theirs and tuple(own[name].values) == tuple(theirs[name].values)
+            }
+        )
+
+
+def records_of(columns: Mapping[str, Sequence[Any]]) -> list[Record]:
+    """Return one record per row of columns."""
+    names = tuple(columns)
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(names, row, strict=False)) for row in rows]  # strict takes a third longer
+
+
+def columns_of(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:
+    """Return rows as columns under their names, for records that are no product of axes."""
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
+def _as_array(values: Any, dimensions: int) -> Any:
+    """Return values as an array of a number of dimensions; labels may be tuples themselves."""
+    if isinstance(values, np.ndarray):
+        return values
+    if dimensions == 1:
+        array = np.empty(len(values), object)
+        array[:] = values
+        return array
+    return np.array(values, object)
+
+
+def _shape(values: Any, dimensions: int) -> tuple[int, ...]:
+    """Return the first dimensions of an array, of arrays in a named tuple, or of tuples."""
+    if isinstance(values, np.ndarray):
+        return tuple(values.shape[:dimensions])
+    if hasattr(values, "_fields"):
+        return _shape(values[0], dimensions)
+    if dimensions == 0:
+        return ()
+    return (len(values), *(_shape(values[0], dimensions - 1) if len(values) else ()))
+
+
+def _find(name: str, known: Sequence[Any], wanted: Any, *, in_order: bool) -> list[int]:
+    """Return the places of a label, or of several: in the order given, or in their own."""
+    single = wanted in known if isinstance(wanted, Hashable) else False
+    several = isinstance(wanted, Iterable) and not isinstance(wanted, str)
+    listed = list(wanted) if several and not single else [wanted]
+    places: dict[Any, list[int]] = {}
+    for place, label in enumerate(known):
+        places.setdefault(label, []).append(place)
+    for label in listed:
+        if not isinstance(label, Hashable) or label not in places:
+            raise UnknownNameError(name, str(label), [str(one) for one in places])
+    found = [place for label in listed for place in places[label]]
+    return found if in_order and not isinstance(wanted, AbstractSet) else sorted(found)
+
+
+def _take(values: Any, along: Sequence[str], chosen: Mapping[str, list[int]]) -> Any:
+    """Return the values at some places along their axes; named tuples hold an array each."""
+    if hasattr(values, "_fields") and along:
+        return values._make(_take(part, along, chosen) for part in values)
+    if isinstance(values, np.ndarray):
+        for dimension, name in enumerate(along):
+            values = values.take(chosen[name], axis=dimension) if name in chosen else values
+        return values
+    if not along:
+        return values
+    first = [values[place] for place in chosen[along[0]]] if along[0] in chosen else values
+    return tuple(_take(value, along[1:], chosen) for value in first)

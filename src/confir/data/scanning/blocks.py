@@ -1,0 +1,341 @@
+"""How are large run files scanned? In blocks of whole topics, by compiled kernels, in threads.
+
+Every rule of the reference reader is checked; at the first thing that a kernel does not understand,
+the file is left to `read_run`, which knows every rule and names the line of an error. Small input
+never comes here: loading the kernels would take longer.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import re
+import stat
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any, NamedTuple, cast
+
+import numpy as np
+
+from confir.arrays import Bytes, Integers
+from confir.data.files import COMPRESSION_ENDINGS, STDIN, open_bytes
+from confir.data.formats.trec_files import NameBy, RunSource, name_from_path
+from confir.data.scanning.scan_kernels import (
+    NEWLINE,
+    WORD,
+    IdTable,
+    Lines,
+    ScanKernels,
+    index_ids,
+    load_kernels,
+)
+from confir.parallel import usable_cores
+
+# While numba is imported and the kernels are loaded from its cache, which takes 0.7 s, the
+# reference reader reads about this many bytes.
+COLD_BREAK_EVEN = 20 << 20
+# With the kernels loaded only threads have to be started: a millisecond, in which the reference
+# reader reads less than this.
+WARM_BREAK_EVEN = 1 << 16
+# Run files shrink about this much when compressed.
+COMPRESSION_RATIO = 4
+# Large enough to make little of Python's work per block, small enough for the processor's cache.
+BLOCK_SIZE = 1 << 21
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+FIELD = re.compile(rb"[^\x00- ]+")
+
+Column = np.ndarray[Any, Any]
+
+
+class Scanned(NamedTuple):
+    """What a scanner recorded of one run.
+
+    Attributes
+    ----------
+    name
+        The run's name.
+    depth
+        Length of the list of each topic of the qrels; 0 where the run lacks the topic.
+    topics, columns
+        For each recorded document, by topic and then by rank: its topic, and what else is
+        recorded of it.
+    unknown
+        The run's topics that the qrels lack, in order.
+    """
+
+    name: str
+    depth: Integers
+    topics: Integers
+    columns: tuple[Column, ...]
+    unknown: tuple[str, ...]
+
+
+class Block(NamedTuple):
+    """Whole lines of whole topics: the bytes before ``stop``, with a word to spare after it."""
+
+    content: Bytes
+    stop: int
+
+
+class _ScannedBlock(NamedTuple):
+    """What one block says.
+
+    Attributes
+    ----------
+    topics, depth
+        The block's topics that the qrels know, and the length of their lists.
+    records
+        Topic, and what else is recorded, of each recorded document; in rank order within a list.
+    unknown
+        The block's topics that the qrels lack.
+    tag
+        The tag of the first line.
+    """
+
+    topics: Integers
+    depth: Integers
+    records: tuple[Column, ...]
+    unknown: list[str]
+    tag: str
+
+
+class BlockScanner(ABC):
+    """Turns blocks into records of documents.
+
+    Parameters
+    ----------
+    topics
+        The topics of the qrels.
+    documents
+        The docids to look up, a group for each topic.
+    kernels
+        The compiled kernels.
+    """
+
+    def __init__(self, topics: Sequence[str], documents: IdTable, kernels: ScanKernels) -> None:
+        self.kernels = kernels
+        self._size = len(topics)
+        self._topics = index_ids(topics, np.array([0, len(topics)]), kernels)
+        self._documents = documents
+
+    @abstractmethod
+    def record(self, block: Bytes, lines: Lines) -> tuple[Column, ...]:
+        """Return topic, and what else is of use, of documents in rank order within each topic."""
+
+    def scan(self, whole: Block) -> _ScannedBlock | None:
+        """Return what a block says, or None where it needs the reference reader."""
+        block, stop = whole
+        if block[:stop].max() > 127 and not _is_utf8(block[:stop]):
+            return None
+        lines = self.kernels.scan_lines(block, stop, self._topics, self._documents)
+        if not lines.understood or not complete_scores(block, lines):
+            return None
+        known = lines.group_topics >= 0
+        return _ScannedBlock(
+            lines.group_topics[known],
+            np.diff(lines.group_lines)[known],
+            self.record(block, lines),
+            [_field(block, start).decode() for start in lines.group_starts[~known].tolist()],
+            _field(block, lines.tag_start).decode(),
+        )
+
+    def join(
+        self, source: RunSource, parts: list[_ScannedBlock] | None, name_by: NameBy
+    ) -> Scanned | None:
+        """Return what the blocks of a run say; None where the reference reader is needed."""
+        if not parts:
+            return None
+        topics = np.concatenate([part.topics for part in parts])
+        depth = np.zeros(self._size, np.int64)
+        depth[topics] = np.concatenate([part.depth for part in parts])
+        unknown = [topic for part in parts for topic in part.unknown]
+        if not len(topics) and not unknown:
+            return None
+        if np.count_nonzero(depth) < len(topics) or len(set(unknown)) < len(unknown):
+            return None
+        lists, *columns = map(np.concatenate, zip(*(part.records for part in parts), strict=True))
+        if (lists[1:] < lists[:-1]).any():
+            order = np.argsort(lists, kind="stable")
+            lists, columns = lists[order], [column[order] for column in columns]
+        name = source.name or (parts[0].tag if name_by == "tag" else "")
+        return Scanned(
+            name or name_from_path(source.path),
+            depth,
+            lists,
+            tuple(columns),
+            tuple(sorted(unknown)),
+        )
+
+
+def choose_kernels(sources: Iterable[RunSource]) -> ScanKernels | None:
+    """Return compiled kernels where files are so large that scanning them is worth it."""
+    loaded = load_kernels.cache_info().currsize > 0
+    size = sum(map(_content_size, sources))
+    return load_kernels() if size >= (WARM_BREAK_EVEN if loaded else COLD_BREAK_EVEN) else None
+
+
+def _content_size(source: RunSource) -> int:
+    """Return about how many bytes a file holds, decompressed; 0 where it can be read only once."""
+    if source.path == STDIN:
+        return 0
+    try:
+        status = os.stat(source.path)
+    except OSError:
+        return 0
+    ratio = COMPRESSION_RATIO if source.path.lower().endswith(COMPRESSION_ENDINGS) else 1
+    return status.st_size * ratio if stat.S_ISREG(status.st_mode) else 0
+
+
+def scan_files(
+    scanner: BlockScanner,
+    sources: Sequence[RunSource],
+    *,
+    name_by: NameBy = "file",
+    block_size: int = BLOCK_SIZE,
+    threads: int | None = None,
+) -> Generator[Scanned | None]:
+    """Yield what a scanner makes of each file, or None where it gives way.
+
+    Each file has a task; threads that find no file waiting help with the blocks of those that
+    are not finished. Which documents a list holds depends neither on the threads nor on the blocks.
+    """
+    threads = threads or usable_cores()
+    scans = [_FileScan(source.path, scanner, block_size) for source in sources]
+    sizes = [_content_size(source) for source in sources]
+    with ThreadPoolExecutor(threads) as pool:
+        tasks = [
+            [pool.submit(scan.drain)] if size else []
+            for scan, size in zip(scans, sizes, strict=True)
+        ]
+        for scan, size, own in zip(scans, sizes, tasks, strict=True):
+            own.extend(pool.submit(scan.drain) for _ in range(min(threads - 1, size // block_size)))
+        try:
+            for source, scan, own in zip(sources, scans, tasks, strict=True):
+                if own:
+                    own[0].result()
+                yield scanner.join(source, scan.take_parts(), name_by) if own else None
+        finally:
+            for scan in scans:
+                scan.give_up()
+
+
+class _FileScan:
+    """The scan of one file, by one thread or several."""
+
+    def __init__(self, path: str, scanner: BlockScanner, block_size: int) -> None:
+        self._scanner = scanner
+        self._blocks = read_blocks(path, scanner.kernels, block_size)
+        self._count = 0
+        self._reading = threading.Lock()
+        self._done = threading.Condition()
+        self._at_work = 0
+        self._error: BaseException | None = None
+        self._parts: dict[int, _ScannedBlock] = {}
+        self._given_up = False
+
+    def drain(self) -> None:
+        """Scan blocks of the file as long as there are any."""
+        with self._done:
+            self._at_work += 1
+        try:
+            while (numbered := self._next_block()) is not None:
+                number, block = numbered
+                part = self._scanner.scan(block)
+                if part is None:
+                    self.give_up()
+                else:
+                    self._parts[number] = part
+        except BaseException as error:
+            self._error = error
+            raise
+        finally:
+            with self._done:
+                self._at_work -= 1
+                self._done.notify_all()
+
+    def give_up(self) -> None:
+        """Stop reading: something in the file is for the reference reader."""
+        self._given_up = True
+
+    def take_parts(self) -> list[_ScannedBlock] | None:
+        """Return what the blocks say, in the order of the file, or None after giving up.
+
+        For when one thread has found no more blocks: it waits for those that others still scan.
+        """
+        with self._done:
+            self._done.wait_for(lambda: self._at_work == 0)
+        if self._error is not None:
+            raise self._error
+        parts, self._parts = self._parts, {}
+        return None if self._given_up else [parts[number] for number in sorted(parts)]
+
+    def _next_block(self) -> tuple[int, Block] | None:
+        with self._reading:
+            if self._given_up:
+                self._blocks.close()
+            block = next(self._blocks, None)
+            self._count += 1
+            return None if block is None else (self._count, block)
+
+
+def read_blocks(path: str, kernels: ScanKernels, block_size: int) -> Generator[Block]:
+    """Yield the content of a file in blocks that hold whole topics and end with a newline.
+
+    A topic larger than a block makes its block grow.
+    """
+    with open_bytes(path) as stream:
+        carried = np.frombuffer(stream.read(3).removeprefix(BYTE_ORDER_MARK), np.uint8)
+        ended = False
+        while not ended:
+            room = max(block_size, len(carried))
+            buffer = np.empty(len(carried) + room + WORD, np.uint8)
+            buffer[: len(carried)] = carried
+            read = _fill(stream, buffer.data[len(carried) : -WORD])
+            filled = len(carried) + read
+            buffer[filled : filled + WORD] = NEWLINE
+            ended = read < room
+            stop = filled + 1 if ended else kernels.find_last_topic(buffer, filled)
+            if stop:
+                yield Block(buffer, stop)
+            carried = buffer[stop:filled]
+
+
+def _fill(stream: IO[bytes], view: memoryview) -> int:
+    """Read until the view is full or the stream ends; return the number of bytes read."""
+    source = cast("io.BufferedIOBase", stream)
+    filled = 0
+    while filled < len(view) and (read := source.readinto(view[filled:])):
+        filled += read
+    return filled
+
+
+def _is_utf8(block: Bytes) -> bool:
+    try:
+        block.tobytes().decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _field(block: Bytes, start: int) -> bytes:
+    """Return the field that starts at a position of the block."""
+    match = FIELD.match(block.data, start)
+    return b"" if match is None else match.group()
+
+
+def complete_scores(block: Bytes, lines: Lines) -> bool:
+    """Fill in the scores that the kernel left to Python; return whether all are finite."""
+    for line, start in zip(lines.odd_lines.tolist(), lines.odd_starts.tolist(), strict=True):
+        field = _field(block, start)
+        try:
+            score = math.nan if b"_" in field else float(field)
+        except ValueError:
+            return False
+        if not math.isfinite(score):
+            return False
+        lines.scores[line] = score
+    return True

@@ -1,0 +1,161 @@
+"""Which documents stand in the lists of run files? From bytes to numbers of documents.
+
+Docids become text once each, however many lists hold them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from confir.arguments import as_choice
+from confir.arrays import Bytes, Integers
+from confir.data.formats.objects import as_runs
+from confir.data.formats.trec_files import NAMINGS, NameBy, RunSource, read_trec_run
+from confir.data.qrels import Qrels
+from confir.data.ranked_lists import DocumentNumbers, RankedLists, RunLists, build_lists
+from confir.data.rankings import TIE_PRECISIONS, TiePrecision
+from confir.data.run import Run
+from confir.data.scanning.blocks import (
+    BlockScanner,
+    Column,
+    choose_kernels,
+    scan_files,
+)
+from confir.data.scanning.scan_kernels import WORD, IdTable, Lines, ScanKernels, index_ids
+
+
+def read_lists(
+    qrels: Qrels,
+    runs: Any,
+    *,
+    name_by: NameBy = "file",
+    tie_precision: TiePrecision = "double",
+    progress: Callable[[int], None] | None = None,
+) -> RankedLists:
+    """Return the whole lists of runs for the topics of the qrels.
+
+    Parameters
+    ----------
+    qrels, runs
+        The judgements, and files or objects as in `evaluate`.
+    name_by
+        "tag" names an unnamed run by the tag of its first line.
+    tie_precision
+        "single" compares retrieval scores as trec_eval 9 and pytrec_eval do.
+    progress
+        Called with 1 after each run.
+    """
+    as_choice("name_by", name_by, NAMINGS)
+    as_choice("tie_precision", tie_precision, TIE_PRECISIONS)
+    return scan_sources(qrels, as_runs(runs), name_by, tie_precision, progress)
+
+
+def scan_sources(
+    qrels: Qrels,
+    sources: Sequence[Run | RunSource],
+    name_by: NameBy,
+    tie_precision: TiePrecision,
+    progress: Callable[[int], None] | None = None,
+) -> RankedLists:
+    """Return what `read_lists` does, of runs that are found already."""
+    files = [source for source in sources if isinstance(source, RunSource)]
+    kernels = choose_kernels(files)
+    scanner = None if kernels is None else ListScanner(qrels, kernels)
+    scanned = (None for _ in files) if scanner is None else scanner.scan_lists(files, name_by)
+    found: list[RunLists | Run] = []
+    with closing(scanned):
+        for source in sources:
+            if isinstance(source, Run):
+                found.append(source)
+            else:
+                lists = next(scanned)
+                found.append(lists or read_trec_run(source.path, name=source.name, name_by=name_by))
+            if progress is not None:
+                progress(1)
+    numbers = DocumentNumbers(() if scanner is None else scanner.docids())
+    judged = numbers.number(qrels.documents)
+    runs_as_lists = deque(
+        numbers.lists(entry, qrels.topics) if isinstance(entry, Run) else entry for entry in found
+    )
+    found.clear()
+    made = build_lists(qrels, judged, runs_as_lists, numbers.docids)
+    return made.in_single_precision() if tie_precision == "single" else made
+
+
+class ListScanner(BlockScanner):
+    """Records every document of a list: its number, and its retrieval score."""
+
+    def __init__(self, qrels: Qrels, kernels: ScanKernels) -> None:
+        none = index_ids([], np.zeros(len(qrels.topics) + 1, np.int64), kernels)
+        super().__init__(qrels.topics, none, kernels)
+        self._entering = threading.Lock()
+        self._count = 0
+        self._table = IdTable(
+            np.zeros(WORD, np.uint8),
+            np.zeros(1, np.int64),
+            np.zeros(2, np.uint64),
+            np.array([0, 2]),
+        )
+
+    def record(self, block: Bytes, lines: Lines) -> tuple[Column, ...]:
+        """Return topic, number and score of each document of the topics that the qrels know."""
+        numbers = self._number(block, lines.document_starts)
+        sizes = np.diff(lines.group_lines)
+        topics = np.repeat(lines.group_topics, sizes)
+        ranked = self.kernels.rank_lines(block, lines)[topics >= 0]
+        return topics[topics >= 0], numbers[ranked].astype(np.int32), lines.scores[ranked]
+
+    def scan_lists(
+        self, sources: Sequence[RunSource], name_by: NameBy = "file", **how: Any
+    ) -> Generator[RunLists | None]:
+        """Yield the lists of each file, or None where the scanner gives way."""
+        files = scan_files(self, sources, name_by=name_by, **how)
+        with closing(files):
+            for scanned in files:
+                if scanned is None:
+                    yield None
+                else:
+                    numbers, scores = scanned.columns
+                    yield RunLists(scanned.name, scanned.depth, numbers, scores, scanned.unknown)
+
+    def docids(self) -> list[str]:
+        """Return the docids in the order of their numbers."""
+        text = self._table.text.tobytes()
+        bounds = self._table.starts[: self._count + 1].tolist()
+        return [text[start : stop - 1].decode() for start, stop in pairwise(bounds)]
+
+    def _number(self, block: Bytes, starts: Integers) -> Integers:
+        with self._entering:
+            self._make_room(len(starts), len(block))
+            numbers, self._count = self.kernels.number_ids(block, starts, self._table, self._count)
+        return numbers
+
+    def _make_room(self, ids: int, size: int) -> None:
+        """Let the table grow until a number of further ids, of a number of bytes, fit into it."""
+        count, table = self._count, self._table
+        used = int(table.starts[count])
+        if used + size + WORD > len(table.text):
+            table = table._replace(text=_extended(table.text, used, 2 * (used + size + WORD)))
+        if count + ids + 1 > len(table.starts):
+            table = table._replace(starts=_extended(table.starts, count + 1, 2 * (count + ids + 1)))
+        if 2 * (count + ids) > len(table.slots):
+            capacity = 1 << (4 * (count + ids)).bit_length()
+            table = table._replace(
+                slots=np.zeros(capacity, np.uint64), bounds=np.array([0, capacity])
+            )
+            self.kernels.fill_slots(table, np.array([0, count]))
+        self._table = table
+
+
+def _extended(array: Column, used: int, size: int) -> Column:
+    """Return a longer array that begins with what is used of another."""
+    longer = np.zeros(size, array.dtype)
+    longer[:used] = array[:used]
+    return longer

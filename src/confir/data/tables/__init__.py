@@ -1,0 +1,1 @@
+"""Tables of scores and of effects: one reader for all formats."""

@@ -1,0 +1,311 @@
+"""What effects does a table hold? Files of effects of studies, with errors or limits.
+
+CSV, TSV, JSON, JSONL or Parquet, a row an effect; of several files each is a collection.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from confir.arguments import as_level, as_list, as_path
+from confir.arrays import Floats
+from confir.data.files import PathLike
+from confir.data.formats.trec_files import find_runs
+from confir.data.tables.columns import InputTable, drop_summaries, fold
+from confir.data.tables.table_files import TableKind, read_table
+from confir.defaults import LEVEL
+from confir.errors import FormatError, InputWarning, enumerate_names
+
+# what columns may be called, the preferred name first
+_STUDY = ("study", "topic", "topic_id", "query_id", "qid", "collection")
+_EFFECT = ("effect", "difference", "mean", "score")
+_SIGMA = ("se", "sigma")
+# effects that change their sign where run and baseline are exchanged
+_SIGNED = ("effect", "difference")
+_GROUP = ("measure", "run", "baseline", "collection")
+_COUNTS = ("wins", "ties", "losses")
+_NUMBERS = ("low", "high", "level", "topics", *_COUNTS)
+
+_EXPECTED = (
+    "expected columns study (or topic, or collection), effect (or difference, mean, score), and se "
+    "(or sigma, or low and high)"
+)
+_EFFECTS = TableKind(_EXPECTED, frozenset((*_STUDY, *_EFFECT, *_SIGMA)))
+
+
+class Group(NamedTuple):
+    """What a column of effects is about; None where it does not matter."""
+
+    measure: str | None = None
+    run: str | None = None
+    baseline: str | None = None
+    collection: str | None = None
+
+    def __str__(self) -> str:
+        run = self.run if self.baseline is None else f"{self.run or 'run'} against {self.baseline}"
+        return ", ".join(filter(None, (self.collection, self.measure, run)))
+
+    @property
+    def reversed(self) -> Group:
+        """The same with run and baseline exchanged; itself where it does not name both."""
+        if self.run is None or self.baseline is None:
+            return self
+        return self._replace(run=self.baseline, baseline=self.run)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EffectTable:
+    """Effects of studies as a table has them: arrays are studies × groups, NaN where it has none.
+
+    Attributes
+    ----------
+    unit
+        What the studies are: "study", "topic" or "collection".
+    studies, groups
+        Names of the studies, and what each column of effects is about.
+    effects, sigmas
+        Effects and their standard errors.
+    low, high, level
+        Limits and their confidence level.
+    df
+        Degrees of freedom of limits by Student's t; infinite for others.
+    """
+
+    unit: str
+    studies: tuple[str, ...]
+    groups: tuple[Group, ...]
+    effects: Floats
+    sigmas: Floats
+    low: Floats
+    high: Floats
+    level: Floats
+    df: Floats
+
+
+def read_effects(files: PathLike | Sequence[PathLike], *, level: float = LEVEL) -> EffectTable:
+    """Return the effects in files, each file a collection where there are several.
+
+    Parameters
+    ----------
+    files
+        One path or several; or NAME=PATH to name a collection.
+    level
+        Level of limits in tables that do not say theirs.
+    """
+    level = as_level(level)
+    listed = [files] if isinstance(files, str | os.PathLike) else as_list("files", files)
+    paths = [as_path("files", file) for file in listed]
+    sources = [source for path in paths for source in find_runs([path])]
+    rows = []
+    for source in sources:
+        own = _read_rows(source.path)
+        if len(sources) > 1 and "collection" not in own[0].cells:
+            own = [row._replace(cells={**row.cells, "collection": source.label()}) for row in own]
+        rows += own
+    unit = next((name for name in _STUDY if name in rows[0].cells), None)
+    if unit is None:
+        raise rows[0].table.header_error(
+            f"no column of studies; {_EXPECTED}; or several files, each a collection"
+        )
+    return _arrange(_in_one_direction([_entry(row, unit, level) for row in rows]), unit)
+
+
+def _in_one_direction(entries: Sequence[_Entry]) -> list[_Entry]:
+    """Return the differences of two runs in the direction of the first file that has them.
+
+    One file may have dense against bm25, another bm25 against dense: the same difference, with the
+    other sign. A study that has both directions keeps them.
+    """
+    present = {(entry.study, entry.group) for entry in entries}
+    first: dict[frozenset[Group], Group] = {}
+    result, turned = [], []
+    for entry in entries:
+        other = entry.group.reversed
+        kept = first.setdefault(frozenset((entry.group, other)), entry.group)
+        if kept != entry.group and entry.signed and (entry.study, other) not in present:
+            turned.append(entry)
+            low, high = -entry.high, -entry.low
+            result.append(entry._replace(group=other, effect=-entry.effect, low=low, high=high))
+        else:
+            result.append(entry)
+    if turned:
+        paths = dict.fromkeys(entry.row.table.source for entry in turned)
+        pairs = dict.fromkeys(str(entry.group.reversed) for entry in turned)
+        warnings.warn(
+            f"{enumerate_names(paths, 5)}: differences are read with the opposite sign, as the "
+            f"first file has them: {enumerate_names(pairs, 3)}",
+            InputWarning,
+            stacklevel=4,
+        )
+    return result
+
+
+class _Row(NamedTuple):
+    """A row of a table: its ids and numbers by column."""
+
+    table: InputTable
+    number: int
+    cells: dict[str, float | str | None]
+
+    @property
+    def place(self) -> str:
+        if self.table.unit == "line":
+            return f"{self.table.source}:{self.table.lines[self.number]}"
+        return f"{self.table.source}: {self.table.place(self.number)}"
+
+    @property
+    def signed(self) -> bool:
+        """Whether the effect changes its sign where run and baseline are exchanged."""
+        place = self.table.find(_EFFECT)
+        return place is not None and fold(self.table.header[place]) in _SIGNED
+
+    def error(self, problem: str) -> FormatError:
+        return self.table.error(problem, self.number)
+
+    def value(self, column: str) -> float:
+        """Return the number in a column, NaN where it is missing or there is no such column."""
+        found = self.cells.get(column)
+        return found if isinstance(found, float) else math.nan
+
+    def name(self, column: str) -> str | None:
+        """Return the id in a column, None where it is missing or there is no such column."""
+        found = self.cells.get(column)
+        return found if isinstance(found, str) else None
+
+
+class _Entry(NamedTuple):
+    """One effect: whose it is, what is known of its error, and whether it may change its sign."""
+
+    row: _Row
+    study: str
+    group: Group
+    effect: float
+    sigma: float
+    low: float
+    high: float
+    level: float
+    df: float
+    signed: bool
+
+
+def _entry(row: _Row, unit: str, level: float) -> _Entry:
+    """Return the effect in a row; its error is worked out later, for all rows at once."""
+    study = row.name(unit)
+    if study is None:
+        raise row.error(f"no {unit}; expected its name")
+    sigma = row.value("sigma")
+    if sigma < 0:
+        raise row.error(f"standard error {sigma:g}; expected a number above 0")
+    low, high = row.value("low"), row.value("high")
+    if low > high:
+        raise row.error(f"low {low:g} is above high {high:g}")
+    own_level = row.value("level")
+    if not math.isnan(own_level) and not 0 < own_level < 1:
+        raise row.error(f"level {own_level:g}; expected a number between 0 and 1, such as 0.95")
+    return _Entry(
+        row,
+        study,
+        Group(**{name: row.name(name) for name in _GROUP if name != unit}),
+        row.value("effect"),
+        sigma,
+        low,
+        high,
+        level if math.isnan(own_level) else own_level,
+        _degrees(row),
+        row.signed,
+    )
+
+
+def _degrees(row: _Row) -> float:
+    """Return the degrees of freedom of limits by t, from the topics that confir counts."""
+    topics = row.value("topics")
+    if math.isnan(topics):
+        topics = sum(row.value(name) for name in _COUNTS)
+    by_t = row.cells.get("method") == "t" and topics >= 2
+    return topics - 1 if by_t else math.inf
+
+
+def _arrange(entries: Sequence[_Entry], unit: str) -> EffectTable:
+    """Return the effects as studies × groups."""
+    _warn_of_level(entries)
+    studies = {study: s for s, study in enumerate(dict.fromkeys(e.study for e in entries))}
+    groups = {group: g for g, group in enumerate(dict.fromkeys(e.group for e in entries))}
+    places: dict[tuple[int, int], _Entry] = {}
+    for entry in entries:
+        place = studies[entry.study], groups[entry.group]
+        if place in places:
+            about = f" ({entry.group})" if str(entry.group) else ""
+            raise entry.row.error(
+                f"a second effect of {unit} {entry.study!r}{about}; expected one (the first: "
+                f"{places[place].row.place})"
+            )
+        places[place] = entry
+    arrays = {}
+    for name in ("effect", "sigma", "low", "high", "level", "df"):
+        arrays[name] = np.full((len(studies), len(groups)), np.nan)
+        for place, entry in places.items():
+            arrays[name][place] = getattr(entry, name)
+    return EffectTable(
+        unit if unit in ("study", "collection") else "topic",
+        tuple(studies),
+        tuple(groups),
+        arrays["effect"],
+        arrays["sigma"],
+        arrays["low"],
+        arrays["high"],
+        arrays["level"],
+        arrays["df"],
+    )
+
+
+def _warn_of_level(entries: Sequence[_Entry]) -> None:
+    unknown = [e for e in entries if math.isnan(e.sigma) and math.isnan(e.row.value("level"))]
+    for entry in unknown[:1]:
+        warnings.warn(
+            f"{entry.row.table.source}: no column level; its limits are taken for those of level "
+            f"{entry.level:g}",
+            InputWarning,
+            stacklevel=4,
+        )
+
+
+def _read_rows(path: str) -> list[_Row]:
+    """Return the rows of a table, of which there is one at least, without summaries."""
+    table = read_table(path, _EFFECTS)
+    study = table.find(_STUDY)
+    if study is not None:
+        table, _ = drop_summaries(table, study)
+    columns: dict[str, Sequence[float | str | None]] = {}
+    for name, place in _places(table, (*_STUDY, *_GROUP, "method")).items():
+        ids = table.ids(place, optional=True)
+        columns[name] = [ids.names[code] or None for code in ids.codes.tolist()]
+    places = _number_places(table)
+    numbers = table.numbers(list(places.values())).tolist()
+    columns |= dict(zip(places, numbers, strict=True))
+    return [
+        _Row(table, row, dict(zip(columns, cells, strict=True)))
+        for row, cells in enumerate(zip(*columns.values(), strict=True))
+    ]
+
+
+def _number_places(table: InputTable) -> dict[str, int]:
+    """Return the columns of an effect and of its error, and of what else is known of it."""
+    effect, sigma = table.find(_EFFECT), table.find(_SIGMA)
+    others = _places(table, _NUMBERS)
+    if effect is None:
+        raise table.header_error(f"no column of effects; {_EXPECTED}")
+    if sigma is None and not {"low", "high"} <= set(others):
+        raise table.header_error(f"no column of standard errors, nor of limits; {_EXPECTED}")
+    return others | {"effect": effect} | ({} if sigma is None else {"sigma": sigma})
+
+
+def _places(table: InputTable, names: Sequence[str]) -> dict[str, int]:
+    found = {name: table.find([name]) for name in names}
+    return {name: place for name, place in found.items() if place is not None}

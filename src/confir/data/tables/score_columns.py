@@ -1,0 +1,168 @@
+"""What do the columns of a table of scores mean? From columns under a header to entries.
+
+A table is *long* (one row per score) or *wide* (one row per topic, one column per run; or, where a
+column names the run, one column per measure). Names that confir reserves are never runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from confir.data.formats.trec_files import name_from_path
+from confir.data.scores import ScoreEntries
+from confir.data.tables.columns import Ids, InputTable, drop_summaries, fold
+from confir.errors import warn_caller
+
+Layout = Literal["long", "wide"]
+
+# what a column or a key may be called, the preferred name first
+COLUMN_NAMES = {
+    "run": ("run", "run_id", "runid", "system", "tag", "name"),
+    "measure": ("measure", "metric"),
+    "topic": ("topic", "topic_id", "query_id", "qid", "q_id", "query"),
+    "score": ("score", "value"),
+}
+KNOWN_NAMES = frozenset(name for names in COLUMN_NAMES.values() for name in names)
+
+# what R, pandas and Arrow call a column of row names
+_ROW_NAMES = re.compile(r"|__index_level_\d+__|index|unnamed: \d+(\.\d+)?")
+_UNUSED_NAMES = ("dataset", "cluster", "weight")
+_DOCUMENT_NAMES = {"docid", "docno", "doc_id", "document"}
+
+EXPECTED = (
+    "expected columns run, measure, topic, score, or topic and a column per run, or lines as "
+    "trec_eval -q prints them"
+)
+
+# the measures that a file's name may end in, a cutoff aside
+_FILE_MEASURES = {
+    "ap": "AP",
+    "map": "AP",
+    "p": "P",
+    "rprec": "Rprec",
+    "rr": "RR",
+    "ndcg": "nDCG",
+    "err": "ERR",
+    "nerr": "nERR",
+    "bpref": "Bpref",
+    "alpha-ndcg": "alpha-nDCG",
+    "nerr-ia": "nERR-IA",
+}
+_FILE_MEASURE = re.compile(r"([a-z-]+)(\d*)", re.IGNORECASE)
+
+
+def score_entries(table: InputTable) -> tuple[ScoreEntries, InputTable]:
+    """Return the scores in a table, and the rows that they come from, without summaries.
+
+    Entry ``i`` comes from row ``i`` modulo the rows. Names that the table lacks are taken from that
+    of its file.
+    """
+    columns = _find_columns(table)
+    places = _score_places(table, columns)
+    topic = _topic_place(table, columns)
+    if topic is None:
+        topics = _numbered_topics(table)
+    else:
+        table, topics = drop_summaries(table, topic)
+    values = table.numbers(places, expected="" if "score" in columns else f"; {EXPECTED}")
+    heads = [table.header[place] for place in places]
+    runs = _names(table, columns, "run", heads, name_from_path(table.source))
+    measures = _names(table, columns, "measure", heads, _measure_from_path(table.source))
+    topics = topics.in_order()
+    topics = Ids(topics.names, np.tile(topics.codes, len(places)))
+    return ScoreEntries(runs, measures, topics, values.reshape(-1)), table
+
+
+def is_long(header: Sequence[str]) -> bool:
+    """Whether a header is that of a table with one row per score."""
+    return not {fold(name) for name in header}.isdisjoint(COLUMN_NAMES["score"])
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a column of that name is never a run."""
+    return (
+        fold(name) in {*KNOWN_NAMES, *_UNUSED_NAMES, *_DOCUMENT_NAMES}
+        or _ROW_NAMES.fullmatch(fold(name)) is not None
+    )
+
+
+def is_numeric(cell: str) -> bool:
+    """Whether a cell holds a number, be it an infinite one."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _find_columns(table: InputTable) -> dict[str, int]:
+    """Return the places of the columns of run, measure, topic and score, as far as there are."""
+    if any(fold(name) in _DOCUMENT_NAMES for name in table.header):
+        raise table.header_error(f"this looks like a run or qrels; {EXPECTED}")
+    found = {column: table.find(names) for column, names in COLUMN_NAMES.items()}
+    unused = [name for name in table.header if fold(name) in _UNUSED_NAMES]
+    if unused:
+        warn_caller(f"{table.source}: not used: columns {', '.join(unused)}")
+    return {column: place for column, place in found.items() if place is not None}
+
+
+def _score_places(table: InputTable, columns: Mapping[str, int]) -> list[int]:
+    """Return the places of the columns of scores: that of a long table, or those of a wide one."""
+    if "score" in columns:
+        return [columns["score"]]
+    places = [place for place, name in enumerate(table.header) if not is_reserved(name)]
+    if not places or {"run", "measure"} <= set(columns):
+        raise table.header_error(f"no column of scores; {EXPECTED}")
+    if not columns and all(map(is_numeric, table.header)):
+        raise table.header_error(f"the first row holds numbers only, no names; {EXPECTED}")
+    return places
+
+
+def _topic_place(table: InputTable, columns: Mapping[str, int]) -> int | None:
+    """Return the place of the topics, for which row names stand in a table of runs."""
+    if "topic" in columns:
+        return columns["topic"]
+    if not columns.keys().isdisjoint({"run", "measure"}):
+        raise table.header_error(f"no column of topics; {EXPECTED}")
+    names = enumerate(table.header)
+    return next((place for place, name in names if _ROW_NAMES.fullmatch(fold(name))), None)
+
+
+def _numbered_topics(table: InputTable) -> Ids:
+    count = len(table)
+    names = [f"{number:0{len(str(count))}}" for number in range(1, count + 1)]
+    warn_caller(
+        f"{table.source}: no column of topics; its rows are numbered {names[0]} to {names[-1]}"
+    )
+    return Ids(names, np.arange(count))
+
+
+def _names(
+    table: InputTable, columns: Mapping[str, int], kind: str, heads: Sequence[str], default: str
+) -> Ids:
+    """Return the run or the measure of each entry: a column's, that of a head, or the default."""
+    rows = len(table)
+    if kind in columns:
+        ids = table.ids(columns[kind])
+        return Ids(ids.names, np.tile(ids.codes, len(heads)))
+    headed = "measure" if "run" in columns else "run"
+    if kind == headed and "score" not in columns:
+        return Ids(heads, np.repeat(np.arange(len(heads)), rows))
+    return Ids([default], np.zeros(rows * len(heads), np.int64))
+
+
+def _measure_from_path(source: str) -> str:
+    """Return the measure that a file's name ends in, as in ``c.AP@1000.csv`` or ``c_ap.csv``."""
+    stem = name_from_path(source)
+    dotted = stem.rpartition(".")[2] if "." in stem else ""
+    if re.fullmatch(r".+@\d+", dotted):
+        return dotted
+    match = _FILE_MEASURE.fullmatch(dotted or stem.partition("_")[2])
+    name = match and _FILE_MEASURES.get(match[1].lower())
+    if not match or not name or (name == "P" and not match[2]):
+        return "score"
+    return f"{name}@{match[2]}" if match[2] else name

@@ -1,0 +1,120 @@
+"""How are the limits of many columns found? Block by block, by the method of each column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from confir.arrays import Floats, Integers
+from confir.intervals.interval import Interval, Limits
+from confir.intervals.method import Method
+from confir.parallel import run_in_threads
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.topics import TopicSample, own_seed, topic_weights
+
+# Columns resampled together: few enough for the processor's cache, fixed so that the number of
+# threads changes no bit of the result.
+_BLOCK = 64
+
+# What intervals are wanted of: columns yet to be resampled, or resampled already.
+Source = TopicSample | SamplingDistribution
+
+# The method of each column.
+Choice = tuple[Method, ...]
+
+
+def find_intervals(
+    source: Source,
+    choices: Sequence[Choice],
+    levels: Sequence[float],
+    replicates: int,
+    rng: np.random.Generator,
+) -> list[Interval]:
+    """Return an interval for each choice of methods and level, in that order.
+
+    Columns that are resampled here share the replicates.
+    """
+    if isinstance(source, SamplingDistribution):
+        shape: tuple[int, ...] = (len(source.labels),)
+        blocks = [_limits(source, choices, levels)]
+        drawn = 0 if source.replicates is None else len(source.replicates)
+    else:
+        shape, drawn = source.shape, replicates
+        blocks = _resample(source, choices, levels, replicates, rng)
+    # Over documents a standard error comes from replicates, too.
+    always = source.over == "documents"
+    return [
+        Interval(
+            labels=source.labels,
+            estimate=np.concatenate([block.estimate for block in blocks]).reshape(shape),
+            low=np.concatenate([block.limits[place].low for block in blocks]).reshape(shape),
+            high=np.concatenate([block.limits[place].high for block in blocks]).reshape(shape),
+            topics=np.concatenate([block.topics for block in blocks]).reshape(shape),
+            level=level,
+            methods=tuple(method.name for method in choice),
+            replicates=drawn if always or any(method.resamples for method in choice) else 0,
+        )
+        for place, (choice, level) in enumerate((c, v) for c in choices for v in levels)
+    ]
+
+
+class _Block(NamedTuple):
+    """What is kept of a block of columns."""
+
+    estimate: Floats
+    topics: Integers
+    limits: list[Limits]
+
+
+def _resample(
+    source: TopicSample,
+    choices: Sequence[Choice],
+    levels: Sequence[float],
+    replicates: int,
+    rng: np.random.Generator,
+) -> list[_Block]:
+    """Return the limits of columns, block by block, whose topics are resampled here."""
+    seed = own_seed(rng)
+    methods: set[Method] = set().union(*choices)
+    resamples = any(method.resamples for method in methods)
+    weights = topic_weights(source.topics, replicates, rng) if resamples else None
+    needs = {need for method in methods for need in method.needs}
+
+    def task(columns: slice) -> _Block:
+        block = source.distribution(columns, weights, needs)
+        own = [choice[columns] for choice in choices]
+        return _limits(replace(block, seed=seed, draws=replicates), own, levels)
+
+    starts = range(0, source.columns, _BLOCK)
+    return run_in_threads(task, [slice(start, start + _BLOCK) for start in starts])
+
+
+def _limits(
+    distribution: SamplingDistribution, choices: Sequence[Choice], levels: Sequence[float]
+) -> _Block:
+    """Return the limits of a block of columns by each choice and level."""
+    limits = []
+    for choice in choices:
+        for level in levels:
+            low, high = np.empty((2, len(choice)))
+            for method in dict.fromkeys(choice):
+                chosen = np.array([one is method for one in choice])
+                found = _method_limits(method, distribution, level)
+                low, high = np.where(chosen, found.low, low), np.where(chosen, found.high, high)
+            limits.append(Limits(low, high))
+    return _Block(distribution.estimate, distribution.count, limits)
+
+
+def _method_limits(method: Method, distribution: SamplingDistribution, level: float) -> Limits:
+    """Return the limits of all columns; none for equal scores unless the method has them.
+
+    Equal scores say little about other topics; one that no other collection changes is certain.
+    """
+    low, high = method.compute(distribution, level)
+    if method.any_sample or distribution.over == "documents":
+        return Limits(low, high)
+    degenerate = distribution.degenerate
+    return Limits(np.where(degenerate, np.nan, low), np.where(degenerate, np.nan, high))

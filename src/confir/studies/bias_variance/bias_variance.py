@@ -1,0 +1,413 @@
+"""Effectiveness and stability: the error of a run, split into bias and variance ([Zhang2013]).
+
+The error of a run is how far its scores lie from a target's: ``bias² + variance`` over topics, for
+the score itself or for ρ, what the target has more on each topic. Moments are those of the topics
+given (ddof=0), so that the parts sum exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from confir.arguments import as_choice, as_generator, as_level, as_real, as_texts
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.scores import Scores
+from confir.data.tables.score_objects import ScoresSource, make_scores
+from confir.defaults import LEVEL, REPLICATES
+from confir.errors import InvalidValueError, UnknownNameError
+from confir.intervals.catalogue import confidence_interval, find_method
+from confir.intervals.interval import Limits
+from confir.measures.bounds import bounded_measures
+from confir.measures.evaluation import as_scores
+from confir.resampling.statistics import Statistic
+from confir.resampling.topics import Rng, TopicSample, check_replicates, topic_weights
+from confir.studies.bias_variance.parameter_sweep import Sweep, read_sweeps
+from confir.studies.bias_variance.robustness import Robustness, mean_over_topics, measure_robustness
+
+Decomposed = Literal["score", "rho"]
+VARIABLES: tuple[Decomposed, ...] = ("score", "rho")
+
+PERFECT, BEST = "perfect", "best"
+
+# Of the methods that fit, the one whose coverage of the variance is best on TREC 2004 Robust.
+DEFAULT_VARIANCE_METHOD = "bootstrap-t"
+
+
+class Estimate(NamedTuple):
+    """A number for each run and measure, with the limits of its interval: runs × measures."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+@result
+class BiasVariance(Result):
+    """The error of runs, split into bias and variance: all arrays are runs × measures.
+
+    Attributes
+    ----------
+    runs, measures
+        Names.
+    target
+        "perfect", "best", the name of a run, or a mean score.
+    variable
+        What is decomposed: "score", or "rho", the target's score less the run's by topic.
+    topics
+        Topics that each decomposition rests on.
+    mean, target_mean
+        Means over topics of the run and of the target.
+    bias, variance, total
+        ``target_mean - mean``; variance over topics; ``bias² + variance``; with intervals.
+    error, error_to_target, target_error, cross
+        ``E(x-1)²``, and the three terms that it is made of: ``E(x-T)²``, ``E(T-1)²`` and
+        ``2E(x-T)(T-1)`` ([Zhang2013] Eq. 8). NaN where 1 is not the best score, or where the target
+        has no scores by topic.
+    level, method
+        Confidence level and method of the intervals.
+    cut
+        How many limits lay beyond what is possible, such as a variance below 0, and are cut there.
+    robustness
+        Comparison with a baseline; None without one.
+    sweeps
+        Runs that differ in one parameter.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    target: str = constant()
+    variable: Decomposed = constant()
+    topics: Integers = over("run", "measure")
+    mean: Floats = over("run", "measure")
+    target_mean: Floats = over("run", "measure")
+    bias: Estimate = over("run", "measure")
+    variance: Estimate = over("run", "measure")
+    total: Estimate = over("run", "measure")
+    error: Floats = over("run", "measure")
+    error_to_target: Floats = over("run", "measure")
+    target_error: Floats = over("run", "measure")
+    cross: Floats = over("run", "measure")
+    level: float = constant()
+    method: str = constant()
+    cut: int = 0
+    robustness: Robustness | None = None
+    sweeps: tuple[Sweep, ...] = ()
+
+    row_order = ("measure", "run")
+    record_columns = (
+        "run",
+        "measure",
+        "target",
+        "variable",
+        "topics",
+        "mean",
+        "target_mean",
+        "bias",
+        "bias_low",
+        "bias_high",
+        "variance",
+        "variance_low",
+        "variance_high",
+        "total",
+        "total_low",
+        "total_high",
+        "bias_squared",
+        "level",
+        "method",
+        "error",
+        "error_to_target",
+        "target_error",
+        "cross",
+        "baseline",
+        "robustness_index",
+        "hurt",
+        "loss",
+        "loss_depth",
+        "parameter",
+        "parameter_value",
+    )
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield the parts of the error with their limits, robustness, and parameters."""
+        for name in ("bias", "variance", "total"):
+            for suffix, values in zip(("", "_low", "_high"), getattr(self, name), strict=True):
+                yield Variable(name + suffix, ("run", "measure"), values)
+        yield Variable("bias_squared", ("run", "measure"), self.bias.value * self.bias.value)
+        if self.robustness is not None:
+            yield from self.robustness.variables()
+        if self.sweeps:
+            values = {
+                run: (one.parameter, x) for one in self.sweeps for run, x in one.values.items()
+            }
+            found = [values.get(run, (None, None)) for run in self.runs]
+            yield Variable("parameter", ("run",), [parameter for parameter, _ in found])
+            yield Variable("parameter_value", ("run",), [value for _, value in found])
+
+
+def decompose_error(
+    scores: ScoresSource,
+    *,
+    target: str | float = PERFECT,
+    variable: Decomposed = "score",
+    baseline: str | None = None,
+    precision: ScoresSource | None = None,
+    parameters: str | Sequence[str] = (),
+    level: float = LEVEL,
+    method: str = DEFAULT_VARIANCE_METHOD,
+    replicates: int = REPLICATES,
+    rng: Rng = None,
+) -> BiasVariance:
+    """Return the error of each run against a target, split into bias and variance over topics.
+
+    Parameters
+    ----------
+    scores
+        Scores of the runs, by any measures; anything that `as_scores` takes.
+    target
+        "perfect" (1 on every topic), "best" (the best run of each topic), the name of a run, or a
+        mean score.
+    variable
+        "score", or "rho" for what the target has more on each topic; a mean score has no rho.
+    baseline
+        A run against which robustness is measured.
+    precision
+        The same runs by one P@k: gives R-Loss@k against the baseline.
+    parameters
+        Runs that differ in one parameter, as `read_sweeps` reads them; one text or several.
+    level, method, replicates, rng
+        Of the intervals, by bootstrap over topics.
+    """
+    scores = as_scores(scores)
+    precision = None if precision is None else make_scores(precision, "precision")
+    _check_request(scores, variable, baseline, precision)
+    level = as_level(level)
+    check_replicates(replicates)
+    find_method(method)
+    targets, name = _find_target(scores, target, variable)
+    robustness = None if baseline is None else measure_robustness(scores, baseline, precision)
+    sweeps = read_sweeps(as_texts("parameters", parameters, least=0), scores.runs)
+    sample = _Errors.of(scores, targets, variable)
+    generator = as_generator(rng)
+    weights = topic_weights(len(scores.topics), replicates, generator)
+    found = [
+        _with_limits(scores, sample, statistic, name, weights, level, method)
+        for statistic in _STATISTICS
+    ]
+    ranges = _possible_ranges(bounded_measures(scores), target, variable)
+    bias, variance, total = map(_cut, found, ranges)
+    cut = sum(
+        int(np.sum(~np.isnan(one.low) & ((one.low != kept.low) | (one.high != kept.high))))
+        for one, kept in zip(found, (bias, variance, total), strict=True)
+    )
+    by_topic = None if isinstance(target, float | int) else targets
+    terms = _error_terms(scores, by_topic, sample.present)
+    return BiasVariance(
+        runs=scores.runs,
+        measures=scores.measures,
+        target=name,
+        variable=variable,
+        topics=sample.present.sum(axis=0),
+        mean=mean_over_topics(scores.values, sample.present),
+        target_mean=mean_over_topics(
+            np.broadcast_to(targets[:, None], scores.values.shape), sample.present
+        ),
+        bias=bias,
+        variance=variance,
+        total=total,
+        error=terms[0],
+        error_to_target=terms[1],
+        target_error=terms[2],
+        cross=terms[3],
+        level=level,
+        method=method,
+        cut=cut,
+        robustness=robustness,
+        sweeps=sweeps,
+    )
+
+
+def _check_request(
+    scores: Scores, variable: Decomposed, baseline: str | None, precision: Scores | None
+) -> None:
+    as_choice("variable", variable, VARIABLES)
+    if baseline is not None:
+        as_choice("baseline", baseline, scores.runs, "run")
+    if len(scores.topics) < 2:
+        raise InvalidValueError("there is one topic; a variance over topics needs at least 2")
+    if baseline is None and precision is not None:
+        raise InvalidValueError(
+            "R-Loss counts the relevant documents that a baseline has more; name the baseline"
+        )
+
+
+def _find_target(scores: Scores, target: str | float, variable: Decomposed) -> tuple[Floats, str]:
+    """Return the target's scores, topics × measures, and its name."""
+    shape = (len(scores.topics), len(scores.measures))
+    bounded = [scores.measures[m] for m in np.flatnonzero(bounded_measures(scores))]
+    if isinstance(target, str):
+        if target in (PERFECT, BEST) and target in scores.runs:
+            raise InvalidValueError(
+                f"a run is named {target!r}, which is also a kind of target; rename the run"
+            )
+        if target == PERFECT:
+            unbounded = [name for name in scores.measures if name not in bounded]
+            if unbounded:
+                raise InvalidValueError(
+                    f"a perfect score is 1, but {unbounded[0]} is not confined to [0, 1]; expected "
+                    "another target: best, a run, or a mean score"
+                )
+            return np.ones(shape), target
+        if target == BEST:
+            known = np.where(np.isnan(scores.values), -np.inf, scores.values).max(axis=1)
+            return np.where(np.isinf(known), np.nan, known), target
+        if target not in scores.runs:
+            raise UnknownNameError("target", target, (PERFECT, BEST, *scores.runs))
+        return scores.select(run=[target]).values[:, 0], target
+    target = as_real("target", target)
+    if variable == "rho":
+        raise InvalidValueError(
+            f"the target is a mean, {target:g}: it has no score by topic, so there is no rho; "
+            "decompose the score, or take as target perfect, best or a run"
+        )
+    if not math.isfinite(target) or (bounded and not 0.0 <= target <= 1.0):
+        raise InvalidValueError(
+            f"the target's mean is {target:g}; expected a mean score"
+            + (f", from 0 to 1 for {bounded[0]}" if bounded else "")
+        )
+    return np.full(shape, float(target)), f"{target:g}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Errors:
+    """What is averaged over topics: topics × runs × measures, NaN where a score is missing.
+
+    Attributes
+    ----------
+    rho
+        The target's score less the run's.
+    deviation
+        The variable less its mean, so that squares do not cancel.
+    present
+        Whether run and target both have a score.
+    variable
+        Its name.
+    """
+
+    rho: Floats
+    deviation: Floats
+    present: Booleans
+    variable: Decomposed
+
+    @classmethod
+    def of(cls, scores: Scores, targets: Floats, variable: Decomposed) -> _Errors:
+        rho = targets[:, None] - scores.values
+        present = ~np.isnan(rho)
+        values = rho if variable == "rho" else np.where(present, scores.values, np.nan)
+        return cls(rho, values - mean_over_topics(values, present), present, variable)
+
+
+def _one(_: Floats) -> tuple[Floats, ...]:
+    return (np.ones(1),)
+
+
+# What is averaged, given rho and the deviation; then a function of the averages, and its slopes.
+_STATISTICS = (
+    Statistic("bias", lambda rho, _: (rho,), np.positive, _one),
+    Statistic(
+        "variance",
+        lambda _, deviation: (deviation, deviation**2),
+        lambda mean, square: square - mean**2,
+        lambda mean, square: (-2.0 * mean, np.ones_like(square)),
+    ),
+    Statistic(
+        "total",
+        lambda rho, deviation: (rho, deviation, deviation**2),
+        lambda rho, mean, square: rho**2 + (square - mean**2),
+        lambda rho, mean, square: (2.0 * rho, -2.0 * mean, np.ones_like(square)),
+    ),
+)
+
+
+def _with_limits(
+    scores: Scores,
+    errors: _Errors,
+    statistic: Statistic,
+    target: str,
+    weights: Floats,
+    level: float,
+    method: str,
+) -> Estimate:
+    """Return a part of the error with its interval; none for what is 0 because it is the target."""
+    variables = statistic.variables(errors.rho, errors.deviation)
+    means = [mean_over_topics(variable, errors.present) for variable in variables]
+    value = np.asarray(statistic.value(*means), np.float64)
+    low, high = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
+    own = statistic.name == "bias" or errors.variable == "rho"
+    varying = [place for place, run in enumerate(scores.runs) if run != target or not own]
+    for m, measure in enumerate(scores.measures if varying else ()):
+        sample = TopicSample(
+            labels=tuple((scores.runs[r], f"{measure} ({statistic.name})") for r in varying),
+            shape=(len(varying),),
+            values=tuple(variable[:, varying, m] for variable in variables),
+            statistic=statistic,
+            support=np.zeros(len(varying), bool),
+        )
+        interval = confidence_interval(
+            sample.distribution(slice(None), weights), level=level, method=method
+        )
+        low[varying, m], high[varying, m] = interval.low, interval.high
+    return Estimate(value, low, high)
+
+
+def _possible_ranges(
+    bounded: Booleans, target: str | float, variable: Decomposed
+) -> tuple[Limits, Limits, Limits]:
+    """Return the lowest and highest bias, variance and total that each measure allows.
+
+    A variance is at most a quarter of the squared range of what varies.
+    """
+    lowest, highest = (0.0, 1.0) if target in (PERFECT, BEST) else (-1.0, 1.0)
+    if not isinstance(target, str):
+        lowest, highest = target - 1.0, float(target)
+    rho = Limits(
+        np.where(bounded, lowest, 0.0 if target == BEST else -np.inf),
+        np.where(bounded, highest, np.inf),
+    )
+    varying = rho.high - rho.low if variable == "rho" else np.where(bounded, 1.0, np.inf)
+    variance = Limits(np.zeros(len(bounded)), varying**2 / 4.0)
+    most = np.maximum(rho.low**2, rho.high**2)
+    by_topic = isinstance(target, str) and target != PERFECT
+    if by_topic and variable == "score":  # two parts of different errors
+        most = most + variance.high
+    return rho, variance, Limits(np.zeros(len(bounded)), most)
+
+
+def _cut(found: Estimate, possible: Limits) -> Estimate:
+    """Return a part of the error with limits within what is possible."""
+    return found._replace(
+        low=np.clip(found.low, possible.low, possible.high),
+        high=np.clip(found.high, possible.low, possible.high),
+    )
+
+
+def _error_terms(
+    scores: Scores, targets: Floats | None, present: Booleans
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return E(x-1)² and the three terms that it is made of ([Zhang2013] Eq. 8)."""
+    nothing = np.full(scores.values.shape[1:], np.nan)
+    bounded = bounded_measures(scores)
+    error = np.where(bounded, mean_over_topics((scores.values - 1.0) ** 2, present), np.nan)
+    if targets is None:
+        return error, nothing, nothing, nothing
+    apart, short = scores.values - targets[:, None], targets[:, None] - 1.0
+    short = np.broadcast_to(short, apart.shape)
+    to_target = mean_over_topics(apart**2, present)
+    target_error = np.where(bounded, mean_over_topics(short**2, present), np.nan)
+    cross = np.where(bounded, 2.0 * mean_over_topics(apart * short, present), np.nan)
+    return error, to_target, target_error, cross

@@ -1,0 +1,248 @@
+"""Charts of bias and variance: which runs are effective, which are stable, and the trend between.
+
+Both figures of [Zhang2013]: variance against squared bias, and total error against squared bias.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from confir.data.result import Record
+from confir.report.charts import (
+    COLOURS,
+    INK,
+    import_altair,
+    label_names,
+    styled,
+    tooltips,
+)
+from confir.report.inline_records import inline_records
+from confir.report.label_places import LONGEST_NAME, place_labels
+from confir.studies.bias_variance.bias_variance import BiasVariance
+
+# More names than this in a panel are too many to read.
+_NAMES_SHOWN = 12
+# A panel as narrow as a telephone shows it, in pixels: where names fit here, they fit everywhere.
+_PANEL = (240.0, 220.0)
+_LINES_WANTED = 6
+_TOTAL_BELOW = 8  # from the end of a line of equal total error to what it says, in pixels
+# Beyond the outermost points, a share of the axis is left free, for their names.
+_MARGIN = 0.06
+# The group of runs that belong to no sweep.
+_OTHERS = "runs"
+
+
+def bias_variance_chart(result: BiasVariance) -> Any:
+    """Return variance against squared bias, with lines of equal total error ([Zhang2013] Fig. 1).
+
+    Runs that differ in one parameter are joined in its order.
+    """
+    alt = import_altair()
+    panels = []
+    for measure in result.measures:
+        ends = _equal_totals(_of_measure(result, measure))
+        records = _records_of(result, measure, "variance", ends)
+        equal = alt.Chart(inline_records(ends)).encode(
+            x=alt.X("bias_squared:Q"), y=alt.Y("variance:Q")
+        )
+        lines = equal.mark_line(color="#bbb", strokeDash=[3, 3], strokeWidth=1).encode(
+            detail=alt.Detail("total:N")
+        )
+        totals = equal.mark_text(color=INK, fontSize=9, dy=_TOTAL_BELOW).encode(
+            text=alt.Text("label:N")
+        )
+        layers = [lines, totals, *_point_layers(records, "variance")]
+        panels.append(alt.layer(*layers).properties(width=380, height=300, title=[measure]))
+    title = f"Bias and variance of the {_variable(result)}, target {result.target}"
+    return styled(alt.concat(*panels, columns=2), f"{title}; dotted: equal total error")
+
+
+def total_chart(result: BiasVariance) -> Any:
+    """Return total error against squared bias ([Zhang2013] Fig. 2)."""
+    alt = import_altair()
+    panels = [
+        alt.layer(*_point_layers(_records_of(result, measure, "total"), "total")).properties(
+            width=380, height=300, title=[measure]
+        )
+        for measure in result.measures
+    ]
+    title = f"Bias and total error of the {_variable(result)}, target {result.target}"
+    return styled(alt.concat(*panels, columns=2), title)
+
+
+def _variable(result: BiasVariance) -> str:
+    return "score" if result.variable == "score" else "difference ρ from the target"
+
+
+def _of_measure(result: BiasVariance, measure: str) -> list[Record]:
+    return [record for record in result.to_records() if record["measure"] == measure]
+
+
+def _records_of(
+    result: BiasVariance, measure: str, height: str, written: Sequence[Record] = ()
+) -> list[Record]:
+    """Return the records of a measure, each with its group, and its label where there is room.
+
+    A run of a sweep is labelled by its parameter's value. Labels keep off what is written already.
+    """
+    records = _of_measure(result, measure)
+    labels = _labels(records)
+    known = {n: text for n, text in labels.items() if not math.isnan(records[n][height])}
+    places = _places(records, known, height, written)
+    groups = _groups(records)
+    return [
+        record
+        | {"group_number": groups.index(record.get("parameter")), "label": labels.get(n, "")}
+        | places.get(n, {"label": ""})
+        for n, record in enumerate(records)
+    ]
+
+
+def _groups(records: Sequence[Record]) -> list[str | None]:
+    """Return the parameters that are swept, after None for the runs of no sweep."""
+    return list(dict.fromkeys([None, *(record.get("parameter") for record in records)]))
+
+
+def _labels(records: Sequence[Record]) -> dict[int, str]:
+    """Return the labels of records, the most important first."""
+    places = {record["run"]: n for n, record in enumerate(records)}
+    named = {places[run]: run for run in _worth_naming(records)}
+    swept = {
+        n: f"{record['parameter_value']:g}"
+        for n, record in enumerate(records)
+        if record.get("parameter") is not None
+    }
+    return swept | named
+
+
+def _places(
+    records: Sequence[Record], labels: dict[int, str], height: str, written: Sequence[Record]
+) -> dict[int, Record]:
+    """Return where labels stand, as fields of their records."""
+    across, up = (_extent(records, field) for field in ("bias_squared", height))
+
+    def pixels(record: Record, below: float = 0.0) -> tuple[float, float]:
+        x, y = _pixel(record["bias_squared"], across, 0), _pixel(record[height], up, 1)
+        return x, y - below
+
+    points = [pixels(record) for record in records]
+    texts = [(pixels(end, _TOTAL_BELOW), end["label"]) for end in written if end["label"]]
+    return {
+        n: {
+            "label_x": _unit(place.x, across, 0),
+            "label_y": _unit(place.y, up, 1),
+            "align": place.align,
+        }
+        for n, place in place_labels(points, labels, _PANEL, texts).items()
+    }
+
+
+def _pixel(value: float, extent: Sequence[float], axis: int) -> float:
+    """Return where a value lies along an axis of the panel."""
+    return _PANEL[axis] * (value - extent[0]) / (extent[1] - extent[0])
+
+
+def _unit(pixel: float, extent: Sequence[float], axis: int) -> float:
+    """Return the value at a place along an axis of the panel."""
+    return extent[0] + pixel / _PANEL[axis] * (extent[1] - extent[0])
+
+
+def _worth_naming(records: Sequence[Record]) -> list[str]:
+    """Return the runs to be named, the most important first: the extreme ones, then all of few."""
+    records = [record for record in records if record.get("parameter") is None]
+    known = [record for record in records if not math.isnan(record["total"])]
+    if not known:
+        return []
+    extremes = [min(known, key=lambda r: r[part])["run"] for part in ("total", "bias_squared")]
+    extremes += [pick(known, key=lambda r: r["variance"])["run"] for pick in (min, max)]
+    extremes.append(max(known, key=lambda r: r["total"])["run"])
+    others = [record["run"] for record in known] if len(records) <= _NAMES_SHOWN else []
+    return list(dict.fromkeys([*extremes, *others]))
+
+
+def _point_layers(records: Sequence[Record], height: str) -> list[Any]:
+    """Return points, names, and lines that join the runs of a sweep."""
+    alt = import_altair()
+    swept = [group for group in _groups(records) if group is not None]
+    colours = alt.Scale(
+        domain=list(range(1 + len(swept))),
+        range=[COLOURS[0], *(COLOURS[1 + i % (len(COLOURS) - 1)] for i in range(len(swept)))],
+    )
+    names = label_names([_OTHERS, *swept])
+    legend = alt.Legend(title=None, labelExpr=names) if swept else None
+    across, up = (
+        alt.Scale(domain=_extent(records, field), nice=False, zero=False)
+        for field in ("bias_squared", height)
+    )
+    titles = {"variance": "variance", "total": "bias² + variance"}
+    base = alt.Chart(inline_records(records)).encode(
+        x=alt.X("bias_squared:Q", title="bias²", scale=across, axis=alt.Axis(tickCount=6)),
+        y=alt.Y(f"{height}:Q", title=titles[height], scale=up, axis=alt.Axis(tickCount=6)),
+        color=alt.Color("group_number:N", scale=colours, legend=legend),
+    )
+    tooltip = tooltips(
+        "run:N",
+        "topics:Q",
+        "mean:Q",
+        "bias:Q",
+        "variance:Q",
+        "total:Q",
+        "total_low:Q",
+        "total_high:Q",
+    )
+    joined = base.transform_filter("datum.group_number > 0").mark_line(strokeWidth=1.5, opacity=0.7)
+    layers = [joined.encode(order=alt.Order("parameter_value:Q"))] if swept else []
+    if swept:
+        tooltip += tooltips("parameter:N", "parameter_value:Q")
+    points = base.mark_point(filled=True, size=55, opacity=0.85).encode(tooltip=tooltip)
+    beside = base.transform_filter("datum.label != ''").encode(
+        x=alt.X("label_x:Q"), y=alt.Y("label_y:Q")
+    )
+    threads = beside.mark_rule(strokeWidth=0.7).encode(
+        x2=alt.X2("bias_squared:Q"), y2=alt.Y2(f"{height}:Q"), color=alt.value(INK)
+    )
+    written = [
+        beside.transform_filter(f"datum.align == '{align}'")
+        .mark_text(align=align, fontSize=10, limit=LONGEST_NAME)
+        .encode(text=alt.Text("label:N"))
+        for align in ("left", "right", "center")
+    ]
+    return [*layers, threads, points, *written]
+
+
+def _extent(records: Sequence[Record], field: str) -> list[float]:
+    """Return the ends of an axis: a little room beyond the values, but none below 0."""
+    values = [record[field] for record in records if not math.isnan(record[field])] or [0.0]
+    room = _MARGIN * (max(values) - min(values)) or 1.0
+    return [max(0.0, min(values) - room), max(values) + room]
+
+
+def _equal_totals(records: Sequence[Record]) -> list[Record]:
+    """Return the ends of lines of equal total error, at round numbers across the panel."""
+    known = [record for record in records if not math.isnan(record["total"])]
+    if not known:
+        return []
+    xs = [record["bias_squared"] for record in known]
+    ys = [record["variance"] for record in known]
+    low, high = min(xs) + min(ys), max(xs) + max(ys)
+    step = _round_step((high - low) / _LINES_WANTED)
+    totals = [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    lines: list[Record] = []
+    for total in totals:
+        left, right = max(min(xs), total - max(ys)), min(max(xs), total - min(ys))
+        text = f"{total:.6g}"
+        lines += [
+            {"total": text, "bias_squared": left, "variance": total - left, "label": ""},
+            {"total": text, "bias_squared": right, "variance": total - right, "label": text},
+        ]
+    return lines
+
+
+def _round_step(wanted: float) -> float:
+    """Return 1, 2 or 5 times a power of ten, near a wanted step."""
+    if wanted <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(wanted))
+    return power * min((1.0, 2.0, 5.0, 10.0), key=lambda factor: abs(factor * power - wanted))

@@ -1,0 +1,179 @@
+"""``confir bias-variance``: the error of runs, split into bias and variance over topics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from confir.cli import options
+from confir.cli.groups import Without
+from confir.cli.input import Inputs
+from confir.errors import InvalidValueError, counted
+
+if TYPE_CHECKING:
+    from confir.data.scores import Scores
+    from confir.studies.bias_variance.bias_variance import BiasVariance
+
+_TARGET = "Target"
+
+
+def bias_variance_command(
+    *,
+    inputs: Annotated[Inputs, Without("bounded")],
+    target: Annotated[
+        str,
+        typer.Option(
+            "--target",
+            metavar="perfect|best|RUN|MEAN",
+            help="What runs should score: 1 on every topic, as much as the best run of each topic, "
+            "as much as a run, or a mean score.",
+            rich_help_panel=_TARGET,
+        ),
+    ] = "perfect",
+    variable: Annotated[
+        str,
+        options.choice(
+            *("score", "rho"),
+            help="Decompose the score, or rho, the difference from the target on each topic.",
+            panel=_TARGET,
+        ),
+    ] = "score",
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="RUN",
+            help="Compare with this run, its name or its file: adds robustness index and share of "
+            "topics hurt (<Init).",
+            rich_help_panel=_TARGET,
+        ),
+    ] = None,
+    loss_depth: Annotated[
+        int | None,
+        typer.Option(
+            "--loss-depth",
+            metavar="K",
+            help="Adds R-Loss@K: relevant documents lost against the baseline in the first K.",
+            callback=options.at_least(1),
+            rich_help_panel=_TARGET,
+        ),
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter",
+            metavar="NAME=VALUES",
+            help="Runs that differ in a parameter, joined in charts: a value for each run in order "
+            "(lambda=0.1,0.2,0.3), or a run's name with {} for the value (lambda=rm3-{}); "
+            "repeatable.",
+            rich_help_panel=_TARGET,
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="Interval method (confir methods lists them).",
+            rich_help_panel="Statistics",
+        ),
+    ] = "bootstrap-t",
+    statistics: options.Statistics,
+    out: options.Output,
+) -> None:
+    """Split the error of runs into bias (effectiveness) and variance (stability over topics).
+
+    Example: `confir bias-variance qrels.txt runs/ -m AP --target best --baseline bm25`
+    """
+    from confir.cli.terminal import Answer
+    from confir.intervals.catalogue import find_method
+    from confir.intervals.interval import check_level
+    from confir.measures.catalogue import DEFAULT_MEASURES
+    from confir.studies.bias_variance.bias_variance import decompose_error
+    from confir.studies.bias_variance.table import bias_variance_table
+
+    out.prepare()
+    check_level(statistics.level)
+    find_method(method)
+    if loss_depth is not None and baseline is None:
+        raise InvalidValueError(
+            "--loss-depth counts documents lost against a baseline; expected --baseline RUN"
+        )
+    wanted = list(inputs.measure or ([] if inputs.scores else DEFAULT_MEASURES))
+    counting = [] if loss_depth is None else [f"P@{loss_depth}"]
+    scores = inputs.load_scores(
+        [*wanted, *counting] if wanted else [],
+        baseline=baseline,
+        quiet=out.quiet,
+        example="confir bias-variance qrels.txt bm25.run dense.run",
+    )
+    precision = None if loss_depth is None else _precision(scores, loss_depth)
+    shown = scores if precision is None or not wanted else _without(scores, precision, wanted)
+    result = decompose_error(
+        shown,
+        target=_read_target(target, scores),
+        variable="rho" if variable == "rho" else "score",
+        baseline=inputs.find_baseline(baseline, scores.runs),
+        precision=precision,
+        parameters=parameter or (),
+        level=statistics.level,
+        method=method,
+        replicates=statistics.replicates,
+        rng=statistics.seed,
+    )
+    note = _note(result, statistics)
+    out.deliver(Answer(result.to_records(), bias_variance_table(result, note), result))
+
+
+def _precision(scores: Scores, depth: int) -> Scores:
+    """Return the scores by P@depth alone, from which lost documents are counted."""
+    from confir.errors import UnknownNameError
+    from confir.measures.catalogue import parse_measure
+
+    for name in scores.measures:
+        try:
+            parsed = parse_measure(name)
+        except (UnknownNameError, InvalidValueError):
+            continue
+        if parsed.definition.name == "P" and parsed.cutoff == depth:
+            return scores.select(measure=[name])
+    raise InvalidValueError(
+        f"--loss-depth {depth} counts relevant documents from P@{depth}, which the score table "
+        f"lacks; it has {', '.join(scores.measures)}"
+    )
+
+
+def _without(scores: Scores, precision: Scores, wanted: list[str]) -> Scores:
+    """Return the scores without the P@k that only serves to count, unless it is wanted itself."""
+    from confir.measures.catalogue import canonical_name, parse_measure
+
+    depth = parse_measure(precision.measures[0]).cutoff
+    if f"P@{depth}" in {canonical_name(name) for name in wanted}:
+        return scores
+    return scores.select(measure=[m for m in scores.measures if m not in precision.measures])
+
+
+def _read_target(target: str, scores: Scores) -> str | float:
+    """Return a target: a mean score where it is a number and no run's name."""
+    if target in scores.runs:
+        return target
+    try:
+        return float(target)
+    except ValueError:
+        from confir.data.formats.trec_files import name_from_path
+
+        name = name_from_path(target)
+        return name if name in scores.runs else target
+
+
+def _note(result: BiasVariance, drawn: options.Statistics) -> str:
+    """Return the line below the table, with how to get it again."""
+    from confir.studies.bias_variance.table import bias_variance_note
+
+    note = (
+        f"{bias_variance_note(result)}; {counted(drawn.replicates, 'replicate')}, seed {drawn.seed}"
+    )
+    if result.robustness is not None:
+        note += f"; RI, <Init and R-Loss against {result.robustness.baseline}"
+    return note

@@ -1,0 +1,81 @@
+"""Tables of bias, variance and total error, with robustness."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confir.data.result import Record
+from confir.errors import counted
+from confir.order import best_first, is_best
+from confir.report.numbers import interval_text, number_text, percent, topics_text
+from confir.report.tables import Cell, Table, topics_column
+from confir.studies.bias_variance.bias_variance import BiasVariance
+
+_PARTS = ("bias", "variance", "total")
+
+
+def bias_variance_table(result: BiasVariance, note: str = "") -> Table:
+    """Return a table with a row for each measure and run, the smallest total error first."""
+    several = len(result.measures) > 1
+    names = ("measure", "run") if several else ("run",)
+    headings, fields = _extra_columns(result)
+    heading, _ = topics_column(result.topics)
+    rows = []
+    for measure in result.measures:
+        records = [record for record in result.to_records() if record["measure"] == measure]
+        sizes = {part: np.abs([record[part] for record in records]) for part in _PARTS}
+        best = {part: is_best(-size) for part, size in sizes.items()}
+        for place in best_first(-sizes["total"]):
+            record = records[place]
+            rows.append(
+                (
+                    *(Cell(record[name]) for name in names),
+                    *(Cell(str(record[name])) for name in heading),
+                    Cell(number_text(record["mean"])),
+                    *(_part_cell(part, record, bool(best[part][place])) for part in _PARTS),
+                    *(Cell(_plain_text(record[field])) for field in fields),
+                )
+            )
+    columns = (*names, *heading, "mean", *_PARTS, *headings)
+    return Table(columns, tuple(rows), note, names=len(names))
+
+
+def _extra_columns(result: BiasVariance) -> tuple[list[str], list[str]]:
+    """Return headings and fields of the columns that only some results have."""
+    headings: list[str] = []
+    fields: list[str] = []
+    if result.robustness is not None:
+        headings += ["RI", "<Init"]
+        fields += ["robustness_index", "hurt"]
+        if result.robustness.loss is not None:
+            headings.append(f"R-Loss@{result.robustness.loss_depth}")
+            fields.append("loss")
+    if result.sweeps:
+        headings.append(" / ".join(dict.fromkeys(sweep.parameter for sweep in result.sweeps)))
+        fields.append("parameter_value")
+    return headings, fields
+
+
+def _part_cell(part: str, record: Record, best: bool) -> Cell:
+    return Cell(interval_text(record[part], record[f"{part}_low"], record[f"{part}_high"]), best)
+
+
+def _plain_text(value: float | None) -> str:
+    """Return a count or a share without digits that say nothing."""
+    return "–" if value is None or math.isnan(value) else f"{value:.4g}"
+
+
+def bias_variance_note(result: BiasVariance) -> str:
+    """Return the line below the table: what was decomposed, and how."""
+    what = "score" if result.variable == "score" else "rho = target - score"
+    topics = topics_text(result.topics)
+    note = (
+        f"error of the {what} against target {result.target}: bias² + variance = total, over "
+        f"{topics}, with {percent(result.level)} interval by {result.method}"
+    )
+    if not result.cut:
+        return note
+    intervals = counted(result.cut, "interval")
+    return f"{note}; {intervals} cut to what is possible (a variance is 0 or more)"

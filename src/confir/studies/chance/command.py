@@ -1,0 +1,135 @@
+"""``confir chance``: what random rankings score, and runs beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from confir.cli import options
+from confir.cli.explicit_options import refuse_options
+from confir.cli.groups import Without
+from confir.cli.input import Inputs, reading_options
+from confir.defaults import DRAWS, SEED
+from confir.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from confir.cli.terminal import Answer
+    from confir.studies.chance.chance import Chance
+
+_CHANCE = "Chance"
+
+# The rules of reading that matter without runs, too.
+_OF_QRELS = ("rel", "depth")
+
+
+def chance_command(
+    *,
+    inputs: Annotated[Inputs, Without("scores", "intents", "bounded")],
+    documents: Annotated[
+        int | None,
+        typer.Option(
+            "--documents",
+            metavar="N",
+            help="Number of documents in the collection.",
+            callback=options.at_least(1),
+            rich_help_panel=_CHANCE,
+        ),
+    ] = None,
+    relevant: Annotated[
+        int | None,
+        typer.Option(
+            "--relevant",
+            metavar="R",
+            help="Number of relevant documents, instead of QRELS.",
+            callback=options.at_least(0),
+            rich_help_panel=_CHANCE,
+        ),
+    ] = None,
+    draws: Annotated[
+        int,
+        typer.Option(
+            "--draws",
+            help="Random rankings per topic, for the p-value of a run's AP; 0 for none.",
+            callback=options.at_least(0),
+            rich_help_panel=_CHANCE,
+        ),
+    ] = DRAWS,
+    per_topic: Annotated[
+        bool, typer.Option("-q", "--per-topic", help="Print every topic instead of means.")
+    ] = False,
+    seed: options.SeedOption = SEED,
+    out: options.Output,
+) -> None:
+    """Compare runs with the expected score of a random ranking.
+
+    Examples: `confir chance --documents 1000 --relevant 10` and
+    `confir chance qrels.txt bm25.run --documents 528155 --depth 1000`
+    """
+    from confir.measures.catalogue import DEFAULT_MEASURES
+    from confir.studies.chance.chance import describe_chance
+
+    out.prepare()
+    if documents is None:
+        raise InvalidValueError(
+            "expected --documents N, the number of documents that a random ranking would rank; "
+            "for example: confir chance qrels.txt bm25.run --documents 528155"
+        )
+    names = inputs.measure or list(DEFAULT_MEASURES)
+    if not inputs.runs:
+        of_runs = [name for name in reading_options() if name not in _OF_QRELS]
+        reason = "is for runs; there is none"
+        refuse_options(inputs.context, ["draws", *of_runs, "seed"], reason)
+    if relevant is not None:
+        if inputs.qrels is not None:
+            raise InvalidValueError("--relevant stands in for QRELS; give one or the other")
+        reason = "is for the topics of QRELS; there are none"
+        refuse_options(inputs.context, ["per_topic"], reason)
+        chance = describe_chance(documents, relevant, names, depth=inputs.depth, rel=inputs.rel)
+        out.deliver(_answer(chance, per_topic=False, note=_note(chance)))
+        return
+    chance = _of_qrels(inputs, names, documents, draws, seed, quiet=out.quiet)
+    note = _note(chance, draws, seed)
+    out.deliver(_answer(chance, per_topic=per_topic, note=note))
+
+
+def _of_qrels(
+    inputs: Inputs, measures: list[str], documents: int, draws: int, seed: int, *, quiet: bool
+) -> Chance:
+    """Return what random rankings score on the topics of the qrels, and runs beside them."""
+    from confir.cli.terminal import Progress
+    from confir.measures.evaluation import evaluate
+    from confir.studies.chance.chance import compare_with_chance
+
+    example = "confir chance --documents 1000 --relevant 10"
+    if inputs.qrels is None:
+        raise InvalidValueError(f"expected QRELS or --relevant R; for example: {example}")
+    rules: dict[str, Any] = {"depth": inputs.depth, "rel": inputs.rel}
+    if not inputs.runs:
+        return compare_with_chance(inputs.qrels, documents=documents, measures=measures, **rules)
+    experiment = inputs.experiment(measures, example=example)
+    # before any run is read: errors of the request come at once
+    compare_with_chance(experiment.qrels, documents=documents, measures=measures, **rules)
+    with Progress("reading runs", total=len(inputs.sources), quiet=quiet) as progress:
+        evaluate(experiment, progress=progress)
+    return compare_with_chance(experiment, documents=documents, draws=draws, rng=seed)
+
+
+def _answer(chance: Chance, *, per_topic: bool, note: str) -> Answer:
+    from confir.cli.terminal import Answer
+    from confir.studies.chance.table import chance_table, chance_topic_table
+
+    table = chance_topic_table(chance, note) if per_topic else chance_table(chance, note)
+    return Answer(chance.to_records(per_topic=per_topic), table, chance)
+
+
+def _note(chance: Chance, draws: int = 0, seed: int | None = None) -> str:
+    """Return the line below the table, with what was drawn for p."""
+    from confir.measures.chance_tail import ERROR_LEVEL
+    from confir.studies.chance.table import chance_note
+
+    drawn = (
+        f"; p: chance reaches the AP, {draws:,} draws per topic, seed {seed}; < is a bound that "
+        f"holds with {100 * ERROR_LEVEL:g} % confidence"
+    )
+    return chance_note(chance) + (drawn if chance.runs and draws else "")

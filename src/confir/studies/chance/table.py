@@ -1,0 +1,154 @@
+"""Tables for the random baseline, with runs for comparison."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confir.arrays import Integers
+from confir.data.result import Record
+from confir.order import best_first
+from confir.report.numbers import number_text, topics_text
+from confir.report.tables import Cell, Table, best_runs, topics_column
+from confir.studies.chance.chance import Chance
+
+# Where double precision ends: smaller p-values are not worth their digits.
+_SMALLEST_P = 1e-300
+
+
+def chance_table(chance: Chance, note: str = "") -> Table:
+    """Return a table of means: one row per run, best first, then chance; or one row per measure.
+
+    Where runs lack scores on different topics, each run has its own chance, in columns.
+    """
+    return _run_table(chance, note) if chance.runs else _measure_table(chance, note)
+
+
+def chance_topic_table(chance: Chance, note: str = "") -> Table:
+    """Return a table with a row for each topic, measure and run."""
+    names = ("measure", "run", "topic") if chance.runs else ("measure", "topic")
+    numbers = ("relevant", "expected", "sd", *(("score", "corrected", "p") if chance.runs else ()))
+    rows = tuple(
+        (
+            *(Cell(record[name]) for name in names),
+            Cell(str(record["relevant"])),
+            *(Cell(_text(name, record)) for name in numbers[1:]),
+        )
+        for record in chance.to_records(per_topic=True)
+    )
+    return Table((*names, *numbers), rows, note, names=len(names))
+
+
+def _measure_table(chance: Chance, note: str) -> Table:
+    fields = ("expected", "sd", "prevalence")
+    rows = tuple(
+        (Cell(record["measure"]), *(Cell(f"{record[field]:.6g}") for field in fields))
+        for record in chance.to_records()
+    )
+    return Table(("measure", *fields), rows, note)
+
+
+def chance_is_shared(chance: Chance) -> bool:
+    """Return whether chance is the same for all runs: they have scores on the same topics."""
+    known = {
+        (record["measure"], record["expected"], record["sd"])
+        for record in chance.to_records()
+        if not math.isnan(record["expected"])
+    }
+    return len(known) <= len(chance.measures)
+
+
+def _run_table(chance: Chance, note: str) -> Table:
+    """Return one row per run: score (chance-corrected) by each measure, and the p of AP."""
+    records = chance.to_records()
+    columns = [
+        [record for record in records if record["measure"] == measure]
+        for measure in chance.measures
+    ]
+    scores = [np.array([record["score"] for record in column]) for column in columns]
+    topics = topic_counts(chance)
+    best = best_runs(np.stack(scores, axis=1), topics).T
+    heading, counts = topics_column(topics)
+    tested = [c for c in columns if any(not math.isnan(record["p"]) for record in c)]
+    own = [] if chance_is_shared(chance) else columns
+    rows = [
+        (
+            Cell(chance.runs[r]),
+            *counts[r],
+            *(
+                Cell(_score_text(column[r]), bool(highest[r]))
+                for column, highest in zip(columns, best, strict=True)
+            ),
+            *(Cell(_chance_text(column[r])) for column in own),
+            *(Cell(_text("p", column[r])) for column in tested),
+        )
+        for r in best_first(scores[0])
+    ]
+    if not own:
+        shared = (Cell(_chance_text(_with_score(column))) for column in columns)
+        empty = (Cell("") for _ in heading)
+        rows.append((Cell("chance"), *empty, *shared, *(Cell("") for _ in tested)))
+    headings = (
+        "run",
+        *heading,
+        *chance.measures,
+        *(f"chance, {column[0]['measure']}" for column in own),
+        *(f"p of {column[0]['measure']}" for column in tested),
+    )
+    return Table(headings, tuple(rows), note)
+
+
+def _with_score(column: list[Record]) -> Record:
+    """Return the record of a run that has a score, where there is one."""
+    return next((record for record in column if not math.isnan(record["score"])), column[0])
+
+
+def _score_text(record: Record) -> str:
+    if math.isnan(record["score"]):
+        return "–"
+    return f"{number_text(record['score'])} ({number_text(record['corrected'])})"
+
+
+def _chance_text(record: Record) -> str:
+    if math.isnan(record["expected"]):
+        return "–"
+    return f"{_text('expected', record)} ± {_text('sd', record)}"
+
+
+def _text(field: str, record: Record) -> str:
+    """Return a number with enough digits: the score of chance may be very small."""
+    value = float(record[field])
+    if math.isnan(value):
+        return "–"
+    if field in ("score", "corrected"):
+        return number_text(value)
+    if field == "p":
+        return _p_text(record)
+    return f"{value:.4g}"
+
+
+def topic_counts(chance: Chance) -> Integers:
+    """Return the topics behind means: runs × measures; without runs, all."""
+    if chance.scores is None:
+        return np.full((1, len(chance.measures)), len(chance.topics))
+    return chance.scores.topic_counts()
+
+
+def _p_text(record: Record) -> str:
+    """Return p; where a topic has no draw that does as well, the bound that the draws support."""
+    value = record["p_high"] if record["p_low"] == 0 else record["p"]
+    if value < _SMALLEST_P:
+        return f"<{_SMALLEST_P:g}"
+    return f"{'<' if record['p_low'] == 0 else ''}{value:.2g}"
+
+
+def chance_note(chance: Chance) -> str:
+    """Return the line below the table: what chance is here, and what the columns are."""
+    lists = "" if chance.depth == chance.documents else f", the first {chance.depth:,} kept"
+    note = f"chance: random rankings of {chance.documents:,} documents{lists}"
+    if len(chance.topics) > 1:
+        note += f"; means over {topics_text(topic_counts(chance))}"
+    if not chance.runs:
+        return f"{note}; expected score, its standard deviation, and R/N"
+    return f"{note}; score (corrected for chance); chance with its standard deviation"

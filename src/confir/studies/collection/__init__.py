@@ -1,0 +1,1 @@
+"""Would the results be the same on another collection of documents?"""

@@ -1,0 +1,147 @@
+"""Other collections in the report: how far documents matter, by the first measure in [0, 1]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from confir.errors import InvalidValueError
+from confir.measures.bounds import bounded_measures
+from confir.order import best_first
+from confir.report.contents import Contents
+from confir.report.names import isolated
+from confir.report.numbers import percent
+from confir.report.sections import Figure, Scope, Section, Sentence
+from confir.report.tables import Table
+from confir.resampling.documents import resample_lists, resampled_measures
+from confir.studies.collection.chart import collection_chart, collection_variance_chart
+from confir.studies.collection.collection import CollectionMeans, summarise_means
+from confir.studies.collection.differences import CollectionVariance, decompose_variance
+from confir.studies.collection.table import (
+    collection_note,
+    collection_table,
+    collection_variance_table,
+    variance_note,
+)
+
+# Enough that a share of variance is known to a few percent.
+COLLECTION_REPLICATES = 400
+
+# Shares of a variance that differ by less are about equal: replicates are few.
+_ABOUT_EQUAL = 0.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CollectionContents:
+    """How far documents matter: means over other collections, and where variance comes from.
+
+    Attributes
+    ----------
+    means
+        Means with intervals over collections, of one measure.
+    variance
+        Of the means.
+    difference_variance
+        Of the other runs' differences from the best; None for one run.
+    """
+
+    means: CollectionMeans
+    variance: CollectionVariance
+    difference_variance: CollectionVariance | None
+
+    def order(self) -> list[str]:
+        """Return the runs, best first; runs without a mean last."""
+        return [self.means.runs[place] for place in best_first(self.means.mean[:, 0, 0])]
+
+
+def _gather(scope: Scope) -> CollectionContents:
+    lists, scores, settings = scope.require_lists(), scope.scores, scope.settings
+    bounded = [scores.measures[m] for m in np.flatnonzero(bounded_measures(scores))]
+    if not bounded:
+        raise InvalidValueError("intervals over collections are for measures in [0, 1]")
+    sample = resample_lists(
+        lists,
+        resampled_measures(bounded[:1]),
+        replicates=COLLECTION_REPLICATES,
+        rng=settings.seed,
+        depth=settings.rules.depth,
+        missing="drop" if np.isnan(scores.values).any() else settings.rules.missing,
+    )
+    means = summarise_means(
+        sample, level=settings.level, summaries=("mean",), methods=("bootstrap",)
+    )
+    alone = CollectionContents(means, decompose_variance(sample, summaries=("mean",)), None)
+    if len(sample.runs) < 2:
+        return alone
+    best = alone.order()[0]
+    of_differences = decompose_variance(sample, baseline=best, summaries=("mean",))
+    return replace(alone, difference_variance=of_differences)
+
+
+def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
+    found: CollectionContents = contents["collection"]
+    yield Figure("collection", collection_chart(found.means), by_run=True)
+    drawing = collection_variance_chart(found.variance, order=found.order())
+    yield Figure("variance", drawing, by_run=True)
+
+
+def _tables(contents: Contents) -> Iterator[tuple[str, Table]]:
+    found: CollectionContents = contents["collection"]
+    means, variance = found.means, found.variance
+    yield "collection", collection_table(means, collection_note(means))
+    note = variance_note(variance, int(means.topics.max()))
+    yield "variance", collection_variance_table(variance, note, order=found.order())
+
+
+def _answer(contents: Contents) -> Iterator[Sentence]:
+    """Yield what limits the certainty of the best difference: topics or documents."""
+    found: CollectionContents | None = contents["collection"]
+    if found is None or found.difference_variance is None:
+        return
+    variance = found.difference_variance
+    best, runner_up = found.order()[:2]
+    place = variance.runs.index(runner_up)
+    total = float(variance.total[place, 0, 0])
+    if not total > 0.0:
+        return
+    topics, documents, both = (
+        float(part[place, 0, 0]) / total
+        for part in (variance.topics, variance.documents, variance.interaction)
+    )
+    limit = "topics and documents limit the certainty about equally"
+    if abs(topics - documents) >= _ABOUT_EQUAL:
+        limit = f"the {'topics' if topics > documents else 'documents'} limit the certainty most"
+    yield Sentence(
+        50,
+        f"Of the variance of the difference between {isolated(best)} and "
+        f"{isolated(runner_up)} by {variance.measures[0]}, {percent(topics, 2)} comes from the "
+        f"choice of topics, {percent(documents, 2)} from the documents of the collection and "
+        f"{percent(both, 2)} from their interaction, which more of either reduces: {limit}.",
+    )
+
+
+def _methods(contents: Contents) -> Iterator[Sentence]:
+    found: CollectionContents | None = contents["collection"]
+    if found is not None:
+        yield Sentence(
+            60,
+            f"The influence of the document collection on {found.means.measures[0]} "
+            f"was estimated by a bootstrap of its documents, shared by all topics and runs "
+            f"({COLLECTION_REPLICATES} replicates), after Cormack & Lynam (2006).",
+            ("Cormack2006",),
+        )
+
+
+SECTION: Section[Contents] = Section(
+    by_measure=False,
+    gather=_gather,
+    anchor="collection",
+    title="Collection",
+    heading="Another collection",
+    figures=_figures,
+    tables=_tables,
+    answer=_answer,
+    methods=_methods,
+)

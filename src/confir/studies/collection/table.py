@@ -1,0 +1,210 @@
+"""Tables of scores over collections: means, topics, differences and variances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from confir.data.result import Record
+from confir.errors import counted
+from confir.order import best_first, is_best
+from confir.report.numbers import (
+    difference_text,
+    interval_text,
+    number_text,
+    p_text,
+    percent,
+    runs_differ_in_topics,
+    share_text,
+    topics_text,
+)
+from confir.report.tables import Cell, Table, topics_column
+from confir.resampling.document_replicates import DocumentReplicates
+from confir.studies.collection.collection import CollectionMeans, CollectionTopics
+from confir.studies.collection.differences import (
+    CollectionDifferences,
+    CollectionTopicDifferences,
+    CollectionVariance,
+)
+from confir.studies.comparison.verdicts import BETTER, WORSE
+
+_SUMMARIES = {"mean": "mean", "logit-mean": "logit mean", "geometric-mean": "geometric mean"}
+
+# Where variance comes from.
+_PARTS = ("topics", "documents", "interaction")
+
+# What MAP's relatives are called where the measure is AP.
+_MAP_NAMES = {"mean": "MAP", "logit-mean": "L-MAP", "geometric-mean": "GMAP"}
+
+
+def summary_name(summary: str, measures: tuple[str, ...]) -> str:
+    """Return how a summary is called: MAP, L-MAP and GMAP for AP."""
+    return _MAP_NAMES[summary] if measures == ("AP",) else _SUMMARIES[summary]
+
+
+def collection_table(means: CollectionMeans, note: str = "") -> Table:
+    """Return a table of means: one row per run, measure and method, one column per summary."""
+    cells = {
+        (record["run"], record["measure"], record["method"], record["summary"]): record
+        for record in means.to_records()
+    }
+    several = len(means.measures) > 1
+    best = np.apply_along_axis(is_best, 0, means.mean)
+    best &= ~runs_differ_in_topics(means.topics)[:, None]
+    heading, counts = topics_column(means.topics)
+    order = best_first(means.mean[:, 0, 0])
+    rows = []
+    for r in order:
+        for m, measure in enumerate(means.measures):
+            for method in means.methods:
+                values = []
+                for s, summary in enumerate(means.summaries):
+                    record = cells[means.runs[r], measure, method, summary]
+                    text = interval_text(record["mean"], record["low"], record["high"])
+                    values.append(Cell(text, bool(best[r, m, s])))
+                names = [Cell(means.runs[r]), *([Cell(measure)] if several else []), Cell(method)]
+                rows.append((*names, *counts[r], *values))
+    columns = ["run", *(["measure"] if several else []), "method"]
+    headings = [summary_name(summary, means.measures) for summary in means.summaries]
+    return Table((*columns, *heading, *headings), tuple(rows), note, names=len(columns))
+
+
+def collection_topic_table(topics: CollectionTopics, note: str = "") -> Table:
+    """Return a table of scores: one row per run and topic, with interval and relevant documents."""
+    several = len(topics.measures) > 1
+    rows = tuple(
+        (
+            Cell(record["run"]),
+            *([Cell(record["measure"])] if several else []),
+            Cell(record["topic"]),
+            Cell(interval_text(record["score"], record["low"], record["high"])),
+            Cell(str(record["relevant"])),
+            Cell(str(record["relevant_retrieved"])),
+            Cell("yes" if record["corrected"] else ""),
+        )
+        for record in topics.to_records()
+    )
+    names = ("run", "measure", "topic") if several else ("run", "topic")
+    score = "score" if several else topics.measures[0]
+    columns = (*names, score, "relevant", "retrieved", "small R")
+    return Table(columns, rows, note, names=len(names))
+
+
+def collection_difference_table(differences: CollectionDifferences, note: str = "") -> Table:
+    """Return a table of differences from a baseline: one row per run, summary and replicate kind."""
+    several = len(differences.measures) > 1
+    pairings = {variant.pairing for variant in differences.variants}
+    rows = tuple(
+        (
+            *([Cell(record["measure"])] if several else []),
+            Cell(record["run"]),
+            Cell(summary_name(record["summary"], differences.measures)),
+            Cell(record["resampled"]),
+            *([Cell(record["pairing"])] if len(pairings) > 1 else []),
+            Cell(record["verdict"], record["verdict"] in (BETTER, WORSE)),
+            Cell(difference_text(record["difference"], record["low"], record["high"])),
+            Cell(p_text(record["p_adjusted"])),
+            Cell(f"{record['wins']}/{record['ties']}/{record['losses']}"),
+        )
+        for record in differences.to_records()
+    )
+    names = ["measure"] if several else []
+    names += ["run", "mean of", "resampled"]
+    names += ["pairing"] if len(pairings) > 1 else []
+    names.append("verdict")
+    columns = (*names, "difference", "adj. p", "w/t/l")
+    return Table(columns, rows, note, names=len(names))
+
+
+def collection_topic_difference_table(
+    differences: CollectionTopicDifferences, note: str = ""
+) -> Table:
+    """Return a table of differences on every topic: one row per run, topic and scale."""
+    rows = tuple(
+        (
+            Cell(record["measure"]),
+            Cell(record["run"]),
+            Cell(record["topic"]),
+            Cell(record["scale"]),
+            Cell(record["pairing"]),
+            Cell(record["verdict"], record["verdict"] in (BETTER, WORSE)),
+            Cell(difference_text(record["difference"], record["low"], record["high"])),
+        )
+        for record in differences.to_records()
+    )
+    columns = ("measure", "run", "topic", "scale", "pairing", "verdict", "difference")
+    return Table(columns, rows, note, names=6)
+
+
+def collection_variance_table(
+    variance: CollectionVariance, note: str = "", order: Sequence[str] | None = None
+) -> Table:
+    """Return a table of where variance comes from: shares, and the standard deviation.
+
+    The shares sum to 100 %; the standard deviation is that over new topics and a new collection.
+
+    Parameters
+    ----------
+    variance
+        What `decompose_variance` returns.
+    note
+        What stands below the table.
+    order
+        The runs from top to bottom; by default as they come.
+    """
+    several = len(variance.measures) > 1
+    places = {run: place for place, run in enumerate(order or ())}
+    records = variance.to_records()
+    records.sort(key=lambda record: places.get(record["run"], len(places)))
+    rows = tuple(
+        (
+            *([Cell(record["measure"])] if several else []),
+            Cell(record["run"]),
+            Cell(summary_name(record["summary"], variance.measures)),
+            *map(Cell, _shares(record)),
+            Cell(number_text(record["total"] ** 0.5)),
+        )
+        for record in records
+    )
+    names = (*(["measure"] if several else []), "run", "mean of")
+    columns = (*names, *_PARTS, "total sd")
+    return Table(columns, rows, note, names=len(names))
+
+
+def _shares(record: Record) -> list[str]:
+    """Return the shares of the parts in the total; dashes where nothing varies."""
+    total = record["total"]
+    return [share_text(record[part] / total) if total > 0 else "–" for part in _PARTS]
+
+
+def collection_note(means: CollectionMeans) -> str:
+    """Return the line below a table of means: what varies."""
+    return f"mean over {topics_text(means.topics)} with {percent(means.level)} interval over collections"
+
+
+def left_out_note(sample: DocumentReplicates) -> str:
+    """Return how many topics have no relevant document, so that `evaluate` has more; or nothing."""
+    whole = len(sample.topics) + len(sample.left_out)
+    without = (sample.relevant == 0).sum(axis=1) + len(sample.left_out)
+    if not without.any():
+        return ""
+    numbers = list(map(str, without.tolist()))
+    if len(set(numbers)) > 1:
+        pairs = zip(numbers, sample.measures, strict=True)
+        numbers = [f"{number} for {measure}" for number, measure in pairs]
+    return (
+        f"topics without relevant documents left out ({', '.join(dict.fromkeys(numbers))} of "
+        f"{whole}), which confir evaluate includes, 0 by most measures; "
+    )
+
+
+def variance_note(variance: CollectionVariance, topics: int) -> str:
+    """Return the line below a table of variances: what each part is, and what shrinks it."""
+    of = "means" if variance.baseline is None else f"differences from {variance.baseline}"
+    return (
+        f"share of the variance of {of} that comes from {counted(topics, 'topic')}, from documents, "
+        "and from their interaction; and the standard deviation over new topics and a new "
+        "collection. More topics reduce the first and the third part, a larger collection the "
+        "second and the third"
+    )

@@ -1,0 +1,1 @@
+"""Is run B better than run A?"""

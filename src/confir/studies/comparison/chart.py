@@ -1,0 +1,354 @@
+"""Charts of comparisons: differences, all pairs, topics, and groups of runs."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Any
+
+from confir.data.result import Record
+from confir.errors import InvalidValueError, UnknownNameError
+from confir.report.charts import (
+    COLOURS,
+    INK,
+    import_altair,
+    label_names,
+    names_best_first,
+    numbered,
+    panel_facet,
+    run_rows,
+    styled,
+    tooltips,
+)
+from confir.report.inline_records import inline_records
+from confir.report.numbers import percent, topics_text
+from confir.studies.comparison.comparison import Comparison
+from confir.studies.comparison.run_groups import RunGroups
+from confir.studies.comparison.table import unjoined_sentence
+from confir.studies.comparison.topic_differences import TopicDifferences
+from confir.studies.comparison.verdicts import OPPOSITE, VERDICTS
+
+# Labels of topics do not touch at this width of a bar.
+_BAR = 12
+# Up to this many runs: the size of a cell of the matrix.
+_CELLS = ((12, 30), (24, 22), (math.inf, 16))
+_GROUP = 16
+_MOST_LABELLED_TOPICS = 120
+
+_VERDICT_COLOURS = [COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3], INK]
+
+# Signs in a line below the title, which is as wide as a panel with its names.
+_SUBTITLE = 95
+
+
+def comparison_chart(comparison: Comparison) -> Any:
+    """Return the differences from a baseline, or the matrix of all pairs."""
+    return matrix_chart(comparison) if comparison.baseline is None else difference_chart(comparison)
+
+
+def difference_chart(comparison: Comparison) -> Any:
+    """Return differences with intervals: one panel per measure, one row per run or pair."""
+    alt = import_altair()
+    records = _records(comparison)
+    measures = list(comparison.measures)
+    first = [record for record in records if record["measure"] == measures[0]]
+    order = names_best_first(first, "difference", "name")
+    title = f"difference with {percent(comparison.level)} interval ({comparison.method})"
+    plain = alt.Chart(inline_records(numbered(records, name=order, measure=measures)))
+    axis, step = run_rows(alt, order)
+    base = plain.encode(
+        y=alt.Y("name_number:N", title=None, axis=axis),
+        color=_verdict_colour(alt),
+        tooltip=[
+            *tooltips("run:N", "baseline:N", "measure:N"),
+            alt.Tooltip("difference:Q", format="+.4f"),
+            alt.Tooltip("low:Q", format="+.4f"),
+            alt.Tooltip("high:Q", format="+.4f"),
+            alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
+            alt.Tooltip("topics:Q"),
+            alt.Tooltip("verdict:N"),
+        ],
+    )
+    layers = [
+        plain.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title)),
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
+        base.mark_point(filled=True, size=50, opacity=1).encode(x=alt.X("difference:Q")),
+    ]
+    if comparison.margin is not None:
+        band = plain.mark_rect(color=COLOURS[2], opacity=0.15)
+        layers.insert(0, band.encode(x=alt.X("min(below):Q"), x2=alt.X2("max(above):Q")))
+    panels = (
+        alt.layer(*layers)
+        .properties(width=280, height=step)
+        .facet(facet=panel_facet(alt, "measure", measures), columns=2)
+        .resolve_scale(x="independent")
+    )
+    against = comparison.baseline or "each other"
+    return styled(panels, _title(alt, f"Differences from {against}", comparison))
+
+
+def matrix_chart(comparison: Comparison, most: int | None = None) -> Any:
+    """Return a chart of all pairs: row minus column, marked where a difference is significant.
+
+    Parameters
+    ----------
+    comparison
+        Of all pairs.
+    most
+        Show at most this many runs, the best by each measure.
+    """
+    if comparison.baseline is not None:
+        raise InvalidValueError("the matrix shows all pairs: compare without a baseline")
+    alt = import_altair()
+    panels = []
+    for grouped in comparison.group_runs().by_measure:
+        order = grouped.runs[:most]
+        cells = _matrix_records(_among(comparison, order), grouped.measure)
+        panels.append(_matrix(alt, cells, order).properties(title=[grouped.measure]))
+    drawing = alt.concat(*panels, columns=2).resolve_scale(color="independent")
+    return styled(
+        drawing, _title(alt, "All pairs, a dot where a difference is significant", comparison)
+    )
+
+
+def _matrix(alt: Any, cells: list[Record], order: tuple[str, ...]) -> Any:
+    """Return the matrix of one measure, its colours as strong as its largest difference."""
+    axis = alt.Axis(grid=False, labelExpr=label_names(order))
+    base = alt.Chart(inline_records(numbered(cells, row=order, column=order))).encode(
+        x=alt.X("column_number:N", title=None, axis=axis),
+        y=alt.Y("row_number:N", title=None, axis=axis),
+        tooltip=[
+            alt.Tooltip("row:N", title="run"),
+            alt.Tooltip("column:N", title="against"),
+            alt.Tooltip("difference:Q", format="+.4f"),
+            alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
+            alt.Tooltip("verdict:N"),
+        ],
+    )
+    known = [abs(cell["difference"]) for cell in cells if not math.isnan(cell["difference"])]
+    largest = max(known, default=0.0) or 1.0
+    colours = alt.Scale(
+        domain=[-largest, 0, largest], range=[COLOURS[1], "#f7f7f7", COLOURS[0]], type="linear"
+    )
+    tiles = base.mark_rect().encode(
+        color=alt.Color("difference:Q", scale=colours, title=["row minus", "column"])
+    )
+    significant = base.transform_filter("datum.significant")
+    marks = significant.mark_point(filled=True, color="black", size=14, opacity=1)
+    cell = alt.Step(next(size for most, size in _CELLS if len(order) <= most))
+    return alt.layer(tiles, marks).properties(width=cell, height=cell)
+
+
+def topic_chart(
+    differences: TopicDifferences,
+    run: str | None = None,
+    measure: str | None = None,
+    baseline: str | None = None,
+) -> Any:
+    """Return a chart of the difference on every topic of one pair: bars, most for the run first.
+
+    Parameters
+    ----------
+    differences
+        What `Comparison.topic_differences` returns.
+    run, measure, baseline
+        Which pair by which measure; by default the first that fits.
+    """
+    alt = import_altair()
+    wanted = {"run": run, "measure": measure, "baseline": baseline}
+    records = [
+        record
+        for record in differences.to_records()
+        if all(name is None or record[key] == name for key, name in wanted.items())
+    ]
+    if not records:
+        known = [f"{r['run']} {r['baseline']} {r['measure']}" for r in differences.to_records()]
+        raise UnknownNameError(
+            "pair", " ".join(filter(None, wanted.values())), dict.fromkeys(known)
+        )
+    chosen = {key: records[0][key] for key in wanted}
+    records = [
+        record | {"sign": "for the run" if record["difference"] > 0 else "against it"}
+        for record in records
+        if all(record[key] == name for key, name in chosen.items())
+    ]
+    topics = differences.scores.topics
+    labelled = len(records) <= _MOST_LABELLED_TOPICS
+    bars = (
+        alt.Chart(inline_records(numbered(records, topic=topics)))
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "topic_number:N",
+                sort=None,
+                title="topic",
+                axis=alt.Axis(
+                    labels=labelled,
+                    labelExpr=label_names(topics),
+                    ticks=labelled,
+                    labelAngle=-90,
+                    labelLimit=90,
+                    labelFontSize=9,
+                    grid=False,
+                ),
+            ),
+            y=alt.Y("difference:Q", title=f"difference in {chosen['measure']}"),
+            color=alt.Color(
+                "sign:N",
+                scale=alt.Scale(
+                    domain=["for the run", "against it"], range=[COLOURS[0], COLOURS[1]]
+                ),
+                title=None,
+            ),
+            tooltip=[alt.Tooltip("topic:N"), alt.Tooltip("difference:Q", format="+.4f")],
+        )
+        .properties(width=alt.Step(_BAR) if labelled else 900, height=240)
+    )
+    return styled(bars, f"{chosen['run']} minus {chosen['baseline']}, topic by topic")
+
+
+def group_chart(groups: RunGroups) -> Any:
+    """Return a chart of means with bars that join runs without a significant difference."""
+    alt = import_altair()
+    panels = []
+    for grouped in groups.by_measure:
+        order = grouped.runs
+        axis, step = run_rows(alt, order)
+        means = (
+            alt.Chart(
+                inline_records(
+                    {"run": run, "run_number": place, "mean": mean}
+                    for place, (run, mean) in enumerate(
+                        zip(grouped.runs, grouped.means, strict=True)
+                    )
+                )
+            )
+            .mark_point(filled=True, color=COLOURS[0], size=50, opacity=1)
+            .encode(
+                x=alt.X("mean:Q", title="mean", scale=alt.Scale(zero=False, padding=8)),
+                y=alt.Y("run_number:N", title=None, axis=axis),
+                tooltip=[alt.Tooltip("run:N"), alt.Tooltip("mean:Q", format=".4f")],
+            )
+            .properties(width=260, height=step, title=[grouped.measure])
+        )
+        bars = (
+            alt.Chart(
+                inline_records(
+                    {
+                        "group": number,
+                        "first": order[start],
+                        "last": order[stop],
+                        "first_number": start,
+                        "last_number": stop,
+                    }
+                    for number, (start, stop) in enumerate(grouped.groups, start=1)
+                )
+            )
+            .mark_rule(strokeWidth=5, strokeCap="round", color=COLOURS[7])
+            .encode(
+                x=alt.X("group:O", title="groups", axis=alt.Axis(labelAngle=0)),
+                y=alt.Y(
+                    "first_number:N",
+                    title=None,
+                    axis=None,
+                    scale=alt.Scale(domain=list(range(len(order)))),
+                ),
+                y2=alt.Y2("last_number:N"),
+                tooltip=tooltips("group:O", "first:N", "last:N"),
+            )
+            .properties(width=alt.Step(_GROUP), height=step)
+        )
+        panels.append(alt.hconcat(means, bars, spacing=8))
+    drawing = alt.concat(*panels, columns=1)
+    unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
+    title = alt.TitleParams(
+        "Runs joined by a bar do not differ significantly",
+        subtitle=unjoined_sentence(unjoined, "bar") if unjoined else "",
+    )
+    return styled(drawing, title)
+
+
+def _records(comparison: Comparison) -> list[Record]:
+    """Return the records of the first test, with what the chart shows besides."""
+    margin = comparison.margin
+    return [
+        {
+            **record,
+            "name": record["run"]
+            if comparison.baseline is not None
+            else f"{record['run']} - {record['baseline']}",
+            "zero": 0,
+            "below": None if margin is None else -margin,
+            "above": margin,
+        }
+        for record in comparison.to_records()
+        if record["test"] == comparison.tests[0]
+    ]
+
+
+def _among(comparison: Comparison, runs: Sequence[str]) -> Comparison:
+    """Return the pairs of a comparison that are among some runs."""
+    return comparison.select(pair=[pair for pair in comparison.pairs if {*pair} <= {*runs}])
+
+
+def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
+    """Return each pair twice: once as row and column, once the other way round."""
+    records = []
+    for record in _records(comparison):
+        if record["measure"] != measure:
+            continue
+        common = {
+            "measure": measure,
+            "p_adjusted": record["p_adjusted"],
+            "significant": record["verdict"] in OPPOSITE,
+        }
+        records.append(
+            common
+            | {
+                "row": record["run"],
+                "column": record["baseline"],
+                "difference": record["difference"],
+                "verdict": record["verdict"],
+            }
+        )
+        records.append(
+            common
+            | {
+                "row": record["baseline"],
+                "column": record["run"],
+                "difference": -record["difference"],
+                "verdict": OPPOSITE.get(record["verdict"], record["verdict"]),
+            }
+        )
+    return records
+
+
+def _verdict_colour(alt: Any) -> Any:
+    return alt.Color(
+        "verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=_VERDICT_COLOURS), title="verdict"
+    )
+
+
+def _title(alt: Any, text: str, comparison: Comparison) -> Any:
+    topics = topics_text(comparison.topics)
+    subtitle = textwrap.wrap(_overlap_note(comparison.level), _SUBTITLE)
+    return alt.TitleParams(f"{text}, over {topics}", subtitle=subtitle)
+
+
+def _overlap_note(level: float) -> str:
+    """Return what the overlap of two runs' intervals says ([Soboroff2014] §2), and what not.
+
+    Arms of z standard errors touch where independent means differ by 2z of them, and overlap by
+    half an arm where they differ by 1.5z; the difference has a standard error of √2 of them.
+    """
+    normal = NormalDist()
+    z = normal.inv_cdf((1.0 + level) / 2.0)
+    touching, half = (2.0 * normal.cdf(-arms * z / math.sqrt(2.0)) for arms in (2.0, 1.5))
+    return (
+        f"By eye: overlap of two runs' own {percent(level)} intervals says something only for runs "
+        f"on different topics (for equal standard errors, touching: p about {touching:.1g}; "
+        f"overlap by half an arm: p about {half:.1g}). These runs share topics: the interval of "
+        "their difference decides."
+    )

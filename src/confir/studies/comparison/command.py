@@ -1,0 +1,273 @@
+"""``confir compare``: is one run better than another? Also a gate for continuous integration."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from confir.cli import options
+from confir.cli.explicit_options import is_given, refuse_options
+from confir.cli.groups import Without
+from confir.cli.input import Inputs
+from confir.errors import InvalidValueError, UnknownNameError
+
+if TYPE_CHECKING:
+    from confir.cli.terminal import Answer
+    from confir.data.scores import Scores
+    from confir.studies.comparison.comparison import Comparison
+    from confir.studies.comparison.gate import Gate, Requirement
+
+_STATISTICS = "Statistics"
+_GATE = "Gate"
+
+
+def compare_command(
+    *,
+    inputs: Annotated[Inputs, Without("bounded")],
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="Compare the other runs with this one: its name or its file. Without it, all "
+            "pairs are compared.",
+        ),
+    ] = None,
+    per_topic: Annotated[
+        bool, typer.Option("-q", "--per-topic", help="Print the difference on every topic.")
+    ] = False,
+    groups: Annotated[
+        bool,
+        typer.Option("--groups", help="Print groups of runs that do not differ significantly."),
+    ] = False,
+    effects: Annotated[
+        bool, typer.Option("--effects", help="Print effect sizes: d_z, Hedges' g, share won, RI.")
+    ] = False,
+    fail_if_worse: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MEASURE",
+            help="Exit with 1 where a run is significantly worse than the baseline, by more than "
+            "MARGIN (repeatable).",
+            rich_help_panel=_GATE,
+        ),
+    ] = None,
+    require: Annotated[
+        str | None,
+        typer.Option(
+            metavar="non-inferior|superior",
+            help="A stricter gate: exit with 1 unless the difference is significantly above -MARGIN, or "
+            "above 0.",
+            rich_help_panel=_GATE,
+        ),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            help="Margin: smaller differences do not matter; also tests for equivalence.",
+            rich_help_panel=_GATE,
+        ),
+    ] = None,
+    method: options.MethodOption = None,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Paired test: t, randomisation, bootstrap-shift, wilcoxon, sign or, for all "
+            "pairs, tukey-hsd (repeatable).",
+            rich_help_panel=_STATISTICS,
+        ),
+    ] = None,
+    correction: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Correction for several pairs: holm, bonferroni, benjamini-hochberg or none.",
+            rich_help_panel=_STATISTICS,
+        ),
+    ] = "holm",
+    statistics: options.Statistics,
+    out: options.Output,
+) -> None:
+    """Compare runs: difference, interval, test, and a verdict in words.
+
+    Example: `confir compare qrels.txt a.run b.run --baseline a --fail-if-worse nDCG@10`
+    """
+    from confir.cli.streams import print_message
+    from confir.intervals.catalogue import DEFAULT_METHOD
+    from confir.intervals.interval import check_level
+    from confir.studies.comparison.comparison import compare_runs
+    from confir.studies.comparison.mean_differences import find_difference_method
+    from confir.studies.comparison.paired_tests import DEFAULT_TEST
+    from confir.studies.comparison.pairs import check_differences
+
+    out.prepare()
+    gates = list(fail_if_worse or [])
+    tests = test or [DEFAULT_TEST]
+    _check_gate(gates, require, baseline, margin)
+    _check_view(inputs.context, tests, per_topic=per_topic, groups=groups, effects=effects)
+    check_level(statistics.level)
+    find_difference_method(method or DEFAULT_METHOD)
+    _check_tests(inputs.context, tests, correction, margin, baseline)
+    measures = _with_gates(inputs, gates)
+    if inputs.runs and baseline is None:
+        check_differences(len(inputs.sources), len(measures), len(tests))
+    scores = inputs.load_scores(
+        measures,
+        baseline=baseline,
+        quiet=out.quiet,
+        example="confir compare qrels.txt bm25.run dense.run --baseline bm25",
+    )
+    comparison = compare_runs(
+        scores,
+        baseline=inputs.find_baseline(baseline, scores.runs),
+        test=tests,
+        correction=correction,
+        margin=margin or None,
+        level=statistics.level,
+        method=method or DEFAULT_METHOD,
+        replicates=statistics.replicates,
+        rng=statistics.seed,
+    )
+    judged = _judge(comparison, _find_measures(scores, gates, inputs), margin, require)
+    if per_topic or groups or effects:
+        out.deliver(_view(comparison, per_topic=per_topic, groups=groups))
+        with_gates = False
+    else:
+        with_gates = _show(comparison, judged, statistics.seed, out)
+    for gate in judged:
+        if not with_gates:
+            print_message(f"confir: {gate.sentence()}")
+    if any(gate.closed for gate in judged):
+        raise typer.Exit(1)
+
+
+def _check_gate(
+    gates: Sequence[str], require: str | None, baseline: str | None, margin: float | None
+) -> None:
+    """Raise where a gate lacks a baseline or a measure."""
+    if gates and baseline is None:
+        raise InvalidValueError("--fail-if-worse needs --baseline, the run to compare with")
+    if require is not None and not gates:
+        raise InvalidValueError("--require needs --fail-if-worse MEASURE, which says by what")
+    if require not in (None, "non-inferior", "superior"):
+        raise UnknownNameError("value of --require", str(require), ("non-inferior", "superior"))
+    if margin is not None and not 0.0 <= margin < float("inf"):
+        raise InvalidValueError(f"--margin is {margin}; expected a number of 0 or more")
+
+
+def _check_view(
+    context: typer.Context, tests: Sequence[str], *, per_topic: bool, groups: bool, effects: bool
+) -> None:
+    """Raise where options ask for what the view does not show."""
+    if per_topic + groups + effects > 1:
+        raise InvalidValueError("expected one of --per-topic, --groups and --effects")
+    if groups and is_given(context, "baseline"):
+        raise InvalidValueError("groups of runs need all pairs: leave --baseline out")
+    if groups and len(set(tests)) > 1:
+        raise InvalidValueError("--groups rests on one test; expected one --test")
+    if per_topic or effects:
+        view = "--per-topic" if per_topic else "--effects"
+        shown = f"which {view} does not print"
+        refuse_options(context, ("test", "correction"), f"is for p-values, {shown}")
+        if not is_given(context, "fail_if_worse"):
+            names = ("level", "method", "margin", "replicates", "seed")
+            refuse_options(context, names, f"is for intervals and verdicts, {shown}")
+
+
+def _check_tests(
+    context: typer.Context,
+    tests: Sequence[str],
+    correction: str,
+    margin: float | None,
+    baseline: str | None,
+) -> None:
+    """Raise for tests and corrections that there are not, or that do not fit together."""
+    from confir.studies.comparison.comparability import check_options
+    from confir.studies.comparison.paired_tests import find_test
+
+    chosen = [find_test(name) for name in tests]
+    check_options(chosen, correction, margin or None, baseline)
+    if not margin and all(test.corrected for test in chosen):
+        names = " and ".join(test.name for test in chosen)
+        refuse_options(context, ["correction"], f"is for other tests; {names} corrects by itself")
+
+
+def _with_gates(inputs: Inputs, gates: Sequence[str]) -> list[str]:
+    """Return the measures to compute, those of the gates included."""
+    from confir.measures.catalogue import DEFAULT_MEASURES
+
+    if inputs.scores and not inputs.measure:
+        return []
+    return list(dict.fromkeys([*(inputs.measure or DEFAULT_MEASURES), *gates]))
+
+
+def _find_measures(scores: Scores, gates: Sequence[str], inputs: Inputs) -> list[str]:
+    """Return the measures of the gates by their names in the scores, each once."""
+    from confir.cli.input import select_measures
+    from confir.measures.evaluation import parse_measures
+
+    if not gates:
+        return []
+    if inputs.scores:
+        return list(select_measures(scores, gates).measures)
+    return [str(measure) for measure in parse_measures(gates, inputs.rel)]
+
+
+def _judge(
+    comparison: Comparison, measures: Sequence[str], margin: float | None, require: str | None
+) -> list[Gate]:
+    from confir.studies.comparison.gate import judge_gate
+
+    requirement = cast("Requirement", require or "not-worse")
+    return [
+        judge_gate(comparison, name, margin=margin or 0.0, require=requirement) for name in measures
+    ]
+
+
+def _show(comparison: Comparison, gates: Sequence[Gate], seed: int, out: options.Output) -> bool:
+    """Write or print the comparison; return whether that named the gates."""
+    from confir.cli.streams import print_text
+    from confir.cli.terminal import Answer
+    from confir.data.files import write_whole
+    from confir.studies.comparison.table import (
+        comparison_sections,
+        comparison_table,
+        sections_to_markdown,
+        sections_to_text,
+    )
+
+    if out.output is not None and Path(out.output).suffix.lower() == ".md":
+        sections = comparison_sections(comparison, gates, seed)
+        write_whole(out.output, sections_to_markdown(sections).encode())
+        return False
+    if out.output is None and out.kind in ("table", "md"):
+        sections = comparison_sections(comparison, gates, seed)
+        terminal = sys.stdout.isatty() and out.kind == "table"
+        width = shutil.get_terminal_size().columns if terminal else None
+        if out.kind == "md":
+            print_text(sections_to_markdown(sections))
+        else:
+            sys.stdout.write(sections_to_text(sections, colour=terminal, width=width))
+        return True
+    table = comparison_table(comparison, seed)
+    out.deliver(Answer(comparison.to_records(), table, comparison))
+    return False
+
+
+def _view(comparison: Comparison, *, per_topic: bool, groups: bool) -> Answer:
+    """Return differences by topic, groups of runs, or effect sizes."""
+    from confir.cli.terminal import Answer
+    from confir.studies.comparison.table import effect_table, group_table, topic_difference_table
+
+    if per_topic:
+        topics = comparison.topic_differences()
+        return Answer(topics.to_records(), topic_difference_table(topics), topics)
+    if groups:
+        grouped = comparison.group_runs()
+        return Answer(grouped.to_records(), group_table(grouped, margin=comparison.margin), grouped)
+    return Answer(comparison.effect_records(), effect_table(comparison), comparison)

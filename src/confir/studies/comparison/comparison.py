@@ -1,0 +1,399 @@
+"""Is one run better than another? Paired differences with intervals, tests and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.arguments import as_generator, as_level, as_texts
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.result import Record, Result, Variable, axis, constant, over, records_of, result
+from confir.data.scores import Scores
+from confir.data.tables.score_objects import ScoresSource
+from confir.defaults import LEVEL, REPLICATES
+from confir.errors import InvalidValueError
+from confir.intervals.catalogue import DEFAULT_METHOD
+from confir.measures.evaluation import as_scores
+from confir.resampling.topics import Rng, check_replicates, own_seed
+from confir.studies.comparison.comparability import (
+    check_options,
+    check_topics,
+    warn_of_incomplete_topics,
+    warn_of_replicates,
+    warn_of_samples,
+)
+from confir.studies.comparison.decisions import Decision, Family, decide, give_verdicts
+from confir.studies.comparison.mean_differences import (
+    find_difference_method,
+    limits_at,
+    mean_differences,
+)
+from confir.studies.comparison.pair_result import PairResult
+from confir.studies.comparison.paired_tests import DEFAULT_TEST, count_wins, find_test
+from confir.studies.comparison.pairs import LEAST_TOPICS, check_differences, pair_runs
+from confir.studies.comparison.reasons import Evidence, explain
+from confir.studies.comparison.run_groups import RunGroups, group_runs
+from confir.studies.comparison.significance import Estimates
+from confir.studies.comparison.topic_differences import TopicDifferences
+from confir.studies.comparison.verdicts import Words
+
+
+class Place(NamedTuple):
+    """Which difference: numbers of the test, the pair and the measure."""
+
+    test: int
+    pair: int
+    measure: int
+
+
+@result
+class Comparison(PairResult):
+    """Differences between runs, each run minus its baseline.
+
+    Arrays are pairs × measures; those of p-values and verdicts tests × pairs × measures.
+
+    Attributes
+    ----------
+    scores
+        The scores that were compared.
+    baseline
+        The run that all others are compared with; None where all pairs are compared.
+    first, second
+        Numbers of the two runs of each pair: baseline and run.
+    difference, se, low, high
+        Mean difference over the topics that both runs have, its standard error and interval.
+    topics, wins, ties, losses
+        Topics that both have, and those that the run wins, ties and loses against the baseline.
+    identical
+        Whether both runs have the same score on all of them.
+    tests, p, p_adjusted, correction, tested
+        Paired tests, their p-values, those adjusted for the pairs tested by a measure, how, and the
+        number of those pairs by measure.
+    direction
+        What a test's own statistic favours: 1 the run, -1 the baseline, 0 neither.
+    verdict
+        better, worse, equivalent, identical or inconclusive.
+    margin, p_equivalence, p_equivalence_adjusted
+        Margin of equivalence, and p-values of two one-sided tests, also adjusted; or None.
+    level, method, replicates
+        Of the intervals; replicates also of the tests.
+    """
+
+    scores: Scores
+    baseline: str | None
+    first: Integers = over("pair")
+    second: Integers = over("pair")
+    difference: Floats = over("pair", "measure")
+    se: Floats = over("pair", "measure")
+    low: Floats = over("pair", "measure")
+    high: Floats = over("pair", "measure")
+    topics: Integers = over("pair", "measure")
+    identical: Booleans = over("pair", "measure")
+    wins: Integers = over("pair", "measure")
+    ties: Integers = over("pair", "measure")
+    losses: Integers = over("pair", "measure")
+    tests: tuple[str, ...] = axis("test")
+    p: Floats = over("test", "pair", "measure")
+    p_adjusted: Floats = over("test", "pair", "measure")
+    correction: str
+    tested: Integers = over("measure")
+    direction: Integers = over("test", "pair", "measure")
+    verdict: Words = over("test", "pair", "measure")
+    margin: float | None
+    p_equivalence: Floats | None = over("pair", "measure")
+    p_equivalence_adjusted: Floats | None = over("pair", "measure")
+    level: float = constant()
+    method: str = constant()
+    replicates: int
+
+    row_order = ("measure", "pair", "test")
+    record_columns = (
+        "measure",
+        "baseline",
+        "run",
+        "difference",
+        "low",
+        "high",
+        "level",
+        "method",
+        "p",
+        "p_adjusted",
+        "test",
+        "effect_size",
+        "wins",
+        "ties",
+        "losses",
+        "topics",
+        "verdict",
+        "reason",
+        "margin",
+        "p_equivalence",
+        "p_equivalence_adjusted",
+    )
+
+    def __repr__(self) -> str:
+        if self.verdict.size == 1:
+            return f"Comparison({self.sentences()[0]})"
+        return Result.__repr__(self)
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield effect sizes, the reasons of verdicts, and the margin of equivalence if any."""
+        yield Variable("effect_size", ("pair", "measure"), self.effect_size)
+        yield Variable("reason", ("test", "pair", "measure"), self.reasons)
+        if self.margin is not None:
+            yield Variable("margin", (), self.margin)
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Names of the runs."""
+        return self.scores.runs
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures."""
+        return self.scores.measures
+
+    @property
+    def effect_size(self) -> Floats:
+        """Mean difference over the standard deviation of the differences: d_z."""
+        d_z: Floats = self.difference / (self.se * np.sqrt(self.topics))
+        return d_z
+
+    @property
+    def hedges_g(self) -> Floats:
+        """The effect size d_z without its bias for few topics: times ``1 - 3/(4(n-1) - 1)``."""
+        g: Floats = self.effect_size * (1.0 - 3.0 / (4.0 * (self.topics - 1.0) - 1.0))
+        return g
+
+    @property
+    def share_won(self) -> Floats:
+        """Share of topics won; a tie counts half."""
+        with np.errstate(invalid="ignore"):
+            share: Floats = (self.wins + self.ties / 2.0) / self.topics
+        return share
+
+    @property
+    def robustness_index(self) -> Floats:
+        """Topics won less topics lost, as a share of all: RI."""
+        with np.errstate(invalid="ignore"):
+            index: Floats = (self.wins - self.losses) / self.topics
+        return index
+
+    def places(self) -> Iterator[Place]:
+        """Yield the differences by measure, then pair, then test."""
+        tests, pairs, measures = self.verdict.shape
+        for measure in range(measures):
+            for pair in range(pairs):
+                for test in range(tests):
+                    yield Place(test, pair, measure)
+
+    def names(self, pair: int) -> tuple[str, str]:
+        """Return baseline and run of a pair."""
+        return self.runs[self.first[pair]], self.runs[self.second[pair]]
+
+    @property
+    def constant(self) -> Booleans:
+        """Whether all topics, two or more, show the same difference: pairs × measures."""
+        constant: Booleans = np.isnan(self.se) & (self.topics >= LEAST_TOPICS)
+        return constant
+
+    @property
+    def reasons(self) -> Any:
+        """What intervals and verdicts leave open, in words: tests × pairs × measures."""
+        corrections = [self._correction(test) for test in self.tests]
+        baselines, runs = np.array(self.pairs, object).reshape(-1, 2).T
+        return explain(
+            Evidence(
+                pairs=self.tested,
+                correction=np.array(corrections, object)[:, None, None],
+                baseline=baselines[:, None],
+                run=runs[:, None],
+                verdict=self.verdict,
+                difference=self.difference,
+                low=self.low,
+                high=self.high,
+                level=self.level,
+                test=np.array(self.tests, object)[:, None, None],
+                direction=self.direction,
+                p=self.p,
+                p_adjusted=self.p_adjusted,
+                topics=self.topics,
+                constant=self.constant,
+            )
+        )
+
+    def _correction(self, test: str) -> str:
+        """Return what adjusts the p-values of a test: the correction, or the test itself."""
+        return test if find_test(test).corrected else self.correction
+
+    def decision(self, place: Place) -> Decision:
+        """Return the decision on one difference."""
+        cell = place.pair, place.measure
+        test = self.tests[place.test]
+        baseline, run = self.names(place.pair)
+        return Decision(
+            baseline=baseline,
+            run=run,
+            verdict=str(self.verdict[place]),
+            difference=float(self.difference[cell]),
+            low=float(self.low[cell]),
+            high=float(self.high[cell]),
+            level=self.level,
+            test=test,
+            direction=int(self.direction[place]),
+            p=float(self.p[place]),
+            p_adjusted=float(self.p_adjusted[place]),
+            family=Family(
+                "all-pairs" if self.baseline is None else "baseline",
+                int(self.tested[place.measure]),
+                self._correction(test),
+            ),
+            margin=self.margin,
+            topics=int(self.topics[cell]),
+            constant=bool(self.constant[cell]),
+        )
+
+    def at(self, level: float) -> Comparison:
+        """Return the comparison at another level: limits and verdicts; p-values are the same.
+
+        Nothing is tested or resampled again. Intervals must be by a method that takes the standard
+        error alone, as the default does; of others, what they need is not kept.
+        """
+        level = as_level(level)
+        limits = limits_at(self.difference, self.se, self.topics, self.method, level)
+        verdict = give_verdicts(
+            Estimates(self.difference, *limits, self.constant),
+            self.direction,
+            self.p_adjusted,
+            level,
+            self.identical,
+            self.p_equivalence_adjusted,
+        )
+        return replace(self, level=level, low=limits.low, high=limits.high, verdict=verdict)
+
+    def sentences(self) -> list[str]:
+        """Return a sentence for each difference, in the order of the records."""
+        result = []
+        for place in self.places():
+            baseline, run = self.names(place.pair)
+            test = f" ({find_test(self.tests[place.test]).title})" if len(self.tests) > 1 else ""
+            measure = self.measures[place.measure]
+            said = self.decision(place).sentence
+            result.append(f"{run} against {baseline} by {measure}{test}: {said}")
+        return result
+
+    def effect_records(self) -> list[Record]:
+        """Return a record of effect sizes per measure and pair."""
+        arrays = {
+            "topics": self.topics,
+            "effect_size": self.effect_size,
+            "hedges_g": self.hedges_g,
+            "share_won": self.share_won,
+            "robustness_index": self.robustness_index,
+        }
+        pairs, measures = self.difference.shape
+        labels = [pair for _ in range(measures) for pair in self.pairs]
+        return records_of(
+            {
+                "measure": [measure for measure in self.measures for _ in range(pairs)],
+                "baseline": [baseline for baseline, _ in labels],
+                "run": [run for _, run in labels],
+                **{name: array.T.reshape(-1).tolist() for name, array in arrays.items()},
+            }
+        )
+
+    def topic_differences(self) -> TopicDifferences:
+        """Return the difference on every topic, for each pair and measure."""
+        return TopicDifferences(self.scores, self.first, self.second)
+
+    def group_runs(self, test: str | None = None) -> RunGroups:
+        """Return the groups of runs without a significant difference within; needs all pairs.
+
+        Parameters
+        ----------
+        test
+            One of the comparison's tests; by default the first.
+        """
+        if self.baseline is not None:
+            raise InvalidValueError("groups of runs need all pairs: compare without a baseline")
+        chosen = 0 if test is None else self.tests.index(find_test(test).name)
+        return group_runs(self.scores, self.first, self.second, self.verdict[chosen])
+
+
+def compare_runs(
+    scores: ScoresSource,
+    *,
+    baseline: str | None = None,
+    test: str | Sequence[str] = DEFAULT_TEST,
+    correction: str = "holm",
+    margin: float | None = None,
+    level: float = LEVEL,
+    method: str = DEFAULT_METHOD,
+    replicates: int = REPLICATES,
+    rng: Rng = None,
+) -> Comparison:
+    """Return the differences between runs with intervals, p-values and verdicts.
+
+    Parameters
+    ----------
+    scores
+        Scores of two runs or more, or what `as_scores` makes them of. A pair is compared on the
+        topics that both have.
+    baseline
+        The run that the others are compared with; by default all pairs are compared.
+    test
+        Name of a test in TESTS, or several.
+    correction
+        Name in CORRECTIONS; it counts the pairs within one measure and test.
+    margin
+        Differences smaller than this do not matter: equivalence is tested, too.
+    level, method
+        Confidence level and method of the intervals; 1 - level is also the tests' α.
+    replicates, rng
+        Number of replicates, and seed or generator.
+    """
+    scores = as_scores(scores)
+    tests = [find_test(name) for name in as_texts("test", test, least=0)]
+    interval_method = find_difference_method(method)
+    check_options(tests, correction, margin, baseline)
+    if baseline is None:
+        check_differences(len(scores.runs), len(scores.measures), len(tests))
+    pairs = pair_runs(scores, baseline)
+    level = as_level(level)
+    check_replicates(replicates)
+    generator = as_generator(rng)
+    seed = own_seed(generator)
+    means, limits = mean_differences(pairs, interval_method, level, replicates, generator)
+    check_topics(pairs, means, scores)
+    warn_of_samples(pairs, means, scores)
+    warn_of_replicates(tests, correction, means, level, replicates)
+    if any(one.corrected for one in tests):
+        warn_of_incomplete_topics(scores)
+    outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in tests]
+    decisions = decide(outcomes, means, limits, correction=correction, margin=margin, level=level)
+    wins, ties, losses = count_wins(pairs)
+    return Comparison(
+        scores=scores,
+        baseline=baseline,
+        first=pairs.first,
+        second=pairs.second,
+        difference=means.difference,
+        se=means.se,
+        low=limits.low,
+        high=limits.high,
+        topics=means.topics,
+        identical=means.identical,
+        wins=wins,
+        ties=ties,
+        losses=losses,
+        tests=tuple(one.name for one in tests),
+        correction=correction,
+        margin=margin,
+        level=level,
+        method=method,
+        replicates=replicates,
+        **decisions._asdict(),
+    )

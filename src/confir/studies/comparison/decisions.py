@@ -1,0 +1,278 @@
+"""One decision per pair, which every output follows: is the difference significant, and which way?
+
+Where all topics show the same difference there is neither a t nor an interval: the exact sign-flip
+test decides in their place.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.intervals.interval import Limits
+from confir.order import TIE, signed
+from confir.studies.comparison.corrections import adjust_p_values
+from confir.studies.comparison.mean_differences import MeanDifferences
+from confir.studies.comparison.paired_tests import (
+    Outcome,
+    PairedTest,
+    equivalence_p_values,
+    same_sign_p,
+)
+from confir.studies.comparison.pairs import LEAST_TOPICS
+from confir.studies.comparison.reasons import Evidence, explain
+from confir.studies.comparison.significance import (
+    Estimates,
+    is_significant,
+    judge_differences,
+    significant_directions,
+)
+from confir.studies.comparison.verdicts import (
+    EQUIVALENT,
+    IDENTICAL,
+    OPPOSITE,
+    WORSE,
+    Words,
+)
+
+
+class Family(NamedTuple):
+    """The pairs for which p-values are adjusted: which they are, how many, and by what.
+
+    Attributes
+    ----------
+    name
+        "baseline" for all runs against one, "all-pairs" for each run against each.
+    pairs
+        Number of pairs tested by one measure; identical runs are not tested.
+    correction
+        A name in CORRECTIONS, or that of a test that corrects by itself.
+    """
+
+    name: str
+    pairs: int
+    correction: str
+
+
+class Decisions(NamedTuple):
+    """The decisions on all differences: arrays are tests × pairs × measures unless stated.
+
+    Attributes
+    ----------
+    p, p_adjusted
+        p-values, and those adjusted for the pairs of the measure.
+    direction
+        What the test's own statistic favours: 1 the run, -1 the baseline, 0 neither.
+    verdict
+        One of VERDICTS.
+    p_equivalence, p_equivalence_adjusted
+        Of two one-sided tests against the margin, pairs × measures; None without a margin.
+    tested
+        Number of pairs tested, by measure.
+    """
+
+    p: Floats
+    p_adjusted: Floats
+    direction: Integers
+    verdict: Words
+    p_equivalence: Floats | None
+    p_equivalence_adjusted: Floats | None
+    tested: Integers
+
+
+def decide(
+    tests: list[tuple[PairedTest, Outcome]],
+    means: MeanDifferences,
+    limits: Limits,
+    *,
+    correction: str,
+    margin: float | None,
+    level: float,
+) -> Decisions:
+    """Return the decisions on all pairs and measures by each test.
+
+    A difference is significant where its adjusted p-value is at most 1 - level, its interval
+    excludes 0, and the test favours the run with the higher mean. Equivalence takes precedence.
+    """
+    p = np.stack([_replace_constant(outcome.p, means) for _, outcome in tests])
+    direction = np.stack(
+        [np.where(means.constant, means.sign, outcome.direction) for _, outcome in tests]
+    )
+    adjusted = np.stack(
+        [_adjust(part, means, test, correction) for (test, _), part in zip(tests, p, strict=True)]
+    )
+    equivalence = equivalence_adjusted = None
+    if margin is not None:
+        equivalence = equivalence_p_values(means, margin)
+        equivalence_adjusted = _adjust_family(equivalence, means.constant, correction)
+    estimates = Estimates(means.difference, *limits, means.constant)
+    verdict = give_verdicts(
+        estimates, direction, adjusted, level, means.identical, equivalence_adjusted
+    )
+    tested = np.sum((means.topics >= LEAST_TOPICS) & ~means.identical, axis=0)
+    return Decisions(p, adjusted, direction, verdict, equivalence, equivalence_adjusted, tested)
+
+
+def give_verdicts(
+    estimates: Estimates,
+    direction: Integers,
+    p_adjusted: Floats,
+    level: float,
+    identical: Booleans,
+    p_equivalence: Floats | None,
+) -> Words:
+    """Return the verdicts at a level, equivalence before all others: tests × pairs × measures."""
+    verdict = judge_differences(estimates, direction, p_adjusted, level)
+    verdict[:, identical] = IDENTICAL
+    if p_equivalence is not None:
+        verdict[:, is_significant(p_equivalence, level)] = EQUIVALENT
+    return verdict
+
+
+def _replace_constant(p: Floats, means: MeanDifferences) -> Floats:
+    """Return p-values with those of the sign-flip test where all topics show the same difference."""
+    flipped = np.where(means.identical, 1.0, same_sign_p(means.topics))
+    return np.where(means.constant, flipped, p)
+
+
+def _adjust(p: Floats, means: MeanDifferences, test: PairedTest, correction: str) -> Floats:
+    """Return p-values adjusted for the pairs tested, which exclude identical runs."""
+    tested = np.where(means.identical, np.nan, p)
+    adjusted = _adjust_family(tested, means.constant, None if test.corrected else correction)
+    return np.where(means.identical, p, adjusted)
+
+
+def _adjust_family(p: Floats, constant: Booleans, correction: str | None) -> Floats:
+    """Return p-values adjusted within each measure, constant differences by Bonferroni's factor.
+
+    Parameters
+    ----------
+    p
+        pairs × measures; NaN where a pair is not tested.
+    constant
+        Which pairs show the same difference on all topics.
+    correction
+        A name in CORRECTIONS; None for a test that corrects by itself, if not for those pairs.
+    """
+    adjusted = p if correction is None else adjust_p_values(p, correction)
+    if correction == "none":
+        return adjusted
+    pairs = np.sum(~np.isnan(p), axis=0)
+    return np.where(constant, np.minimum(1.0, pairs * p), adjusted)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is decided on one difference, and why.
+
+    Attributes
+    ----------
+    baseline, run
+        Names of the two runs.
+    verdict
+        One of VERDICTS.
+    difference, low, high, level
+        The mean difference and its interval.
+    test, direction, p, p_adjusted
+        The test, what its own statistic favours (1 the run, -1 the baseline), and its p-values.
+    family
+        The pairs for which p is adjusted.
+    margin
+        Margin of equivalence, or None.
+    topics, constant
+        Topics that both runs have, and whether all of them show the same difference.
+    """
+
+    baseline: str
+    run: str
+    verdict: str
+    difference: float
+    low: float
+    high: float
+    level: float
+    test: str
+    direction: int
+    p: float
+    p_adjusted: float
+    family: Family
+    margin: float | None
+    topics: int
+    constant: bool
+
+    @property
+    def possible(self) -> bool:
+        """Whether there is an interval, or the same difference on all topics, to decide by."""
+        return self.constant or not (math.isnan(self.low) or math.isnan(self.high))
+
+    @property
+    def significant(self) -> int:
+        """1 or -1 where the run is significantly better or worse, also within the margin; else 0."""
+        estimates = Estimates(self.difference, self.low, self.high, self.constant)
+        return int(significant_directions(estimates, self.direction, self.p_adjusted, self.level))
+
+    @property
+    def lost_by_correction(self) -> bool:
+        """Whether the pair would be significant were it the only one."""
+        estimates = Estimates(self.difference, self.low, self.high, self.constant)
+        alone = significant_directions(estimates, self.direction, self.p, self.level)
+        return bool(alone) and not self.significant
+
+    def is_below(self, bound: float) -> bool:
+        """Whether the difference is significantly below a bound of 0 or less."""
+        if self.verdict != WORSE:
+            return False
+        return _exceeds(bound, self.difference) if self.constant else self.high < bound
+
+    def is_above(self, bound: float) -> bool:
+        """Whether the difference is significantly above a bound of 0 or less.
+
+        Equivalence within the bound shows it, too, and identical runs lose nothing.
+        """
+        if self.verdict == IDENTICAL or self.significant > 0:
+            return True
+        if self.verdict == EQUIVALENT and self.margin is not None and self.margin <= -bound:
+            return True
+        if not self.constant:
+            return bound < 0 and self.low >= bound
+        return bool(
+            _exceeds(self.difference, bound) and is_significant(self.p_adjusted, self.level)
+        )
+
+    @property
+    def reason(self) -> str:
+        """What the interval and the verdict leave open; empty where they say all."""
+        family = (self.family.pairs, self.family.correction)
+        given = (getattr(self, name) for name in Evidence._fields[len(family) :])
+        return str(explain(Evidence(*family, *given)).item())
+
+    @property
+    def phrase(self) -> str:
+        """The verdict in a few words, with the reason in parentheses."""
+        words = f"significantly {self.verdict}" if self.verdict in OPPOSITE else self.verdict
+        if self.verdict == EQUIVALENT:
+            words = f"equivalent within ±{self.margin:g}"
+        return f"{words} ({self.reason})" if self.reason else words
+
+    @property
+    def interval_text(self) -> str:
+        """The difference with its interval, where there is one."""
+        if math.isnan(self.low) or math.isnan(self.high):
+            return f"difference {signed(self.difference)}"
+        return (
+            f"difference {signed(self.difference)}, {100 * self.level:g} % interval "
+            f"[{signed(self.low)}, {signed(self.high)}]"
+        )
+
+    @property
+    def sentence(self) -> str:
+        """Difference, interval and verdict in one sentence."""
+        return f"{self.interval_text}: {self.phrase}"
+
+
+def _exceeds(value: float, bound: float) -> bool:
+    """Whether a value is above another by more than rounding."""
+    return value - bound > TIE * max(1.0, abs(value))

@@ -1,0 +1,144 @@
+"""A gate for continuous integration, opened or closed by the decisions on the differences."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Literal, NamedTuple, get_args
+
+from confir.arguments import as_choice, invalid
+from confir.errors import InvalidValueError
+from confir.studies.comparison.comparison import Comparison, Place
+from confir.studies.comparison.decisions import Decision
+
+Requirement = Literal["not-worse", "non-inferior", "superior"]
+REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)
+
+
+class Candidate(NamedTuple):
+    """A run at the gate: the decision on its difference from the baseline, and whether it passes."""
+
+    run: str
+    decision: Decision
+    passes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Whether candidates may replace the baseline, by one measure.
+
+    Attributes
+    ----------
+    measure, baseline
+        What is measured, and the run that the candidates are compared with.
+    require
+        "not-worse" closes where a candidate is significantly below -margin, "non-inferior" where it
+        is not significantly above -margin, "superior" where it is not significantly above 0.
+    margin, level
+        The loss that does not matter, and the level of the intervals.
+    candidates
+        All runs but the baseline.
+    """
+
+    measure: str
+    baseline: str
+    require: Requirement
+    margin: float
+    level: float
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def closed(self) -> bool:
+        """Whether any candidate fails."""
+        return not all(candidate.passes for candidate in self.candidates)
+
+    def sentence(self) -> str:
+        """Return the outcome in one sentence that names every candidate that fails."""
+        failing = [candidate for candidate in self.candidates if not candidate.passes]
+        if not failing:
+            return f"gate open: by {self.measure}, {self._describe_passing()}"
+        reasons = "; ".join(
+            f"{candidate.run}: {self._describe_failing(candidate.decision)}"
+            for candidate in failing
+        )
+        return f"gate closed: by {self.measure} against {self.baseline}, {reasons}"
+
+    def _describe_passing(self) -> str:
+        if self.require == "superior":
+            return f"every candidate is significantly better than {self.baseline}"
+        if self.require == "non-inferior":
+            margin = f" (margin {self.margin:g})" if self.margin else ""
+            return f"every candidate is non-inferior to {self.baseline}{margin}"
+        beyond = f" by more than {self.margin:g}" if self.margin else ""
+        return f"no candidate is significantly worse than {self.baseline}{beyond}"
+
+    def _describe_failing(self, decision: Decision) -> str:
+        margin = 0.0 if self.require == "superior" else self.margin
+        bound = f"-{margin:g}" if margin else "0"
+        side = "significantly below" if self.require == "not-worse" else "not significantly above"
+        # the verdict's reason is about 0, and about a margin only where all topics agree
+        applies = decision.reason and (decision.constant or not margin)
+        reason = f" ({decision.reason})" if applies else ""
+        return f"{decision.interval_text}, is {side} {bound}{reason}"
+
+
+def judge_gate(
+    comparison: Comparison,
+    measure: str,
+    *,
+    margin: float = 0.0,
+    require: Requirement = "not-worse",
+) -> Gate:
+    """Return whether the candidates pass, by the decisions on their differences.
+
+    A change that changes nothing passes, unless it must be superior.
+
+    Parameters
+    ----------
+    comparison
+        A comparison with a baseline; the other runs are the candidates.
+    measure
+        The measure that decides.
+    margin
+        A loss up to this does not matter.
+    require
+        What a candidate must fulfil; see `Gate`.
+    """
+    if not isinstance(comparison, Comparison):
+        raise invalid("comparison", comparison, "what compare_runs returns")
+    if comparison.baseline is None:
+        raise InvalidValueError("a gate needs a baseline to compare the candidates with")
+    as_choice("measure", measure, comparison.measures)
+    as_choice("require", require, REQUIREMENTS, "requirement")
+    if not isinstance(margin, Real) or isinstance(margin, bool) or not 0.0 <= margin < math.inf:
+        raise invalid("margin", margin, "a number of 0 or more")
+    m = comparison.measures.index(measure)
+    return Gate(
+        measure,
+        comparison.baseline,
+        require,
+        margin,
+        comparison.level,
+        tuple(
+            _judge(comparison, pair, m, margin, require) for pair in range(len(comparison.first))
+        ),
+    )
+
+
+def _judge(
+    comparison: Comparison, pair: int, measure: int, margin: float, require: Requirement
+) -> Candidate:
+    run = comparison.names(pair)[1]
+    decision = comparison.decision(Place(0, pair, measure))
+    if not decision.possible:
+        raise InvalidValueError(
+            f"run {run!r} has no interval by {comparison.measures[measure]}: the gate cannot "
+            "decide; take another interval method, or more topics"
+        )
+    passes = {
+        "not-worse": not decision.is_below(-margin),
+        "non-inferior": decision.is_above(-margin),
+        "superior": decision.significant > 0,
+    }[require]
+    return Candidate(run, decision, passes)

@@ -1,0 +1,106 @@
+"""Which runs are indistinguishable? Groups of neighbours without a significant difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.result import Columns, Result, columns_of, over, result
+from confir.data.scores import Scores
+from confir.order import best_first
+from confir.studies.comparison.verdicts import OPPOSITE, Words
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedRuns:
+    """The runs by one measure, best first, and the groups of consecutive runs.
+
+    Attributes
+    ----------
+    measure
+        Name of the measure.
+    runs, means
+        Runs, best first, and their means.
+    groups
+        Places of the first and the last run of each group.
+    unjoined
+        Pairs that share no group although they do not differ significantly.
+    """
+
+    measure: str
+    runs: tuple[str, ...]
+    means: tuple[float, ...]
+    groups: tuple[tuple[int, int], ...]
+    unjoined: int
+
+    def groups_of(self, place: int) -> tuple[int, int]:
+        """Return the numbers, from 1, of the first and the last group that a run is in.
+
+        It is in all groups between them, too: later groups start and stop later.
+        """
+        numbers = [
+            number
+            for number, (start, stop) in enumerate(self.groups, start=1)
+            if start <= place <= stop
+        ]
+        return numbers[0], numbers[-1]
+
+
+@result
+class RunGroups(Result):
+    """Groups of runs, by measure.
+
+    Within a group no two runs differ significantly. Nor need runs of different groups do so:
+    `GroupedRuns.unjoined` counts such pairs.
+    """
+
+    by_measure: tuple[GroupedRuns, ...] = over("measure")
+
+    def axes(self) -> dict[str, Sequence[str]]:
+        """Return the measures; each has its own order of the runs."""
+        return {"measure": [grouped.measure for grouped in self.by_measure]}
+
+    def to_dict(self) -> Columns:
+        """Return the columns measure, run, mean, first_group, last_group; best runs first."""
+        rows = [
+            (grouped.measure, run, mean, *grouped.groups_of(place))
+            for grouped in self.by_measure
+            for place, (run, mean) in enumerate(zip(grouped.runs, grouped.means, strict=True))
+        ]
+        return columns_of(("measure", "run", "mean", "first_group", "last_group"), rows)
+
+
+def group_runs(scores: Scores, first: Integers, second: Integers, verdict: Words) -> RunGroups:
+    """Return the groups of runs; the verdicts are those of all pairs × measures."""
+    significant = np.isin(verdict, tuple(OPPOSITE))
+    mean = scores.mean()
+    grouped = []
+    for m, measure in enumerate(scores.measures):
+        differs = np.zeros((len(scores.runs), len(scores.runs)), np.bool_)
+        differs[first, second] = significant[:, m]
+        differs |= differs.T
+        grouped.append(_group(scores.runs, measure, mean[:, m], differs))
+    return RunGroups(tuple(grouped))
+
+
+def _group(runs: tuple[str, ...], measure: str, mean: Floats, differs: Booleans) -> GroupedRuns:
+    """Return the longest series of consecutive runs, best first, in which no two differ."""
+    order = best_first(mean)
+    ordered = differs[np.ix_(order, order)]
+    groups: list[tuple[int, int]] = []
+    joined = np.eye(len(order), dtype=np.bool_)
+    stop = 0
+    for start in range(len(order)):
+        reach = max(stop, start)
+        while reach + 1 < len(order) and not ordered[start : reach + 1, reach + 1].any():
+            reach += 1
+        if reach > stop or start == 0:
+            groups.append((start, reach))
+            joined[start : reach + 1, start : reach + 1] = True
+        stop = reach
+    unjoined = int((~ordered & ~joined).sum()) // 2
+    names = tuple(runs[place] for place in order)
+    return GroupedRuns(measure, names, tuple(mean[order].tolist()), tuple(groups), unjoined)

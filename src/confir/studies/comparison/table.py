@@ -1,0 +1,355 @@
+"""Tables of comparisons: differences, verdicts, effects, topics, groups and gates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from confir.errors import InvalidValueError, counted
+from confir.intervals.catalogue import find_method
+from confir.order import best_first, signed
+from confir.report.numbers import difference_text, number_text, p_text, percent, topics_text
+from confir.report.tables import Cell, Mark, Table, escape_markdown, to_markdown, to_text
+from confir.studies.comparison.comparison import Comparison, Place
+from confir.studies.comparison.corrections import CORRECTION_NAMES
+from confir.studies.comparison.decisions import Decision
+from confir.studies.comparison.gate import Gate
+from confir.studies.comparison.paired_tests import find_test
+from confir.studies.comparison.run_groups import RunGroups
+from confir.studies.comparison.topic_differences import TopicDifference, TopicDifferences
+from confir.studies.comparison.verdicts import BETTER, OPPOSITE, WORSE
+
+_MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
+
+# More pairs than this are not listed; of more differences, no sentences are written.
+MOST_LISTED = 200
+MOST_DIFFERENCES_IN_WORDS = 12
+
+
+class TitledTable(NamedTuple):
+    """A table with a heading, for output that holds several."""
+
+    heading: str
+    table: Table
+
+
+def comparison_table(comparison: Comparison, seed: int | None = None) -> Table:
+    """Return a table of differences: one row per measure and run, or a pair of runs."""
+    names = ["measure", "run"]
+    if comparison.baseline is None:
+        names.append("against")
+    if len(comparison.tests) > 1:
+        names.append("test")
+    names.append("verdict")
+    numbers = ["difference", "p"]
+    if _is_adjusted(comparison):
+        numbers.append("adj. p")
+    if comparison.p_equivalence is not None:
+        numbers.append("p equiv.")
+    if _is_equivalence_adjusted(comparison):
+        numbers.append("adj. p equiv.")
+    numbers += ["d_z", "w/t/l"]
+    effect = comparison.effect_size
+    rows = tuple(
+        _row(comparison, place, float(effect[place.pair, place.measure]))
+        for place in _ordered_places(comparison)
+    )
+    counts = "w/t/l: topics won, tied, lost"
+    note = f"{comparison_note(comparison, seed)}; {counts}"
+    return Table((*names, *numbers), rows, note, names=len(names))
+
+
+def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
+    """Return one line that says what the numbers are, and how to get them again."""
+    topics = topics_text(comparison.topics)
+    between = "between runs" if comparison.baseline is None else f"from {comparison.baseline}"
+    interval = f"{percent(comparison.level)} interval by {comparison.method}"
+    tests = f"p by {', '.join(find_test(test).title for test in comparison.tests)}"
+    correction = CORRECTION_NAMES.get(comparison.correction, "")
+    if _is_adjusted(comparison):
+        tests += f", adjusted by {correction} for {_family_text(comparison)}"
+        interval += " (of each pair alone)"
+    parts = [f"mean difference {between} with {interval}, over {topics}", tests]
+    if comparison.margin is not None:
+        adjusted = f", adjusted by {correction}"
+        parts.append(
+            f"equivalence within ±{comparison.margin:g} by two one-sided t tests"
+            + (adjusted if _is_equivalence_adjusted(comparison) else "")
+        )
+    resamples = find_method(comparison.method).resamples or any(
+        find_test(test).resamples for test in comparison.tests
+    )
+    if resamples:
+        parts.append(
+            counted(comparison.replicates, "replicate") + ("" if seed is None else f", seed {seed}")
+        )
+    return "; ".join(parts)
+
+
+def marked_table(table: Table, comparison: Comparison) -> Table:
+    """Return a table of means with a mark on every run significantly better or worse.
+
+    Parameters
+    ----------
+    table
+        one row per run, one column per measure, as `interval_table` and `mean_table` make it.
+    comparison
+        Of the same runs and measures with a baseline; its first test counts.
+    """
+    verdicts = verdicts_by_run(comparison)
+    rows = tuple(
+        tuple(
+            cell._replace(mark=_MARKS.get(verdicts.get((row[0].text, column), ""), ""))
+            for column, cell in zip(table.columns, row, strict=True)
+        )
+        for row in table.rows
+    )
+    note = "; ".join(part for part in (table.note, _mark_note(comparison)) if part)
+    return replace(table, rows=rows, note=note)
+
+
+def verdicts_by_run(comparison: Comparison) -> dict[tuple[str, str], str]:
+    """Return the verdict on each run and measure, against the baseline by the first test."""
+    if comparison.baseline is None:
+        raise InvalidValueError("verdicts on single runs need a baseline: compare with one")
+    return {
+        (comparison.names(pair)[1], measure): str(comparison.verdict[0, pair, m])
+        for pair in range(len(comparison.first))
+        for m, measure in enumerate(comparison.measures)
+    }
+
+
+def _mark_note(comparison: Comparison) -> str:
+    """Return what the marks mean, and by which test."""
+    parts = [find_test(comparison.tests[0]).title]
+    if _is_adjusted(comparison):
+        parts.append(CORRECTION_NAMES[comparison.correction])
+    parts.append(f"{percent(comparison.level)} interval by {comparison.method}")
+    return f"▲ ▼ significantly better, worse than {comparison.baseline}: {', '.join(parts)}"
+
+
+def words_table(comparison: Comparison) -> Table:
+    """Return a table of the verdicts as sentences."""
+    rows = tuple((Cell(sentence),) for sentence in comparison.sentences())
+    return Table(("in words",), rows)
+
+
+def effect_table(comparison: Comparison) -> Table:
+    """Return a table of effect sizes: one row per measure and pair."""
+    rows = tuple(
+        (
+            Cell(record["measure"]),
+            Cell(record["run"]),
+            Cell(record["baseline"]),
+            Cell(str(record["topics"])),
+            *(
+                Cell(_effect_text(record[name]))
+                for name in ("effect_size", "hedges_g", "share_won", "robustness_index")
+            ),
+        )
+        for record in comparison.effect_records()
+    )
+    columns = ("measure", "run", "against", "topics", "d_z", "Hedges' g", "share won", "RI")
+    note = (
+        "d_z: mean over standard deviation of the differences; Hedges' g: d_z without its bias for "
+        "few topics; share won: of the topics, ties half; RI: topics won less topics lost, as a "
+        "share of all"
+    )
+    return Table(columns, rows, note, names=3)
+
+
+def topic_difference_table(differences: TopicDifferences) -> Table:
+    """Return a table of differences on every topic, largest in favour of the run first."""
+    rows = tuple(
+        (
+            Cell(record["measure"]),
+            Cell(record["run"]),
+            Cell(record["baseline"]),
+            Cell(record["topic"]),
+            Cell(signed(record["difference"])),
+        )
+        for record in differences.to_records()
+    )
+    columns = ("measure", "run", "against", "topic", "difference")
+    return Table(columns, rows, "largest difference in favour of the run first", 4)
+
+
+def extreme_table(comparison: Comparison, limit: int = 3) -> Table:
+    """Return a table of the topics with the largest differences for and against each run."""
+    differences = comparison.topic_differences()
+    rows = []
+    for m, measure in enumerate(comparison.measures):
+        for pair in range(len(comparison.first)):
+            won, lost = differences.extremes(pair, m, limit)
+            baseline, run = comparison.names(pair)
+            name = run if comparison.baseline is not None else f"{run} against {baseline}"
+            rows.append((Cell(measure), Cell(name), _topics_cell(won), _topics_cell(lost)))
+    columns = ("measure", "run", "topics most for it", "most against it")
+    return Table(columns, tuple(rows), "topics with the largest differences", names=4)
+
+
+def group_table(groups: RunGroups, note: str = "", margin: float | None = None) -> Table:
+    """Return a table of means and groups: one row per run, best first, one column per measure.
+
+    With a margin of equivalence, runs that are equivalent within it may share a group although they
+    differ significantly.
+    """
+    cells: dict[tuple[str, str], Cell] = {}
+    for record in groups.to_records():
+        first, last = record["first_group"], record["last_group"]
+        numbers = str(first) if first == last else f"{first}-{last}"
+        text = f"{number_text(record['mean'])} ({numbers})"
+        cells[record["run"], record["measure"]] = Cell(text, first == 1)
+    measures = [grouped.measure for grouped in groups.by_measure]
+    rows = tuple(
+        (Cell(run), *(cells[run, measure] for measure in measures))
+        for run in groups.by_measure[0].runs
+    )
+    unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
+    parts = ["mean, and in parentheses the groups: runs of a group do not differ significantly"]
+    if margin is not None:
+        parts[0] += f", or are equivalent within ±{margin:g}"
+    if unjoined:
+        parts.append(unjoined_sentence(unjoined, "group"))
+    return Table(("run", *measures), rows, "; ".join([*parts, note] if note else parts))
+
+
+def unjoined_sentence(pairs: int, what: str) -> str:
+    """Return how many pairs lack a common group or bar without a significant difference."""
+    does = "does" if pairs == 1 else "do"
+    return (
+        f"{counted(pairs, 'pair')} without a common {what} {does} not differ significantly, either"
+    )
+
+
+def gate_table(gate: Gate) -> Table:
+    """Return a table of the candidates at a gate, those that fail in bold."""
+    rows = tuple(
+        (
+            Cell(candidate.run, not candidate.passes),
+            Cell("passes" if candidate.passes else "fails", not candidate.passes),
+            Cell(
+                _difference_text(candidate.decision),
+                not candidate.passes,
+            ),
+        )
+        for candidate in gate.candidates
+    )
+    return Table(("candidate", "gate", f"difference in {gate.measure}"), rows, gate.sentence(), 2)
+
+
+def comparison_sections(
+    comparison: Comparison, gates: Sequence[Gate], seed: int | None = None
+) -> list[TitledTable]:
+    """Return the tables of a whole comparison, as many as can reasonably be read.
+
+    Gates, differences, sentences and topics; of very many pairs the groups of runs instead.
+    """
+    sections = [
+        TitledTable(f"Gate {'closed' if gate.closed else 'open'}: {gate.measure}", gate_table(gate))
+        for gate in gates
+    ]
+    differences = comparison.verdict.size
+    if comparison.baseline is None and differences > MOST_LISTED:
+        note = (
+            f"{comparison_note(comparison, seed)}; the {differences:,} differences are too many to "
+            "list here: CSV and JSON have them"
+        )
+        sections.append(
+            TitledTable("Groups", group_table(comparison.group_runs(), note, comparison.margin))
+        )
+        return sections
+    sections.append(TitledTable("Differences", comparison_table(comparison, seed)))
+    if differences <= MOST_DIFFERENCES_IN_WORDS:
+        sections.append(TitledTable("In words", words_table(comparison)))
+        sections.append(TitledTable("Topics", extreme_table(comparison)))
+    return sections
+
+
+def sections_to_markdown(sections: Sequence[TitledTable]) -> str:
+    """Return tables with headings in Markdown, fit for the summary of a CI job."""
+    return "\n".join(
+        f"### {escape_markdown(heading)}\n\n{to_markdown(table)}" for heading, table in sections
+    )
+
+
+def sections_to_text(
+    sections: Sequence[TitledTable], *, colour: bool = False, width: int | None = None
+) -> str:
+    """Return tables one below the other, for the terminal."""
+    return "\n".join(to_text(table, colour=colour, width=width) for _, table in sections)
+
+
+def _is_adjusted(comparison: Comparison) -> bool:
+    """Whether p-values were adjusted: for more than one pair, and not within the test itself."""
+    itself = all(find_test(test).corrected for test in comparison.tests)
+    return comparison.tested.max() > 1 and comparison.correction != "none" and not itself
+
+
+def _is_equivalence_adjusted(comparison: Comparison) -> bool:
+    """Whether equivalence was tested for several pairs, identical runs among them, and adjusted."""
+    if comparison.p_equivalence is None or comparison.correction == "none":
+        return False
+    return bool((np.sum(~np.isnan(comparison.p_equivalence), axis=0) > 1).any())
+
+
+def _family_text(comparison: Comparison) -> str:
+    """Return for how many pairs p-values were adjusted; measures may have tested fewer."""
+    most = int(comparison.tested.max())
+    at_most = "" if (comparison.tested == most).all() else "at most "
+    return f"{at_most}{counted(most, 'pair')} within each measure"
+
+
+def _ordered_places(comparison: Comparison) -> list[Place]:
+    """Return the differences from a baseline best first, all pairs in the order of the runs."""
+    places = list(comparison.places())
+    if comparison.baseline is None:
+        return places
+    ranks = [
+        {pair: rank for rank, pair in enumerate(best_first(differences))}
+        for differences in comparison.difference.T
+    ]
+    return sorted(places, key=lambda place: (place.measure, ranks[place.measure][place.pair]))
+
+
+def _row(comparison: Comparison, place: Place, effect: float) -> tuple[Cell, ...]:
+    pair, cell = place.pair, (place.pair, place.measure)
+    baseline, run = comparison.names(pair)
+    decision = comparison.decision(place)
+    significant = decision.verdict in OPPOSITE
+    names = [comparison.measures[place.measure], run]
+    if comparison.baseline is None:
+        names.append(baseline)
+    if len(comparison.tests) > 1:
+        names.append(comparison.tests[place.test])
+    numbers = [p_text(decision.p)]
+    if _is_adjusted(comparison):
+        numbers.append(p_text(decision.p_adjusted))
+    if comparison.p_equivalence is not None:
+        numbers.append(p_text(float(comparison.p_equivalence[cell])))
+    if comparison.p_equivalence_adjusted is not None and _is_equivalence_adjusted(comparison):
+        numbers.append(p_text(float(comparison.p_equivalence_adjusted[cell])))
+    counts = (comparison.wins[cell], comparison.ties[cell], comparison.losses[cell])
+    numbers += [_effect_text(effect), "/".join(map(str, counts))]
+    return (
+        *map(Cell, names),
+        Cell(decision.verdict, significant),
+        Cell(_difference_text(decision), significant),
+        *map(Cell, numbers),
+    )
+
+
+def _difference_text(decision: Decision) -> str:
+    return difference_text(decision.difference, decision.low, decision.high)
+
+
+def _effect_text(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2f}"
+
+
+def _topics_cell(entries: Sequence[TopicDifference]) -> Cell:
+    return Cell(", ".join(f"{topic} {signed(difference)}" for topic, difference in entries) or "–")

@@ -1,0 +1,213 @@
+"""Charts of coverage and Type I error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from confir.data.result import Record
+from confir.data.scores import Scores
+from confir.errors import counted
+from confir.report.charts import (
+    COLOURS,
+    INK,
+    import_altair,
+    label_names,
+    numbered,
+    panel_facet,
+    styled,
+    tooltips,
+)
+from confir.report.inline_records import inline_records
+from confir.report.numbers import percent
+from confir.studies.coverage.coverage import Coverage
+from confir.studies.coverage.type_one_error import TypeOneError
+
+# A box plot needs at least this many runs; fewer are drawn one by one.
+_FEWEST_IN_BOX = 8
+
+_GREY = "#888"
+_HOLDS = "share of intervals that contain the mean"
+
+
+def coverage_chart(coverage: Coverage) -> Any:
+    """Return coverage by method, one panel per measure: box plots over runs, or few runs by name."""
+    alt = import_altair()
+    known = [record for record in coverage.to_records() if not np.isnan(record["coverage"])]
+    records = numbered(known, run=coverage.runs, measure=coverage.measures)
+    many = len(coverage.runs) >= _FEWEST_IN_BOX
+    drawn = _boxes(coverage) if many else _named_runs(coverage)
+    claimed = alt.Chart().mark_rule(color=INK, strokeDash=[5, 3]).encode(x=alt.X("level:Q"))
+    panels = (
+        alt.layer(*drawn, claimed, data=inline_records(records))
+        .properties(width=280, height=alt.Step(22) if many else {"step": 12, "for": "offset"})
+        .facet(facet=panel_facet(alt, "measure", coverage.measures), columns=2)
+    )
+    how = f"box plots over {len(coverage.runs)} runs" if many else "each with its Monte-Carlo error"
+    title = f"Coverage of {percent(coverage.level)} intervals (dashed: what they claim), {how}"
+    return styled(panels, title)
+
+
+def _boxes(coverage: Coverage) -> list[Any]:
+    alt = import_altair()
+    boxes = alt.Chart().mark_boxplot(
+        size=13,
+        box={"stroke": COLOURS[0], "fill": COLOURS[5]},
+        median={"color": "black", "thickness": 2},
+        rule={"stroke": COLOURS[0]},
+        outliers={"size": 14, "color": COLOURS[0], "filled": False},
+    )
+    return [
+        boxes.encode(
+            y=alt.Y("method:N", sort=list(coverage.methods), title=None),
+            x=_share_axis("coverage:Q"),
+            tooltip=tooltips("run:N", "measure:N", "method:N", "coverage:Q"),
+        )
+    ]
+
+
+def _named_runs(coverage: Coverage) -> list[Any]:
+    alt = import_altair()
+    base = alt.Chart().encode(
+        y=alt.Y("method:N", sort=list(coverage.methods), title=None),
+        yOffset=alt.YOffset("run_number:N"),
+        color=alt.Color(
+            "run_number:N",
+            scale=_colours(range(len(coverage.runs))),
+            title=None,
+            legend=alt.Legend(labelExpr=label_names(coverage.runs)),
+        ),
+        tooltip=tooltips("run:N", "measure:N", "method:N", "coverage:Q", "low:Q", "high:Q"),
+    )
+    limits = base.mark_rule(strokeWidth=2).encode(x=_share_axis("low:Q"), x2=alt.X2("high:Q"))
+    shares = base.mark_point(filled=True, size=40, opacity=1).encode(x=alt.X("coverage:Q"))
+    return [limits, shares]
+
+
+def _share_axis(field: str) -> Any:
+    alt = import_altair()
+    return alt.X(
+        field, scale=alt.Scale(zero=False, padding=12), axis=alt.Axis(tickCount=6), title=_HOLDS
+    )
+
+
+def type_one_chart(error: TypeOneError) -> Any:
+    """Return actual against nominal error: one panel per sample size, one line per method."""
+    alt = import_altair()
+    records = [
+        {**record, "nominal": round(1.0 - record["level"], 10), "n": f"n = {record['topics']}"}
+        for record in error.to_records()
+    ]
+    highest = max(max(record["nominal"], record["error"]) for record in records)
+    whole = alt.Scale(domain=[0.0, min(1.0, 1.05 * highest)], nice=False)
+    methods = list(error.methods)
+    made = (
+        alt.Chart()
+        .mark_line(point={"size": 22})
+        .encode(
+            x=alt.X("nominal:Q", title="nominal error", scale=whole),
+            y=alt.Y("error:Q", title="actual error", scale=whole),
+            color=alt.Color("method:N", sort=methods, scale=_colours(methods), title=None),
+            strokeDash=alt.StrokeDash(
+                "method:N",
+                sort=methods,
+                title=None,
+                scale=alt.Scale(domain=methods, range=_dashes(len(methods))),
+            ),
+            tooltip=tooltips("method:N", "topics:Q", "level:Q", "error:Q"),
+        )
+    )
+    exact = (
+        alt.Chart()
+        .mark_line(color=_GREY, strokeDash=[2, 3])
+        .encode(x=alt.X("nominal:Q"), y=alt.Y("nominal:Q", title="actual error"))
+    )
+    sizes = [f"n = {size}" for size in error.topics]
+    panels = (
+        alt.layer(exact, made, data=inline_records(records))
+        .properties(width=250, height=250)
+        .facet(facet=alt.Facet("n:N", title=None, sort=sizes), columns=3)
+    )
+    drawn = f"samples {error.sampling} replacement, mean over {counted(len(error.columns), 'population')}"
+    return styled(panels, f"Type I error of intervals (dotted: nominal), {drawn}")
+
+
+def bias_chart(error: TypeOneError) -> Any:
+    """Return histograms of the bias of the sample mean over runs, one panel per sample size.
+
+    For samples of 5 topics this is Figure 1 of [Park2011].
+    """
+    records = [
+        {"group": f"n = {size}", "value": float(error.bias[t, c])}
+        for t, size in enumerate(error.topics)
+        for c in range(len(error.columns))
+    ]
+    sizes = [f"n = {size}" for size in error.topics]
+    panels = _histograms(records, sizes, "mean of the sample means less the truth", "runs")
+    return styled(
+        panels, f"Bias of the mean of n topics, from {counted(error.samples, 'sample')} of each run"
+    )
+
+
+def skewness_chart(error: TypeOneError) -> Any:
+    """Return a histogram of the skewness of the runs' scores: Figure 2 of [Park2011]."""
+    records = [{"group": "", "value": float(value)} for value in error.skewness]
+    panels = _histograms(records, [""], "skewness of a run's scores over topics", "runs")
+    return styled(panels, f"Skewness of the scores of {counted(len(error.columns), 'run')}")
+
+
+def population_chart(error: TypeOneError, scores: Scores) -> Any:
+    """Return histograms of the scores of the least, the median and the most skewed run.
+
+    Figure 3 of [Park2011]. The scores are those that the error was measured on.
+    """
+    columns = scores.values.reshape(len(scores.topics), -1)
+    order = [c for c in np.argsort(error.skewness).tolist() if not np.isnan(error.skewness[c])]
+    chosen = {"least": order[0], "median": order[(len(order) - 1) // 2], "greatest": order[-1]}
+    groups = {
+        c: f"{error.columns[c][0]}: {name} skewness, {error.skewness[c]:.2f}"
+        for name, c in chosen.items()
+    }
+    records = [
+        {"group": group, "value": float(value)}
+        for c, group in groups.items()
+        for value in columns[:, c]
+    ]
+    panels = _histograms(records, list(groups.values()), error.columns[order[0]][1], "topics")
+    return styled(panels, "Scores of the runs with least, median and greatest skewness")
+
+
+def _histograms(records: Sequence[Record], groups: list[str], title: str, counted: str) -> Any:
+    """Return a histogram of the values of each group, side by side on the same scale."""
+    alt = import_altair()
+    present = [record for record in records if not np.isnan(record["value"])]
+    bars = (
+        alt.Chart(inline_records(numbered(present, group=groups)))
+        .mark_bar(color=COLOURS[0], binSpacing=1)
+        .encode(
+            x=alt.X("value:Q", bin=alt.Bin(maxbins=24), title=title),
+            y=alt.Y("count():Q", title=counted),
+            tooltip=[
+                alt.Tooltip("value:Q", bin=alt.Bin(maxbins=24), title=title),
+                alt.Tooltip("count():Q"),
+            ],
+        )
+        .properties(width=250 if len(groups) > 1 else 420, height=200)
+    )
+    if len(groups) == 1:
+        return bars
+    return bars.facet(facet=panel_facet(alt, "group", groups), columns=3)
+
+
+def _colours(domain: Sequence[str | int]) -> Any:
+    alt = import_altair()
+    colours = [COLOURS[place % len(COLOURS)] for place in range(len(domain))]
+    return alt.Scale(domain=list(domain), range=colours)
+
+
+def _dashes(number: int) -> list[list[int]]:
+    """Return strokes that distinguish lines of the same colour."""
+    strokes = ([1, 0], [6, 3], [2, 2])
+    return [strokes[place // len(COLOURS) % len(strokes)] for place in range(number)]

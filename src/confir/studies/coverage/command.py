@@ -1,0 +1,247 @@
+"""``confir coverage`` and ``confir type-one``: are the intervals calibrated?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from confir.cli import options
+from confir.cli.groups import Instead
+from confir.cli.input import Inputs
+from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
+from confir.errors import InvalidValueError, counted
+
+if TYPE_CHECKING:
+    from confir.data.scores import Scores
+
+_STATISTICS = "Statistics"
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How many samples are drawn, and how the work is done."""
+
+    samples: Annotated[
+        int,
+        typer.Option(
+            help="Number of samples of topics.",
+            callback=options.at_least(1),
+            rich_help_panel=_STATISTICS,
+        ),
+    ] = SAMPLES
+    replicates: Annotated[
+        int,
+        typer.Option(
+            help="Number of bootstrap replicates per sample.",
+            callback=options.at_least(1),
+            rich_help_panel=_STATISTICS,
+        ),
+    ] = SAMPLE_REPLICATES
+    seed: options.SeedOption = SEED
+    jobs: options.JobsOption = None
+    resume: options.ResumeOption = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the study that these options stand for."""
+        return {
+            "samples": self.samples,
+            "replicates": self.replicates,
+            "rng": self.seed,
+            "jobs": self.jobs,
+            "resume": self.resume,
+        }
+
+
+StudiedMethodsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="Interval method (repeatable; default all that fit; confir methods lists them).",
+        rich_help_panel=_STATISTICS,
+    ),
+]
+
+
+MeasureOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-m",
+        "--measure",
+        metavar="NAME",
+        help="The measure, such as nDCG@10. By default AP; for a score table, the one in it.",
+        rich_help_panel="Input",
+    ),
+]
+
+
+def coverage_command(
+    *,
+    inputs: Inputs,
+    level: options.LevelOption = LEVEL,
+    method: StudiedMethodsOption = None,
+    per_tail: Annotated[
+        str,
+        options.choice(
+            *("half", "published"),
+            help="published adds the bootstrap-t of Soboroff 2014, with the whole error in each "
+            "tail.",
+            panel=_STATISTICS,
+        ),
+    ] = "half",
+    sampled: Sampling,
+    out: options.Output,
+) -> None:
+    """Estimate the coverage of intervals on these scores (Soboroff 2014).
+
+    Example: `confir coverage --scores scores.csv -m AP --method t --method logit-t`
+    """
+    from confir.cli.terminal import Answer, Progress
+    from confir.studies.coverage.coverage import estimate_coverage
+    from confir.studies.coverage.miss_counts import number_of_tasks
+    from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T, fitting_methods
+    from confir.studies.coverage.table import coverage_note, coverage_table
+
+    out.prepare()
+    _check_early(method, [level])
+    scores = inputs.load_scores(
+        quiet=out.quiet, example="confir coverage qrels.txt bm25.run dense.run"
+    )
+    methods = list(method) if method else None
+    if per_tail == "published":
+        methods = [*(methods or fitting_methods(scores)), PUBLISHED_BOOTSTRAP_T.name]
+    total = number_of_tasks(sampled.samples)
+    with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
+        coverage = estimate_coverage(
+            scores, methods=methods, level=level, progress=progress, **sampled.arguments()
+        )
+    note = (
+        f"{coverage_note(coverage)}; {_size(scores)}; {counted(sampled.samples, 'sample')}, "
+        f"{counted(sampled.replicates, 'replicate')}, seed {sampled.seed}\n"
+        "truth below, above: share of intervals with the mean below or above them; "
+        f"{(1 - level) / 2:.4g} of each is nominal"
+    )
+    out.deliver(Answer(coverage.to_records(), coverage_table(coverage, note), coverage))
+
+
+def type_one_command(
+    *,
+    inputs: Annotated[Inputs, Instead(measure=MeasureOption)],
+    topics: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--topics",
+            metavar="N",
+            help="Topics in a sample (repeatable; default 5, 10, 20).",
+            rich_help_panel=_STATISTICS,
+        ),
+    ] = None,
+    level: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--level",
+            metavar="LEVEL",
+            help="Confidence level (repeatable; default 0.95, 0.90, … 0.50).",
+            rich_help_panel=_STATISTICS,
+        ),
+    ] = None,
+    method: StudiedMethodsOption = None,
+    sampling: Annotated[
+        str,
+        options.choice(
+            *("without", "with"),
+            help="Draw topics without replacement, as Park 2011 did, or with.",
+            panel=_STATISTICS,
+        ),
+    ] = "without",
+    per_run: Annotated[
+        bool,
+        typer.Option("--per-run", help="Print each run's skewness, bias and errors, not the mean."),
+    ] = False,
+    sampled: Sampling,
+    out: options.Output,
+) -> None:
+    """Estimate how often intervals from few topics miss the mean over all topics (Park 2011).
+
+    Example: `confir type-one --scores robust2004_ap.csv --topics 10 --method percentile`
+    """
+    from confir.cli.terminal import Answer, Progress
+    from confir.measures.evaluation import parse_measures
+    from confir.studies.coverage.miss_counts import number_of_tasks
+    from confir.studies.coverage.table import type_one_run_table, type_one_table
+    from confir.studies.coverage.type_one_error import (
+        PARK_LEVELS,
+        PARK_TOPICS,
+        estimate_type_one_error,
+    )
+
+    out.prepare()
+    levels = tuple(level or PARK_LEVELS)
+    _check_early(method, levels)
+    if inputs.measure and not inputs.scores:
+        _check_single([str(one) for one in parse_measures(inputs.measure, inputs.rel)])
+    scores = inputs.load_scores(
+        inputs.measure or ([] if inputs.scores else ["AP"]),
+        quiet=out.quiet,
+        example="confir type-one qrels.txt runs/ -m AP",
+    )
+    _check_single(scores.measures)
+    sizes = tuple(dict.fromkeys(topics or PARK_TOPICS))
+    total = number_of_tasks(sampled.samples) * len(sizes)
+    with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
+        error = estimate_type_one_error(
+            scores,
+            methods=list(method) if method else None,
+            topics=sizes,
+            levels=levels,
+            sampling="without" if sampling == "without" else "with",
+            progress=progress,
+            **sampled.arguments(),
+        )
+    drawn = (
+        f"samples {sampling} replacement, {sampled.samples} of each size, "
+        f"{counted(sampled.replicates, 'replicate')}, seed {sampled.seed}"
+    )
+    if per_run:
+        note = (
+            f"share of {100 * levels[0]:g} % intervals that miss the mean over all; {_size(scores)}, "
+            f"most skewed first; bias: mean of the samples' means less the mean over all; {drawn}"
+        )
+        answer = Answer(error.by_run(), type_one_run_table(error, note), error)
+    else:
+        note = (
+            "share of intervals that miss the mean over all topics, beside the nominal share; "
+            f"{_size(scores)}; Monte-Carlo standard error at most "
+            f"{error.mean_error_se.max():.4f}; {drawn}"
+        )
+        answer = Answer(error.to_records(), type_one_table(error, note), error)
+    out.deliver(answer)
+
+
+def _check_early(methods: Sequence[str] | None, levels: Sequence[float]) -> None:
+    """Raise for misspelt methods and levels before runs are read."""
+    from confir.intervals.interval import check_level
+    from confir.studies.coverage.studied_methods import as_method
+
+    for name in methods or ():
+        as_method(name)
+    for level in levels:
+        check_level(level)
+
+
+def _check_single(measures: Sequence[str]) -> None:
+    """Raise where there are several measures."""
+    if len(measures) > 1:
+        raise InvalidValueError(
+            f"the scores are by {len(measures)} measures ({', '.join(measures)}); name one of them "
+            "with -m"
+        )
+
+
+def _size(scores: Scores) -> str:
+    """Return how many runs, measures and topics there are, in words."""
+    counts = (("run", scores.runs), ("measure", scores.measures), ("topic", scores.topics))
+    return ", ".join(f"{len(of)} {name}{'' if len(of) == 1 else 's'}" for name, of in counts)

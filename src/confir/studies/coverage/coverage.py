@@ -1,0 +1,213 @@
+"""Are the intervals calibrated? Coverage on the given scores ([Soboroff2014] §3).
+
+A run's scores are taken for the population; samples of as many topics are drawn from it with
+replacement, and the intervals that contain the population's mean are counted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import numpy as np
+
+from confir.arguments import as_level
+from confir.arrays import Floats
+from confir.data.result import Record, Result, axis, constant, over, result
+from confir.data.scores import Scores
+from confir.data.tables.score_objects import ScoresSource
+from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES
+from confir.intervals.interval import tail_probabilities
+from confir.measures.evaluation import as_scores
+from confir.parallel import Progress
+from confir.resampling.topics import Rng
+from confir.studies.coverage.miss_counts import count_misses
+from confir.studies.coverage.studied_methods import MethodLike
+
+# An outlier's coverage is too low by more than this many of its standard errors.
+_OUTLYING = 4.0
+
+
+@result
+class Coverage(Result):
+    """The share of intervals that contain the mean: all arrays are methods × runs × measures.
+
+    Attributes
+    ----------
+    runs, measures, methods
+        Names.
+    level
+        The level that the intervals claim.
+    coverage
+        Share of intervals that contain the population's mean.
+    low, high
+        Wilson's 95 % interval of that share.
+    below, above
+        Share of intervals that the truth lies below, and above.
+    undefined
+        Share of samples that had no interval; they count as misses.
+    mean_se
+        Standard error of each method's mean coverage over runs and measures, which share the
+        samples (methods).
+    reasons
+        What is unusual about the scores of each run and measure, in words: runs × measures.
+    samples, replicates
+        Samples drawn, and replicates of each.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    methods: tuple[str, ...] = axis("method")
+    level: float = constant()
+    coverage: Floats = over("method", "run", "measure")
+    low: Floats = over("method", "run", "measure")
+    high: Floats = over("method", "run", "measure")
+    below: Floats = over("method", "run", "measure")
+    above: Floats = over("method", "run", "measure")
+    undefined: Floats = over("method", "run", "measure")
+    mean_se: Floats = over("method")
+    reasons: tuple[tuple[str, ...], ...] = over("run", "measure")
+    samples: int
+    replicates: int
+
+    record_columns = ("run", "measure", "method", "level", "coverage", "low", "high")
+
+    def summary(self) -> list[Record]:
+        """Return a record per method: mean, least and greatest coverage, and misses on each side."""
+        scored = ~np.isnan(self.coverage[0])
+        return [
+            {
+                "method": method,
+                "level": self.level,
+                "coverage": float(self.coverage[k][scored].mean()),
+                "se": float(self.mean_se[k]),
+                "least": float(self.coverage[k][scored].min()),
+                "greatest": float(self.coverage[k][scored].max()),
+                "below": float(self.below[k][scored].mean()),
+                "above": float(self.above[k][scored].mean()),
+                "undefined": float(self.undefined[k][scored].mean()),
+            }
+            for k, method in enumerate(self.methods)
+        ]
+
+    def outliers(self) -> list[Record]:
+        """Return what is covered far less than the level and the method's median, and why.
+
+        The lowest coverage comes first.
+        """
+        error = np.sqrt(self.level * (1.0 - self.level) / self.samples)
+        median = np.nanmedian(self.coverage, axis=(1, 2), keepdims=True)
+        far = np.argwhere(self.coverage < np.minimum(median, self.level) - _OUTLYING * error)
+        records = [
+            {
+                "run": self.runs[r],
+                "measure": self.measures[m],
+                "method": self.methods[k],
+                "coverage": float(self.coverage[k, r, m]),
+                "reason": self.reasons[r][m],
+            }
+            for k, r, m in far.tolist()
+        ]
+        return sorted(records, key=lambda record: record["coverage"])
+
+
+def estimate_coverage(
+    scores: ScoresSource,
+    *,
+    methods: MethodLike | Iterable[MethodLike] | None = None,
+    level: float = LEVEL,
+    samples: int = SAMPLES,
+    replicates: int = SAMPLE_REPLICATES,
+    rng: Rng = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    resume: str | os.PathLike[str] | None = None,
+) -> Coverage:
+    """Return the share of intervals that contain the mean, for every run, measure and method.
+
+    Parameters
+    ----------
+    scores
+        What `as_scores` takes; each run's scores are the population of its topics.
+    methods
+        Names of methods, "bootstrap-t-published" among them; `Method` objects or functions of one's
+        own; by default all that fit.
+    level
+        The level of the intervals.
+    samples, replicates
+        Samples drawn from the population, and bootstrap replicates of each.
+    rng, jobs, progress, resume
+        Seed or generator; threads; called after each part; a folder that keeps parts.
+    """
+    scores = as_scores(scores)
+    level = as_level(level)
+    misses = count_misses(
+        scores,
+        methods=methods,
+        levels=level,
+        samples=samples,
+        replicates=replicates,
+        rng=rng,
+        jobs=jobs,
+        progress=progress,
+        resume=resume,
+    )
+    shape = (len(misses.methods), len(scores.runs), len(scores.measures))
+    coverage, below, above, undefined = (
+        misses.share(counts)[:, 0].reshape(shape)
+        for counts in (
+            samples - misses.below - misses.above,
+            misses.below,
+            misses.above,
+            misses.undefined,
+        )
+    )
+    low, high = wilson_interval(coverage, samples)
+    return Coverage(
+        runs=scores.runs,
+        measures=scores.measures,
+        methods=misses.methods,
+        level=level,
+        coverage=coverage,
+        low=low,
+        high=high,
+        below=below,
+        above=above,
+        undefined=undefined,
+        mean_se=misses.mean_error_se[:, 0],
+        reasons=_reasons(scores),
+        samples=samples,
+        replicates=replicates,
+    )
+
+
+def wilson_interval(share: Floats, count: int, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """Return Wilson's interval of a binomial share (Wilson 1927)."""
+    from scipy.special import ndtri
+
+    z = float(ndtri(tail_probabilities(level)[1]))
+    shrink = 1.0 + z**2 / count
+    centre = (share + z**2 / (2.0 * count)) / shrink
+    reach = z / shrink * np.sqrt(share * (1.0 - share) / count + (z / (2.0 * count)) ** 2)
+    return np.maximum(centre - reach, 0.0), np.minimum(centre + reach, 1.0)
+
+
+def _reasons(scores: Scores) -> tuple[tuple[str, ...], ...]:
+    """Return in words what makes each run's scores hard for intervals."""
+    return tuple(
+        tuple(_reason(scores.values[:, r, m]) for m in range(len(scores.measures)))
+        for r in range(len(scores.runs))
+    )
+
+
+def _reason(values: Floats) -> str:
+    present = values[~np.isnan(values)]
+    if len(present) == 0:
+        return "no scores"
+    common, count = np.unique(present, return_counts=True)
+    most = int(count.argmax())
+    if count[most] > len(present) / 3:
+        return f"{count[most]} of {len(present)} topics score {common[most]:g}"
+    deviation = present - present.mean()
+    skewness = float(np.mean(deviation**3) / np.mean(deviation**2) ** 1.5)
+    return f"skewness {skewness:.1f} over {len(present)} topics"

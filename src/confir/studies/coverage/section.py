@@ -1,0 +1,102 @@
+"""Calibration in the report: the coverage of intervals such as those of the leaderboard."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from confir.defaults import LEVEL
+from confir.intervals.documents import normal_quantile
+from confir.report.contents import Contents, MeasureContents
+from confir.report.names import isolated
+from confir.report.numbers import percent
+from confir.report.sections import Figure, Scope, Section, Sentence
+from confir.report.tables import Table
+from confir.studies.coverage.chart import coverage_chart
+from confir.studies.coverage.coverage import Coverage, estimate_coverage
+from confir.studies.coverage.table import coverage_note, coverage_table
+
+# Enough that a coverage is known to about a percent.
+COVERAGE_SAMPLES, COVERAGE_REPLICATES = 500, 500
+
+
+def _gather(scope: Scope) -> Coverage:
+    level = scope.settings.level
+    return estimate_coverage(
+        scope.scores,
+        methods=[scope.results["means"][level].method],
+        level=level,
+        samples=COVERAGE_SAMPLES,
+        replicates=COVERAGE_REPLICATES,
+        rng=scope.settings.seed,
+    )
+
+
+def _context(contents: Contents) -> dict[str, Any]:
+    level = contents.settings.level
+    return {
+        "of_100": f"{100 * level:.10g}",
+        "samples": COVERAGE_SAMPLES,
+        "error": coverage_error(level),
+    }
+
+
+def coverage_error(level: float) -> str:
+    """Return half the 95 % interval of a coverage that was estimated by the samples, in points."""
+    se = math.sqrt(level * (1 - level) / COVERAGE_SAMPLES)
+    return f"{100 * normal_quantile(LEVEL) * se:.2g}"
+
+
+def _figures(contents: MeasureContents, _: tuple[float, ...]) -> Iterator[Figure]:
+    yield Figure("coverage", coverage_chart(contents["coverage"]))
+
+
+def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
+    coverage: Coverage = contents["coverage"]
+    yield "coverage", coverage_table(coverage, coverage_note(coverage))
+
+
+def _answer(contents: Contents) -> Iterator[Sentence]:
+    """Yield the coverage of such intervals, and where it is lowest."""
+    coverage: Coverage | None = contents.measures[0]["coverage"]
+    if coverage is None:
+        return
+    record = coverage.summary()[0]
+    text = (
+        f"On scores like these, about {percent(record['coverage'], 3)} of such intervals contain "
+        f"the mean of all topics; the nominal level is {percent(record['level'])}."
+    )
+    outliers = coverage.outliers()
+    if outliers:
+        worst = outliers[0]
+        among = f"{len(outliers)} of {len(coverage.runs)} runs" if len(outliers) > 1 else "one run"
+        text += (
+            f" They contain it far less often for {among}, least for {isolated(worst['run'])}: "
+            f"{percent(worst['coverage'], 3)} ({worst['reason']})."
+        )
+    yield Sentence(70, text)
+
+
+def _methods(contents: Contents) -> Iterator[Sentence]:
+    if contents.has("coverage"):
+        yield Sentence(
+            50,
+            f"The coverage of the intervals was estimated on these scores, from "
+            f"{COVERAGE_SAMPLES} samples of topics drawn with replacement, after Soboroff (2014).",
+            ("Soboroff2014",),
+        )
+
+
+SECTION: Section[MeasureContents] = Section(
+    by_measure=True,
+    gather=_gather,
+    anchor="coverage",
+    title="Calibration",
+    heading="Calibration of the intervals",
+    context=_context,
+    figures=_figures,
+    tables=_tables,
+    answer=_answer,
+    methods=_methods,
+)

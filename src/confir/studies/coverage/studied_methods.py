@@ -1,0 +1,119 @@
+"""The methods that a coverage study takes: those of the catalogue that apply, and users' own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from confir.arguments import as_list, invalid
+from confir.arrays import Integers
+from confir.errors import InvalidValueError
+from confir.intervals.bootstrap_t import BOOTSTRAP_T
+from confir.intervals.catalogue import check_fit, find_method, fits, methods_over
+from confir.intervals.interval import Limits
+from confir.intervals.method import Method, Use
+from confir.intervals.probe import Probe
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.topics import ScoresLike, TopicSample, topic_sample
+
+MethodLike = str | Method | Callable[[SamplingDistribution, float], Limits]
+
+# What a user's function may read.
+_ALL_FIELDS = ("se", "acceleration", "replicates", "replicate_se")
+
+
+def as_method(method: MethodLike) -> Method:
+    """Return the method of a name or of a function.
+
+    "bootstrap-t-published" is that of [Soboroff2014] as printed. A function goes by its own name,
+    and answers for samples of equal scores too: where it has no interval it returns NaN.
+    """
+    if isinstance(method, Method):
+        return method
+    if isinstance(method, str):
+        return _FOR_STUDIES.get(method) or find_method(method)
+    if not callable(method) or isinstance(method, type):
+        raise invalid("method", method, "a name, a Method or a function")
+    name = getattr(method, "__name__", type(method).__name__)
+    return Method(name, _OwnMethod(method), _ALL_FIELDS, topics=Use(), any_sample=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnMethod:
+    """A user's function, whose limits are checked."""
+
+    function: Callable[[SamplingDistribution, float], Limits]
+
+    def __call__(self, distribution: SamplingDistribution, level: float) -> Limits:
+        """Return the limits of every column."""
+        limits = self.function(distribution, level)
+        try:
+            low, high = limits
+        except (TypeError, ValueError):
+            raise invalid("what a function of methods returns", limits, "two arrays") from None
+        return Limits(np.asarray(low), np.asarray(high))
+
+
+def fitting_methods(scores: ScoresLike) -> list[str]:
+    """Return the names of the methods that fit the mean of scores."""
+    population = topic_sample(scores)
+    return [method.name for method in _fitting(population)]
+
+
+def _fitting(population: TopicSample) -> list[Method]:
+    return [method for method in methods_over("topics").values() if fits(method, population)]
+
+
+def _published_limits(distribution: SamplingDistribution, level: float) -> Limits:
+    """The bootstrap-t of [Soboroff2014], which put the whole error into each tail."""
+    return BOOTSTRAP_T.compute(distribution, 2.0 * level - 1.0)
+
+
+def _published_side(probe: Probe, level: float) -> Integers:
+    return BOOTSTRAP_T.side(probe, 2.0 * level - 1.0)
+
+
+PUBLISHED_BOOTSTRAP_T = replace(
+    BOOTSTRAP_T,
+    name="bootstrap-t-published",
+    compute=_published_limits,
+    count_side=_published_side,
+    level_above=0.5,  # with less, the whole error in each tail leaves nothing between them
+)
+
+# Methods that are studied by name, but not offered for intervals.
+_FOR_STUDIES = {method.name: method for method in (PUBLISHED_BOOTSTRAP_T,)}
+
+
+def chosen_methods(
+    methods: MethodLike | Iterable[MethodLike] | None,
+    population: TopicSample,
+    levels: Sequence[float],
+) -> list[Method]:
+    """Return the methods asked for, checked against the scores and the levels."""
+    if methods is None:
+        return _fitting(population)
+    if isinstance(methods, str | Method) or callable(methods):
+        methods = [methods]
+    chosen = list(dict.fromkeys(as_method(method) for method in as_list("methods", methods)))
+    if not chosen:
+        raise InvalidValueError("no method is named; expected at least one")
+    for method in chosen:
+        check_fit(method, population)
+        if [other.name for other in chosen].count(method.name) > 1:
+            raise InvalidValueError(f"two methods have the name {method.name!r}")
+        if min(levels) <= method.level_above:
+            raise InvalidValueError(
+                f"the tails of {method.name} leave nothing between them at level "
+                f"{min(levels):g}; expected a level above {method.level_above:g}"
+            )
+    return chosen
+
+
+def method_identity(method: Method) -> str:
+    """Return a text that identifies a method among others of the same name."""
+    function = method.compute.function if isinstance(method.compute, _OwnMethod) else method.compute
+    home, name = (getattr(function, key, "") for key in ("__module__", "__qualname__"))
+    return f"{method.name} ({home}.{name})"

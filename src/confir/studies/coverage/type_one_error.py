@@ -1,0 +1,199 @@
+"""How often do intervals from few topics miss? Type I error ([Park2011] §2).
+
+A run's scores on all topics are the population. Samples of few topics are drawn from it, and the
+intervals that miss the population's mean are counted, averaged over the runs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from confir.arguments import as_generator, as_integers, as_path
+from confir.arrays import Floats
+from confir.data.result import Record, Result, Variable, axis, constant, over, result
+from confir.data.scores import Scores
+from confir.data.tables.score_objects import ScoresSource
+from confir.defaults import SAMPLE_REPLICATES, SAMPLES
+from confir.errors import InvalidValueError
+from confir.measures.evaluation import as_scores
+from confir.parallel import Progress
+from confir.resampling.topics import Rng
+from confir.studies.coverage.miss_counts import Sampling, check_size, count_misses
+from confir.studies.coverage.studied_methods import MethodLike
+
+# [Park2011] §2: the proposed errors, 0.05 to 0.50 in steps of 0.05, as levels.
+PARK_LEVELS = tuple(round(1.0 - 0.05 * step, 2) for step in range(1, 11))
+PARK_TOPICS = (5, 10, 20)
+
+
+@result
+class TypeOneError(Result):
+    """The share of intervals that miss the population's mean.
+
+    Attributes
+    ----------
+    columns
+        (run, measure) of each population.
+    methods, topics, levels
+        Names of the methods, sizes of the samples, levels of the intervals.
+    error
+        Share of intervals that miss: methods × topics × levels × columns.
+    below, above
+        The same for the intervals that the truth lies below, and above.
+    undefined
+        Share of samples without an interval, which count as misses.
+    mean_error_se
+        Standard error of the error averaged over the columns: methods × topics × levels.
+    skewness
+        Skewness of each population (columns).
+    bias
+        Mean of the samples' means less the population's, topics × columns.
+    sampling
+        "with" or "without" replacement.
+    samples, replicates
+        Samples of each size, and replicates of each sample.
+    """
+
+    columns: tuple[tuple[str, str], ...] = axis("column")
+    methods: tuple[str, ...] = axis("method")
+    topics: tuple[int, ...] = axis("topics")
+    levels: tuple[float, ...] = axis("level")
+    error: Floats = over("method", "topics", "level", "column")
+    below: Floats = over("method", "topics", "level", "column")
+    above: Floats = over("method", "topics", "level", "column")
+    undefined: Floats = over("method", "topics", "level", "column")
+    mean_error_se: Floats = over("method", "topics", "level")
+    skewness: Floats = over("column")
+    bias: Floats = over("topics", "column")
+    sampling: Sampling = constant()
+    samples: int
+    replicates: int
+
+    label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"column": ("run", "measure")}
+    record_columns = ("method", "topics", "level", "error", "sampling")
+    row_order = ("method", "topics", "level")
+
+    @property
+    def mean_error(self) -> Floats:
+        """The error averaged over the columns: methods × topics × levels."""
+        scored = ~np.isnan(self.skewness)
+        mean: Floats = self.error[..., scored].mean(axis=3)
+        return mean
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield the error averaged over the populations."""
+        yield Variable("error", ("method", "topics", "level"), self.mean_error)
+
+    def by_run(self) -> list[Record]:
+        """Return a record (run, measure, skewness, bias, then as in `to_records`) per column."""
+        return [
+            {
+                "run": run,
+                "measure": measure,
+                "skewness": float(self.skewness[c]),
+                "bias": float(self.bias[t, c]),
+                "method": method,
+                "topics": size,
+                "level": level,
+                "error": float(self.error[k, t, v, c]),
+                "sampling": self.sampling,
+            }
+            for c, (run, measure) in enumerate(self.columns)
+            for k, method in enumerate(self.methods)
+            for t, size in enumerate(self.topics)
+            for v, level in enumerate(self.levels)
+        ]
+
+
+def estimate_type_one_error(
+    scores: ScoresSource,
+    *,
+    methods: MethodLike | Iterable[MethodLike] | None = None,
+    topics: int | Sequence[int] = PARK_TOPICS,
+    levels: float | Sequence[float] = PARK_LEVELS,
+    sampling: Sampling = "without",
+    samples: int = SAMPLES,
+    replicates: int = SAMPLE_REPLICATES,
+    rng: Rng = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    resume: str | os.PathLike[str] | None = None,
+) -> TypeOneError:
+    """Return how often intervals from samples of few topics miss the mean over all topics.
+
+    Parameters
+    ----------
+    scores
+        What `as_scores` takes; each run's scores are a population of topics.
+    methods
+        Names of methods; `Method` objects or users' functions; by default all that fit.
+    topics, levels
+        Sizes of the samples, and levels of the intervals.
+    sampling
+        "without" replacement, as in the paper, or "with": independent draws.
+    samples, replicates
+        Samples of each size, and bootstrap replicates of each.
+    rng, jobs, progress, resume
+        Seed or generator; threads; called after each part; a folder that keeps parts.
+    """
+    scores = as_scores(scores)
+    sizes = tuple(dict.fromkeys(as_integers("topics", topics, lowest=0)))
+    folder = None if resume is None else Path(as_path("resume", resume))
+    if resume is not None and rng is None:
+        raise InvalidValueError("a study that may be resumed needs a seed; give rng a number")
+    for size in sizes:
+        check_size(size, len(scores.topics), sampling)
+    start = int(as_generator(rng).integers(2**63))
+    parts = [
+        count_misses(
+            scores,
+            methods=methods,
+            levels=levels,
+            topics=size,
+            samples=samples,
+            replicates=replicates,
+            sampling=sampling,
+            rng=np.random.default_rng([start, size]),  # whatever other sizes are studied
+            jobs=jobs,
+            progress=progress,
+            resume=None if folder is None else folder / f"topics-{size}",
+        )
+        for size in sizes
+    ]
+    below, above, undefined = (
+        np.stack([part.share(getattr(part, name)) for part in parts], axis=1)
+        for name in ("below", "above", "undefined")
+    )
+    return TypeOneError(
+        columns=parts[0].labels,
+        methods=parts[0].methods,
+        topics=sizes,
+        levels=parts[0].levels,
+        error=np.stack([part.error for part in parts], axis=1),
+        below=below,
+        above=above,
+        undefined=undefined,
+        mean_error_se=np.stack([part.mean_error_se for part in parts], axis=1),
+        skewness=_skewness(scores),
+        bias=np.stack([part.bias for part in parts]),
+        sampling=sampling,
+        samples=samples,
+        replicates=replicates,
+    )
+
+
+def _skewness(scores: Scores) -> Floats:
+    """Return the population skewness of each run and measure; NaN without a score."""
+    values = scores.values.reshape(len(scores.topics), -1)
+    count = (~np.isnan(values)).sum(axis=0)
+    deviation = np.nan_to_num(values - scores.mean().reshape(-1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        second, third = ((deviation**power).sum(axis=0) / count for power in (2, 3))
+        skewness = third / second**1.5
+    varies = np.fmax.reduce(values) > np.fmin.reduce(values)
+    return np.where(varies, skewness, np.where(count > 0, 0.0, np.nan))

@@ -1,0 +1,1 @@
+"""What do runs and qrels lack?"""

@@ -1,0 +1,70 @@
+"""Charts of the quality of data: how much of what runs retrieved was never judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from confir.report.charts import (
+    import_altair,
+    names_best_first,
+    numbered,
+    run_rows,
+    styled,
+)
+from confir.report.inline_records import inline_records
+from confir.studies.data_quality.data_quality import DataQuality
+
+# Rows of more runs are too low for numbers in the cells.
+_MOST_WRITTEN = 40
+
+# From nothing to all; above the share, white text is read better than black.
+_LIGHTEST, _DARKEST = "#ffffff", "#08519c"
+_DARK = 0.78
+
+
+def quality_chart(quality: DataQuality) -> Any:
+    """Return a chart of unjudged shares: one row per run, highest first, one column per cutoff."""
+    alt = import_altair()
+    records = [
+        {"run": record["run"], "cutoff": cutoff, "unjudged": record[f"unjudged_{cutoff}"]}
+        for record in quality.to_records()
+        for cutoff in quality.cutoffs
+    ]
+    told = [record for record in records if record["cutoff"] == quality.main_cutoff]
+    order = names_best_first(told, "unjudged")
+    rows, step = run_rows(alt, order)
+    rows["grid"] = False  # it would strike the numbers through
+    base = alt.Chart(inline_records(numbered(records, run=order))).encode(
+        x=alt.X(
+            "cutoff:O",
+            sort=list(quality.cutoffs),
+            title="first k documents",
+            axis=alt.Axis(orient="top", labelAngle=0, grid=False),
+        ),
+        y=alt.Y("run_number:N", title=None, axis=rows),
+        tooltip=[
+            alt.Tooltip("run:N"),
+            alt.Tooltip("cutoff:O"),
+            alt.Tooltip("unjudged:Q", format=".1%"),
+        ],
+    )
+    cells = base.mark_rect().encode(
+        color=alt.Color(
+            "unjudged:Q",
+            scale=alt.Scale(domain=[0, 1], range=[_LIGHTEST, _DARKEST], interpolate="rgb"),
+            legend=alt.Legend(title="unjudged", format=".0%", values=[0, 0.5, 1]),
+        )
+    )
+    layers = [cells]
+    if len(order) <= _MOST_WRITTEN:
+        dark = alt.datum.unjudged > _DARK
+        layers.append(
+            base.transform_filter("isValid(datum.unjudged)")
+            .mark_text(fontSize=10)
+            .encode(
+                text=alt.Text("unjudged:Q", format=".0%"),
+                color=alt.condition(dark, alt.value("white"), alt.value("black")),
+            )
+        )
+    drawing = alt.layer(*layers).properties(width=alt.Step(52), height=step)
+    return styled(drawing, "Share of the first k documents that were never judged")

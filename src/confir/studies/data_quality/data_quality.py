@@ -1,0 +1,232 @@
+"""Data quality: missing topics, unjudged documents, and tied scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.arguments import as_integers
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.experiment import Experiment, ReadingRules, as_experiment
+from confir.data.files import PathLike
+from confir.data.qrels import Qrels
+from confir.data.ranked_lists import RankedLists
+from confir.data.rankings import Rankings
+from confir.data.result import (
+    Record,
+    Result,
+    Variable,
+    axis,
+    columns_of,
+    constant,
+    over,
+    records_of,
+    result,
+)
+from confir.data.run import Run
+from confir.studies.data_quality.sentences import quality_sentences
+
+DEFAULT_CUTOFFS = (5, 10, 20, 100, 1000)
+
+# Where users look, and what most reports score: the cutoff that sentences are about.
+MAIN_CUTOFF = 10
+
+
+@result
+class DataQuality(Result):
+    """What runs lack, and how much of them was judged. Only lists of topics of the qrels count.
+
+    Attributes
+    ----------
+    topics, runs, cutoffs
+        Topics of the qrels, names of the runs, and the ranks down to which shares are counted.
+    missing, unknown
+        By run: the topics of the qrels that it lacks, and its topics that the qrels lack.
+    lengths
+        Number of documents in each list, runs × topics; 0 where the run lacks the topic.
+    unjudged
+        Share of the first k documents, or of a shorter list, without a judgement; mean over the
+        lists: runs × cutoffs, NaN for a run without lists.
+    tied
+        Share of a run's documents whose score another one has in the same list; NaN without lists.
+    largest_tie
+        Number of documents in each run's largest group of equal scores; 0 where none are equal.
+    judged, relevant
+        Number of documents of each topic that are judged, and that have gain ``rel`` or more.
+    rel
+        Lowest gain that counts as relevant.
+    """
+
+    topics: tuple[str, ...]
+    runs: tuple[str, ...] = axis("run")
+    cutoffs: tuple[int, ...] = axis("cutoff")
+    missing: tuple[tuple[str, ...], ...] = over("run")
+    unknown: tuple[tuple[str, ...], ...] = over("run")
+    lengths: Integers = over("run")
+    unjudged: Floats = over("run", "cutoff")
+    tied: Floats = over("run")
+    largest_tie: Integers = over("run")
+    judged: Integers
+    relevant: Integers
+    rel: int = constant()
+
+    row_order = ("run",)
+
+    @property
+    def main_cutoff(self) -> int:
+        """The cutoff that sentences are about and that runs are ordered by."""
+        lower = [cutoff for cutoff in self.cutoffs if cutoff <= MAIN_CUTOFF]
+        return max(lower) if lower else min(self.cutoffs)
+
+    @property
+    def without_relevant(self) -> tuple[str, ...]:
+        """The topics that have no relevant document."""
+        return self._topics(self.relevant == 0)
+
+    @property
+    def with_one_relevant(self) -> tuple[str, ...]:
+        """The topics that have one relevant document."""
+        return self._topics(self.relevant == 1)
+
+    def sentences(self) -> list[str]:
+        """Return what a reader of scores should know, in words; "nothing unusual" if nothing."""
+        return quality_sentences(self)
+
+    def variables(self) -> list[Variable]:
+        """Return lists, topics and ties of each run, and a share unjudged per cutoff."""
+        missing = [len(topics) for topics in self.missing]
+        lengths = [_list_lengths(lengths) for lengths in self.lengths]
+        columns = {
+            "run": self.runs,
+            "lists": [len(self.topics) - count for count in missing],
+            "missing_topics": missing,
+            "unknown_topics": [len(topics) for topics in self.unknown],
+            **columns_of(_ListLengths._fields, lengths),
+            "tied": self.tied,
+            "largest_tie": self.largest_tie,
+            **{f"unjudged_{k}": self.unjudged[:, place] for place, k in enumerate(self.cutoffs)},
+        }
+        return [Variable(name, ("run",), values) for name, values in columns.items()]
+
+    def topic_records(self) -> list[Record]:
+        """Return a record (topic, judged, relevant) per topic of the qrels."""
+        numbers = {"judged": self.judged.tolist(), "relevant": self.relevant.tolist()}
+        return records_of({"topic": self.topics, **numbers})
+
+    def qrels_record(self) -> Record:
+        """Return the qrels in numbers: topics, judged and relevant documents of a topic."""
+        return {
+            "topics": len(self.topics),
+            **_spread("judged", self.judged),
+            **_spread("relevant", self.relevant),
+            "without_relevant": len(self.without_relevant),
+            "with_one_relevant": len(self.with_one_relevant),
+        }
+
+    def _topics(self, chosen: Booleans) -> tuple[str, ...]:
+        return tuple(self.topics[t] for t in np.flatnonzero(chosen).tolist())
+
+
+def inspect_data(
+    qrels: Experiment | Qrels | PathLike | Mapping[str, Any] | Any,
+    runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any = None,
+    *,
+    cutoffs: Sequence[int] = DEFAULT_CUTOFFS,
+    rel: int = 1,
+) -> DataQuality:
+    """Return what runs and qrels lack: topics, judgements, and distinct retrieval scores.
+
+    Parameters
+    ----------
+    qrels, runs
+        Files or objects, as in `evaluate`, or an `Experiment` alone.
+    cutoffs
+        Rank or ranks down to which the share of unjudged documents is counted.
+    rel
+        Lowest gain that counts as relevant.
+    """
+    ranks = as_integers("cutoffs", cutoffs)
+    experiment = as_experiment(qrels, runs, ReadingRules(rel))
+    return inspect_lists(experiment.lists(), cutoffs=ranks, rel=experiment.rules.rel)
+
+
+def inspect_lists(
+    lists: RankedLists, *, cutoffs: Sequence[int] = DEFAULT_CUTOFFS, rel: int = 1
+) -> DataQuality:
+    """Return what `inspect_data` does, of lists that are read already."""
+    qrels, depth = lists.qrels, lists.depth
+    ranks = tuple(sorted({int(cutoff) for cutoff in cutoffs}))
+    levels, counts = qrels.count_by_gain()
+    tied, largest_tie = _ties(lists)
+    return DataQuality(
+        topics=qrels.topics,
+        runs=lists.runs,
+        cutoffs=ranks,
+        missing=tuple(
+            tuple(qrels.topics[t] for t in np.flatnonzero(lengths == 0).tolist())
+            for lengths in depth
+        ),
+        unknown=lists.unknown,
+        lengths=depth,
+        unjudged=np.array([_unjudged(rankings, ranks) for rankings in lists.rankings()]),
+        tied=tied,
+        largest_tie=largest_tie,
+        judged=counts.sum(axis=1),
+        relevant=counts[:, levels >= rel].sum(axis=1),
+        rel=rel,
+    )
+
+
+def _unjudged(rankings: Rankings, cutoffs: Sequence[int]) -> list[float]:
+    """Return the share of unjudged documents at each cutoff, the mean over a run's lists."""
+    present = rankings.present[0]
+    if not present.any():
+        return [np.nan] * len(cutoffs)
+    shares = []
+    for cutoff in cutoffs:
+        seen = np.minimum(rankings.depth, cutoff)[0, present, 0]
+        judged = rankings.total(rankings.copies_within(cutoff))[0, present, 0]
+        shares.append(float(((seen - judged) / seen).mean()))
+    return shares
+
+
+def _ties(lists: RankedLists) -> tuple[Floats, Integers]:
+    """Return each run's share of tied documents, and its largest tied group."""
+    first = np.ones(len(lists.scores), bool)  # documents that start a group of equal scores
+    np.not_equal(lists.scores[1:], lists.scores[:-1], out=first[1:])
+    first[lists.offsets[:-1][np.diff(lists.offsets) > 0]] = True
+    starts = np.flatnonzero(first)
+    sizes = np.diff(starts, append=len(lists.scores))
+    listed = lists.depth.sum(axis=1)
+    run = np.repeat(np.arange(len(lists.runs)), listed)[starts]
+    tied = np.where(sizes > 1, sizes, 0)
+    largest = np.zeros(len(lists.runs), np.int64)
+    np.maximum.at(largest, run, tied)
+    with np.errstate(invalid="ignore"):
+        share: Floats = np.bincount(run, tied, len(lists.runs)) / listed
+    return share, largest
+
+
+class _ListLengths(NamedTuple):
+    """Lengths of a run's lists, under their names in records."""
+
+    shortest: int
+    median: float
+    longest: int
+
+
+def _list_lengths(lengths: Integers) -> _ListLengths:
+    present = lengths[lengths > 0]
+    if len(present) == 0:
+        return _ListLengths(0, float("nan"), 0)
+    return _ListLengths(int(present.min()), float(np.median(present)), int(present.max()))
+
+
+def _spread(name: str, counts: Integers) -> Record:
+    return {
+        f"{name}_min": int(counts.min()),
+        f"{name}_median": float(np.median(counts)),
+        f"{name}_max": int(counts.max()),
+    }

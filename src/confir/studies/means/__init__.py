@@ -1,0 +1,1 @@
+"""How well do the runs do, and how far can a mean be trusted?"""

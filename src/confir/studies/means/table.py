@@ -1,0 +1,100 @@
+"""Tables of scores and of their means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from confir.arrays import Integers
+from confir.data.scores import Scores
+from confir.errors import enumerate_names
+from confir.intervals.interval import Interval, name_methods
+from confir.order import best_first
+from confir.report.numbers import interval_text, number_text, percent, topics_text
+from confir.report.tables import Cell, Table, best_runs, topics_column
+
+
+def interval_table(intervals: Interval | Sequence[Interval], note: str | None = None) -> Table:
+    """Return a table of means with intervals: one row per run, one column per measure.
+
+    The best run comes first. Where runs have means over unequal numbers of topics, a column gives the
+    numbers, and no run is marked as the best. Several intervals of the same scores give a row each,
+    named by method and level.
+    """
+    if isinstance(intervals, Interval):
+        intervals = [intervals]
+    first = intervals[0]
+    runs, measures = _axes(first.labels)
+    shape = (len(runs), len(measures))
+    mean = first.estimate.reshape(shape)
+    topics = first.topics.reshape(shape)
+    best = best_runs(mean, topics)
+    heading, counts = topics_column(topics)
+    several = len(intervals) > 1
+    several_levels = len({interval.level for interval in intervals}) > 1
+    rows = []
+    for r in best_first(mean[:, 0]):
+        for interval in intervals:
+            low, high = interval.low.reshape(shape)[r], interval.high.reshape(shape)[r]
+            cells = [
+                Cell(interval_text(mean[r, m], low[m], high[m]), bool(best[r, m]))
+                for m in range(len(measures))
+            ]
+            label = f"{interval.method} {interval.level:g}" if several_levels else interval.method
+            rows.append((Cell(runs[r]), *([Cell(label)] if several else []), *counts[r], *cells))
+    names: tuple[str, ...] = ("run", "method") if several else ("run",)
+    note = means_note(intervals, topics) if note is None else note
+    return Table((*names, *heading, *measures), tuple(rows), note, names=len(names))
+
+
+def means_note(intervals: Sequence[Interval], topics: Integers) -> str:
+    """Return what means with intervals are: level, methods, topics, and what is assumed."""
+    by = f"{percent(intervals[0].level)} interval by {name_methods(intervals)}"
+    note = f"mean with {by}, over {topics_text(topics)}"
+    assumed = list(dict.fromkeys(name for interval in intervals for name in interval.assumed))
+    return f"{note}; {bounds_note(assumed)}" if assumed else note
+
+
+def bounds_note(measures: Sequence[str]) -> str:
+    """Return that measures which confir does not know are taken to lie in [0, 1], and why."""
+    verb, whose = ("is", "its") if len(measures) == 1 else ("are", "their")
+    return (
+        f"{enumerate_names(measures, 5)}, unknown to confir, {verb} taken to lie in [0, 1], as all "
+        f"of {whose} scores do"
+    )
+
+
+def mean_table(scores: Scores) -> Table:
+    """Return means without intervals: one row per run, best first, one column per measure."""
+    mean, topics = scores.mean(), scores.topic_counts()
+    best = best_runs(mean, topics)
+    heading, counts = topics_column(topics)
+    rows = tuple(
+        (
+            Cell(scores.runs[r]),
+            *counts[r],
+            *(Cell(number_text(v), bool(b)) for v, b in zip(mean[r], best[r], strict=True)),
+        )
+        for r in best_first(mean[:, 0])
+    )
+    note = f"means over {topics_text(topics)}"
+    return Table(("run", *heading, *scores.measures), rows, note)
+
+
+def topic_table(scores: Scores, note: str = "") -> Table:
+    """Return a table of scores: one row per run and topic, one column per measure."""
+    rows = tuple(
+        (
+            Cell(run),
+            Cell(topic),
+            *(Cell(number_text(value)) for value in scores.values[t, r].tolist()),
+        )
+        for r, run in enumerate(scores.runs)
+        for t, topic in enumerate(scores.topics)
+    )
+    return Table(("run", "topic", *scores.measures), rows, note, names=2)
+
+
+def _axes(labels: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    """Return runs and measures of labels, each in order of appearance."""
+    runs = list(dict.fromkeys(run for run, _ in labels))
+    return runs, list(dict.fromkeys(measure for _, measure in labels))

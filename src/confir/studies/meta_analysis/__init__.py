@@ -1,0 +1,1 @@
+"""What do several collections say together?"""

@@ -1,0 +1,197 @@
+"""``confir meta``: what do several topics, or several collections, say together?"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from confir.cli import options
+from confir.cli.explicit_options import refuse_options
+from confir.cli.groups import Instead, Without
+from confir.cli.input import Inputs, reading_options
+from confir.errors import FormatError, InvalidValueError, counted
+from confir.studies.collection.command import SmallROption
+
+if TYPE_CHECKING:
+    from confir.studies.meta_analysis.meta_analysis import PooledModels
+    from confir.studies.meta_analysis.topic_effects import StudyEffects
+
+_POOLING = "Pooling"
+
+# Options that say how documents are resampled.
+_OF_DOCUMENTS = ("pairing", "small_r", "epsilon", "replicates", "seed")
+
+MeasuresOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-m",
+        "--measure",
+        metavar="NAME",
+        help="Pool this measure over the topics of QRELS RUN..., with errors from resampled "
+        "documents (repeatable; a measure in [0, 1], such as AP).",
+        rich_help_panel="Input",
+    ),
+]
+
+
+def meta_command(
+    *,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE...",
+            help="Tables of effects: CSV, TSV, JSON, JSONL or Parquet. Of several files, each is a "
+            "collection, named by its file or as NAME=FILE. With -m: QRELS RUN..., whose topics "
+            "are pooled.",
+        ),
+    ] = None,
+    inputs: Annotated[
+        Inputs,
+        Without("qrels", "runs", "scores", "bounded"),
+        Instead(measure=MeasuresOption),
+    ],
+    effect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Compute effects from scores: score, logit, difference, logit-difference, or adjusted "
+            "(logit less the baseline's, or the mean of all runs). With -m by default logit, or "
+            "logit-difference from a baseline; a table needs limits.",
+            rich_help_panel=_POOLING,
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="The run that --effect refers to: its name or, with -m, its file.",
+            rich_help_panel=_POOLING,
+        ),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="stouffer, fixed, or random effects: dersimonian-laird, paule-mandel or reml, "
+            "also with +hartung-knapp (repeatable; by default all).",
+            rich_help_panel=_POOLING,
+        ),
+    ] = None,
+    pairing: Annotated[
+        str,
+        options.choice(
+            *("paired", "independent"),
+            help="Errors of differences: both runs on the same resampled collections, or each on "
+            "its own.",
+            panel="Statistics",
+        ),
+    ] = "paired",
+    small_r: SmallROption = True,
+    statistics: options.DocumentStatistics,
+    out: options.Output,
+) -> None:
+    """Pool the effects of several topics or collections, and estimate their heterogeneity.
+
+    Examples: `confir meta trec7.json trec8.json -o forest.svg`, files that `confir compare` wrote;
+    `confir meta qrels.txt bm25.run dense.run -m AP --baseline bm25`, over topics
+    """
+    from confir.cli.input import check_choice
+    from confir.intervals.interval import check_level
+    from confir.studies.collection.command import DOCUMENTS_NEEDED, check_settings, resample
+    from confir.studies.meta_analysis.meta_analysis import MODELS, pool_models
+    from confir.studies.meta_analysis.topic_effects import EFFECTS, check_effect, collection_effects
+
+    out.prepare()
+    level = statistics.level
+    check_level(level)
+    if effect is not None:
+        check_choice("--effect", effect, EFFECTS)
+        check_effect(effect, has_baseline=baseline is not None)
+    for name in model or ():
+        check_choice("--model", name, tuple(MODELS))
+    if not files:
+        raise InvalidValueError(
+            "expected FILE..., tables of effects, or QRELS RUN... with -m; for example: "
+            "confir meta trec7.json trec8.json"
+        )
+    if inputs.measure is None:
+        reason = "is for QRELS RUN..., whose measure -m names; tables of effects do not need it"
+        refuse_options(inputs.context, (*reading_options(), *_OF_DOCUMENTS), reason)
+        found, note = _of_tables(files, effect, baseline, level)
+    else:
+        if baseline is None or effect == "adjusted":
+            reason = "is for differences; expected --baseline RUN, and not --effect adjusted"
+            refuse_options(inputs.context, ["pairing"], reason)
+        check_settings(statistics, inputs.measure, inputs.rel)
+        named = replace(inputs, qrels=files[0], runs=files[1:])
+        experiment = named.experiment(
+            baseline=baseline,
+            instead=DOCUMENTS_NEEDED,
+            example="confir meta qrels.txt bm25.run dense.run -m AP",
+        )
+        sample = resample(experiment, statistics, quiet=out.quiet)
+        found = collection_effects(
+            sample,
+            effect=effect,
+            baseline=named.find_baseline(baseline, sample.runs),
+            pairing="paired" if pairing == "paired" else "independent",
+            small_r=small_r,
+            level=level,
+            epsilon=statistics.epsilon,
+        )
+        drawn = (
+            f"{counted(statistics.replicates, 'replicate')} of the collection, seed "
+            f"{statistics.seed}"
+        )
+        note = f"studies are topics; {drawn}"
+    models = pool_models(**found._asdict(), models=model or list(MODELS), level=level)
+    _show(models, note, out)
+
+
+def _of_tables(
+    files: list[str], effect: str | None, baseline: str | None, level: float
+) -> tuple[StudyEffects, str]:
+    """Return the effects in tables, and what their studies are."""
+    from confir.data.tables.effect_files import read_effects
+    from confir.studies.meta_analysis.topic_effects import table_effects
+
+    if baseline is not None and effect is None:
+        raise InvalidValueError(
+            "--baseline needs --effect, which says what to make of a table's scores, or -m for "
+            "QRELS RUN..."
+        )
+    try:
+        table = read_effects(files, level=level)
+    except FormatError as error:
+        if not error.problem.startswith("no column"):
+            raise
+        problem = f"{error.problem}; to pool the topics of QRELS RUN..., name a measure with -m"
+        raise FormatError(problem, path=error.path, line=error.line) from None
+    note = "" if table.unit == "study" else f"studies are {table.unit}s"
+    return table_effects(table, effect=effect, baseline=baseline), note
+
+
+def _show(models: PooledModels, note: str, out: options.Output) -> None:
+    """Write or print the pooled effects; a terminal and Markdown have them in words, too."""
+    from confir.cli.streams import print_text
+    from confir.cli.terminal import Answer
+    from confir.data.files import write_whole
+    from confir.studies.comparison.table import sections_to_markdown, sections_to_text
+    from confir.studies.meta_analysis.table import meta_sections, pooled_table
+
+    if out.output is not None and Path(out.output).suffix.lower() == ".md":
+        write_whole(out.output, sections_to_markdown(meta_sections(models, note)).encode())
+    elif out.output is None and out.kind == "md":
+        print_text(sections_to_markdown(meta_sections(models, note)))
+    elif out.output is None and out.kind == "table":
+        terminal = sys.stdout.isatty()
+        width = shutil.get_terminal_size().columns if terminal else None
+        sections = meta_sections(models, note)
+        sys.stdout.write(sections_to_text(sections, colour=terminal, width=width))
+    else:
+        out.deliver(Answer(models.to_records(), pooled_table(models, note), models))

@@ -1,0 +1,428 @@
+"""What do several topics, or several collections, say together? Meta-analysis of effects.
+
+Each study (a topic, a collection) gives an effect and its standard error. [Cormack2006] §9 pools
+them by Stouffer's test or by a fixed effect, and names random effects for studies that differ.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from confir.arguments import as_choice, as_choices, as_level
+from confir.arrays import Floats, Integers
+from confir.data.result import (
+    Columns,
+    Record,
+    Result,
+    Variable,
+    axis,
+    constant,
+    over,
+    records_of,
+    result,
+)
+from confir.data.tables.effect_files import Group
+from confir.defaults import LEVEL
+from confir.errors import (
+    DegenerateSampleWarning,
+    UnsupportedMethodError,
+    enumerate_names,
+)
+from confir.intervals.interval import Limits
+from confir.intervals.quantiles import t_quantile
+from confir.studies.meta_analysis.effect_sample import (
+    EffectSample,
+    effect_sample,
+    inverse_sum,
+    or_nan,
+    weighted_mean,
+)
+from confir.studies.meta_analysis.tau2 import DERSIMONIAN_LAIRD, PAULE_MANDEL, REML, TAU2_ESTIMATORS
+
+RANDOM, FIXED, STOUFFER = "random", "fixed", "stouffer"
+NORMAL, HARTUNG_KNAPP = "normal", "hartung-knapp"
+
+
+class Model(NamedTuple):
+    """A way to pool: the kind of model, and for random effects how τ² and limits are found."""
+
+    kind: str
+    tau2: str | None = None
+    interval: str = NORMAL
+
+    @property
+    def name(self) -> str:
+        """Its name in results and options, such as ``reml+hartung-knapp``."""
+        if self.tau2 is None:
+            return self.kind
+        return self.tau2 if self.interval == NORMAL else f"{self.tau2}+{self.interval}"
+
+
+# Of the random models, this one's intervals covered best in simulations with few studies.
+DEFAULT_MODEL = Model(RANDOM, PAULE_MANDEL, HARTUNG_KNAPP)
+
+MODELS = {
+    model.name: model
+    for model in (
+        Model(STOUFFER),
+        Model(FIXED),
+        *(
+            Model(RANDOM, tau2, interval)
+            for tau2 in (DERSIMONIAN_LAIRD, PAULE_MANDEL, REML)
+            for interval in (NORMAL, HARTUNG_KNAPP)
+        ),
+    )
+}
+
+
+@result
+class PooledEffect(Result):
+    """Effects of studies, pooled by one model; arrays have the shape of the columns.
+
+    Attributes
+    ----------
+    studies, groups
+        Names of the studies, and what each column is about.
+    effects, sigmas
+        What was pooled, studies × columns; NaN where a study was left out.
+    model
+        Kind of model, estimator of τ², and kind of interval.
+    effect, se, low, high
+        The pooled effect, its standard error and limits. Stouffer's test has none.
+    p, p_greater
+        Of the null hypothesis of no effect: two-sided, and one-sided for an effect above 0.
+    q, q_p, i2, tau2
+        Cochran's Q and its p-value, the share (Q - df)/Q of variation beyond chance, and the
+        variance between studies.
+    predicted_low, predicted_high
+        Where the true effect of a further study is expected; of random effects only.
+    weights
+        Share of each study in the pooled effect, studies × columns.
+    count, level
+        Number of studies pooled, and confidence level.
+    """
+
+    studies: tuple[str, ...] = axis("study")
+    groups: tuple[Group, ...] = axis("group")
+    effects: Floats = over("study", "group", flat=True)
+    sigmas: Floats = over("study", "group", flat=True)
+    model: Model
+    effect: Floats = over("group", flat=True)
+    se: Floats = over("group", flat=True)
+    low: Floats = over("group", flat=True)
+    high: Floats = over("group", flat=True)
+    p: Floats = over("group", flat=True)
+    p_greater: Floats = over("group", flat=True)
+    q: Floats = over("group", flat=True)
+    q_p: Floats = over("group", flat=True)
+    i2: Floats = over("group", flat=True)
+    tau2: Floats = over("group", flat=True)
+    predicted_low: Floats = over("group", flat=True)
+    predicted_high: Floats = over("group", flat=True)
+    weights: Floats = over("study", "group", flat=True)
+    count: Integers = over("group", column="studies", flat=True)
+    level: float = constant()
+
+    label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"group": Group._fields}
+    row_order = ("group",)
+    record_columns = (
+        *Group._fields,
+        "model",
+        "effect",
+        "low",
+        "high",
+        "p",
+        "q",
+        "i2",
+        "tau2",
+        "q_p",
+        "p_greater",
+        "predicted_low",
+        "predicted_high",
+        "studies",
+        "level",
+    )
+
+    def __repr__(self) -> str:
+        size = f"{len(self.groups)} columns, level={self.level:g}"
+        if len(self.groups) == 1:
+            effect, low, high, i2 = (
+                float(array.reshape(-1)[0]) for array in (self.effect, self.low, self.high, self.i2)
+            )
+            size = f"{effect:.4f} [{low:.4f}, {high:.4f}], level={self.level:g}, i2={i2:.2f}"
+        return f"PooledEffect({size}, model={self.model.name!r})"
+
+    def variables(self) -> list[Variable]:
+        """Return the columns of the records; the collection only where groups differ in it."""
+        left_out = set(Group._fields) - set(_fields(self.groups))
+        return [one for one in Result.variables(self) if one.column not in left_out]
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield the name of the model."""
+        yield Variable("model", (), self.model.name)
+
+    def study_records(self) -> list[Record]:
+        """Return a record per study pooled: its group, effect, limits and weight."""
+        shape = (len(self.studies), len(self.groups))
+        effects, sigmas, weights = (
+            array.reshape(shape) for array in (self.effects, self.sigmas, self.weights)
+        )
+        margin = t_quantile(np.array(np.inf), self.level) * sigmas
+        numbers = {
+            "effect": effects,
+            "low": effects - margin,
+            "high": effects + margin,
+            "weight": weights,
+        }
+        pooled = ~np.isnan(effects.T)
+        places = np.argwhere(pooled).tolist()
+        groups = [self.groups[g] for g, _ in places]
+        return records_of(
+            {
+                **{name: [getattr(one, name) for one in groups] for name in _fields(self.groups)},
+                "study": [self.studies[s] for _, s in places],
+                **{name: array.T[pooled].tolist() for name, array in numbers.items()},
+            }
+        )
+
+    @property
+    def normal_limits(self) -> Limits:
+        """Limits from the model's variance alone, as with the interval "normal"."""
+        with np.errstate(divide="ignore"):
+            total = np.nansum(1.0 / (self.sigmas**2 + self.tau2), axis=0)
+        margin = t_quantile(np.array(np.inf), self.level) / np.sqrt(or_nan(total))
+        return Limits(self.effect - margin, self.effect + margin)
+
+
+@result
+class PooledModels(Result):
+    """The same effects pooled by several models, side by side."""
+
+    pooled: tuple[PooledEffect, ...] = over("model")
+
+    label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = PooledEffect.label_parts
+
+    def axes(self) -> dict[str, Sequence[Any]]:
+        """Return the models, studies and groups."""
+        models = [pooled.model.name for pooled in self.pooled]
+        return {"model": models, **(self.pooled[0].axes() if self.pooled else {})}
+
+    @property
+    def main(self) -> PooledEffect:
+        """The result by the default model; without it, by the last."""
+        by_model = {pooled.model: pooled for pooled in self.pooled}
+        return by_model.get(DEFAULT_MODEL, self.pooled[-1])
+
+    def to_dict(self) -> Columns:
+        """Return the columns of all models, the rows of a group together."""
+        parts = [pooled.to_dict() for pooled in self.pooled]
+        return {
+            name: [
+                value
+                for values in zip(*(part[name] for part in parts), strict=True)
+                for value in values
+            ]
+            for name in parts[0]
+        }
+
+
+def pool_effects(
+    effects: npt.ArrayLike,
+    sigmas: npt.ArrayLike,
+    *,
+    model: str = RANDOM,
+    tau2: str | None = None,
+    interval: str | None = None,
+    level: float = LEVEL,
+    studies: Sequence[str] | None = None,
+    groups: Sequence[Group] | None = None,
+) -> PooledEffect:
+    """Return the pooled effect of studies, with its interval and how far the studies differ.
+
+    Parameters
+    ----------
+    effects, sigmas
+        Effect and standard error of each study, or studies × columns. Where both are NaN the study
+        has no effect; an effect whose sigma is 0 or NaN is left out, and named in a warning.
+    model
+        "random", "fixed", or "stouffer" (a test without an estimate).
+    tau2
+        Of random effects: "paule-mandel" (the default), "dersimonian-laird" or "reml".
+    interval
+        Of random effects: "hartung-knapp" (the default) or "normal".
+    level
+        Confidence level.
+    studies, groups
+        Names of the studies, and what each column is about.
+    """
+    chosen = _choose_model(model, tau2, interval)
+    return pool_models(
+        effects, sigmas, models=[chosen.name], level=level, studies=studies, groups=groups
+    ).pooled[0]
+
+
+def pool_models(
+    effects: npt.ArrayLike,
+    sigmas: npt.ArrayLike,
+    *,
+    models: Sequence[str] = tuple(MODELS),
+    level: float = LEVEL,
+    studies: Sequence[str] | None = None,
+    groups: Sequence[Group] | None = None,
+) -> PooledModels:
+    """Return the effects of studies pooled by several models, side by side.
+
+    Parameters
+    ----------
+    effects, sigmas, level, studies, groups
+        As for `pool_effects`.
+    models
+        Names of models, keys of MODELS; by default all.
+    """
+    level = as_level(level)
+    names = as_choices("models", models, MODELS, "model")
+    chosen = [MODELS[name] for name in dict.fromkeys(names)]
+    sample = effect_sample(effects, sigmas, studies, groups)
+    _warn_of_few(sample, chosen)
+    return PooledModels(tuple(_pool(sample, model, level) for model in chosen))
+
+
+def _choose_model(kind: str, tau2: str | None, interval: str | None) -> Model:
+    """Return the model of that kind, with the defaults filled in."""
+    as_choice("model", kind, (RANDOM, FIXED, STOUFFER))
+    if tau2 is not None:
+        as_choice("tau2", tau2, TAU2_ESTIMATORS, "estimator of τ²")
+    if interval is not None:
+        as_choice("interval", interval, (NORMAL, HARTUNG_KNAPP))
+    if kind == RANDOM:
+        return Model(RANDOM, tau2 or DEFAULT_MODEL.tau2, interval or DEFAULT_MODEL.interval)
+    if tau2 is not None or interval == HARTUNG_KNAPP:
+        raise UnsupportedMethodError(
+            f"the model {kind!r} has neither an estimator of τ² nor Hartung-Knapp limits; both are "
+            "for the model 'random'"
+        )
+    return Model(kind)
+
+
+def _warn_of_few(sample: EffectSample, models: Sequence[Model]) -> None:
+    """Warn of columns without an interval by some of the models."""
+    needed = 2 if any(model.kind == RANDOM for model in models) else 1
+    few = [str(sample.groups[c]) for c in np.flatnonzero(sample.sizes < needed)]
+    if few:
+        warnings.warn(
+            f"random effects need 2 studies, other models 1: no interval{_of(few)}",
+            DegenerateSampleWarning,
+            stacklevel=4,
+        )
+    if any(model.interval == HARTUNG_KNAPP for model in models):
+        equal = (sample.sizes > 1) & sample.all_equal
+        same = [str(sample.groups[c]) for c in np.flatnonzero(equal)]
+        if same:
+            warnings.warn(
+                f"all effects are equal, which leaves no Hartung-Knapp interval{_of(same)}",
+                DegenerateSampleWarning,
+                stacklevel=4,
+            )
+
+
+def _of(groups: Sequence[str]) -> str:
+    named = [group for group in groups if group]
+    return f" of {enumerate_names(named, 5)}" if named else ""
+
+
+def _pool(sample: EffectSample, model: Model, level: float) -> PooledEffect:
+    from scipy.special import chdtrc
+
+    df = sample.df
+    equal_weights = sample.weights(0.0)
+    q = (equal_weights * sample.residuals(equal_weights) ** 2).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        i2 = np.where(q > df, 1.0 - df / q, 0.0)
+        q_p = chdtrc(df, q)
+    tau2 = TAU2_ESTIMATORS[model.tau2](sample) if model.tau2 else np.zeros(df.shape)
+    weights = sample.weights(tau2)
+    estimate = _stouffer(sample) if model.kind == STOUFFER else _estimate(sample, weights, model)
+    margin = t_quantile(estimate.df, level) * estimate.se
+    predicted = np.full(df.shape, np.nan)
+    if model.kind == RANDOM:
+        # Higgins, Thompson & Spiegelhalter 2009, equation 12
+        predicted = t_quantile(df - 1.0, level) * np.sqrt(tau2 + inverse_sum(weights))
+    several, some = sample.sizes > 1, sample.sizes > 0
+    shares = sample.present / or_nan(sample.sizes) if model.kind == STOUFFER else weights
+    arrays: dict[str, Floats] = {
+        "effect": estimate.effect,
+        "se": estimate.se,
+        "low": estimate.effect - margin,
+        "high": estimate.effect + margin,
+        "p": np.minimum(1.0, 2.0 * np.minimum(estimate.p_greater, estimate.p_less)),
+        "p_greater": estimate.p_greater,
+        "q": np.where(some, q, np.nan),
+        "q_p": np.where(several, q_p, np.nan),
+        "i2": np.where(several, i2, np.nan),
+        "tau2": np.full(df.shape, np.nan) if model.kind == STOUFFER else tau2,
+        "predicted_low": estimate.effect - predicted,
+        "predicted_high": estimate.effect + predicted,
+    }
+    wide = (len(sample.studies), *sample.shape)
+    absent = np.where(sample.present, 0.0, np.nan)
+    return PooledEffect(
+        studies=sample.studies,
+        groups=sample.groups,
+        effects=(sample.effects + absent).reshape(wide),
+        sigmas=(np.sqrt(sample.variances) + absent).reshape(wide),
+        model=model,
+        weights=(shares * inverse_sum(shares)).reshape(wide),
+        count=sample.sizes.reshape(sample.shape),
+        level=level,
+        **{name: array.reshape(sample.shape) for name, array in arrays.items()},
+    )
+
+
+class _Estimate(NamedTuple):
+    """A pooled effect, its standard error, degrees of freedom and one-sided p-values."""
+
+    effect: Floats
+    se: Floats
+    df: Floats
+    p_greater: Floats
+    p_less: Floats
+
+
+def _estimate(sample: EffectSample, weights: Floats, model: Model) -> _Estimate:
+    """Return the weighted mean; with Hartung-Knapp, on the scale of the observed spread."""
+    from scipy.special import ndtr, stdtr
+
+    # without τ², as for a single study, there are no weights: the plain mean is the same
+    effect = weighted_mean(sample.effects, np.where(np.isnan(weights), sample.present, weights))
+    se = np.sqrt(inverse_sum(weights))
+    df = np.full(effect.shape, np.inf)
+    if model.interval == HARTUNG_KNAPP:
+        # Knapp & Hartung 2003: Q at τ² over its degrees of freedom scales the variance
+        df = sample.df
+        scale = (weights * sample.residuals(weights) ** 2).sum(axis=0) / or_nan(df)
+        se = np.where(sample.all_equal, np.nan, se * np.sqrt(scale))
+    greater, less = (
+        np.where(np.isinf(df), ndtr(statistic), stdtr(np.maximum(df, 1.0), statistic))
+        for statistic in (-effect / se, effect / se)
+    )
+    return _Estimate(effect, se, df, greater, less)
+
+
+def _stouffer(sample: EffectSample) -> _Estimate:
+    """Return the test without an estimate; ``p_greater = 1 - Φ(Σ d_i/(√k σ_i))`` as published."""
+    from scipy.special import ndtr
+
+    z = (sample.effects / np.sqrt(sample.variances)).sum(axis=0) / np.sqrt(or_nan(sample.sizes))
+    none = np.full(z.shape, np.nan)
+    return _Estimate(none, none, np.full(z.shape, np.inf), ndtr(-z), ndtr(z))
+
+
+def _fields(groups: Sequence[Group]) -> tuple[str, ...]:
+    """Return what records say of groups; the collection only where a group names one."""
+    named = any(group.collection is not None for group in groups)
+    return Group._fields if named else Group._fields[:-1]

@@ -1,0 +1,180 @@
+"""Tables of a meta-analysis: models side by side, and sentences."""
+
+from __future__ import annotations
+
+import math
+
+from confir.data.result import Record
+from confir.data.tables.effect_files import Group
+from confir.errors import counted
+from confir.order import signed
+from confir.report.numbers import difference_text, p_text, percent, share_text
+from confir.report.tables import Cell, Table
+from confir.studies.comparison.significance import is_significant
+from confir.studies.comparison.table import TitledTable
+from confir.studies.meta_analysis.meta_analysis import (
+    FIXED,
+    HARTUNG_KNAPP,
+    STOUFFER,
+    PooledEffect,
+    PooledModels,
+)
+
+# For more groups than this, only the main model is listed, without sentences.
+MOST_IN_FULL = 6
+MOST_GROUPS_IN_WORDS = 24
+
+
+def pooled_table(models: PooledModels, note: str = "") -> Table:
+    """Return a table of pooled effects: one row per group and model; of many groups, one each."""
+    shown = models if len(models.main.groups) <= MOST_IN_FULL else PooledModels((models.main,))
+    names = _group_columns(models)
+    rows = tuple(
+        (
+            *(Cell(record[name] or "–") for name in names),
+            Cell(record["model"]),
+            Cell(_effect_text(record), effect_sign(record) != 0),
+            Cell(p_text(record["p"])),
+            Cell(difference_text(math.nan, record["predicted_low"], record["predicted_high"])),
+            Cell(_number(record["tau2"])),
+            Cell(share_text(record["i2"], 0)),
+            Cell(_heterogeneity_text(record)),
+            *([] if _same_count(models) else [Cell(str(record["studies"]))]),
+        )
+        for record in shown.to_records()
+    )
+    numbers = ["effect", "p", "further study", "τ²", "I²", "Q (p)"]
+    if not _same_count(models):
+        numbers.append("studies")
+    note = "; ".join(filter(None, (_note(models, shown), note)))
+    return Table((*names, "model", *numbers), rows, note, names=len(names) + 1)
+
+
+def pooled_effect_table(pooled: PooledEffect) -> Table:
+    """Return a table of effects pooled by one model."""
+    return pooled_table(PooledModels((pooled,)))
+
+
+def words_table(models: PooledModels) -> Table:
+    """Return a table of sentences, one for each group, by the main model."""
+    rows = tuple((Cell(sentence),) for sentence in pooled_sentences(models.main))
+    return Table(("in words",), rows)
+
+
+def meta_sections(models: PooledModels, note: str = "") -> list[TitledTable]:
+    """Return the tables of a whole meta-analysis, as many as can reasonably be read."""
+    sections = [TitledTable("Pooled effects", pooled_table(models, note))]
+    if len(models.main.groups) <= MOST_GROUPS_IN_WORDS:
+        sections.append(TitledTable("In words", words_table(models)))
+    return sections
+
+
+def pooled_sentences(pooled: PooledEffect) -> list[str]:
+    """Return a sentence per group: effect, interval, and how far the studies differ."""
+    low, high = (limit.reshape(-1).tolist() for limit in pooled.normal_limits)
+    return [
+        _sentence(group, record, pooled, (low[place], high[place]))
+        for place, (group, record) in enumerate(
+            zip(pooled.groups, pooled.to_records(), strict=True)
+        )
+    ]
+
+
+def _group_columns(models: PooledModels) -> list[str]:
+    groups = models.main.groups
+    fields = ("collection", "measure", "run", "baseline")
+    return [name for name in fields if any(getattr(group, name) is not None for group in groups)]
+
+
+def _same_count(models: PooledModels) -> bool:
+    """Whether all groups have as many studies, so that the note can say it."""
+    count = models.main.count
+    return bool((count == count.flat[0]).all())
+
+
+def effect_sign(record: Record) -> int:
+    """Return 1 or -1 where the pooled effect is significantly above or below 0, else 0."""
+    return int(record["low"] > 0) - int(record["high"] < 0)
+
+
+def _effect_text(record: Record) -> str:
+    """Return the effect with its interval; of a test alone, only the direction."""
+    if record["model"] == STOUFFER and not math.isnan(record["p"]):
+        return _direction_text(record)
+    return difference_text(record["effect"], record["low"], record["high"])
+
+
+def _direction_text(record: Record) -> str:
+    return "above 0" if record["p_greater"] <= 0.5 else "below 0"
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3g}"
+
+
+def _heterogeneity_text(record: Record) -> str:
+    if math.isnan(record["q_p"]):
+        return "–"
+    return f"{record['q']:.1f} ({p_text(record['q_p'])})"
+
+
+def _note(models: PooledModels, shown: PooledModels) -> str:
+    kinds = {pooled.model.kind for pooled in shown.pooled}
+    level = percent(models.main.level)
+    over = f" over {_studies(int(models.main.count.flat[0]))}" if _same_count(models) else ""
+    parts = [f"effect pooled{over} with {level} interval, bold where it excludes 0"]
+    if STOUFFER in kinds:
+        parts.append("p two-sided; Stouffer's method is a test without an estimate")
+    if kinds - {STOUFFER, FIXED}:
+        parts.append(f"further study: where its true effect is expected ({level})")
+    if len(shown.pooled) < len(models.pooled):
+        parts.append(f"only {shown.main.model.name} is shown: CSV and JSON have all models")
+    return "; ".join(parts)
+
+
+def _studies(count: int) -> str:
+    return counted(count, "study", "studies")
+
+
+def _sentence(
+    group: Group, record: Record, pooled: PooledEffect, normal: tuple[float, float]
+) -> str:
+    over = _studies(record["studies"])
+    parts = [f"{_effect_words(record, pooled)}, over {over} by {pooled.model.name}"]
+    if pooled.model.interval == HARTUNG_KNAPP and record["high"] - record["low"] < (
+        normal[1] - normal[0]
+    ):
+        parts.append(
+            f"narrower than the normal interval [{signed(normal[0])}, {signed(normal[1])}], for "
+            "the effects lie closer together than their errors explain: trust the wider one"
+        )
+    if record["studies"] > 1:
+        parts.append(_heterogeneity_words(record))
+    if not math.isnan(record["predicted_low"]):
+        parts.append(
+            "a further study's true effect is expected in "
+            + difference_text(math.nan, record["predicted_low"], record["predicted_high"])
+        )
+    return (f"{group}: " if str(group) else "") + "; ".join(parts)
+
+
+def _effect_words(record: Record, pooled: PooledEffect) -> str:
+    if pooled.model.kind == STOUFFER:
+        return f"effect {_direction_text(record)}, p {p_text(record['p'])}"
+    if math.isnan(record["effect"]):
+        return "no pooled effect"
+    if math.isnan(record["low"]):
+        return f"pooled effect {signed(record['effect'])}, no interval"
+    verdicts = {1: "significantly above 0", -1: "significantly below 0"}
+    verdict = verdicts.get(effect_sign(record), "not significantly different from 0")
+    return (
+        f"pooled effect {signed(record['effect'])}, {percent(record['level'])} interval "
+        f"[{signed(record['low'])}, {signed(record['high'])}]: {verdict}"
+    )
+
+
+def _heterogeneity_words(record: Record) -> str:
+    numbers = f"I² {share_text(record['i2'], 0)}, p {p_text(record['q_p'])} by Q"
+    if is_significant(record["q_p"], record["level"]):
+        return f"significant heterogeneity between the studies ({numbers})"
+    return f"no significant heterogeneity between the studies ({numbers})"

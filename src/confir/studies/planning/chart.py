@@ -1,0 +1,94 @@
+"""Charts of plans: what a number of topics gives."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from confir.report.charts import (
+    COLOURS,
+    import_altair,
+    label_names,
+    numbered,
+    panel_facet,
+    styled,
+)
+from confir.report.inline_records import inline_records
+from confir.report.numbers import percent
+from confir.studies.planning.planning import DETECTABLE, HALF_WIDTH, Plan
+
+_MOST_COLOURED_RUNS = len(COLOURS)
+
+
+def plan_chart(plan: Plan) -> Any:
+    """Return the curve of half width, power or detectable difference against topics."""
+    alt = import_altair()
+    records = numbered([*_curve(plan), *_goals(plan)], run=plan.runs, measure=plan.measures)
+    points = alt.Chart(inline_records(records))
+    titles = {HALF_WIDTH: "half width of the interval", DETECTABLE: "detectable difference"}
+    by_power = plan.goal not in titles
+    scale = alt.Scale(domain=[0, 1]) if by_power else alt.Scale(zero=True)
+    few = len(plan.runs) <= _MOST_COLOURED_RUNS
+    colour = (
+        alt.Color(
+            "run_number:N",
+            scale=alt.Scale(range=list(COLOURS)),
+            title="run",
+            legend=alt.Legend(labelExpr=label_names(plan.runs)),
+        )
+        if few
+        else alt.value(COLOURS[0])
+    )
+    lines = (
+        points.transform_filter("!datum.goal")
+        .mark_line(strokeWidth=2, opacity=1 if few else 0.4)
+        .encode(
+            x=alt.X("topics:Q", scale=alt.Scale(type="log", nice=False), title="topics"),
+            y=alt.Y("value:Q", scale=scale, title=titles.get(plan.goal, "power")),
+            detail="run_number:N",
+            color=colour,
+            tooltip=["run:N", "measure:N", "topics:Q", alt.Tooltip("value:Q", format=".4f")],
+        )
+    )
+    goals = (
+        points.transform_filter("datum.goal")
+        .mark_point(filled=True, size=60, opacity=1)
+        .encode(x="topics:Q", y="value:Q", color=colour, tooltip=["run:N", "topics:Q"])
+    )
+    panels = (
+        alt.layer(lines, goals)
+        .properties(width=300, height=220)
+        .facet(facet=panel_facet(alt, "measure", plan.measures), columns=2)
+        .resolve_scale(x="independent", y="shared" if by_power else "independent")
+    )
+    return styled(panels, _title(plan))
+
+
+def _curve(plan: Plan) -> list[dict[str, Any]]:
+    return [record | {"goal": False} for record in plan.curve_records()]
+
+
+def _goals(plan: Plan) -> list[dict[str, Any]]:
+    """Return the point of each curve that the plan asks for."""
+    field = "power" if plan.goal not in (HALF_WIDTH, DETECTABLE) else "difference"
+    return [
+        {
+            "run": record["run"],
+            "measure": record["measure"],
+            "topics": record["topics"],
+            "value": record[field],
+            "goal": True,
+        }
+        for record in plan.to_records()
+        if math.isfinite(record["topics"]) and math.isfinite(record[field])
+    ]
+
+
+def _title(plan: Plan) -> str:
+    against = "" if plan.baseline is None else f" from {plan.baseline}"
+    if plan.goal == HALF_WIDTH:
+        what = "mean" if plan.baseline is None else f"difference{against}"
+        return f"Half width of the {percent(plan.level)} interval of the {what}"
+    if plan.goal == DETECTABLE:
+        return f"Difference{against} that is detected with power {plan.power:g}"
+    return f"Power to detect a difference of {plan.difference.flat[0]:g}{against}"

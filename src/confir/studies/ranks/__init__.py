@@ -1,0 +1,1 @@
+"""How certain is the ranking of the runs?"""

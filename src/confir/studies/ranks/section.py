@@ -1,0 +1,90 @@
+"""Ranks in the report: beside the means of the leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from confir.errors import counted
+from confir.report.contents import Contents, MeasureContents
+from confir.report.numbers import frequency_text, percent, topics_text
+from confir.report.page_data import level_key, shown
+from confir.report.sections import Figure, Scope, Section, Sentence
+from confir.studies.ranks.chart import ranking_chart
+from confir.studies.ranks.ranking import Ranking, rank_runs
+
+
+def _gather(scope: Scope) -> dict[float, Ranking]:
+    """Return the ranking of the runs by level."""
+    scope.require_runs("ranks")
+    levels = scope.settings.levels
+    made = rank_runs(scope.scores, level=levels, **scope.settings.drawing)
+    return dict(zip(levels, made, strict=True))
+
+
+def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
+    for level in levels:
+        yield Figure("ranks", ranking_chart(contents["ranks"][level]), level, by_run=True)
+
+
+def _page_data(contents: MeasureContents) -> dict[str, Any]:
+    rankings: dict[float, Ranking] = contents["ranks"]
+    first = next(iter(rankings.values()))
+    return {
+        "topics": topics_text(first.topics),
+        "rank": first.rank[:, 0].tolist(),
+        "p_best": shown(first.p_best),
+        "p_best_text": [frequency_text(share) for share in first.p_best[:, 0].tolist()],
+        "at": {level_key(level): _at_level(ranking) for level, ranking in rankings.items()},
+    }
+
+
+def _at_level(ranking: Ranking) -> dict[str, Any]:
+    low, high = ranking.low[:, 0].tolist(), ranking.high[:, 0].tolist()
+    return {
+        "low": low,
+        "high": high,
+        "limits": [f"{least} to {most}" for least, most in zip(low, high, strict=True)],
+    }
+
+
+def _answer(contents: Contents) -> Iterator[Sentence]:
+    """Yield how often the run ranks first in bootstrap samples of the topics.
+
+    The samples favour it as these topics did: the sentence says so, since readers take the share
+    for a probability.
+    """
+    first, level = contents.measures[0], contents.settings.level
+    if first["ranks"] is None:
+        return
+    ranking: Ranking = first["ranks"][level]
+    best = first.order()[0]
+    low, high = int(ranking.low[best, 0]), int(ranking.high[best, 0])
+    places = f"between {low} and {high}" if low < high else f"{low}"
+    share = float(ranking.p_best[best, 0])
+    often = "more than 99 %" if share > 0.99 else percent(share, 2)
+    yield Sentence(
+        30,
+        f"It ranks first in {often} of bootstrap samples of the topics, and its rank is {places} "
+        f"({percent(level)} interval); resampling cannot correct for an unrepresentative topic set.",
+    )
+
+
+def _methods(contents: Contents) -> Iterator[Sentence]:
+    if contents.has("ranks"):
+        yield Sentence(
+            30,
+            f"Rank intervals and the share of replicates in which a run is best are from a "
+            f"bootstrap over topics ({counted(contents.settings.replicates, 'replicate')}; Efron 1979).",
+            ("Efron1979",),
+        )
+
+
+SECTION: Section[MeasureContents] = Section(
+    by_measure=True,
+    gather=_gather,
+    figures=_figures,
+    page_data=_page_data,
+    answer=_answer,
+    methods=_methods,
+)

@@ -1,0 +1,1 @@
+"""What if the truth were known?"""

@@ -1,0 +1,1 @@
+"""Does one half of the documents predict the other?"""

@@ -1,0 +1,75 @@
+"""``confir split-half``: are intervals over collections calibrated?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from confir.cli import options
+from confir.cli.groups import Without
+from confir.cli.input import Inputs
+from confir.errors import counted
+
+_STATISTICS = "Statistics"
+
+
+def split_half_command(
+    *,
+    inputs: Annotated[Inputs, Without("scores", "measure", "missing", "bounded")],
+    measure: Annotated[
+        str,
+        typer.Option(
+            "-m",
+            "--measure",
+            metavar="NAME",
+            help="A measure in [0, 1] (confir measures lists them).",
+            rich_help_panel="Input",
+        ),
+    ] = "AP",
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="A method over documents (repeatable; confir methods lists them; default all).",
+            rich_help_panel=_STATISTICS,
+        ),
+    ] = None,
+    statistics: options.DocumentStatistics,
+    out: options.Output,
+) -> None:
+    """Predict each half of the documents from the other, to validate intervals (Cormack 2006).
+
+    Example: `confir split-half qrels.txt runs/ --method linear --method logit`
+    """
+    from confir.cli.terminal import Answer, Progress
+    from confir.errors import enumerate_names
+    from confir.intervals.catalogue import find_method
+    from confir.studies.collection.command import check_settings
+    from confir.studies.split_half.split_half import validate_split_half
+    from confir.studies.split_half.table import split_half_table
+
+    out.prepare()
+    check_settings(statistics, [measure], inputs.rel)
+    for name in method or ():
+        find_method(name, over="documents")
+    experiment = inputs.experiment([measure], example="confir split-half qrels.txt runs/")
+    with Progress("resampling both halves", total=None, quiet=out.quiet) as progress:
+        result = validate_split_half(
+            experiment,
+            methods=method or None,
+            level=statistics.level,
+            replicates=statistics.replicates,
+            rng=statistics.seed,
+            epsilon=statistics.epsilon,
+            progress=progress,
+        )
+    note = (
+        f"share of scores below, in and above the {100 * statistics.level:g} % interval from the other half, "
+        f"over {counted(len(result.runs), 'run')} and {counted(len(result.topics), 'topic')} with relevant documents in "
+        f"both halves; {counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
+    )
+    if result.left_out:
+        note += f"; left out: topics {enumerate_names(result.left_out)}"
+    out.deliver(Answer(result.to_records(), split_half_table(result, note), result))

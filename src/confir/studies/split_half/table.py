@@ -1,0 +1,44 @@
+"""Tables of split-half validation: shares below, in and above intervals, for topics and means."""
+
+from __future__ import annotations
+
+from confir.data.result import Record
+from confir.report.numbers import share_text
+from confir.report.tables import Cell, Table
+from confir.studies.collection.table import summary_name
+from confir.studies.split_half.split_half import DIRECTIONS, SplitHalf
+
+
+def split_half_table(result: SplitHalf, note: str = "") -> Table:
+    """Return a table of shares: one row per statistic, method and subset, columns by direction."""
+    rows: dict[tuple[str, ...], dict[str, Record]] = {}
+    for record in result.to_records():
+        key = (
+            _statistic(record["summary"], result.measure),
+            record["method"],
+            "yes" if record["corrected"] else "no",
+            record["subset"],
+        )
+        rows.setdefault(key, {})[record["direction"]] = record
+    names = ("score", "method", "small-R", "subset")
+    columns = [f"{part} ({name})" for name in ("A→B", "B→A") for part in ("below", "in", "above")]
+    cells = tuple(
+        (
+            *(Cell(name) for name in key),
+            *(
+                Cell(share_text(found[direction][part]))
+                for direction in DIRECTIONS
+                for part in ("below", "inside", "above")
+            ),
+            Cell(" / ".join(str(found[direction]["n"]) for direction in DIRECTIONS)),
+        )
+        for key, found in rows.items()
+    )
+    outside = share_text((1 - result.predicted) / 2)
+    model = [outside, share_text(result.predicted), outside] * 2
+    last = (*(Cell(text, strong=True) for text in ("model", "", "", "", *model)), Cell(""))
+    return Table((*names, *columns, "n"), (*cells, last), note, names=4)
+
+
+def _statistic(summary: str, measure: str) -> str:
+    return measure if summary == "topic" else summary_name(summary, (measure,))

@@ -1,0 +1,1 @@
+"""Which topics are hard, and where does a run fail?"""

@@ -1,0 +1,59 @@
+"""``confir topics``: hard topics, topics that discriminate between runs, and where a run fails."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from confir.cli import options
+from confir.cli.explicit_options import is_given
+from confir.cli.groups import Without
+from confir.cli.input import Inputs
+
+
+def topics_command(
+    *,
+    inputs: Annotated[Inputs, Without("bounded")],
+    run: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="The run to look at: its name or its file. By default the one with the best mean "
+            "by the first measure.",
+        ),
+    ] = None,
+    per_topic: Annotated[
+        bool, typer.Option("-q", "--per-topic", help="Print every topic, hardest first.")
+    ] = False,
+    most: Annotated[
+        int,
+        typer.Option(
+            help="Topics in each list: hardest, easiest, most discriminating, where the run fails.",
+            callback=options.at_least(1),
+        ),
+    ] = 5,
+    out: options.Output,
+) -> None:
+    """Show which topics are hard, which discriminate between the runs, and where a run fails.
+
+    Example: `confir topics qrels.txt runs/ -m AP --run bm25`
+    """
+    from confir.cli.explicit_options import refuse_options
+    from confir.cli.terminal import Answer
+    from confir.data.common_topics import comparable_means
+    from confir.order import best_first
+    from confir.studies.topic_difficulty.table import difficulty_table, overview_table
+    from confir.studies.topic_difficulty.topic_difficulty import describe_topics
+
+    out.prepare()
+    if per_topic:
+        refuse_options(inputs.context, ["most"], "is for lists, which --per-topic does not print")
+    scores = inputs.load_scores(
+        baseline=run, quiet=out.quiet, example="confir topics qrels.txt bm25.run dense.run"
+    )
+    best = scores.runs[best_first(comparable_means(scores)[:, 0])[0]]
+    chosen = inputs.find_baseline(run, scores.runs) if is_given(inputs.context, "run") else best
+    topics = describe_topics(scores, run=chosen)
+    table = difficulty_table(topics) if per_topic else overview_table(topics, most)
+    out.deliver(Answer(topics.to_records(), table, topics))

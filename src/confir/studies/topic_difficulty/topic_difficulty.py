@@ -1,0 +1,137 @@
+"""Which topics are hard, which separate the runs, and where does a run fail?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from confir.arguments import as_choice
+from confir.arrays import Floats, Integers
+from confir.data.result import Result, Variable, axis, over, result
+from confir.data.scores import Scores
+from confir.data.tables.score_objects import ScoresSource
+from confir.measures.evaluation import as_scores
+
+# A correlation of fewer runs says nothing.
+_LEAST_RUNS = 3
+
+
+@result
+class TopicDifficulty(Result):
+    """How all runs did on each topic, and one run beside them.
+
+    Attributes
+    ----------
+    scores
+        The scores of the runs.
+    measures, topics
+        Names; arrays are topics × measures.
+    runs
+        Number of runs that have a score.
+    lowest, median, highest
+        Of the runs' scores; NaN where no run has one.
+    discrimination
+        Correlation, over the runs, of the topic's score with the mean over the other topics: a
+        topic near 1 ranks the runs as the other topics do, one near 0 or below does not.
+    run
+        The run to look at more closely; None for none.
+    """
+
+    scores: Scores
+    measures: tuple[str, ...] = axis("measure")
+    topics: tuple[str, ...] = axis("topic")
+    runs: Integers = over("topic", "measure")
+    lowest: Floats = over("topic", "measure")
+    median: Floats = over("topic", "measure")
+    highest: Floats = over("topic", "measure")
+    discrimination: Floats = over("topic", "measure")
+    run: str | None
+
+    @property
+    def run_score(self) -> Floats:
+        """Scores of the chosen run: topics × measures."""
+        scores: Floats = self.scores.values[:, self.scores.runs.index(str(self.run))]
+        return scores
+
+    @property
+    def shortfall(self) -> Floats:
+        """How far the chosen run stays below the best run of each topic."""
+        return self.highest - self.run_score
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield the columns of the chosen run."""
+        if self.run is not None:
+            along = ("topic", "measure")
+            yield Variable("run", (), self.run)
+            yield Variable("score", along, self.run_score)
+            yield Variable("shortfall", along, self.shortfall)
+
+    def rows(self) -> Integers:
+        """Return the rows of each measure, hardest topics first; those without scores left out."""
+        order = np.argsort(self.median, axis=0, kind="stable").T
+        places = order + len(self.topics) * np.arange(len(self.measures))[:, None]
+        scored: Integers = places[np.take_along_axis(self.runs.T, order, axis=1) > 0]
+        return scored
+
+
+def describe_topics(scores: ScoresSource, *, run: str | None = None) -> TopicDifficulty:
+    """Return how all runs did on each topic: range, median and discrimination.
+
+    Parameters
+    ----------
+    scores
+        Scores of the runs, or what `as_scores` makes them of; missing ones do not count.
+    run
+        A run to look at more closely: its score, and how far it stays below the best.
+    """
+    scores = as_scores(scores)
+    if run is not None:
+        as_choice("run", run, scores.runs)
+    count = (~np.isnan(scores.values)).sum(axis=1)
+    none = count == 0
+    known = np.where(none[:, None], 0.0, scores.values)
+    lowest, median, highest = (
+        np.where(none, np.nan, statistic(known, axis=1))
+        for statistic in (np.nanmin, np.nanmedian, np.nanmax)
+    )
+    return TopicDifficulty(
+        scores,
+        scores.measures,
+        scores.topics,
+        count,
+        lowest,
+        median,
+        highest,
+        _discrimination(scores.values),
+        run,
+    )
+
+
+def _discrimination(values: Floats) -> Floats:
+    """Return the correlation of each topic's scores with the runs' means over the other topics.
+
+    Runs without a score on the topic do not count; NaN for fewer than three runs, and where either
+    does not vary.
+    """
+    there = ~np.isnan(values)
+    filled = np.where(there, values, 0.0)
+    others = there.sum(axis=0) - there
+    rest = np.divide(
+        filled.sum(axis=0) - filled, others, out=np.full(values.shape, np.nan), where=others > 0
+    )
+    used = there & ~np.isnan(rest)
+    runs = used.sum(axis=1)
+
+    def centred(part: Floats) -> Floats:
+        held = np.where(used, part, 0.0)
+        mean = held.sum(axis=1, keepdims=True) / np.maximum(runs, 1)[:, None]
+        return np.where(used, part - mean, 0.0)
+
+    own, mean = centred(filled), centred(np.where(used, rest, 0.0))
+    size = np.sqrt((own**2).sum(axis=1) * (mean**2).sum(axis=1))
+    enough = (runs >= _LEAST_RUNS) & (size > 1e-12)
+    correlation: Floats = np.divide(
+        (own * mean).sum(axis=1), size, out=np.full(size.shape, np.nan), where=enough
+    )
+    return correlation

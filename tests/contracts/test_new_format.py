@@ -1,0 +1,73 @@
+"""A new file format takes its module and a line in FORMATS: every reader and writer finds it there."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import confir
+from confir.data.formats import catalogue
+from confir.data.formats.trec_files import read_trec_qrels, write_trec_qrels
+from confir.data.run import build_run
+
+
+def read_toy_run(path, name, _):
+    rows = [line.split(";") for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    topics, documents, scores = zip(*rows, strict=True)
+    return build_run(name or "toy", topics, documents, np.array(scores, dtype=float))
+
+
+def write_toy_run(run, path):
+    rows = [(t, d, s) for t, listed in run.to_dict().items() for d, s in listed.items()]
+    Path(path).write_text("".join(f"{t};{d};{s!r}\n" for t, d, s in rows), encoding="utf-8")
+
+
+def is_toy(path):
+    return path.endswith(".toy")
+
+
+@pytest.fixture(autouse=True)
+def _toy_format(monkeypatch):
+    toy = catalogue.Format(
+        *("toy", "topic;docid;score", is_toy, is_toy, read_toy_run),
+        lambda path, intents: read_trec_qrels(path, intents=intents),
+        *(write_toy_run, write_trec_qrels),
+    )
+    monkeypatch.setattr(catalogue, "FORMATS", (toy, *catalogue.FORMATS))
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Qrels in TREC's format, and a run in the new one."""
+    sample = confir.sample_collection()
+    confir.write_qrels(sample.qrels, tmp_path / "qrels.txt")
+    confir.write_run(sample.runs[0], tmp_path / "first.toy")
+    return sample, tmp_path / "qrels.txt", tmp_path / "first.toy"
+
+
+def test_runs_are_written_and_read_back(files):
+    sample, _, run = files
+    assert run.read_text(encoding="utf-8").count(";") > 1_000
+    assert confir.read_run(run, name="again").to_dict() == sample.runs[0].to_dict()
+    assert confir.as_run(run).to_dict() == sample.runs[0].to_dict()
+
+
+@pytest.mark.parametrize("verb", [confir.evaluate, confir.resample_documents])
+def test_verbs_take_files_in_it_and_name_the_run(files, verb):
+    sample, qrels, run = files
+    options = {} if verb is confir.evaluate else {"replicates": 20, "rng": 1}
+    found = verb(qrels, [f"named={run}"], ["AP"], **options)
+    expected = verb(sample.qrels, sample.runs[:1], ["AP"], **options)
+    scores = found if verb is confir.evaluate else found.scores
+    wanted = expected if verb is confir.evaluate else expected.scores
+    assert scores.runs == ("named",)
+    assert scores.values.tolist() == wanted.values.tolist()
+
+
+def test_an_experiment_reads_it_with_other_formats(files, tmp_path):
+    sample, qrels, run = files
+    confir.write_run(sample.runs[2], tmp_path / "second.txt")
+    found = confir.evaluate(confir.Experiment(qrels, [run, tmp_path / "second.txt"], ["AP"]))
+    assert found.values.tolist() == (
+        confir.evaluate(sample.qrels, sample.runs[:3:2], ["AP"]).values.tolist()
+    )

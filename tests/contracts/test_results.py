@@ -1,0 +1,155 @@
+"""What holds for every result: records, columns, frames, a choice of labels, a short text."""
+
+import dataclasses
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import confir
+from confir.data.result import Result
+from confir.data.scores import Scores
+from confir.data.simulation import sample_collection
+from confir.data.tables.effect_files import Group
+from confir.resampling.documents import resample_documents
+from confir.studies import STUDIES
+from confir.studies.collection.collection import summarise_means, summarise_topics
+from confir.studies.collection.differences import (
+    compare_on_collection,
+    compare_topics_on_collection,
+    decompose_variance,
+)
+from confir.studies.meta_analysis.meta_analysis import pool_models
+
+# Where dimensions stand in arrays; all others come before them.
+ORDER = {"topic": 1, "run": 2, "pair": 2, "column": 2, "measure": 3, "summary": 4}
+
+
+def make_results():
+    sample = sample_collection()
+    runs = [run for run in sample.runs if run.name != "bm25-rm3"][:3]
+    scores = confir.evaluate(sample.qrels, runs, ["AP", "P@10"])
+    values = scores.values.copy()
+    values[3, 1, 0] = np.nan
+    values[:, 2, 1] = values[:, 0, 1]
+    gaps = Scores(scores.topics, scores.runs, scores.measures, values)
+    first = scores.runs[0]
+    comparison = confir.compare_runs(gaps, test=("t", "sign"), margin=0.05)
+    documents = resample_documents(sample.qrels, runs, ["AP", "P@10"], replicates=20, rng=1)
+    precision = scores.select(measure="P@10")
+    effects = np.random.default_rng(1).normal(0.1, 0.1, (4, 3))
+    groups = [Group("AP", run, "base", place) for run, place in zip("abc", "xyy", strict=True)]
+    return [
+        gaps,
+        confir.confidence_interval(gaps),
+        confir.confidence_interval(np.random.default_rng(2).random((9, 2, 3))),
+        confir.rank_runs(gaps, replicates=99, rng=1),
+        comparison,
+        confir.compare_runs(gaps, baseline=first),
+        comparison.group_runs(),
+        comparison.topic_differences(),
+        confir.plan_topics(gaps, baseline=first, difference=0.03),
+        confir.estimate_coverage(scores, methods=["t", "beta-logit"], samples=20, rng=1),
+        confir.estimate_type_one_error(scores, methods=["t"], topics=[5, 9], samples=20, rng=1),
+        confir.compare_with_chance(sample.qrels, scores, documents=60_000, draws=9, rng=1),
+        confir.compare_with_chance(sample.qrels, documents=60_000, measures=["AP", "P@10"]),
+        confir.decompose_error(
+            gaps, baseline=first, precision=precision, replicates=399, rng=1, parameters="k=1,2,"
+        ),
+        confir.inspect_data(sample.qrels, runs),
+        confir.describe_topics(gaps, run=first),
+        pool_models(effects, np.full((4, 3), 0.1), groups=groups),
+        pool_models(effects, np.full((4, 3), 0.1), groups=groups).main,
+        confir.pool_effects([0.1, 0.2, 0.4], [0.1, 0.1, 0.2]),
+        confir.validate_split_half(sample.qrels, runs, replicates=20, rng=1),
+        summarise_means(documents, methods=("bootstrap", "parametric")),
+        summarise_topics(documents),
+        compare_on_collection(documents, first),
+        compare_topics_on_collection(documents, first),
+        decompose_variance(documents),
+    ]
+
+
+@pytest.fixture(scope="module")
+def results():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return make_results()
+
+
+def same(one, other):
+    """Whether two lists of records are equal; NaN equals NaN."""
+    return repr(one) == repr(other)
+
+
+def test_every_result_that_confir_shows_is_among_these(results):
+    kinds = {f"{type(one).__module__}.{type(one).__qualname__}" for one in results}
+    shown = {study.module(name) for study in STUDIES for name in study.results}
+    assert shown <= kinds
+    assert all(isinstance(one, Result) for one in results)
+
+
+def test_columns_frames_and_records_hold_the_same(results):
+    for result in results:
+        records, columns = result.to_records(), result.to_dict()
+        assert records, type(result)
+        assert same(
+            [{name: columns[name][i] for name in columns} for i in range(len(records))], records
+        )
+        for backend in ("pandas", "polars", "pyarrow"):
+            assert result.to_frame(backend).shape == (len(records), len(columns)), type(result)
+        assert result.to_arrow().column_names == list(columns)
+
+
+def test_records_hold_plain_python_values(results):
+    for result in results:
+        kinds = {type(value) for column in result.to_dict().values() for value in column}
+        assert kinds <= {str, int, float, bool, type(None)}, type(result)
+
+
+def test_texts_are_one_short_line(results):
+    for result in results:
+        assert repr(result).startswith(f"{type(result).__name__}(")
+        assert "\n" not in repr(result)
+        assert len(repr(result)) < 200
+
+
+def test_a_label_selects_its_records_and_no_others(results):
+    for result in results:
+        records = result.to_records()
+        for name, _, labels in result.label_variables():
+            if name not in records[0] or records[0][name] == "all":  # means over topics
+                continue
+            for label in dict.fromkeys(labels):
+                expected = [record for record in records if record[name] == label]
+                found = result.select(**{name: label}).to_records()
+                assert same(found, expected), (type(result), name, label)
+
+
+def test_all_labels_in_another_order_select_all_records(results):
+    for result in results:
+        columns = result.to_dict().keys()
+        for name, labels in result.axes().items():
+            if not columns & {*result.label_parts.get(name, (name,))}:  # records are means over it
+                continue
+            turned = result.select(**{name: list(reversed(labels))})
+            expected = labels if name == "topic" else reversed(labels)
+            assert list(turned.axes()[name]) == list(expected), type(result)
+            assert sorted(map(repr, turned.to_records())) == sorted(map(repr, result.to_records()))
+
+
+def test_dimensions_of_arrays_have_one_order(results):
+    for result in results:
+        for one in dataclasses.fields(result):
+            axes = [name for name in one.metadata.get("over", ()) if name != "cutoff"]
+            places = [ORDER.get(name, 0) for name in axes if name]
+            assert places == sorted(places), (type(result), one.name)
+
+
+def test_scores_chosen_by_topic_keep_their_numbers(results):
+    scores = results[0]
+    some = scores.select(topic=scores.topics[4:1:-1], measure="AP")
+    assert some.topics == scores.topics[2:5]
+    np.testing.assert_array_equal(some.values, scores.values[2:5, :, :1])
+    assert math.isnan(some.values[1, 1, 0])

@@ -1,0 +1,82 @@
+"""Is every default stated once?"""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+import confir
+from confir import defaults
+from confir.cli.groups import expand
+from confir.cli.start import COMMANDS, find_command
+from confir.report import records
+
+SOURCE = Path(confir.__file__).parent
+SHARED = {defaults.LEVEL, defaults.REPLICATES, defaults.SEED, defaults.DRAWS}
+
+
+def literal_defaults(path: Path) -> list[tuple[int, object]]:
+    """Return the literals that parameters, fields and constants of a module start from."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        values: list[ast.expr | None] = []
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            values = [*node.args.defaults, *node.args.kw_defaults]
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            values = [node.value]
+        constants = [one for value in values if value is not None for one in ast.walk(value)]
+        found += [
+            (one.lineno, one.value)
+            for one in constants
+            if isinstance(one, ast.Constant) and isinstance(one.value, int | float)
+        ]
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: path.name)
+def test_no_other_module_states_a_shared_default(path):
+    if path.name != "defaults.py":
+        again = [(line, value) for line, value in literal_defaults(path) if value in SHARED]
+        assert not again, f"{path}: {again}"
+
+
+def default(verb, name):
+    return inspect.signature(verb).parameters[name].default
+
+
+@pytest.mark.parametrize(
+    ("command", "verb"),
+    [
+        ("evaluate", confir.confidence_interval),
+        ("compare", confir.compare_runs),
+        ("bias-variance", confir.decompose_error),
+        ("collection", confir.resample_documents),
+        ("split-half", confir.validate_split_half),
+        ("coverage", confir.estimate_coverage),
+        ("type-one", confir.estimate_type_one_error),
+        ("report", confir.write_report),
+    ],
+)
+def test_command_and_verb_draw_as_many_replicates(command, verb):
+    assert default(expand(find_command(command)), "replicates") == default(verb, "replicates")
+
+
+def test_every_command_has_the_same_seed():
+    seeds = {
+        name: default(expand(find_command(name)), "seed")
+        for name in COMMANDS
+        if "seed" in inspect.signature(expand(find_command(name))).parameters
+    }
+    assert len(seeds) > 8
+    assert set(seeds.values()) == {defaults.SEED}
+
+
+def test_the_help_lists_every_format_and_ending():
+    hints = expand(find_command("evaluate")).__annotations__
+    written, printed = (hints[name].__metadata__[0].help for name in ("output", "kind"))
+    for ending in (*defaults.ENDINGS, *defaults.CHART_ENDINGS):
+        assert f" {ending}" in written
+    for name in defaults.OUTPUT_FORMATS:
+        assert name in printed
+    assert records.OUTPUT_FORMATS is defaults.OUTPUT_FORMATS
