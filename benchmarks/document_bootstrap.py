@@ -83,7 +83,12 @@ def plain_replicates(
 
 
 def resample(
-    lists: RankedLists, names: list[str], replicates: int, kernels: DocumentKernels, *, threads: bool
+    lists: RankedLists,
+    names: list[str],
+    replicates: int,
+    kernels: DocumentKernels,
+    *,
+    threads: bool,
 ) -> None:
     """Score all lists on all replicates."""
     measures = [parse_measure(name) for name in names]
