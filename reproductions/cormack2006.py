@@ -1,6 +1,6 @@
 """[Cormack2006], "Statistical Precision of Information Retrieval Evaluation", beside confir.
 
-The paper splits TREC-6 (74 runs, 50 topics) in two halves; those runs are not at hand, so its
+The paper splits TREC-6 (74 runs, 50 topics) in two halves; those runs are not available, so its
 claims are tried on TREC 2003 Robust and TREC-COVID: Tables 1 to 4 and Figures 1 to 4.
 
     python reproductions/cormack2006.py --data data --output docs/reproductions
@@ -297,7 +297,7 @@ INTRODUCTION = """# Cormack & Lynam 2006: the collection as a sample
 
 Made by `python reproductions/cormack2006.py --data data --output docs/reproductions`.
 
-The paper's runs (TREC-6 ad hoc) are not at hand. Its claims are tried on two other collections, so
+The paper's runs (TREC-6 ad hoc) are not available. Its claims are tried on two other collections, so
 that claims are compared, not cells; "agrees" and "differs" are found by the rules in the script.
 A dash stands for a cell that our copy of the paper does not show.
 """

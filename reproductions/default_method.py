@@ -1,4 +1,4 @@
-"""Which interval should be the default? The error of every method, on all collections at hand.
+"""Which interval should be the default? The error of every method, on all available collections.
 
 Populations are runs' scores on the topics of real collections, and topics simulated after them. Samples of n topics are drawn with replacement; a method is judged by how far the error that
 it makes is from the error that it claims. The choice is made on one half of the collections and

@@ -3,7 +3,7 @@
 Topics are drawn with replacement from every score table of Park 2011, Soboroff 2014 and Urbano 2018;
 a sample of one run's scores counts if they are not all equal.
 
-    python reproductions/nearly_equal_scores.py --data ../shared/data --output docs/reproductions
+    python reproductions/nearly_equal_scores.py --data data --output docs/reproductions
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def main() -> None:
     ]
     shares = {name: [near / all_ for near, all_ in row] for name, row in rows.items()}
     about = (
-        "Made by `python reproductions/nearly_equal_scores.py --data ../shared/data --output "
+        "Made by `python reproductions/nearly_equal_scores.py --data data --output "
         "docs/reproductions`: share, in %, of samples of topics whose scores are not all equal, but "
         f"have a dispersion s²/(m(1-m)) below {NEARLY_EQUAL:g}. Only these have other limits by "
         "`beta-logit` than its formula gives: limits that pass into those for equal scores. "

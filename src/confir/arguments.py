@@ -149,7 +149,8 @@ def as_function(name: str, value: Any) -> Callable[..., Any] | None:
     """Return a function, or None where there is none."""
     if value is not None and not callable(value):
         raise invalid(name, value, "a function, or None")
-    return value  # type: ignore[no-any-return]
+    function: Callable[..., Any] | None = value
+    return function
 
 
 def as_path(name: str, value: Any) -> str:

@@ -75,6 +75,7 @@ def result(cls: type[_Result]) -> type[_Result]:
     return dataclass(frozen=True, slots=True, eq=False, repr=False)(cls)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result:
     """A frozen result with named axes; see the module's documentation.
 
@@ -89,15 +90,13 @@ class Result:
         What the labels of an axis are made of, where they are tuples: a column for each part.
     """
 
-    __slots__ = ()
-
     record_columns: ClassVar[tuple[str, ...]] = ()
     row_order: ClassVar[tuple[str, ...]] = ()
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def __post_init__(self) -> None:
         sizes = self._sizes()
-        for one in fields(self):  # type: ignore[arg-type]
+        for one in fields(self):
             axes, values = one.metadata.get("over"), getattr(self, one.name)
             if not axes or values is None:
                 continue
@@ -113,7 +112,7 @@ class Result:
         """Return the labels along each axis."""
         return {
             one.metadata["axis"]: getattr(self, one.name)
-            for one in fields(self)  # type: ignore[arg-type]
+            for one in fields(self)
             if "axis" in one.metadata
         }
 
@@ -187,7 +186,7 @@ class Result:
         """
         chosen = self._places(labels)
         changes: dict[str, Any] = {}
-        for one in fields(self):  # type: ignore[arg-type]
+        for one in fields(self):
             value = getattr(self, one.name)
             along = one.metadata.get("over", ())
             along = (one.metadata["axis"],) if "axis" in one.metadata else along
@@ -198,13 +197,13 @@ class Result:
                 parts = tuple(self._select_along(part, labels) for part in held)
                 value = parts if isinstance(value, tuple) else parts[0]
             changes[one.name] = value
-        return replace(self, **changes)  # type: ignore[type-var]
+        return replace(self, **changes)
 
     def __repr__(self) -> str:
         sizes = [f"{name}: {size}" for name, size in self._sizes().items()]
         constants = [
             f"{one.name}={getattr(self, one.name)!r}"
-            for one in fields(self)  # type: ignore[arg-type]
+            for one in fields(self)
             if one.metadata.get("over") == ()
         ]
         return f"{type(self).__name__}({', '.join([*sizes, *constants])})"
@@ -223,7 +222,7 @@ class Result:
 
     def _declared(self) -> Iterator[Variable]:
         """Yield the fields that hold numbers or words."""
-        for one in fields(self):  # type: ignore[arg-type]
+        for one in fields(self):
             values = getattr(self, one.name)
             if "over" in one.metadata and not (one.metadata["over"] and values is None):
                 name = one.metadata["column"] or one.name

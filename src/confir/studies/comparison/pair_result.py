@@ -51,9 +51,10 @@ class PairResult(Result):
         """
         chosen = Result.select(self, **labels)
         used = np.union1d(chosen.first, chosen.second)
-        return replace(  # type: ignore[type-var]
-            chosen,
-            scores=chosen.scores.select(run=[self.scores.runs[place] for place in used.tolist()]),
-            first=np.searchsorted(used, chosen.first),
-            second=np.searchsorted(used, chosen.second),
-        )
+        names = [self.scores.runs[place] for place in used.tolist()]
+        changes: dict[str, Any] = {
+            "scores": chosen.scores.select(run=names),
+            "first": np.searchsorted(used, chosen.first),
+            "second": np.searchsorted(used, chosen.second),
+        }
+        return replace(chosen, **changes)
