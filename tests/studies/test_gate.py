@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from confir import compare_runs
+from confir.data.scores import Scores
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.studies.comparison.gate import judge_gate
 from studies.score_tables import table
@@ -131,3 +133,41 @@ def test_a_gate_wrongly_closes_in_few_cases():
     closed = np.mean([judge_gate(comparison, name).closed for name in comparison.measures])
     # one tail of a 95 % interval
     assert closed == pytest.approx(0.025, abs=4 * np.sqrt(0.025 * 0.975 / 3000))
+
+
+def candidates_at(loss, rng, runs=20, topics=30):
+    """Scores of a baseline, and of candidates whose true mean is lower by a loss."""
+    base = rng.normal(0.5, 0.1, (topics, 1))
+    others = base - loss + rng.normal(0.0, 0.04, (topics, runs))
+    values = np.concatenate([base, others], axis=1)[:, :, None]
+    names = ("base", *(f"r{number:02d}" for number in range(runs)))
+    return Scores(tuple(f"{t:02d}" for t in range(topics)), names, ("mark",), values)
+
+
+def test_a_margin_is_corrected_for_all_candidates_as_verdicts_are_against_scipy():
+    scores = candidates_at(0.03, np.random.default_rng(3))
+    gate = judge_gate(compare_runs(scores, baseline="base"), "mark", margin=0.01)
+    d = scores.values[:, 1:, 0] - scores.values[:, :1, 0]
+    p = stats.ttest_1samp(d, -0.01).pvalue
+    order = np.argsort(p)
+    holm = np.maximum.accumulate(p[order] * np.arange(20, 0, -1))
+    closes = np.zeros(20, bool)
+    closes[order] = (holm <= 0.05) & (d.mean(axis=0)[order] < -0.01)
+    alone = (p <= 0.05) & (d.mean(axis=0) < -0.01)
+    assert 0 < closes.sum() < alone.sum()  # or the example would show nothing
+    assert [not candidate.passes for candidate in gate.candidates] == closes.tolist()
+
+
+@pytest.mark.parametrize(("correction", "bounds"), [("holm", (0.0, 0.05)), ("none", (0.2, 0.6))])
+def test_the_error_of_a_gate_with_a_margin_holds_over_all_candidates(correction, bounds):
+    """Every candidate loses just the margin: any that fails does so wrongly."""
+    rng = np.random.default_rng(4)
+    closed = [
+        judge_gate(
+            compare_runs(candidates_at(0.01, rng), baseline="base", correction=correction),
+            "mark",
+            margin=0.01,
+        ).closed
+        for _ in range(300)
+    ]
+    assert bounds[0] <= np.mean(closed) <= bounds[1]

@@ -35,7 +35,6 @@ from confir.studies.comparison.verdicts import (
     EQUIVALENT,
     IDENTICAL,
     OPPOSITE,
-    WORSE,
     Words,
 )
 
@@ -165,6 +164,37 @@ def _adjust_family(p: Floats, constant: Booleans, correction: str | None) -> Flo
     return np.where(constant, np.minimum(1.0, pairs * p), adjusted)
 
 
+def sides_of_bound(
+    estimates: Estimates,
+    se: Floats,
+    topics: Integers,
+    bound: float,
+    *,
+    correction: str,
+    level: float,
+) -> Integers:
+    """Return 1 or -1 where a difference is significantly above or below a bound, else 0.
+
+    By a t test of the difference from the bound, corrected for all pairs as the verdicts are, and by
+    the interval; where all topics show the same difference, by the exact sign-flip test.
+    Arrays are pairs × measures.
+    """
+    from scipy.special import stdtr
+
+    shifted = estimates.difference - bound
+    apart = np.abs(shifted) > TIE * np.maximum(1.0, np.abs(estimates.difference))
+    p = 2.0 * stdtr(topics - 1.0, -np.abs(shifted) / se)
+    flipped = np.where(apart, same_sign_p(topics), 1.0)
+    adjusted = _adjust_family(
+        np.where(estimates.constant, flipped, p), estimates.constant, correction
+    )
+    moved = Estimates(shifted, estimates.low - bound, estimates.high - bound, estimates.constant)
+    sides: Integers = significant_directions(
+        moved, np.where(apart, np.sign(shifted), 0), adjusted, level
+    )
+    return sides
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What is decided on one difference, and why.
@@ -221,27 +251,6 @@ class Decision:
         alone = significant_directions(estimates, self.direction, self.p, self.level)
         return bool(alone) and not self.significant
 
-    def is_below(self, bound: float) -> bool:
-        """Whether the difference is significantly below a bound of 0 or less."""
-        if self.verdict != WORSE:
-            return False
-        return _exceeds(bound, self.difference) if self.constant else self.high < bound
-
-    def is_above(self, bound: float) -> bool:
-        """Whether the difference is significantly above a bound of 0 or less.
-
-        Equivalence within the bound shows it, too, and identical runs lose nothing.
-        """
-        if self.verdict == IDENTICAL or self.significant > 0:
-            return True
-        if self.verdict == EQUIVALENT and self.margin is not None and self.margin <= -bound:
-            return True
-        if not self.constant:
-            return bound < 0 and self.low >= bound
-        return bool(
-            _exceeds(self.difference, bound) and is_significant(self.p_adjusted, self.level)
-        )
-
     @property
     def reason(self) -> str:
         """What the interval and the verdict leave open; empty where they say all."""
@@ -271,8 +280,3 @@ class Decision:
     def sentence(self) -> str:
         """Difference, interval and verdict in one sentence."""
         return f"{self.interval_text}: {self.phrase}"
-
-
-def _exceeds(value: float, bound: float) -> bool:
-    """Whether a value is above another by more than rounding."""
-    return value - bound > TIE * max(1.0, abs(value))

@@ -10,7 +10,9 @@ from typing import Literal, NamedTuple, get_args
 from confir.arguments import as_choice, invalid
 from confir.errors import InvalidValueError
 from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.decisions import Decision
+from confir.studies.comparison.decisions import Decision, sides_of_bound
+from confir.studies.comparison.significance import Estimates
+from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, WORSE
 
 Requirement = Literal["not-worse", "non-inferior", "superior"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)
@@ -114,6 +116,10 @@ def judge_gate(
     if not isinstance(margin, Real) or isinstance(margin, bool) or not 0.0 <= margin < math.inf:
         raise invalid("margin", margin, "a number of 0 or more")
     m = comparison.measures.index(measure)
+    decisions = [_decision(comparison, pair, m) for pair in range(len(comparison.first))]
+    sides = [decision.significant for decision in decisions]
+    if margin:
+        sides = _sides(comparison, m, -margin)
     return Gate(
         measure,
         comparison.baseline,
@@ -121,24 +127,49 @@ def judge_gate(
         margin,
         comparison.level,
         tuple(
-            _judge(comparison, pair, m, margin, require) for pair in range(len(comparison.first))
+            Candidate(comparison.names(pair)[1], decision, _passes(decision, side, margin, require))
+            for pair, (decision, side) in enumerate(zip(decisions, sides, strict=True))
         ),
     )
 
 
-def _judge(
-    comparison: Comparison, pair: int, measure: int, margin: float, require: Requirement
-) -> Candidate:
-    run = comparison.names(pair)[1]
+def _decision(comparison: Comparison, pair: int, measure: int) -> Decision:
+    """Return the decision on a candidate; raise where there is none."""
     decision = comparison.decision(Place(0, pair, measure))
     if not decision.possible:
         raise InvalidValueError(
-            f"run {run!r} has no interval by {comparison.measures[measure]}: the gate cannot "
-            "decide; take another interval method, or more topics"
+            f"run {comparison.names(pair)[1]!r} has no interval by {comparison.measures[measure]}: "
+            "the gate cannot decide; take another interval method, or more topics"
         )
-    passes = {
-        "not-worse": not decision.is_below(-margin),
-        "non-inferior": decision.is_above(-margin),
-        "superior": decision.significant > 0,
-    }[require]
-    return Candidate(run, decision, passes)
+    return decision
+
+
+def _sides(comparison: Comparison, measure: int, bound: float) -> list[int]:
+    """Return on which side of a bound each candidate is significantly."""
+    column = [
+        array[:, [measure]]
+        for array in (comparison.difference, comparison.low, comparison.high, comparison.constant)
+    ]
+    sides = sides_of_bound(
+        Estimates(*column),
+        comparison.se[:, [measure]],
+        comparison.topics[:, [measure]],
+        bound,
+        correction=comparison.correction,
+        level=comparison.level,
+    )
+    return [int(side) for side in sides[:, 0]]
+
+
+def _passes(decision: Decision, side: int, margin: float, require: Requirement) -> bool:
+    """Whether a candidate passes, by its decision and by its side of -margin.
+
+    Identical runs lose nothing, and equivalence within the margin shows that little is lost.
+    """
+    if require == "superior":
+        return decision.significant > 0
+    if require == "not-worse":
+        return not (side < 0 and decision.verdict == WORSE)
+    if decision.verdict == IDENTICAL or decision.significant > 0 or side > 0:
+        return True
+    return decision.verdict == EQUIVALENT and (decision.margin or 0.0) <= margin
