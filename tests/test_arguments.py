@@ -246,7 +246,7 @@ def test_what_is_not_a_whole_number_is_refused(parameter, value, valid):
 
 @pytest.mark.parametrize(
     "value",
-    [True, -1, 1.5, "7", b"x", float("nan"), object()],
+    [True, -1, 1.5, "7", b"x", float("nan"), object(), np.random.RandomState(1)],
     ids=lambda value: type(value).__name__,
 )
 def test_no_verb_draws_from_what_is_no_seed(value, valid):

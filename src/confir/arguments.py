@@ -163,7 +163,9 @@ def as_path(name: str, value: Any) -> str:
 
 def as_generator(rng: Any) -> np.random.Generator:
     """Return the random generator that a seed stands for, or the generator itself."""
-    problem = isinstance(rng, str | bytes | float | np.ma.MaskedArray) or _is_boolean(rng)
+    # a RandomState makes a generator that cannot be split for several threads
+    wrong = str | bytes | float | np.ma.MaskedArray | np.random.RandomState
+    problem = isinstance(rng, wrong) or _is_boolean(rng)
     try:
         generator = None if problem else np.random.default_rng(rng)
     except (TypeError, ValueError, AttributeError):
