@@ -381,3 +381,9 @@ def test_weights_do_not_depend_on_how_many_are_drawn_at_once(monkeypatch):
     whole = topic_weights(7, 50, np.random.default_rng(1))
     monkeypatch.setattr(topics_module, "_DRAWN_AT_ONCE", 20)
     np.testing.assert_array_equal(topic_weights(7, 50, np.random.default_rng(1)), whole)
+
+
+def test_more_replicates_than_anybody_needs_are_refused_before_any_work():
+    scores = np.array([0.1, 0.2])
+    with pytest.raises(InvalidValueError, match="replicates is 100,000,000; expected at most"):
+        bootstrap_topics(scores, replicates=100_000_000)

@@ -30,6 +30,9 @@ from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatisti
 # Topics drawn together: their numbers take less room than the weights of many replicates.
 _DRAWN_AT_ONCE = 1 << 20
 
+# The Monte-Carlo error of so many replicates is far below any other.
+MOST_REPLICATES = 10_000_000
+
 # Weights of more replicates and topics are not drawn: 8 GB.
 _MOST_WEIGHTS = 1 << 30
 
@@ -102,7 +105,11 @@ def own_seed(rng: np.random.Generator) -> int:
 
 def check_replicates(replicates: int) -> None:
     """Raise where a number of replicates makes no bootstrap."""
-    as_integer("replicates", replicates)
+    if as_integer("replicates", replicates) > MOST_REPLICATES:
+        raise InvalidValueError(
+            f"replicates is {replicates:,}; expected at most {MOST_REPLICATES:,}: more take hours, "
+            "and show no more"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
