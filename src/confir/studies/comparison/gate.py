@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, NamedTuple, get_args
@@ -113,8 +113,10 @@ def judge_gate(
         raise InvalidValueError("a gate needs a baseline to compare the candidates with")
     as_choice("measure", measure, comparison.measures)
     as_choice("require", require, REQUIREMENTS, "requirement")
-    if not isinstance(margin, Real) or isinstance(margin, bool) or not 0.0 <= margin < math.inf:
+    number = isinstance(margin, Real) and not isinstance(margin, bool)
+    if not number or not 0.0 <= margin <= sys.float_info.max:
         raise invalid("margin", margin, "a number of 0 or more")
+    margin = float(margin)
     m = comparison.measures.index(measure)
     decisions = [_decision(comparison, pair, m) for pair in range(len(comparison.first))]
     sides = [decision.significant for decision in decisions]
