@@ -67,7 +67,7 @@ def test_lists_hard_easy_and_discriminating_topics_and_where_the_best_run_fails(
     assert listed(outcome.out) == {
         "hardest": ["1", "3"],
         "easiest": ["2", "3"],
-        "most discriminating": ["1", "2"],
+        "discriminating": ["1", "2"],
     }
     assert "score of b, and its shortfall" in outcome.out
 
@@ -103,7 +103,7 @@ def test_a_topic_without_scores_is_left_out(on_scores, options):
 def test_per_topic_prints_every_topic_hardest_first(on_scores):
     lines = on_scores("-m", "AP", "--per-topic", "--run", "c").out.splitlines()
     assert lines[0].split() == [
-        *("topic", "runs", "lowest", "median", "highest", "discrimination", "score", "shortfall")
+        *("topic", "runs", "lowest", "median", "highest", "discr.", "score", "shortfall")
     ]
     assert [line.split()[0] for line in lines[1:4]] == ["1", "3", "2"]
     assert lines[1].split() == [

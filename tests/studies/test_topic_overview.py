@@ -38,7 +38,7 @@ def test_topics_without_a_discrimination_are_not_among_the_most_discriminating(s
     topics = describe_topics(scores)
     assert np.isnan(topics.discrimination[2:, 0]).all()
     table = overview_table(topics, 4)
-    found = [topic for kind, topic in rows(table) if kind == "most discriminating"]
+    found = [topic for kind, topic in rows(table) if kind == "discriminating"]
     expected = sorted("ab", key=lambda name: -topics.discrimination["ab".index(name), 0])
     assert found == expected
 
@@ -56,8 +56,8 @@ def test_a_run_fails_only_where_it_has_a_score_below_the_best(scores):
 
 def test_without_a_run_there_are_three_lists_and_no_columns_of_a_run(scores):
     table = overview_table(describe_topics(scores), 1)
-    assert [kind for kind, _ in rows(table)] == ["hardest", "easiest", "most discriminating"]
-    assert table.columns == ("list", "topic", "lowest", "median", "highest", "discrimination")
+    assert [kind for kind, _ in rows(table)] == ["hardest", "easiest", "discriminating"]
+    assert table.columns == ("list", "topic", "lowest", "median", "highest", "discr.")
     assert "shortfall" not in table.note
 
 

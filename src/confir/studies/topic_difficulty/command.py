@@ -29,7 +29,7 @@ def topics_command(
     most: Annotated[
         int,
         typer.Option(
-            help="Topics in each list: hardest, easiest, most discriminating, where the run fails.",
+            help="Topics in each list: hardest, easiest, discriminating, where the run fails.",
             callback=options.at_least(1),
         ),
     ] = 5,

@@ -8,6 +8,7 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.errors import counted
+from confir.order import TIE, best_first
 from confir.report.numbers import number_text
 from confir.report.tables import Cell, Table
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty
@@ -15,11 +16,14 @@ from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty
 _NUMBERS = ("lowest", "median", "highest", "discrimination")
 _OF_RUN = ("score", "shortfall")
 
+# Numbers that agree in so many digits are equal up to rounding.
+_DIGITS = 12
+
 # What an overview lists, and the numbers that decide: the topics with the largest come first.
 _LISTS: dict[str, Callable[[TopicDifficulty], Floats]] = {
     "hardest": lambda topics: -topics.median,
     "easiest": lambda topics: topics.median,
-    "most discriminating": lambda topics: topics.discrimination,
+    "discriminating": lambda topics: topics.discrimination,
 }
 
 
@@ -38,7 +42,8 @@ def difficulty_table(topics: TopicDifficulty, note: str | None = None) -> Table:
     )
     names = ("measure", "topic") if several else ("topic",)
     note = difficulty_note(topics) if note is None else note
-    return Table((*names, "runs", *numbers), rows, note, names=len(names))
+    headings = map(_heading, numbers)
+    return Table((*names, "runs", *headings), rows, note, names=len(names))
 
 
 def overview_table(topics: TopicDifficulty, most: int) -> Table:
@@ -64,18 +69,24 @@ def overview_table(topics: TopicDifficulty, most: int) -> Table:
         for measure, kind, topic in _listed(topics, most)
     )
     names = ("measure", "list", "topic") if several else ("list", "topic")
-    return Table((*names, *numbers), rows, difficulty_note(topics), names=len(names))
+    headings = map(_heading, numbers)
+    return Table((*names, *headings), rows, difficulty_note(topics), names=len(names))
 
 
 def difficulty_note(topics: TopicDifficulty) -> str:
     """Return what the numbers of a table of topics are."""
     note = (
-        f"lowest, median and highest score of {counted(len(topics.scores.runs), 'run')}; discrimination: "
-        "correlation, over the runs, of the topic's scores with the means over the other topics"
+        f"lowest, median and highest score of {counted(len(topics.scores.runs), 'run')}; discr.: "
+        "discrimination, the correlation, over the runs, of the topic's scores with the means over the other topics"
     )
     if topics.run is None:
         return note
     return f"{note}; score of {topics.run}, and its shortfall from the best run of the topic"
+
+
+def _heading(name: str) -> str:
+    """Return the heading of a column, short enough for a narrow terminal."""
+    return "discr." if name == "discrimination" else name
 
 
 def _numbers(topics: TopicDifficulty) -> tuple[str, ...]:
@@ -87,11 +98,10 @@ def _listed(topics: TopicDifficulty, most: int) -> Iterator[tuple[str, str, str]
     lists = dict(_LISTS)
     if topics.run is not None:
         lists[f"{topics.run} fails"] = lambda chosen: np.where(
-            chosen.shortfall > 0, chosen.shortfall, np.nan
+            chosen.shortfall > TIE, chosen.shortfall, np.nan
         )
     for m, measure in enumerate(topics.measures):
         for kind, values in lists.items():
             column = values(topics)[:, m]
-            order = np.argsort(-column, kind="stable")
-            for t in order[~np.isnan(column[order])][:most].tolist():
-                yield measure, kind, topics.topics[t]
+            known = [t for t in best_first(np.round(column, _DIGITS)) if not np.isnan(column[t])]
+            yield from ((measure, kind, topics.topics[t]) for t in known[:most])
