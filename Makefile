@@ -3,6 +3,7 @@
 # make check      format, lint, types
 # make docs       write the outputs in README and docs anew
 # make bench      compare the speed with that of similar tools
+# make tables     simulate the quantiles that calibrated-beta ships with
 # make reproduce  compare the papers' tables with those of confir, on the data in CONFIR_DATA
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ VENV := .venv
 TEST_VENV := .venv-test
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check docs bench reproduce format clean
+.PHONY: demo test check docs bench tables reproduce format clean
 
 %/installed: pyproject.toml
 	$(PYTHON) -m venv $*
@@ -48,6 +49,9 @@ docs: $(VENV)/installed
 bench: $(TEST_VENV)/installed-peers
 	for script in $(filter-out benchmarks/side_by_side.py,$(wildcard benchmarks/*.py)); do \
 		$(TEST_VENV)/bin/python $$script || exit 1; done
+
+tables: $(VENV)/installed
+	$(VENV)/bin/python tables/pivot_quantiles.py
 
 reproduce: $(VENV)/installed
 	for script in reproductions/*.py; do \

@@ -31,7 +31,7 @@ from confir.intervals.percentile import defined_replicates
 from confir.report.charts import COLOURS, import_altair, save_chart, styled
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.distribution import TIE, SamplingDistribution, quantile_of_sorted
-from confir.studies.coverage.miss_counts import Sampling
+from confir.studies.coverage.miss_counter import Sampling
 from confir.studies.coverage.type_one_error import (
     PARK_LEVELS,
     PARK_TOPICS,

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from confir.data.formats.trec_files import RunSource
+from confir.data.formats.run_sources import RunSource
 from confir.data.qrels import build_qrels
 from confir.errors import ConfirError, InputWarning
 

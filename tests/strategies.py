@@ -207,3 +207,52 @@ def document_counts(draw: st.DrawFn, *, replicates: int = 3) -> dict[str, Intege
     seed = draw(st.integers(0, 2**32 - 1))
     drawn = np.random.default_rng(seed).poisson(1.0, (len(DOCIDS), replicates))
     return dict(zip(DOCIDS, drawn, strict=True))
+
+
+@dataclass(frozen=True)
+class TiedTopic:
+    """One topic: gains of judged documents, and runs with scores of which some may be equal."""
+
+    gains: dict[str, int]
+    scores: tuple[dict[str, float], ...]
+
+    @property
+    def qrels(self) -> Qrels:
+        return build_qrels(
+            ["1"] * len(self.gains), ["0"] * len(self.gains), list(self.gains), self.levels
+        )
+
+    @property
+    def levels(self) -> Integers:
+        return np.array(list(self.gains.values()))
+
+    @property
+    def runs(self) -> list[Run]:
+        return [
+            build_run(f"run{i}", ["1"] * len(s), list(s), np.array(list(s.values()), float))
+            for i, s in enumerate(self.scores)
+        ]
+
+    def ranked(self, run: int) -> list[str]:
+        """Return the docids of a run as trec_eval ranks them."""
+        scores = self.scores[run]
+        return sorted(sorted(scores, reverse=True), key=lambda document: -scores[document])
+
+
+@st.composite
+def tied_topics(
+    draw: st.DrawFn,
+    *,
+    judged: int = 5,
+    unjudged: int = 4,
+    least_runs: int = 1,
+    runs: int = 2,
+    levels: int = 20,
+) -> TiedTopic:
+    """Draw a topic whose lists hold judged and unjudged documents; few levels make many ties."""
+    grades = st.lists(st.integers(0, 3), min_size=1, max_size=judged)
+    gains = {f"j{i}": gain for i, gain in enumerate(draw(grades))}
+    documents = [*gains, *(f"u{i}" for i in range(draw(st.integers(0, unjudged))))]
+    scores = st.integers(0, levels - 1).map(float)
+    listed = st.dictionaries(st.sampled_from(documents), scores, min_size=1)
+    return TiedTopic(gains, tuple(draw(st.lists(listed, min_size=least_runs, max_size=runs))))

@@ -21,12 +21,13 @@ VERBS = {
     if inspect.isfunction(verb)
 }
 
-TOPICS = ("1", "2", "3", "4")
+TOPICS = ("1", "2", "3", "4", "5")
 QRELS = {topic: {"a": 1, "b": 0, "c": 2, "d": 0, "e": 1} for topic in TOPICS}
 RUNS = {
     "x": {t: {"a": 3.0, "b": 2.0, "c": 1.0 + i, "e": 0.5} for i, t in enumerate(TOPICS)},
     "y": {t: {"b": 3.0, "a": 2.0 + i, "e": 1.5, "c": 1.0} for i, t in enumerate(TOPICS)},
 }
+MODEL = {topic: {"a": 1, "b": 1, "c": 2, "d": 0, "e": 0} for topic in TOPICS}
 FEW = {"replicates": 19, "rng": 1}
 
 # What else a message may call a parameter, where another word is plainer.
@@ -37,12 +38,14 @@ ALIASES = {
     "studies": ("study",),
     "summaries": ("summary",),
     "missing": ("topics",),
-    "bit": ("halves",),
+    "splits": ("halves",),
     "depth": ("halves",),
     "scores": ("topic", "run", "measure"),  # what they hold
     "runs": ("docid",),
     "precision": ("r-loss",),
     "groups": ("columns",),
+    "grade_maps": ("judge",),  # whose grades they map
+    "human": ("people",),
 }
 
 
@@ -54,11 +57,14 @@ def recipes(folder: Path):
     """Return keyword arguments of a valid call of each verb, on small data."""
     table, sample = scores(), confir.resample_documents(QRELS, RUNS, "AP", jackknife=True, **FEW)
     confir.write_scores(table, folder / "scores.csv")
-    confir.write_run(RUNS["x"], folder / "x.txt")
+    for name, run in RUNS.items():
+        confir.write_run(run, folder / f"{name}.txt")
     confir.write_qrels(QRELS, folder / "qrels.txt")
     (folder / "effects.csv").write_text("study,effect,se\na,0.1,0.05\nb,0.2,0.05\n")
     comparison = confir.compare_runs(table, baseline="x", **FEW)
     lists = {"qrels": QRELS, "runs": RUNS}
+    judges = {"people": QRELS, "model": MODEL}
+    people = {topic: QRELS[topic] for topic in TOPICS[:3]}
     study = {"scores": table, "methods": ["t"], "samples": 3, **FEW}
     return {
         "as_qrels": {"source": QRELS},
@@ -66,29 +72,43 @@ def recipes(folder: Path):
         "as_scores": {"source": folder / "scores.csv"},
         "bootstrap_documents": {**lists, "measures": "AP", **FEW},
         "bootstrap_topics": {"scores": table, **FEW},
+        "bound_differences": {**lists, "measures": "AP", "baseline": "x"},
+        "bound_ties": {**lists, "measures": "AP"},
+        "bound_unjudged": {**lists, "measures": "AP"},
         "chart": {"result": comparison},
         "collection_effects": {"sample": sample},
+        "compare_judgements": {"judges": judges, "runs": RUNS, "measures": "AP", **FEW},
         "compare_on_collection": {"sample": sample, "baseline": "x"},
         "compare_runs": {"scores": table, **FEW},
         "compare_with_chance": {"qrels": QRELS, "scores": table, "documents": 10, "draws": 9},
         "confidence_interval": {"scores": table, **FEW},
+        "correct_judgements": {
+            **lists,
+            "measures": "AP",
+            "human": people,
+            "human_sample": "random-topics",
+            **FEW,
+        },
         "decompose_error": {"scores": table, **FEW},
         "decompose_variance": {"sample": sample},
         "describe_chance": {"documents": 10, "relevant": 3},
         "describe_topics": {"scores": table},
         "estimate_coverage": study,
         "estimate_type_one_error": {**study, "topics": 3, "levels": 0.9},
+        "estimate_unjudged": {**lists, "measures": "AP", "treatment": "resample", **FEW},
         "evaluate": {**lists, "measures": "AP"},
         "expected_random_ap": {"documents": 10, "relevant": 3},
         "expected_random_score": {"measure": "AP", "documents": 10, "relevant": 3},
         "fit_population": {"scores": table},
         "inspect_data": lists,
         "judge_gate": {"comparison": comparison, "measure": "AP"},
+        "measure_agreement": {"judges": judges, **FEW},
         "parse_measure": {"name": "AP"},
         "plan_topics": {"scores": table, "baseline": "x"},
         "pool_effects": {"effects": [0.1, 0.2, 0.4], "sigmas": [0.1, 0.1, 0.2]},
         "qrels_to_frame": {"qrels": QRELS},
         "rank_runs": {"scores": table, **FEW},
+        "find_best": {"scores": table, **FEW},
         "read_effects": {"files": folder / "effects.csv"},
         "read_qrels": {"path": folder / "qrels.txt"},
         "read_run": {"path": folder / "x.txt"},
@@ -228,8 +248,8 @@ def test_wrong_values_give_an_answer_or_an_error_that_names_the_argument(
 
 
 # Parameters that are whole numbers, in whichever verbs they occur.
-WHOLE = ("bit", "cutoffs", "depth", "documents", "draws", "jobs", "rel", "relevant", "replicates")
-WHOLE += ("samples", "topics")
+WHOLE = ("cutoffs", "depth", "documents", "draws", "jobs", "pool_depth", "rel", "relevant")
+WHOLE += ("replicates", "samples", "splits", "topics")
 
 
 @pytest.mark.parametrize("value", [True, 1.5, "3", 2.0, np.bool_(True)], ids=repr)
@@ -345,11 +365,17 @@ def test_verbs_take_what_makes_runs_and_qrels(name, valid, folder):
     parameters = inspect.signature(VERBS[name]).parameters
     if name == "read_scores":
         return  # its run is a name
+    several = "baseline" in valid[name]  # which other runs are compared with
     sources = {
         "qrels": (folder / "qrels.txt", confir.as_qrels(QRELS)),
         "run": (folder / "x.txt", confir.as_run(RUNS["x"])),
-        "runs": (folder / "x.txt", [confir.as_run(RUNS["x"])]),
+        "runs": (
+            folder / ("[xy].txt" if several else "x.txt"),
+            [confir.as_run(RUNS[run], name=run) for run in ("xy" if several else "x")],
+        ),
     }
+    if name == "bound_differences":
+        del sources["runs"]  # it needs two
     for parameter in parameters.keys() & sources.keys() & valid[name].keys():
         for source in sources[parameter]:
             call(VERBS[name], {**valid[name], parameter: source})

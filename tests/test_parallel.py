@@ -155,7 +155,7 @@ def test_the_result_of_another_study_is_not_trusted(tmp_path):
 def test_the_folder_of_another_study_is_refused_and_left_alone(tmp_path):
     run_tasks(squares, range(2), resume=tmp_path, study=STUDY)
     before = {path.name: whole(path) for path in tmp_path.iterdir()}
-    message = "keeps the results of another study, with other seed; name another folder"
+    message = "stores the results of another study, with other seed; use another folder"
     with pytest.raises(InvalidValueError, match=message):
         run_tasks(squares, range(2), resume=tmp_path, study={**STUDY, "seed": "8"})
     with pytest.raises(InvalidValueError, match="with other samples, tasks;"):
@@ -166,7 +166,7 @@ def test_the_folder_of_another_study_is_refused_and_left_alone(tmp_path):
 @pytest.mark.parametrize("content", ["", '{"seed": "7"', "\xff"])
 def test_a_damaged_description_is_an_error(tmp_path, content):
     (tmp_path / "study.json").write_bytes(content.encode("latin-1"))
-    with pytest.raises(UnreadableError, match=r"study\.json is damaged; name another folder"):
+    with pytest.raises(UnreadableError, match=r"study\.json is damaged; use another folder"):
         run_tasks(squares, [1], resume=tmp_path, study=STUDY)
 
 
@@ -179,7 +179,7 @@ def test_a_description_of_something_else_is_refused(tmp_path):
 def test_a_file_where_the_folder_should_be_is_an_error(tmp_path):
     path = tmp_path / "file"
     path.write_text("mine")
-    with pytest.raises(UnreadableError, match=r"file: cannot keep results there \(File exists\)"):
+    with pytest.raises(UnreadableError, match=r"file: cannot store results there \(File exists\)"):
         run_tasks(squares, [1], resume=path, study=STUDY)
     assert path.read_text() == "mine"
 
@@ -189,7 +189,7 @@ def test_a_result_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeyp
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(UnreadableError, match=r"cannot keep results there \(No space left"):
+    with pytest.raises(UnreadableError, match=r"cannot store results there \(No space left"):
         run_tasks(squares, [1], resume=tmp_path, study=STUDY)
     assert names(tmp_path) == ["study.json"]
 
@@ -283,5 +283,5 @@ def test_progress_of_threads_is_told_by_the_caller():
 
 def test_what_only_the_kept_study_has_is_named(tmp_path):
     run_tasks(squares, [1], resume=tmp_path, study={**STUDY, "margin": 0.1})
-    with pytest.raises(InvalidValueError, match="with other margin; name another folder"):
+    with pytest.raises(InvalidValueError, match="with other margin; use another folder"):
         run_tasks(squares, [1], resume=tmp_path, study=STUDY)

@@ -1,6 +1,6 @@
 """How far can an information-retrieval evaluation score be trusted?
 
-Verbs, from files to answers::
+Functions, from files to results::
 
     Experiment                          qrels, runs, and the rules for reading them, read once
     read_run, read_qrels, read_scores   what was retrieved, judged, scored
@@ -8,16 +8,17 @@ Verbs, from files to answers::
     sample_collection                   a built-in collection to try confir on
     inspect_data                        Experiment -> DataQuality
     evaluate                            Experiment -> Scores
-    simulate_scores                     Scores -> Scores on new topics, true means known
+    simulate_scores                     Scores -> Scores on new topics, with known true means
     bootstrap_topics                    Scores -> SamplingDistribution
     bootstrap_documents                 Experiment -> SamplingDistribution
     resample_documents                  Experiment -> DocumentReplicates
     summarise_means, summarise_topics   DocumentReplicates -> intervals over collections
     compare_on_collection               DocumentReplicates -> CollectionDifferences
     decompose_variance                  DocumentReplicates -> CollectionVariance
-    collection_effects                  DocumentReplicates -> effects of topics, to be pooled
+    collection_effects                  DocumentReplicates -> effects of topics, for pooling
     validate_split_half                 Experiment -> SplitHalf
     confidence_interval                 Scores -> Interval
+    find_best                           Scores -> BestRuns: which may be the best?
     rank_runs                           Scores -> Ranking
     compare_runs                        Scores -> Comparison
     judge_gate                          Comparison -> Gate: may the runs be released?
@@ -25,23 +26,26 @@ Verbs, from files to answers::
     estimate_coverage                   Scores -> Coverage of their intervals
     estimate_type_one_error             Scores -> TypeOneError of intervals from few topics
     read_effects, pool_effects          effects of topics or collections -> PooledEffect
-    expected_random_ap                  N documents, R relevant -> expected AP of chance
+    expected_random_ap                  N documents, R relevant -> expected AP of a random ranking
     compare_with_chance                 Experiment -> Chance
     decompose_error                     Scores -> BiasVariance
     describe_topics                     Scores -> TopicDifficulty
+    compare_judgements                  qrels of several judges, runs -> JudgementComparison
+    correct_judgements                  qrels of a model and of people, runs -> CorrectedMeans
+    measure_agreement                   qrels of several judges -> GradeAgreement
     chart, save_chart                   a result -> altair chart -> SVG, PDF or PNG
     write_report                        Experiment or Scores -> one HTML page
 
-Verbs of an Experiment take qrels and runs in its place; verbs of Scores take an Experiment too.
-Nouns are frozen: Experiment, Run, Qrels, Scores, Measure, SamplingDistribution, Interval, Ranking.
-Errors are in `confir.errors`; MEASURES and METHODS list what there is to choose from.
+Functions of an Experiment also take qrels and runs; functions of Scores also take an Experiment.
+Objects are immutable: Experiment, Run, Qrels, Scores, Measure, SamplingDistribution, Interval, Ranking.
+Errors are in `confir.errors`; MEASURES and METHODS list measures and interval methods.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # as in typing, which takes a while to import: Ctrl-C must not come before us
+TYPE_CHECKING = False  # as in typing, whose import is slow: Ctrl-C must not come before us
 if TYPE_CHECKING:
     from typing import Any
 
@@ -75,25 +79,28 @@ if TYPE_CHECKING:
     from confir.resampling.documents import bootstrap_documents, resample_documents
     from confir.resampling.topics import bootstrap_topics
     from confir.studies import Study
+    from confir.studies.best.best_runs import BestRuns, find_best
     from confir.studies.bias_variance.bias_variance import BiasVariance, decompose_error
-    from confir.studies.chance.chance import Chance, compare_with_chance, describe_chance
-    from confir.studies.collection.collection import (
-        CollectionMeans,
-        CollectionTopics,
-        summarise_means,
-        summarise_topics,
-    )
-    from confir.studies.collection.differences import (
-        CollectionDifferences,
-        CollectionVariance,
-        compare_on_collection,
-        decompose_variance,
-    )
+    from confir.studies.chance.chance import Chance
+    from confir.studies.chance.random_baseline import compare_with_chance, describe_chance
+    from confir.studies.collection.differences import CollectionDifferences, compare_on_collection
+    from confir.studies.collection.means import CollectionMeans, summarise_means
+    from confir.studies.collection.topics import CollectionTopics, summarise_topics
+    from confir.studies.collection.variance import CollectionVariance, decompose_variance
     from confir.studies.comparison.comparison import Comparison, compare_runs
     from confir.studies.comparison.gate import judge_gate
+    from confir.studies.corrected_means.corrected_means import (
+        CorrectedMeans,
+        correct_judgements,
+    )
     from confir.studies.coverage.coverage import Coverage, estimate_coverage
     from confir.studies.coverage.type_one_error import TypeOneError, estimate_type_one_error
     from confir.studies.data_quality.data_quality import DataQuality, inspect_data
+    from confir.studies.judgements.grade_agreement import GradeAgreement, measure_agreement
+    from confir.studies.judgements.judgement_comparison import (
+        JudgementComparison,
+        compare_judgements,
+    )
     from confir.studies.meta_analysis.meta_analysis import PooledEffect, pool_effects
     from confir.studies.meta_analysis.topic_effects import collection_effects
     from confir.studies.planning.planning import Plan, plan_topics
@@ -104,10 +111,13 @@ if TYPE_CHECKING:
         simulate_scores,
     )
     from confir.studies.split_half.split_half import SplitHalf, validate_split_half
+    from confir.studies.ties.ties import TieBounds, bound_ties
     from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty, describe_topics
+    from confir.studies.unjudged.bounds import UnjudgedBounds, bound_unjudged
+    from confir.studies.unjudged.differences import UnjudgedDifferences, bound_differences
+    from confir.studies.unjudged.estimates import UnjudgedEstimate, estimate_unjudged
 
-# Where each public name lives. Modules are imported when a name is first used: ``confir --help``
-# should not wait for numpy.
+# The module of each public name, imported on first use: ``confir --help`` should not wait for numpy.
 _HOMES = {
     "MEASURES": "confir.measures.catalogue",
     "METHODS": "confir.intervals.catalogue",
@@ -149,6 +159,7 @@ _HOMES = {
 __all__ = [
     "MEASURES",
     "METHODS",
+    "BestRuns",
     "BiasVariance",
     "Chance",
     "CollectionDifferences",
@@ -156,11 +167,14 @@ __all__ = [
     "CollectionTopics",
     "CollectionVariance",
     "Comparison",
+    "CorrectedMeans",
     "Coverage",
     "DataQuality",
     "DocumentReplicates",
     "Experiment",
+    "GradeAgreement",
     "Interval",
+    "JudgementComparison",
     "Measure",
     "Method",
     "Plan",
@@ -174,31 +188,43 @@ __all__ = [
     "Scores",
     "SplitHalf",
     "Study",
+    "TieBounds",
     "TopicDifficulty",
     "TypeOneError",
+    "UnjudgedBounds",
+    "UnjudgedDifferences",
+    "UnjudgedEstimate",
     "as_qrels",
     "as_run",
     "as_scores",
     "bootstrap_documents",
     "bootstrap_topics",
+    "bound_differences",
+    "bound_ties",
+    "bound_unjudged",
     "chart",
     "collection_effects",
+    "compare_judgements",
     "compare_on_collection",
     "compare_runs",
     "compare_with_chance",
     "confidence_interval",
+    "correct_judgements",
     "decompose_error",
     "decompose_variance",
     "describe_chance",
     "describe_topics",
     "estimate_coverage",
     "estimate_type_one_error",
+    "estimate_unjudged",
     "evaluate",
     "expected_random_ap",
     "expected_random_score",
+    "find_best",
     "fit_population",
     "inspect_data",
     "judge_gate",
+    "measure_agreement",
     "parse_measure",
     "plan_topics",
     "pool_effects",

@@ -1,7 +1,7 @@
-"""Can the value of a parameter be used? One check for each kind of plain value.
+"""Checks of arguments: one function for each type of plain value.
 
-Each takes the parameter's name, for messages, and the value that was given, and returns the value
-to work with. What runs, qrels, scores and measures are made of is known where those are defined.
+Each takes the name of the parameter, for messages, and the value given, and returns the checked
+value. Runs, qrels, scores and measures are checked where they are defined.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = _LONGEST
 
 
 def shown(value: Any) -> str:
-    """Return a value as text of one line and at most some 60 characters, for messages."""
+    """Return a value as one line of at most 60 characters, for messages."""
     plain = value.item() if isinstance(value, np.generic) else value
     text = " ".join(_SHORT.repr(plain).split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def invalid(name: str, value: Any, expected: str) -> InvalidValueError:
-    """Return the error that names the parameter, what was given, and what was expected."""
+    """Return the error with the parameter's name, the value given, and what was expected."""
     return InvalidValueError(f"{name} is {shown(value)}; expected {expected}")
 
 
 def as_integer(name: str, value: Any, *, lowest: int = 1, highest: int = HIGHEST_COUNT) -> int:
-    """Return a whole number; a float or a boolean is none."""
+    """Return an integer; floats and booleans are rejected."""
     try:
         number = None if _is_boolean(value) else operator.index(value)
     except TypeError:
@@ -56,16 +56,14 @@ def as_integer(name: str, value: Any, *, lowest: int = 1, highest: int = HIGHEST
 
 
 def as_integers(name: str, value: Any, *, lowest: int = 1) -> tuple[int, ...]:
-    """Return whole numbers, given as one or as several."""
-    if _is_single(value):
-        return (as_integer(name, value, lowest=lowest),)
-    return tuple(as_integer(name, one, lowest=lowest) for one in as_list(name, value))
+    """Return integers, given as one or several."""
+    return tuple(as_integer(name, one, lowest=lowest) for one in _one_or_several(name, value))
 
 
 def as_real(
     name: str, value: Any, *, above: float = -math.inf, below: float = math.inf, like: str = ""
 ) -> float:
-    """Return a finite number between two limits; a boolean or a complex number is none."""
+    """Return a finite number between two limits; booleans and complex numbers are rejected."""
     number = math.nan
     if isinstance(value, Real) and not _is_boolean(value):
         try:
@@ -86,28 +84,25 @@ def as_level(value: Any, name: str = "level") -> float:
 
 
 def as_levels(value: Any, name: str = "level") -> tuple[float, ...]:
-    """Return confidence levels, given as one or as several."""
-    if _is_single(value):
-        return (as_level(value, name),)
-    return tuple(as_level(one, name) for one in as_list(name, value))
+    """Return confidence levels, given as one or several."""
+    return tuple(as_level(one, name) for one in _one_or_several(name, value))
 
 
 def as_text(name: str, value: Any) -> str:
-    """Return a text that is not empty."""
+    """Return a non-empty string."""
     if not isinstance(value, str) or not value:
         raise invalid(name, value, "text")
     return value
 
 
 def as_texts(name: str, value: Any, *, least: int = 1) -> tuple[str, ...]:
-    """Return texts, given as one or as several."""
-    if isinstance(value, str):
-        return (as_text(name, value),)
-    return tuple(as_text(name, one) for one in as_list(name, value, least=least))
+    """Return non-empty strings, given as one or several."""
+    several = [value] if isinstance(value, str) else as_list(name, value, least=least)
+    return tuple(as_text(name, one) for one in several)
 
 
 def as_choice(name: str, value: Any, known: Iterable[Name], kind: str | None = None) -> Name:
-    """Return one of the known names; ``kind`` says what they are names of."""
+    """Return one of the known names; ``kind`` describes them in messages."""
     names = list(known)
     if not isinstance(value, str) or not value:
         raise invalid(name, value, f"one of {enumerate_names(names, 20)}")
@@ -119,14 +114,13 @@ def as_choice(name: str, value: Any, known: Iterable[Name], kind: str | None = N
 def as_choices(
     name: str, value: Any, known: Collection[Name], kind: str | None = None
 ) -> tuple[Name, ...]:
-    """Return some of the known names, given as one or as several."""
-    if isinstance(value, str):
-        return (as_choice(name, value, known, kind),)
-    return tuple(as_choice(name, one, known, kind) for one in as_list(name, value))
+    """Return some of the known names, given as one or several."""
+    several = [value] if isinstance(value, str) else as_list(name, value)
+    return tuple(as_choice(name, one, known, kind) for one in several)
 
 
 def as_list(name: str, value: Any, *, least: int = 1) -> list[Any]:
-    """Return several values as a list; text, bytes and masked arrays are no lists."""
+    """Return several values as a list; strings, bytes and masked arrays are rejected."""
     listed = None
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | np.ma.MaskedArray):
         with suppress(TypeError):  # an array of no dimension, or a class
@@ -139,14 +133,14 @@ def as_list(name: str, value: Any, *, least: int = 1) -> list[Any]:
 
 
 def as_flag(name: str, value: Any) -> bool:
-    """Return True or False; nothing else stands for them."""
+    """Return a boolean; nothing else is accepted."""
     if not _is_boolean(value):
         raise invalid(name, value, "True or False")
     return bool(value)
 
 
 def as_function(name: str, value: Any) -> Callable[..., Any] | None:
-    """Return a function, or None where there is none."""
+    """Return a function or None."""
     if value is not None and not callable(value):
         raise invalid(name, value, "a function, or None")
     function: Callable[..., Any] | None = value
@@ -154,7 +148,7 @@ def as_function(name: str, value: Any) -> Callable[..., Any] | None:
 
 
 def as_path(name: str, value: Any) -> str:
-    """Return a path as text; bytes are none, and no path holds a NUL."""
+    """Return a path as a string; bytes and NUL characters are rejected."""
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(path, str) or not path or "\0" in path:
         raise invalid(name, value, "a path")
@@ -162,8 +156,8 @@ def as_path(name: str, value: Any) -> str:
 
 
 def as_generator(rng: Any) -> np.random.Generator:
-    """Return the random generator that a seed stands for, or the generator itself."""
-    # a RandomState makes a generator that cannot be split for several threads
+    """Return the random generator of a seed, or the generator itself."""
+    # the generator of a RandomState cannot be spawned for threads
     wrong = str | bytes | float | np.ma.MaskedArray | np.random.RandomState
     problem = isinstance(rng, wrong) or _is_boolean(rng)
     try:
@@ -178,8 +172,8 @@ def as_generator(rng: Any) -> np.random.Generator:
 def as_reals(name: str, value: Any, expected: str = "an array of numbers") -> Floats:
     """Return an array of numbers, NaN where missing.
 
-    Masked values, text, dates and complex numbers are refused: as plain numbers they would say
-    something else.
+    Masked values, strings, dates and complex numbers are rejected: converted to floats they would
+    change their meaning.
     """
     try:
         array = np.asarray(value)
@@ -200,5 +194,6 @@ def _is_boolean(value: Any) -> bool:
     return isinstance(value, bool | np.bool_)
 
 
-def _is_single(value: Any) -> bool:
-    return isinstance(value, Real | str | bytes) or not isinstance(value, Iterable)
+def _one_or_several(name: str, value: Any) -> list[Any]:
+    single = isinstance(value, Real | str | bytes) or not isinstance(value, Iterable)
+    return [value] if single else as_list(name, value)

@@ -1,7 +1,6 @@
-"""How are kernels compiled? By numba, where it is installed, and kept in its cache.
+"""Compilation of kernels by numba, if installed.
 
-They are compiled for fixed types here and now, or taken from the cache, so that threads find them
-ready.
+Kernels are compiled eagerly for fixed types, or loaded from numba's cache, before threads use them.
 """
 
 from __future__ import annotations
@@ -11,27 +10,27 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 Kernels = TypeVar("Kernels")
-Compile = Callable[..., Any]  # from a function and the types of its arguments to compiled code
+Compile = Callable[..., Any]  # (function, *types of its arguments) -> compiled function
 
 
 def compile_with_numba(build: Callable[[Any, Compile], Kernels]) -> Kernels | None:
-    """Return the kernels that a function makes, or None where numba is missing or switched off.
+    """Return the kernels that a function builds, or None if numba is missing or disabled.
 
     Parameters
     ----------
     build
-        From the module numba and a function that compiles, to kernels.
+        From the numba module and a compiling function to kernels.
     """
     try:
         numba: Any = importlib.import_module("numba")
-    except (ImportError, OSError):  # or a package that it imports looks for a folder that is gone
+    except (ImportError, OSError):  # OSError: the current directory was deleted
         return None
     if numba.config.DISABLE_JIT:
         return None
     try:
         return build(numba, _compiler(numba, cached=True))
     except (OSError, RuntimeError):
-        # No place for the cache can be written, as in a container without a home directory.
+        # No writable place for the cache, as in a container without a home directory.
         return build(numba, _compiler(numba, cached=False))
 
 

@@ -1,11 +1,11 @@
-"""Which characters would a terminal, a browser or a spreadsheet obey rather than show?"""
+"""Characters that a terminal, browser or spreadsheet would interpret rather than show."""
 
 from __future__ import annotations
 
 import re
 
-# C0, DEL and C1; line separators; and signs that turn the direction of writing, which could make a
-# name look like another or run into its neighbours.
+# C0, DEL and C1; line separators; and bidirectional controls, with which a name could imitate
+# another or affect the text around it.
 CONTROL = r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 
 _ANY = re.compile(CONTROL)
@@ -16,7 +16,7 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 def without_controls(text: str, *, keep_blanks: bool = False) -> str:
     """Return text with a replacement character for every control character.
 
-    ``keep_blanks`` leaves tabs and line ends, for text of several lines or quoted cells.
+    ``keep_blanks`` keeps tabs and line breaks, for multi-line text or quoted cells.
     """
     return (_NOT_BLANK if keep_blanks else _ANY).sub(_REPLACEMENT, text)
 
@@ -24,6 +24,6 @@ def without_controls(text: str, *, keep_blanks: bool = False) -> str:
 def escape_controls(text: str) -> str:
     r"""Return JSON that shows the control characters of its strings as ``\u009b``.
 
-    It means the same: JSON escapes those below a blank anyway, and has none outside of strings.
+    It is equivalent: JSON always escapes those below U+0020, and has none outside of strings.
     """
     return _NOT_BLANK.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -1,23 +1,38 @@
-"""Defaults that the library and the command line share, each stated once."""
+"""Defaults shared by the library and the command line."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 # Confidence level of intervals.
 LEVEL = 0.95
-# Replicates of the bootstrap over topics; with 9,999 the quantiles of usual levels are replicates.
+# Replicates of the bootstrap over topics; with 9,999 the quantiles of the usual levels are replicates.
 REPLICATES = 9_999
 # Replicates of the bootstrap over documents, as [Cormack2006] §6.
 DOCUMENT_REPLICATES = 2_000
+# Splits of the documents in two halves.
+SPLITS = 8
 # Samples of topics, and replicates of each, in studies of coverage.
 SAMPLES, SAMPLE_REPLICATES = 1_000, 1_000
+# Judgements drawn for each unjudged document.
+COMPLETIONS = 200
 # Random rankings drawn per topic.
 DRAWS = 9_999
 # Scores are clipped this far from 0 and 1 before the logit.
 LOGIT_EPSILON = 1e-6
-# Seed of the command line and of reports, which print it; other verbs draw a new one.
+# Seed of the command line and of reports, which print it; other functions draw a new one.
 SEED = 2006
 
-# How results are printed, and the endings of the files that they are written to.
+# Formats of printed results, and extensions of files.
 OUTPUT_FORMATS = ("table", "csv", "tsv", "json", "jsonl", "md", "tex", "html")
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".md", ".tex", ".html", ".parquet")
 CHART_ENDINGS = (".svg", ".pdf", ".png")
+
+# Which comparisons hold together: of all pairs of runs, of all runs with a baseline, of each run
+# with the best of the others; or none.
+ALL_PAIRS, BASELINE, BEST, NO_FAMILY = "all-pairs", "baseline", "best", "none"
+FAMILIES = (ALL_PAIRS, BASELINE, BEST, NO_FAMILY)
+
+# Power of a test that a plan aims at, and the difference that the pilot shows, as a goal.
+DEFAULT_POWER = 0.8
+OBSERVED: Literal["observed"] = "observed"

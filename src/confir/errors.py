@@ -1,14 +1,14 @@
-"""What can go wrong, as one small tree.
+"""The errors and warnings of confir.
 
 ::
 
     ConfirError
     ├── UnreadableError         a file cannot be opened or decompressed
-    ├── FormatError             a file or an object does not hold what it should
+    ├── FormatError             a file or an object has invalid content
     ├── TopicMismatchError      runs and qrels have different topics
-    ├── UnknownNameError        no measure, method, run or option of that name
+    ├── UnknownNameError        no measure, method, run or option has that name
     ├── InvalidValueError       a value outside what a parameter allows
-    ├── UnsupportedMethodError  a method that does not fit the data it was given
+    ├── UnsupportedMethodError  a method that does not apply to the data
     └── MissingDependencyError  an optional package is not installed
 
     ConfirWarning
@@ -26,7 +26,7 @@ from collections.abc import Iterable, Sequence
 
 
 class ConfirError(Exception):
-    """Base of every error that confir raises on purpose."""
+    """Base class of the errors of confir."""
 
 
 class UnreadableError(ConfirError, OSError):
@@ -34,7 +34,7 @@ class UnreadableError(ConfirError, OSError):
 
 
 class FormatError(ConfirError, ValueError):
-    """A file or an object does not hold what it should.
+    """A file or an object has invalid content.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class TopicMismatchError(ConfirError, ValueError):
 
 
 class UnknownNameError(ConfirError, LookupError):
-    """No thing of that name; the message names the nearest ones.
+    """Nothing has that name; the message suggests similar ones.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class InvalidValueError(ConfirError, ValueError):
 
 
 class UnsupportedMethodError(ConfirError, ValueError):
-    """A method that does not fit the data it was given."""
+    """A method that does not apply to the data."""
 
 
 class MissingDependencyError(ConfirError, ImportError):
@@ -100,7 +100,7 @@ class MissingDependencyError(ConfirError, ImportError):
     purpose
         What it is needed for.
     extra
-        The extra of confir that brings it; None where none does.
+        The extra of confir that installs it; None if none does.
     """
 
     def __init__(self, package: str, purpose: str, extra: str | None) -> None:
@@ -111,7 +111,7 @@ class MissingDependencyError(ConfirError, ImportError):
 
 
 class ConfirWarning(UserWarning):
-    """Base of every warning that confir gives."""
+    """Base class of the warnings of confir."""
 
 
 class InputWarning(ConfirWarning):
@@ -127,7 +127,7 @@ class DegenerateSampleWarning(ConfirWarning):
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:
-    """Return at most two known names that look like the given one, nearest first."""
+    """Return at most two known names similar to the given one, most similar first."""
     by_folded: dict[str, str] = {}
     for candidate in known:
         by_folded.setdefault(candidate.casefold(), candidate)
@@ -136,25 +136,25 @@ def nearest_names(name: str, known: Iterable[str]) -> list[str]:
 
 
 def enumerate_names(names: Iterable[str], limit: int = 10) -> str:
-    """Return names joined by commas, the rest counted beyond the limit."""
+    """Return names joined by commas; names beyond the limit are counted."""
     listed = list(names)
     shown = ", ".join(listed[:limit])
     return shown if len(listed) <= limit else f"{shown} and {len(listed) - limit} more"
 
 
 def enumerate_numbers(noun: str, numbers: Sequence[int]) -> str:
-    """Return numbered things: ``line 5``, ``lines 5, 7``; as many as `enumerate_names` lists."""
+    """Return numbered items: ``line 5``, ``lines 5, 7``; as many as `enumerate_names` lists."""
     return f"{noun}{'' if len(numbers) == 1 else 's'} {enumerate_names(map(str, numbers))}"
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number of things: ``1 topic``, ``1,200 topics``; the plural where it has no s."""
+    """Return a number with its noun: ``1 topic``, ``1,200 topics``; ``plural`` if irregular."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def warn_caller(message: str, category: type[ConfirWarning] = InputWarning) -> None:
-    """Warn at the line that called confir, however many of its functions are between."""
-    level, frame = 1, sys._getframe()  # noqa: SLF001 - inspect.currentframe, without its import
+    """Warn with the location of the caller of confir, however deep the call is."""
+    level, frame = 1, sys._getframe()  # noqa: SLF001 - inspect.currentframe, without importing inspect
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("confir."):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

@@ -1,4 +1,4 @@
-"""Which numbers are best, which are equal up to rounding, and what is the sign of a difference?"""
+"""Order and equality of numbers up to rounding, and signed differences."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats
 
-# Scores in [0, 1], and what is computed from them, this close are equal up to rounding.
+# Scores in [0, 1] that differ by less are equal up to rounding.
 TIE = 1e-12
 
 
 def best_first(values: Floats) -> list[int]:
-    """Return the places of values, the highest first; NaN last."""
+    """Return the indices of values, highest first; NaN last."""
     places: list[int] = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable").tolist()
     return places
 
 
 def is_best(values: Floats) -> Booleans:
-    """Return which values are the highest, including those equal to it up to rounding."""
+    """Return which values equal the highest up to rounding."""
     if np.isnan(values).all():
         return np.zeros(values.shape, bool)
     highest = float(np.nanmax(values))
@@ -28,7 +28,7 @@ def is_best(values: Floats) -> Booleans:
 
 
 def signed(value: float) -> str:
-    """Return a difference with its sign in four decimals; more where those would hide the sign."""
+    """Return a signed difference to four decimals; one digit if it would round to 0."""
     if math.isnan(value):
         return "–"
     if abs(value) < TIE:

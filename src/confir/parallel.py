@@ -1,7 +1,7 @@
-"""Work spread over threads or a cluster; the result does not depend on their number.
+"""Parallel work on threads or a cluster; results do not depend on the number of workers.
 
-Tasks are fixed by the problem, each with a seed of its own; only who runs them varies. Results of
-long work are kept in a folder as they come, and found there when the work is taken up again.
+The problem determines the tasks, each with its own seed. Results of long work can be stored in a
+folder, from which interrupted work is resumed.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Result = TypeVar("Result")
 Arrays = dict[str, np.ndarray[Any, Any]]
 Progress = Callable[[int], None]
 
-# Just below 32 MiB, the most that glibc learns from.
+# Just below 32 MiB, the maximum of glibc's dynamic mmap threshold.
 _LARGE_BLOCK = 31 << 20
 
-# In a folder of results: the file that says what they are of, and the same inside of each result.
+# In a folder of results: the file that describes the study, and its key inside each result.
 _LISTING = "study.json"
 _STUDY = "study"
 _UNFINISHED = ".part"
@@ -48,8 +48,8 @@ def usable_cores() -> int:
 def reuse_memory() -> None:
     """Let short-lived arrays reuse memory that the process already has.
 
-    glibc returns freed memory to the system until a large block has been allocated and freed.
-    Fetching it again, page by page, costs more than the arithmetic done there.
+    glibc returns freed memory to the system until a large block has been allocated and freed;
+    getting it back page by page costs more than the arithmetic.
     """
     np.empty(_LARGE_BLOCK, np.uint8)
 
@@ -59,8 +59,8 @@ def run_in_threads(
 ) -> list[Result]:
     """Return the function's result for every task, in order; progress is called after each.
 
-    For short work by functions that leave the interpreter's lock, as numpy does. Matrix products
-    are kept to a thread each meanwhile: nested threads would get in each other's way.
+    For short functions that release the interpreter lock, as numpy does. Matrix products are limited
+    to one thread each meanwhile, to avoid oversubscription.
     """
     reuse_memory()
     with _single_products:
@@ -80,8 +80,8 @@ def _counted(results: Iterable[Result], progress: Progress | None) -> Iterator[R
 class _SingleProducts:
     """Limits matrix products to one thread each while any thread is inside.
 
-    The last bits of a product depend on its threads. The limit is the whole process's, so that the
-    first to enter sets it, and the last to leave takes it back.
+    The last bits of a product depend on the number of threads. The limit is global to the process:
+    the first to enter sets it, and the last to leave restores it.
     """
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class _SingleProducts:
 
 
 def _let_any_thread_change_limits() -> None:
-    """Undo that limits obey only the thread that set them first, which threadpoolctl 3.8 began."""
+    """Let other threads change limits, which threadpoolctl 3.8 allows only the first thread."""
     from threadpoolctl import OpenBLASController
 
     clear = getattr(OpenBLASController, "clear_controlling_thread", None)
@@ -118,14 +118,14 @@ _single_products = _SingleProducts()
 
 @cache
 def _matrix_libraries() -> Any:
-    """Return a handle on the libraries that compute matrix products; finding them takes a while."""
+    """Return the controller of the BLAS libraries; creating it is slow."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 def task_seeds(rng: np.random.Generator, tasks: int) -> list[np.random.SeedSequence]:
-    """Return a seed for each task, all from one generator."""
+    """Return a seed for each task, from one generator."""
     return np.random.SeedSequence(rng.integers(2**63)).spawn(tasks)
 
 
@@ -145,16 +145,16 @@ def run_tasks(
     function
         From a task to named arrays.
     tasks
-        The tasks, fixed by the problem.
+        The tasks, independent of the number of workers.
     jobs
         Number of threads; by default as many as there are cores. Inside
         ``joblib.parallel_config(backend="dask")`` the tasks go to that cluster.
     progress
         Called with 1 after each task.
     resume
-        A folder that keeps the results: tasks whose results are there are not run again.
+        A folder that stores the results: tasks with stored results are not run again.
     study
-        What the work is, as values that JSON can hold; a folder that keeps other work is refused.
+        Description of the work, as JSON values; a folder with other work is rejected.
     """
     if jobs is not None:
         as_integer("jobs", jobs)
@@ -200,21 +200,21 @@ def _run(
 
 
 def check_resume_folder(path: str | os.PathLike[str]) -> None:
-    """Raise where a folder for results holds something else; another process may be making it."""
+    """Raise if a folder for results contains other files."""
     folder = Path(path)
     with _writing_to(folder):
         held = sorted(os.listdir(folder)) if folder.is_dir() else []
     other = [name for name in held if not name.endswith(_UNFINISHED)]
     if other and not (folder / _LISTING).exists():
         raise InvalidValueError(
-            f"{folder}: holds {other[0]}, and no results; expected a new or an empty folder"
+            f"{folder}: contains {other[0]} but no results; expected a new or an empty folder"
         )
 
 
 class _Store:
-    """A folder with the results of tasks, each written whole or not at all.
+    """A folder with the results of tasks, each written atomically.
 
-    Several processes may share a folder: they do the same work, and the last to write wins.
+    Several processes may share a folder: their results are equal, so the last write wins.
     """
 
     def __init__(self, folder: Path, study: Mapping[str, Any]) -> None:
@@ -230,22 +230,22 @@ class _Store:
         try:
             kept = json.loads(content)
         except ValueError:
-            raise UnreadableError(f"{listing} is damaged; name another folder") from None
+            raise UnreadableError(f"{listing} is damaged; use another folder") from None
         self._refuse_other(kept, json.loads(self._study))
 
     def _refuse_other(self, kept: Any, wanted: dict[str, Any]) -> None:
-        """Raise where the folder keeps another study, naming what is different."""
+        """Raise if the folder stores another study, naming the differences."""
         if kept == wanted:
             return
         held = kept if isinstance(kept, dict) else {}
         other = [name for name in {**wanted, **held} if held.get(name) != wanted.get(name)]
         raise InvalidValueError(
-            f"{self._folder} keeps the results of another study, with other {', '.join(other)}; "
-            "name another folder, or repeat that study"
+            f"{self._folder} stores the results of another study, with other {', '.join(other)}; "
+            "use another folder, or repeat that study"
         )
 
     def load(self, number: int) -> Arrays | None:
-        """Return the arrays of a task; None where they are not there, damaged, or another study's."""
+        """Return the arrays of a task; None if missing, damaged, or of another study."""
         try:
             with (
                 open(self._path(number), "rb") as stream,  # np.load leaves damaged files open
@@ -257,7 +257,7 @@ class _Store:
         return arrays if str(arrays.pop(_STUDY, "")) == self._study else None
 
     def save(self, number: int, arrays: Arrays) -> None:
-        """Keep the arrays of a task."""
+        """Store the arrays of a task."""
         content: dict[str, Any] = {**arrays, _STUDY: np.array(self._study)}
         with _writing_to(self._folder):
             self._write(self._path(number), lambda stream: np.savez(stream, **content))
@@ -266,7 +266,7 @@ class _Store:
         return self._folder / f"task-{number:06d}.npz"
 
     def _write(self, path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
-        """Write a file beside its place, then move it there."""
+        """Write a temporary file, then move it to its place."""
         descriptor, beside = tempfile.mkstemp(dir=self._folder, suffix=_UNFINISHED)
         try:
             with os.fdopen(descriptor, "wb") as stream:
@@ -283,4 +283,4 @@ def _writing_to(folder: Path) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UnreadableError(f"{folder}: cannot keep results there ({reason})") from None
+        raise UnreadableError(f"{folder}: cannot store results there ({reason})") from None

@@ -1,8 +1,8 @@
-"""Which works do methods, studies and reports cite? Their BibTeX entries."""
+"""BibTeX entries of the works that methods, studies and reports cite."""
 
 from __future__ import annotations
 
-# By a key made of names and year.
+# Keys are names and year.
 REFERENCES = {
     "confir": """@misc{confir,
   author = {{The confir developers}},
@@ -125,13 +125,98 @@ REFERENCES = {
   pages     = {1021--1024},
   year      = {2013}
 }""",
-    "Holm1979": """@article{Holm1979,
-  author  = {Sture Holm},
-  title   = {A Simple Sequentially Rejective Multiple Test Procedure},
-  journal = {Scandinavian Journal of Statistics},
-  volume  = {6},
-  number  = {2},
-  pages   = {65--70},
-  year    = {1979}
+    "Hsu1984": """@article{Hsu1984,
+  author  = {Jason C. Hsu},
+  title   = {Constrained Simultaneous Confidence Intervals for Multiple Comparisons with the Best},
+  journal = {The Annals of Statistics},
+  volume  = {12},
+  number  = {3},
+  pages   = {1136--1144},
+  year    = {1984}
+}""",
+    "Mogstad2024": """@article{Mogstad2024,
+  author  = {Magne Mogstad and Joseph P. Romano and Azeem M. Shaikh and Daniel Wilhelm},
+  title   = {Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic
+             Achievement across Countries},
+  journal = {The Review of Economic Studies},
+  volume  = {91},
+  number  = {1},
+  pages   = {476--518},
+  year    = {2024}
+}""",
+    "Westfall1993": """@book{Westfall1993,
+  author    = {Peter H. Westfall and S. Stanley Young},
+  title     = {Resampling-Based Multiple Testing: Examples and Methods for p-Value Adjustment},
+  publisher = {Wiley},
+  year      = {1993}
+}""",
+    "Cohen1968": """@article{Cohen1968,
+  author  = {Jacob Cohen},
+  title   = {Weighted Kappa: Nominal Scale Agreement with Provision for Scaled Disagreement or
+             Partial Credit},
+  journal = {Psychological Bulletin},
+  volume  = {70},
+  number  = {4},
+  pages   = {213--220},
+  year    = {1968}
+}""",
+    "Kendall1945": """@article{Kendall1945,
+  author  = {Maurice G. Kendall},
+  title   = {The Treatment of Ties in Ranking Problems},
+  journal = {Biometrika},
+  volume  = {33},
+  number  = {3},
+  pages   = {239--251},
+  year    = {1945}
+}""",
+    "Krippendorff2011": """@techreport{Krippendorff2011,
+  author      = {Klaus Krippendorff},
+  title       = {Computing {Krippendorff}'s Alpha-Reliability},
+  institution = {Annenberg School for Communication, University of Pennsylvania},
+  year        = {2011}
+}""",
+    "Yilmaz2008": """@inproceedings{Yilmaz2008,
+  author    = {Emine Yilmaz and Javed A. Aslam and Stephen Robertson},
+  title     = {A New Rank Correlation Coefficient for Information Retrieval},
+  booktitle = {Proceedings of SIGIR},
+  pages     = {587--594},
+  year      = {2008}
+}""",
+    "McSherryNajork2008": """@inproceedings{McSherryNajork2008,
+  author    = {Frank McSherry and Marc Najork},
+  title     = {Computing Information Retrieval Performance Measures Efficiently in the Presence of
+               Tied Scores},
+  booktitle = {Advances in Information Retrieval: 30th European Conference on {IR} Research (ECIR)},
+  pages     = {414--421},
+  year      = {2008}
+}""",
+    "MoffatZobel2008": """@article{MoffatZobel2008,
+  author  = {Alistair Moffat and Justin Zobel},
+  title   = {Rank-Biased Precision for Measurement of Retrieval Effectiveness},
+  journal = {ACM Transactions on Information Systems},
+  volume  = {27},
+  number  = {1},
+  pages   = {2:1--2:27},
+  year    = {2008}
+}""",
+    "Sakai2007": """@inproceedings{Sakai2007,
+  author    = {Tetsuya Sakai},
+  title     = {Alternatives to {Bpref}},
+  booktitle = {Proceedings of the 30th Annual International ACM SIGIR Conference},
+  pages     = {71--78},
+  year      = {2007}
+}""",
+    "Froebe2023": """@inproceedings{Froebe2023,
+  author    = {Maik Fr{\"o}be and Lukas Gienapp and Martin Potthast and Matthias Hagen},
+  title     = {Bootstrapped {nDCG} Estimation in the Presence of Unjudged Documents},
+  booktitle = {Advances in Information Retrieval: 45th European Conference on Information Retrieval (ECIR)},
+  pages     = {313--329},
+  year      = {2023}
+}""",
+    "Angelopoulos2023": """@misc{Angelopoulos2023,
+  author = {Anastasios N. Angelopoulos and John C. Duchi and Tijana Zrnic},
+  title  = {{PPI++}: Efficient Prediction-Powered Inference},
+  note   = {arXiv:2311.01453},
+  year   = {2023}
 }""",
 }

@@ -66,6 +66,7 @@ def test_every_chart_is_drawn_with_words_for_those_who_cannot_see_it(show, sampl
     assert [part[0] for part in parts] == [
         "means",
         "ranks",
+        "best",
         "pairs",
         "topics",
         "differences",
@@ -75,6 +76,7 @@ def test_every_chart_is_drawn_with_words_for_those_who_cannot_see_it(show, sampl
         "bias-variance",
         "chance",
         "quality",
+        "unjudged",
     ]
     for _, marks, role, label, caption in parts:
         assert marks > 2
@@ -97,7 +99,7 @@ def test_ranks_are_those_of_confir_evaluate(show, sample):
             column(page, "run"),
             column(page, "rank"),
             column(page, "rank interval"),
-            column(page, "P(best)"),
+            column(page, "first in"),
             strict=True,
         )
     )
@@ -107,7 +109,7 @@ def test_ranks_are_those_of_confir_evaluate(show, sample):
         record = records[run]
         assert rank == str(record["rank"])
         assert limits == f"{record['low']} to {record['high']}"
-        assert best == f"{record['p_best']:.3f}"
+        assert best == f"{record['share_first']:.3f}"
 
 
 def test_switching_measure_and_level_shows_the_numbers_of_that_measure_and_level(show, sample):
@@ -159,8 +161,8 @@ def verdict_numbers(record):
     """What the page says of a pair, as the command's JSON has it."""
     p = record["p_adjusted"]
     return (
-        f"difference {record['difference']:+.4f}, 95 % interval "
-        f"[{record['low']:+.4f}, {record['high']:+.4f}], "
+        f"difference {record['difference']:+.4f}, simultaneous 95 % interval "
+        f"[{record['simultaneous_low']:+.4f}, {record['simultaneous_high']:+.4f}], "
         f"adjusted p {'<0.0001' if p < 0.00005 else f'{p:.4f}'}; "
         f"topics won {record['wins']}, tied {record['ties']}, lost {record['losses']}"
     )
@@ -192,8 +194,8 @@ def turned(record):
     """A record of a pair, its runs the other way round."""
     return record | {
         "difference": -record["difference"],
-        "low": -record["high"],
-        "high": -record["low"],
+        "simultaneous_low": -record["simultaneous_high"],
+        "simultaneous_high": -record["simultaneous_low"],
         "wins": record["losses"],
         "losses": record["wins"],
     }
@@ -227,7 +229,9 @@ def test_the_table_of_pairs_holds_what_confir_compare_says(show, sample):
         run, difference, limits, verdict = shown[frozenset((record["run"], record["baseline"]))]
         other_way = run != record["run"]
         sign = -1 if other_way else 1
-        low, high = sorted((sign * record["low"], sign * record["high"]))
+        low, high = sorted(
+            sign * record[name] for name in ("simultaneous_low", "simultaneous_high")
+        )
         assert float(difference) == pytest.approx(sign * record["difference"], abs=5.1e-5)
         assert limits == f"[{low:+.4f}, {high:+.4f}]"
         word = record["verdict"]
@@ -280,7 +284,7 @@ def test_the_tables_behind_charts_open_with_the_numbers_of_their_commands(show, 
     for part in ("collection", "quality"):
         assert page.locator(f"[data-table={part}] tbody tr").count() == 8
     assert "rerank" in page.inner_text("[data-table=chance] tbody")
-    assert "beta-logit" in page.inner_text("[data-table=coverage] tbody")
+    assert "calibrated-beta" in page.inner_text("[data-table=coverage] tbody")
 
 
 def test_names_are_shown_as_text_whatever_they_are(show, nasty):
@@ -396,6 +400,7 @@ def test_names_that_every_object_has_break_no_chart(show, built_in):
     assert list(charts) == [
         "means",
         "ranks",
+        "best",
         "pairs",
         "topics",
         "differences",

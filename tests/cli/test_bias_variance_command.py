@@ -119,7 +119,7 @@ def test_files_are_written(command, tmp_path, ending):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--target", 0.4, "--variable", "rho"], "it has no score by topic, so there is no rho"),
+        (["--target", 0.4, "--variable", "rho"], "without scores by topic, so there is no rho"),
         (["--target", "rerankk"], "unknown target 'rerankk'; did you mean rerank"),
         (["--target", 45], "from 0 to 1 for AP"),
         (["--variable", "rhoo"], "unknown value of --variable 'rhoo'"),
@@ -144,7 +144,7 @@ def test_impossible_requests_are_one_sentence_and_exit_2(command, arguments, mes
 def test_counts_have_no_perfect_score(command):
     outcome = command("--quiet", "-m", "NumRelRet")
     assert outcome.code == 2
-    assert "NumRelRet is not confined to [0, 1]" in outcome.err
+    assert "NumRelRet is not bounded by [0, 1]" in outcome.err
 
 
 def test_without_input_the_usage_is_told(confir_command):

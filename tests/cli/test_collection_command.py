@@ -119,13 +119,16 @@ def test_same_seed_same_output(collection):
         (("--baseline", "run9"), "unknown run 'run9'"),
         (("--baseline", "run1", "--method", "bootstrap"), "--method is for means and topics"),
         (("--variance", "-q"), "cannot be combined"),
-        (("--variance", "--level", "0.9"), "--level is for intervals, which --variance lacks"),
+        (
+            ("--variance", "--level", "0.9"),
+            "--level is for intervals, which --variance does not print",
+        ),
         (("--variance", "--no-small-r"), "--small-r/--no-small-r is for means and topics"),
         (("--baseline", "run1", "--small-r"), "--small-r/--no-small-r is for means and topics"),
         (("--pairing", "both"), "--pairing is for differences; expected --baseline RUN"),
         (
             ("--variance", "--baseline", "run1", "--pairing", "both"),
-            "--pairing is for intervals, which --variance lacks",
+            "--pairing is for intervals, which --variance does not print",
         ),
         (("--pairing", "one"), "unknown value of --pairing 'one'"),
         (("--missing", "no"), "unknown value of --missing 'no'"),
@@ -171,7 +174,7 @@ def test_a_caption_counts_topics_by_measure_where_gains_matter(unjudged):
 def test_a_score_table_will_not_do(confir_command):
     code, _, err = confir_command("collection")
     assert code == 2
-    assert "a score table will not do" in err
+    assert "a score table is not enough" in err
 
 
 @pytest.mark.parametrize(("precision", "score"), [("double", 1.0), ("single", 0.5)])
@@ -203,3 +206,37 @@ def test_variances_stand_best_run_first(confir_command, sample_files, baseline):
     assert runs[:2] == ["rerank", "hybrid"]
     assert runs[-1] == "tfidf"
     assert len(runs) == 8 - bool(baseline)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needed"),
+    [
+        (["--replicates", 49], "50 or more"),
+        (["--replicates", 49, "--variance"], "50 or more"),
+        (["--replicates", 398, "--per-topic", "--method", "percentile"], "399 or more"),
+    ],
+)
+def test_few_replicates_are_warned_of(confir_command, files, arguments, needed):
+    inputs = [files / "qrels.txt", files / "runs"]
+    code, _, err = confir_command("collection", *inputs, *arguments)
+    assert code == 0
+    assert needed in err
+    enough = [arguments[0], arguments[1] + 1, *arguments[2:]]
+    assert confir_command("collection", *inputs, *enough).err == ""
+
+
+@pytest.mark.parametrize("pairing", ["paired", "independent"])
+def test_identical_runs_are_called_identical_and_do_not_count(files, collection, pairing):
+    asked = ["--baseline", "run1", "--pairing", pairing, "--format", "json"]
+    twin = f"twin={files / 'runs' / 'run1.txt'}"
+    records = json.loads(collection(twin, *asked).out)
+    alone = json.loads(collection(*asked).out)
+    assert {r["verdict"] for r in records if r["run"] == "twin"} == {"identical"}
+    assert [r["p_adjusted"] for r in records if r["run"] == "run2"] == [
+        r["p_adjusted"] for r in alone
+    ]
+    topics = json.loads(collection(twin, *asked, "--per-topic").out)
+    assert {r["verdict"] for r in topics if r["run"] == "twin"} == {"identical"}
+    assert "identical" not in {r["verdict"] for r in topics if r["run"] == "run2"}
+    printed = collection(twin, "--baseline", "run1").out
+    assert "Holm's correction for 1 run;" in printed

@@ -41,13 +41,15 @@ def test_a_baseline_gives_differences_intervals_and_words(compare):
     assert lines[0].split() == (
         ["measure", "run", "verdict", "difference", "p", "adj.", "p", "d_z", "w/t/l"]
     )
-    assert lines[1].startswith("AP       dense  inconclusive  +0.0302 [-0.0090, +0.0693]")
+    assert lines[1].startswith("AP       dense  inconclusive  +0.0302 [-0.0149, +0.0752]")
     assert lines[2].startswith("AP       tfidf  worse")
-    assert "mean difference from bm25 with 95 % interval by t (of each pair alone), over 50" in out
-    assert "adjusted by Holm's correction for 2 pairs within each measure" in out
     assert (
-        "dense against bm25 by AP: difference +0.0302, 95 % interval [-0.0090, +0.0693]: "
-        "inconclusive"
+        "mean difference from bm25 with simultaneous 95 % interval, 2 pairs with bm25, over 50 "
+        "topics; p by t test, adjusted by the studentised maximum; 9,999 replicates, seed 2006"
+    ) in out
+    assert (
+        "dense against bm25 by AP: difference +0.0302, simultaneous 95 % interval "
+        "[-0.0149, +0.0752]: inconclusive"
     ) in out
     assert "topics most for it" in out
     assert "102 +0.3582, 150 +0.3487, 117 +0.3257" in out
@@ -61,7 +63,22 @@ def test_numbers_are_those_of_the_library(compare, sample_files):
     runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
     scores = confir.evaluate(sample_files / "qrels.txt", runs, ["AP"])
     expected = confir.compare_runs(scores, baseline="bm25", test="randomisation", rng=5)
-    assert json.loads(out) == expected.to_records()
+    single = [
+        record | {"simultaneous_low": None, "simultaneous_high": None}
+        for record in expected.to_records()
+    ]
+    assert json.loads(out) == single
+    _, out, _ = compare("--baseline", "bm25", "-m", "AP", "--seed", 5, "--format", "json")
+    assert json.loads(out) == confir.compare_runs(scores, baseline="bm25", rng=5).to_records()
+
+
+def test_a_correction_leaves_intervals_as_they_are_and_says_so(compare):
+    _, out, _ = compare("--baseline", "bm25", "-m", "AP", "--correction", "holm")
+    assert out.splitlines()[1].startswith(
+        "AP       dense  inconclusive  +0.0302 [-0.0090, +0.0693]"
+    )
+    assert "mean difference from bm25 with 95 % interval by t (of each pair alone), over 50" in out
+    assert "adjusted by Holm's correction for 2 pairs within each measure" in out
 
 
 def test_without_a_baseline_all_pairs_are_compared(compare):
@@ -72,6 +89,34 @@ def test_without_a_baseline_all_pairs_are_compared(compare):
         ("tfidf", "bm25"),
         ("tfidf", "dense"),
     ]
+
+
+def test_all_pairs_lead_with_the_best_run(compare):
+    out = compare("-m", "AP").out
+    assert out.splitlines()[:2] == [
+        "best run",
+        "95 % confidence set of the best run by AP: 2 of 3 runs: dense, bm25",
+    ]
+    assert "best run" not in compare("-m", "AP", "--correction", "holm").out
+    assert "best run" not in compare("-m", "AP", runs=("bm25", "dense")).out
+
+
+def test_the_best_run_alone(compare, sample_files):
+    code, out, _ = compare("--best", "-m", "AP", "--format", "json", "--seed", 3)
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
+    scores = confir.evaluate(sample_files / "qrels.txt", runs, ["AP"])
+    assert code == 0
+    assert json.loads(out) == confir.find_best(scores, rng=3).to_records()
+    assert compare("--family", "best", "-m", "AP", "--format", "json", "--seed", 3).out == out
+
+
+@pytest.mark.parametrize(
+    "options", [("--baseline", "bm25"), ("--groups",), ("--test", "sign"), ("--margin", 0.1)]
+)
+def test_the_best_run_needs_no_other_options(compare, options):
+    code, _, err = compare("--best", "-m", "AP", *options)
+    assert code == 2
+    assert f"{options[0]} cannot be combined with the confidence set of the best run" in err
 
 
 def test_a_score_table_stands_in_for_runs(confir_command, score_table):
@@ -212,7 +257,7 @@ def test_a_summary_in_markdown(compare, tmp_path):
     assert err.startswith("confir: gate closed: by AP against bm25")
     lines = path.read_text().splitlines()
     assert lines[0] == "### Gate closed: AP"
-    assert "| **tfidf** | **fails** | **-0.0881 [-0.1168, -0.0594]** |" in lines
+    assert "| **tfidf** | **fails** | **-0.0881 [-0.1212, -0.0551]** |" in lines
     assert "### Differences" in lines
     assert "### In words" in lines
     assert "### Topics" in lines
@@ -314,6 +359,11 @@ def test_a_margin_tests_for_equivalence(compare):
         (["--baseline", "bm25", "--fail-if-worse", "nDGC@10"], "did you mean nDCG"),
         (["--test", "anova"], "unknown test 'anova'"),
         (["--correction", "sidak"], "unknown correction 'sidak'"),
+        (["--family", "everything"], "unknown family 'everything'"),
+        (["--family", "none", "--correction", "holm"], "family and correction are both given"),
+        (["--family", "baseline"], "the family is baseline and the baseline None; name one"),
+        (["--family", "all-pairs", "--test", "sign"], "the family all-pairs rests on t tests"),
+        (["--effects", "--family", "none"], "--family is for p-values, which --effects"),
         (["--method", "gaffke"], "methods that fit: t, percentile"),
         (["-q", "--groups"], "expected one of --per-topic, --groups and --effects"),
         (["--baseline", "bm25", "--groups"], "groups of runs need all pairs"),

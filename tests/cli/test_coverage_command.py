@@ -187,7 +187,7 @@ def test_type_one_prints_a_table_like_that_of_park2011(confir_command, score_fil
     assert lines[0].split("  ") == ["method", "nominal", " n = 5", "n = 10"]
     assert [line.split()[:2] for line in lines[1:3]] == [["t", "0.05"], ["t", "0.50"]]
     assert lines[4].startswith(
-        "share of intervals that miss the mean over all topics, beside the nominal share; 6 runs, "
+        "share of intervals that miss the mean over all topics, and the nominal share; 6 runs, "
         "1 measure, 30 topics; Monte-Carlo standard error at most 0."
     )
     assert lines[4].endswith(
@@ -305,7 +305,7 @@ def test_the_folder_of_another_study_is_refused(confir_command, score_file, tmp_
     assert confir_command(*command).code == 0
     outcome = confir_command(*command, "--seed", 5)
     assert outcome.code == 2
-    assert f"{tmp_path} keeps the results of another study, with other seed;" in outcome.err
+    assert f"{tmp_path} stores the results of another study, with other seed;" in outcome.err
     assert confir_command(*command).code == 0
 
 

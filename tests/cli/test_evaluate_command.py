@@ -7,8 +7,12 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
+
+from confir.data.simulation import sample_collection
+from judge_files import noisy_judge, write_judge
 
 QRELS = "1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 c 2\n3 0 d 1\n"
 RUN = "1 Q0 a 1 3 x\n1 Q0 b 2 2 x\n2 Q0 b 1 3 x\n2 Q0 a 2 2 x\n3 Q0 d 1 1 x\n"
@@ -29,9 +33,9 @@ def test_prints_a_row_a_run_and_a_column_a_measure_best_first(confir_command, sa
     lines = outcome.out.splitlines()
     assert lines[0].split() == ["run", "AP"]
     assert lines[1].startswith("rerank")
-    assert "0.3776 [0.3065, 0.4548]" in lines[1]
+    assert "0.3776 [0.3082, 0.4538]" in lines[1]
     assert len(lines) == 11
-    assert "95 % interval by beta-logit, over 50 topics" in lines[-1]
+    assert "95 % interval by calibrated-beta, over 50 topics" in lines[-1]
     assert "bm25-rm3" in outcome.err
     assert "lacks 1 topic (135)" in outcome.err
 
@@ -105,16 +109,27 @@ def test_ranks_name_the_best_run_and_how_sure_that_is(confir_command, sample_fil
     )
     records = json.loads(outcome.out)
     best = next(record for record in records if record["rank"] == 1)
-    assert list(best) == ["run", "measure", "topics", "rank", "low", "high", "p_best"]
+    assert list(best) == [
+        "run",
+        "measure",
+        "topics",
+        "mean",
+        "rank",
+        "low",
+        "high",
+        "simultaneous_low",
+        "simultaneous_high",
+        "share_first",
+    ]
     assert best["run"] == "rerank"
-    assert best["p_best"] > 0.99
+    assert best["share_first"] > 0.99
 
 
 def test_the_note_below_ranks_says_what_the_share_is(confir_command, sample_files):
     files = (sample_files / "qrels.txt", sample_files / "runs")
     outcome = confir_command("evaluate", *files, "-m", "AP", "--ranks", "--replicates", 99)
     note = outcome.out.splitlines()[-1]
-    assert "the share of 99 bootstrap samples of 50 topics in which the run is best" in note
+    assert "share of bootstrap samples of the topics in which the run ranks first" in note
     shown = " ".join(confir_command("evaluate", "--help").out.replace("│", " ").split())
     assert "share of bootstrap samples of the topics in which it is first" in shown
 
@@ -164,10 +179,10 @@ def test_the_note_names_the_method_of_each_measure_and_what_is_assumed(confir_co
     (tmp_path / "mixed.csv").write_text(MIXED)
     outcome = confir_command("evaluate", "--scores", tmp_path / "mixed.csv")
     note = outcome.out.splitlines()[-1]
-    assert "interval by beta-logit (AP, mine), t (NumRet), over 6 topics; " in note
-    assert "mine, unknown to confir, is taken to lie in [0, 1], as all of its scores do" in note
+    assert "interval by calibrated-beta (AP, mine), t (NumRet), over 6 topics; " in note
+    assert "mine, unknown to confir, is assumed to lie in [0, 1], as all of its scores do" in note
     alone = confir_command("evaluate", "--scores", tmp_path / "mixed.csv", "-m", "AP")
-    assert "taken" not in alone.out
+    assert "assumed" not in alone.out
     row = alone.out.splitlines()[1]
     assert row.split()[:4] == outcome.out.splitlines()[1].split()[:4]
 
@@ -176,9 +191,9 @@ def test_bounded_and_unbounded_decide_on_unknown_measures(confir_command, tmp_pa
     path = tmp_path / "mixed.csv"
     path.write_text(MIXED)
     note = confir_command("evaluate", "--scores", path, "--unbounded").out.splitlines()[-1]
-    assert note.endswith("interval by beta-logit (AP), t (NumRet, mine), over 6 topics")
+    assert note.endswith("interval by calibrated-beta (AP), t (NumRet, mine), over 6 topics")
     note = confir_command("evaluate", "--scores", path, "--bounded").out.splitlines()[-1]
-    assert note.endswith("interval by beta-logit (AP, mine), t (NumRet), over 6 topics")
+    assert note.endswith("interval by calibrated-beta (AP, mine), t (NumRet), over 6 topics")
     refused = confir_command("evaluate", "--scores", path, "-m", "AP", "--bounded")
     assert refused.code == 2
     assert "--bounded/--unbounded is for measures that confir does not know" in refused.err
@@ -211,10 +226,11 @@ def test_a_baseline_puts_marks_on_runs_and_explains_them(confir_command, sample_
     assert {run for run, line in rows.items() if line.endswith("▼")} == {"tfidf"}
     note = outcome.out.splitlines()[-1]
     assert note.endswith(
-        "; ▲ ▼ significantly better, worse than bm25: t test, Holm's correction, 95 % interval by t"
+        "; ▲ ▼ significantly better, worse than bm25: t test, simultaneous 95 % "
+        "interval, 7 pairs with bm25"
     )
     wider = confir_command(*arguments, "--baseline", "bm25", "--quiet", "--level", "0.9").out
-    assert wider.endswith("bm25: t test, Holm's correction, 90 % interval by t\n")
+    assert wider.endswith("bm25: t test, simultaneous 90 % interval, 7 pairs with bm25\n")
 
 
 def test_a_baseline_adds_the_verdicts_of_compare_to_the_records(confir_command, sample_files):
@@ -316,8 +332,8 @@ def test_ranks_are_those_on_common_topics(confir_command, uneven_table):
     assert "runs are ranked by AP on the 2 topics that all of them have, of 3" in " ".join(
         outcome.err.split()
     )
-    assert "bootstrap samples of 2 topics" in outcome.out
-    assert outcome.out.splitlines()[1].split()[:2] == ["a", "1"]
+    assert "means and ranks over 2 topics" in outcome.out
+    assert outcome.out.splitlines()[1].split()[:3] == ["a", "0.8500", "1"]
 
 
 def test_missing_topics_can_be_dropped_or_refused(confir_command, files):
@@ -506,3 +522,56 @@ def test_demo_writes_a_collection_that_evaluates_to_the_same(confir_command, tmp
         "evaluate", tmp_path / "sample" / "qrels.txt", tmp_path / "sample" / "runs"
     )
     assert shown.out == again.out
+
+
+@pytest.fixture
+def by_model(confir_command, tmp_path, sample_files):
+    """The command on judgements of a model, with 15 topics of people."""
+    qrels = sample_collection().qrels.to_dict()
+    model = write_judge(tmp_path / "model.qrels", noisy_judge(qrels, leniency=0.3, noise=0.5))
+    chosen = np.random.default_rng(3).permutation(list(qrels))[:15].tolist()
+    people = write_judge(tmp_path / "people.qrels", {t: qrels[t] for t in chosen})
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
+
+    def run(*arguments):
+        return confir_command("evaluate", model, *runs, "--human", people, *arguments)
+
+    return run
+
+
+def test_human_judgements_correct_a_model(by_model):
+    outcome = by_model("--human-sample", "random-topics", "-m", "AP")
+    assert outcome.code == 0, outcome.err
+    assert "from 15 topics that people judged and 35 judged by the model alone" in outcome.out
+    assert outcome.out.splitlines()[0].split() == ["run", "AP", "model", "bias", "weight", "worth"]
+    table = outcome.out.partition("\n\n")[0].splitlines()
+    assert max(map(len, table)) <= 80
+    printed = by_model("--human-sample", "random-topics", "-m", "AP", "--format", "json")
+    records = json.loads(printed.out)
+    assert {"human_topics", "model_topics", "model_mean", "bias", "weight", "worth"} <= set(
+        records[0]
+    )
+    assert all(record["low"] < record["mean"] < record["high"] for record in records)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "--human needs --human-sample: how the topics that people judged came about"),
+        (("--human-sample", "chosen"), "topics that were chosen for human judging say nothing"),
+        (("--human-sample", "random"), "unknown way to choose human topics 'random'"),
+        (("--human-sample", "random-topics", "--ranks"), "--ranks cannot be combined with --human"),
+        (
+            ("--human-sample", "random-topics", "--method", "betting"),
+            "method 'betting' does not fit",
+        ),
+        (
+            ("--human-sample", "random-topics", "--method", "t", "--method", "logit-t"),
+            "--human takes one --method",
+        ),
+    ],
+)
+def test_human_judgements_that_cannot_correct_are_refused(by_model, arguments, message):
+    outcome = by_model(*arguments)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"confir: error: {message}"), outcome.err

@@ -105,7 +105,8 @@ def test_topics_cannot_be_pooled_without_runs(confir_command):
 def test_a_score_table_takes_no_option_for_runs(confir_command, command, option):
     values = {"rel": 1, "depth": 10, "missing": "zero", "tie_precision": "double"}
     spelt = f"--{option.replace('_', '-')}"
-    outcome = confir_command(command, "--scores", "s.csv", spelt, values.get(option, "file"))
+    given = [] if option == "download" else [values.get(option, "file")]
+    outcome = confir_command(command, "--scores", "s.csv", spelt, *given)
     assert outcome.code == 2
     assert f"{spelt} is for QRELS RUN...; a score table is read as it is" in outcome.err
 
@@ -157,17 +158,17 @@ def test_usage_errors_point_at_the_help_of_the_command(confir_command):
     ids=lambda words: words[0],
 )
 def test_runs_are_looked_for_once(confir_command, sample_files, monkeypatch, words):
-    from confir.data.formats import trec_files
+    from confir.data.formats import run_sources
 
     found = []
-    original = trec_files.find_runs
+    original = run_sources.find_runs
 
     def noted(sources):
         found.append(original(sources))
         return found[-1]
 
-    for module in ("trec_files", "objects"):
-        monkeypatch.setattr(f"confir.data.formats.{module}.find_runs", noted)
+    for module in ("data.formats.run_sources", "data.formats.objects", "cli.run_choice"):
+        monkeypatch.setattr(f"confir.{module}.find_runs", noted)
     command, *options = words
     runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
     outcome = confir_command(command, sample_files / "qrels.txt", *runs, "-m", "AP", *options)

@@ -311,6 +311,45 @@ def test_topics_of_runs_are_pooled_directly(confir_command, sample_files):
     assert lines[4].endswith("studies are topics; 200 replicates of the collection, seed 2006")
 
 
+RUNS = "study,run,baseline,effect,se\n" + "".join(
+    f"{study},{run},base,{effect},0.2\n"
+    for study in "abcd"
+    for run, effect in (("x", 0.21), ("y", 0.5))
+)
+
+
+def test_several_runs_against_a_baseline_are_a_family(confir_command, tmp_path):
+    (tmp_path / "e.csv").write_text(RUNS)
+    arguments = ["meta", tmp_path / "e.csv", "--model", "fixed"]
+    outcome = confir_command(*arguments)
+    assert "+0.2100 [-0.0141, +0.4341]" in outcome.out  # ±2.241403 · 0.1, z at 1 - 0.05/4
+    assert "simultaneous 95 % interval, 2 pairs with base, bold where it excludes 0" in outcome.out
+    for found, factor in (
+        (records(confir_command(*arguments, "--format", "json")), 2),
+        (records(confir_command(*arguments, "--family", "none", "--format", "json")), 1),
+    ):
+        assert [r["family"] for r in found] == [("none", "baseline")[factor - 1]] * 2
+        assert [r["p_adjusted"] for r in found] == pytest.approx([factor * r["p"] for r in found])
+        assert found[0]["low"] == pytest.approx(0.21 - 0.1959964)
+    outcome = confir_command(*arguments, "--family", "none")
+    assert "+0.2100 [+0.0140, +0.4060]" in outcome.out
+    assert "95 % interval (of each effect alone), bold" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("family", "message"),
+    [
+        ("all-pairs", "effects are pooled against base; expected the family baseline"),
+        ("best", "unknown value of --family 'best'"),
+    ],
+)
+def test_families_that_do_not_fit_are_an_error(confir_command, tmp_path, family, message):
+    (tmp_path / "e.csv").write_text(RUNS)
+    outcome = confir_command("meta", tmp_path / "e.csv", "--family", family)
+    assert outcome.code == 2
+    assert message in outcome.err
+
+
 def test_direct_effects_are_those_of_the_library(confir_command, sample_files):
     options = ["--seed", 3, "--effect", "difference", "--baseline", sample_files / "runs/bm25.txt"]
     found = records(

@@ -19,7 +19,8 @@ READ = "the command reads this file; expected another one to write"
 NO_FILES = {
     *("measure", "missing", "name_by", "tie_precision", "method", "kind", "title", "test"),
     *("correction", "fail_if_worse", "require", "per_tail", "sampling", "pairing", "effect"),
-    *("model", "target", "variable", "parameter"),
+    *("model", "target", "variable", "parameter", "difference", "family", "grades"),
+    *("human_sample", "ties", "unjudged", "select", "subset", "split"),
 }
 
 
@@ -134,17 +135,17 @@ def test_two_results_do_not_go_to_the_same_file(confir_command, score_table, tmp
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "held"),
     [
-        ("simulate", "--collection"),
-        ("demo", "--write"),
-        ("report", "--scores", "scores.csv", "--figures"),
-        ("coverage", "--scores", "scores.csv", "--resume"),
+        (("simulate", "--collection"), "holds thesis.tex, "),
+        (("demo", "--write"), "holds thesis.tex, "),
+        (("report", "--scores", "scores.csv", "--figures"), "holds thesis.tex, "),
+        (("coverage", "--scores", "scores.csv", "--resume"), "contains thesis.tex but no results"),
     ],
-    ids=" ".join,
+    ids=lambda part: part if isinstance(part, str) else " ".join(part),
 )
 def test_a_folder_of_others_is_not_written_into(
-    confir_command, score_table, arguments, monkeypatch
+    confir_command, score_table, arguments, held, monkeypatch
 ):
     monkeypatch.chdir(score_table.parent)
     theirs = score_table.parent / "theirs"
@@ -153,7 +154,7 @@ def test_a_folder_of_others_is_not_written_into(
     outcome = confir_command(*arguments, "theirs")
     assert outcome.code == 2
     assert outcome.out == ""
-    assert outcome.err.startswith("confir: error: theirs: holds thesis.tex, ")
+    assert outcome.err.startswith(f"confir: error: theirs: {held}")
     assert outcome.err.endswith("; expected a new or an empty folder\n")
     assert os.listdir(theirs) == ["thesis.tex"]
 

@@ -56,9 +56,55 @@ def test_what_the_topics_at_hand_can_show(plan):
     assert "given 200 topics" in plan("--baseline", "bm25", "--topics", "200").out
 
 
+def test_every_option_reaches_the_plan(plan, sample_files):
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
+    scores = confir.evaluate(sample_files / "qrels.txt", runs, ["AP"])
+    for words, options in (
+        ("--baseline bm25 --difference observed", {"baseline": "bm25", "difference": "observed"}),
+        (
+            "--baseline bm25 --topics 70 --family none",
+            {"baseline": "bm25", "topics": 70, "family": "none"},
+        ),
+        (
+            "--baseline bm25 --difference 0.03 --assurance 0.9 --family baseline",
+            {"baseline": "bm25", "difference": 0.03, "assurance": 0.9, "family": "baseline"},
+        ),
+        ("--half-width 0.05 --family best", {"half_width": 0.05, "family": "best"}),
+        ("--topics 80", {"topics": 80}),
+        (
+            "--baseline bm25 --difference 0.03 --judgements 900 --judgements-per-topic 10",
+            {"baseline": "bm25", "difference": 0.03, "judgements": 900, "judgements_per_topic": 10},
+        ),
+    ):
+        code, out, _ = plan(*words.split(), "--format", "csv")
+        assert code == 0
+        found = list(csv.DictReader(io.StringIO(out)))
+        expected = confir.plan_topics(scores, **options).to_records()
+        assert list(found[0]) == list(expected[0])
+        assert [row["topics"] for row in found] == [str(record["topics"]) for record in expected]
+        assert [row["family"] for row in found] == [record["family"] for record in expected]
+        for name in ("half_width", "difference", "low"):
+            values = [float(row[name]) for row in found]
+            assert values == pytest.approx([record[name] for record in expected])
+
+
+def test_a_plan_for_the_best_run_reads_so(plan):
+    _, out, _ = plan("--half-width", "0.05", "--family", "best")
+    assert "for a 95 % confidence set of the best of 3 runs" in out
+    _, out, _ = plan("--baseline", "bm25", "--difference", "observed")
+    assert "the range is that of the simultaneous 95 % interval of the observed diff" in out
+    assert "family baseline: Bonferroni-t for 2 pairs" in out
+    _, out, _ = plan("--baseline", "bm25", "--difference", "observed", "--family", "none")
+    assert "the range is that of the 95 % interval of the observed difference" in out
+
+
 @pytest.mark.parametrize(
     "goal",
     [
+        ["--half-width", "0.05", "--family", "best"],
+        ["--topics", "90"],
+        ["--baseline", "bm25", "--difference", "observed"],
+        ["--baseline", "bm25", "--difference", "0.03", "--topics", "60", "--assurance", "0.8"],
         ["--half-width", "0.03"],
         ["--baseline", "bm25"],
         ["--baseline", "bm25", "--difference", "0.03"],
@@ -81,6 +127,10 @@ def test_the_curve_is_drawn(plan, tmp_path, goal):
         (["--half-width", "0.1", "--power", "0.9"], "--power is for differences to detect"),
         (["--baseline", "bm25", "--topics", "1"], "--topics is 1; expected 2 or more"),
         (["-o", "plan.doc"], "unknown ending"),
+        (["--baseline", "bm25", "--difference", "much"], "--difference is 'much'; expected a num"),
+        (["--half-width", "0.1", "--family", "tukey"], "unknown value of --family 'tukey'"),
+        (["--half-width", "0.1", "--assurance", "1"], "assurance is 1.0"),
+        (["--baseline", "bm25", "--judgements", "900"], "need judgements per topic"),
     ],
 )
 def test_errors_exit_with_2(plan, options, message):

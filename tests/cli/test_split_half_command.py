@@ -39,6 +39,15 @@ def test_shares_are_shown_for_topics_and_means(split_half):
     assert "50 replicates, seed 2006" in out
 
 
+def test_splits_can_be_chosen(split_half):
+    several = split_half("--method", "logit", "--splits", 3).out
+    assert "mean over 3 splits, and the lowest to the highest of them (no standard error" in several
+    one = split_half("--method", "logit", "--splits", 1)
+    assert "splits" not in one.out
+    records = json.loads(split_half("--splits", 2, "--format", "json").out)
+    assert {record["splits"] for record in records} == {2}
+
+
 def test_methods_can_be_chosen(split_half):
     records = json.loads(split_half("--method", "logit", "--format", "json").out)
     assert {r["method"] for r in records if r["summary"] == "topic"} == {"logit"}
@@ -71,6 +80,8 @@ def test_a_chart_is_drawn(split_half, tmp_path):
         (("--epsilon", "0.7"), "epsilon is 0.7"),
         (("--margin", "0.1"), "No such option: --margin"),
         (("--depth", "0"), "depth is 0"),
+        (("--splits", "0"), "--splits is 0"),
+        (("--splits", "129"), "splits is 129"),
     ],
 )
 def test_wrong_options_are_named_in_one_sentence(split_half, arguments, message):

@@ -107,3 +107,15 @@ def test_a_command_that_is_none_is_told_from_all_that_are(confir_command):
     outcome = confir_command("evaluat")
     assert outcome.code == 2
     assert "Did you mean 'evaluate'" in outcome.err
+
+
+def test_help_reads_the_options_of_no_command(confir_command, monkeypatch):
+    monkeypatch.setattr("confir.cli.start.expand", pytest.fail)
+    assert confir_command("--help").code == 0
+    assert confir_command().code == 2
+
+
+def test_a_command_after_two_dashes_runs(confir_command):
+    outcome = confir_command("--", "methods", "--format", "csv")
+    assert outcome.code == 0
+    assert outcome.out.startswith("method,over")

@@ -71,7 +71,7 @@ def test_signs_that_an_encoding_lacks_are_replaced(encoding):
         check=False,
     )
     assert process.returncode == 0, process.stderr
-    assert b"beta-logit" in process.stdout
+    assert b"calibrated-beta" in process.stdout
     assert not process.stderr
 
 

@@ -182,7 +182,7 @@ def test_the_order_in_which_topics_come_is_irrelevant(scores, shuffle):
         assert_same(one, other)
 
 
-@pytest.mark.parametrize("method", ["t", "logit-t", "beta-logit", "gaffke"])
+@pytest.mark.parametrize("method", ["t", "logit-t", "beta-logit", "calibrated-beta", "gaffke"])
 def test_the_order_of_rows_is_irrelevant_without_resampling(method):
     x = columns()
     rows = np.random.default_rng(4).permutation(25)
@@ -190,7 +190,8 @@ def test_the_order_of_rows_is_irrelevant_without_resampling(method):
 
 
 def test_only_betting_among_the_methods_without_resampling_depends_on_the_order_of_rows():
-    assert set(WITHOUT_RESAMPLING) == {"t", "logit-t", "beta-logit", "gaffke", "betting"}
+    order_free = {"t", "logit-t", "beta-logit", "calibrated-beta", "gaffke"}
+    assert set(WITHOUT_RESAMPLING) == order_free | {"betting"}
 
 
 @pytest.mark.parametrize("method", AFFINE)

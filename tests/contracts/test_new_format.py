@@ -11,10 +11,10 @@ from confir.data.formats.trec_files import read_trec_qrels, write_trec_qrels
 from confir.data.run import build_run
 
 
-def read_toy_run(path, name, _):
-    rows = [line.split(";") for line in Path(path).read_text(encoding="utf-8").splitlines()]
+def read_toy_run(content, source, _):
+    rows = [line.split(";") for line in content.decode().splitlines()]
     topics, documents, scores = zip(*rows, strict=True)
-    return build_run(name or "toy", topics, documents, np.array(scores, dtype=float))
+    return [build_run(source.label(), topics, documents, np.array(scores, dtype=float))]
 
 
 def write_toy_run(run, path):
@@ -22,7 +22,7 @@ def write_toy_run(run, path):
     Path(path).write_text("".join(f"{t};{d};{s!r}\n" for t, d, s in rows), encoding="utf-8")
 
 
-def is_toy(path):
+def is_toy(path, _=b""):
     return path.endswith(".toy")
 
 
@@ -30,8 +30,7 @@ def is_toy(path):
 def _toy_format(monkeypatch):
     toy = catalogue.Format(
         *("toy", "topic;docid;score", is_toy, is_toy, read_toy_run),
-        lambda path, intents: read_trec_qrels(path, intents=intents),
-        *(write_toy_run, write_trec_qrels),
+        *(read_trec_qrels, write_toy_run, write_trec_qrels),
     )
     monkeypatch.setattr(catalogue, "FORMATS", (toy, *catalogue.FORMATS))
 

@@ -14,13 +14,13 @@ from confir.data.simulation import sample_collection
 from confir.data.tables.effect_files import Group
 from confir.resampling.documents import resample_documents
 from confir.studies import STUDIES
-from confir.studies.collection.collection import summarise_means, summarise_topics
-from confir.studies.collection.differences import (
-    compare_on_collection,
-    compare_topics_on_collection,
-    decompose_variance,
-)
+from confir.studies.collection.differences import compare_on_collection
+from confir.studies.collection.means import summarise_means
+from confir.studies.collection.topic_differences import compare_topics_on_collection
+from confir.studies.collection.topics import summarise_topics
+from confir.studies.collection.variance import decompose_variance
 from confir.studies.meta_analysis.meta_analysis import pool_models
+from judge_files import noisy_judge
 
 # Where dimensions stand in arrays; all others come before them.
 ORDER = {"topic": 1, "run": 2, "pair": 2, "column": 2, "measure": 3, "summary": 4}
@@ -40,11 +40,14 @@ def make_results():
     precision = scores.select(measure="P@10")
     effects = np.random.default_rng(1).normal(0.1, 0.1, (4, 3))
     groups = [Group("AP", run, "base", place) for run, place in zip("abc", "xyy", strict=True)]
+    judges = [sample.qrels, *(noisy_judge(sample.qrels, seed=seed) for seed in (1, 2))]
+    judged = confir.compare_judgements(judges, runs, ["AP", "P@10"], replicates=99, rng=1)
     return [
         gaps,
         confir.confidence_interval(gaps),
         confir.confidence_interval(np.random.default_rng(2).random((9, 2, 3))),
         confir.rank_runs(gaps, replicates=99, rng=1),
+        confir.find_best(gaps, replicates=99, rng=1),
         comparison,
         confir.compare_runs(gaps, baseline=first),
         comparison.group_runs(),
@@ -58,6 +61,10 @@ def make_results():
             gaps, baseline=first, precision=precision, replicates=399, rng=1, parameters="k=1,2,"
         ),
         confir.inspect_data(sample.qrels, runs),
+        confir.bound_unjudged(sample.qrels, runs, ["AP", "P@10"]),
+        confir.estimate_unjudged(sample.qrels, runs, ["AP", "P@10"]),
+        confir.bound_differences(sample.qrels, runs, ["AP", "P@10"], baseline=first),
+        confir.bound_ties(sample.qrels, runs, ["AP", "P@10"]),
         confir.describe_topics(gaps, run=first),
         pool_models(effects, np.full((4, 3), 0.1), groups=groups),
         pool_models(effects, np.full((4, 3), 0.1), groups=groups).main,
@@ -68,6 +75,18 @@ def make_results():
         compare_on_collection(documents, first),
         compare_topics_on_collection(documents, first),
         decompose_variance(documents),
+        judged,
+        judged.agreement,
+        judged.agreement.confusion,
+        judged.runs,
+        judged.variance,
+        confir.correct_judgements(
+            judges[1],
+            runs,
+            ["AP", "P@10"],
+            human=dict(list(sample.qrels.to_dict().items())[:20]),
+            human_sample="random-topics",
+        ),
     ]
 
 

@@ -1,16 +1,19 @@
 """An experiment reads each file once, by rules that every verb shares."""
 
 import builtins
+import inspect
 import io
 import os
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import get_type_hints
 
 import numpy as np
 import pytest
 
 import confir
-from confir.data.experiment import Experiment, ReadingRules
+from confir.cli.input import Inputs
+from confir.data.experiment import Experiment, ReadingOptions, ReadingRules
 from confir.errors import InvalidValueError
 
 MEASURES = ["AP", "nDCG@3"]
@@ -91,14 +94,12 @@ def test_every_rule_of_an_experiment_changes_something(paths, rules):
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
 def test_every_file_is_read_once_for_all_verbs(paths, opened):
     experiment = Experiment(*paths, ["AP"])
-    experiment.lists()
     confir.evaluate(experiment)
     confir.compare_runs(experiment, replicates=19, rng=1)
     confir.inspect_data(experiment)
     confir.resample_documents(experiment, replicates=9, rng=1)
     confir.compare_with_chance(experiment, documents=50, draws=0)
-    # once to tell TREC from JSON by the first bytes, and once to be read
-    assert sorted(opened) == 2 * ["one.run"] + 2 * ["qrels.txt"] + 2 * ["two.run"]
+    assert sorted(opened) == ["one.run", "qrels.txt", "two.run"]
 
 
 def test_nothing_is_read_before_it_is_needed():
@@ -178,3 +179,13 @@ def test_a_pipe_is_read_once_for_all_verbs(paths, tmp_path):
     assert confir.inspect_data(experiment).runs == ("piped",)
     expected = confir.evaluate(paths[0], paths[1][0], ["AP"])
     np.testing.assert_array_equal(scores.values, expected.values)
+
+
+def test_reading_options_are_stated_alike_as_rules_keywords_and_options():
+    rules = {field.name: field.default for field in fields(ReadingRules)}
+    assert get_type_hints(ReadingOptions) == get_type_hints(ReadingRules)
+    options = {field.name: field.default for field in fields(Inputs) if field.name in rules}
+    assert options == rules
+    for verb in (confir.Experiment, confir.evaluate, confir.resample_documents):
+        parameters = inspect.signature(verb).parameters
+        assert {name: parameters[name].default for name in rules} == rules

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.formats.trec_files import RunSource
+from confir.data.formats.run_sources import RunSource
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists import build_lists
 from confir.data.scanning import list_scanner

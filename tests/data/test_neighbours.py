@@ -15,11 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confir.data.formats.frames import build_frame, qrels_to_frame, run_to_frame
-from confir.data.formats.json_files import read_json_run
 from confir.data.formats.objects import as_qrels, as_run, as_runs
 from confir.data.formats.run_readers import read_qrels, read_run
+from confir.data.formats.run_sources import RunSource
 from confir.data.formats.run_writers import write_json_qrels, write_json_run
-from confir.data.formats.trec_files import RunSource
 from confir.data.qrels import build_qrels
 from confir.data.run import Run
 from confir.errors import (
@@ -593,7 +592,8 @@ def test_missing_columns_are_named_with_what_is_expected(make):
         as_qrels(make({"topic": ["1"], "docid": ["d"]}))
     assert str(caught.value) == (
         "qrels: the columns are topic, docid; expected topic, docid, gain or topic, document, gain "
-        "or query_id, doc_id, relevance or qid, docno, label or q_id, doc_id, score"
+        "or query_id, doc_id, relevance or qid, docno, label or q_id, doc_id, score or query-id, "
+        "corpus-id, score or query, docid, rating"
     )
 
 
@@ -634,9 +634,9 @@ def test_frames_with_odd_column_names_are_refused_in_one_sentence():
         as_run(pd.DataFrame())
 
 
-def test_lazy_frames_are_refused():
-    with pytest.raises(FormatError, match=r"an object of type polars\.\S*LazyFrame; expected"):
-        as_run(pl.LazyFrame(run_columns()))
+def test_lazy_frames_are_collected():
+    assert as_run(pl.LazyFrame(run_columns())).to_dict() == RUN
+    assert as_qrels(pl.LazyFrame(qrels_columns())).to_dict() == QRELS
 
 
 def test_fields_of_named_tuples_are_checked():
@@ -751,17 +751,17 @@ def test_topic_that_holds_no_mapping_is_an_error():
 def test_json_is_written_and_read(tmp_path, ending):
     write_json_run(as_run(RUN), tmp_path / f"bm25.json{ending}")
     write_json_qrels(as_qrels(QRELS), tmp_path / f"qrels.json{ending}")
-    run = read_json_run(tmp_path / f"bm25.json{ending}")
+    run = read_run(tmp_path / f"bm25.json{ending}")
     assert run.name == "bm25"
     assert run.to_dict() == RUN
     assert as_qrels(tmp_path / f"qrels.json{ending}").to_dict() == QRELS
-    assert read_json_run(tmp_path / f"bm25.json{ending}", name="other").name == "other"
+    assert read_run(tmp_path / f"bm25.json{ending}", name="other").name == "other"
 
 
 def test_scores_keep_every_bit_in_json(tmp_path):
     scores = {"é": {"d": 0.1 + 0.2, "\u2028": 5e-324, "x": -1.7976931348623157e308}}
     write_json_run(as_run(scores), tmp_path / "run.json")
-    assert read_json_run(tmp_path / "run.json").to_dict() == scores
+    assert read_run(tmp_path / "run.json").to_dict() == scores
 
 
 def test_qrels_with_subtopics_do_not_fit_json(tmp_path):
@@ -829,7 +829,7 @@ def test_json_in_another_encoding_is_an_error(tmp_path):
     path = tmp_path / "bad.json"
     path.write_text(json.dumps(RUN), encoding="utf-16")
     with pytest.raises(FormatError, match="the file is in UTF-16"):
-        read_json_run(path)
+        read_run(path)
 
 
 def test_json_that_is_not_there_is_unreadable(tmp_path):

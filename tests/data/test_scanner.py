@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from confir.data.files import open_bytes
 from confir.data.formats.run_readers import read_qrels
-from confir.data.formats.trec_files import RunSource
+from confir.data.formats.run_sources import RunSource
 from confir.data.qrels import Qrels
 from confir.data.scanning import blocks, scan_kernels, scanner
 from confir.data.scanning.scan_kernels import load_kernels
@@ -284,6 +284,14 @@ def test_a_file_that_is_given_up_is_closed(tmp_path, monkeypatch):
     scans.close()
 
 
+@pytest.mark.usefixtures("always_scanned")
+def test_json_that_looks_like_lines_of_a_run_is_left_to_its_reader(tmp_path):
+    source = write(tmp_path, b'{ "1": { "doc1": 1.5 }}')
+    assert scan(Wanted(PLAIN_QRELS), source) is None
+    ((rankings, unknown),) = read_rankings(PLAIN_QRELS, [source])
+    assert (rankings.depth[0].sum(), unknown) == (1, ())
+
+
 # Files as they come
 
 
@@ -486,5 +494,5 @@ def test_without_numba_the_results_are_the_same(tmp_path, monkeypatch):
 def test_a_file_named_like_standard_input_is_not_mistaken_for_it(tmp_path, monkeypatch):
     (tmp_path / "-").write_bytes(b"x" * blocks.WARM_BREAK_EVEN)
     monkeypatch.chdir(tmp_path)
-    assert blocks._content_size(RunSource("-")) == 0
-    assert blocks._content_size(RunSource("./-")) == blocks.WARM_BREAK_EVEN
+    assert blocks.content_size(RunSource("-")) == 0
+    assert blocks.content_size(RunSource("./-")) == blocks.WARM_BREAK_EVEN

@@ -1097,7 +1097,9 @@ def outcome(path) -> Scores | ConfirError:
             return error
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(content=CONTENT, ending=st.sampled_from(["", ".csv", ".tsv", ".json", ".jsonl", ".parquet"]))
 @example(content=b"\x1c", ending="")
 def test_any_content_ends_in_scores_or_in_an_error_of_confir(tmp_path, content, ending):

@@ -18,17 +18,12 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confir.data.files import read_bytes
-from confir.data.formats import trec_files
+from confir.data.files import read_bytes, text_bytes
+from confir.data.formats import trec_files, trec_lines
 from confir.data.formats.run_readers import read_qrels, read_run
+from confir.data.formats.run_sources import RunSource, find_runs, name_from_path
 from confir.data.formats.run_writers import write_qrels, write_run
-from confir.data.formats.trec_files import (
-    RunSource,
-    find_runs,
-    name_from_path,
-    read_intents,
-    text_bytes,
-)
+from confir.data.formats.trec_lines import read_intents
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
 from confir.errors import (
@@ -782,7 +777,7 @@ def regular_qrels(content):
 
 
 def qrels_by_line(content):
-    return build_qrels(*trec_files._judgements_by_line(content, "x"), path="x")
+    return build_qrels(*trec_lines.judgements_by_line(content, "x"), path="x")
 
 
 @given(st.data())
@@ -794,7 +789,7 @@ def test_reading_by_block_and_by_line_agree(data):
         return
     arguments = ("x", None, "tag") if kind == "run" else ()
     same = same_runs if kind == "run" else same_qrels
-    by_block, by_line = trec_files._read_regular_run, trec_files._read_run_by_line
+    by_block, by_line = trec_files._read_regular_run, trec_lines.read_run_by_line
     if kind == "qrels":
         by_block, by_line = regular_qrels, qrels_by_line
     size = data.draw(st.sampled_from([1, 20, 1 << 16]))
@@ -863,7 +858,7 @@ def test_real_runs_are_read_alike_by_block_and_by_line(real_data, name):
     path = min(path.iterdir()) if path.is_dir() else path
     content = read_bytes(path)
     by_block = trec_files._read_regular_run(content, "x", None, "tag")
-    assert same_runs(by_block, trec_files._read_run_by_line(content, "x", None, "tag"))
+    assert same_runs(by_block, trec_lines.read_run_by_line(content, "x", None, "tag"))
     assert os.path.getsize(path) > 1000
 
 

@@ -26,7 +26,9 @@ from confir.resampling.topics import bootstrap_topics, topic_weights
 
 METHODS = methods_over("topics")
 OTHERS = [name for name in METHODS if name not in ("betting", "gaffke")]
-WITHOUT_LIMITS_FOR_EQUAL_SCORES = [name for name in OTHERS if name != "beta-logit"]
+WITHOUT_LIMITS_FOR_EQUAL_SCORES = [
+    name for name in OTHERS if name not in ("beta-logit", "calibrated-beta")
+]
 BOUNDED = [name for name, method in METHODS.items() if method.bounded]
 UNBOUNDED = [name for name in METHODS if name not in BOUNDED]
 
@@ -53,13 +55,15 @@ def test_the_catalogue_has_the_methods_of_the_specification():
         "studentised-logit",
         "logit-t",
         "beta-logit",
+        "calibrated-beta",
         "bootstrap-t-logit",
         "symmetric-t-logit",
         "hall-logit",
         "betting",
         "gaffke",
     }
-    assert set(BOUNDED) == {name for name in METHODS if "logit" in name} | {"betting", "gaffke"}
+    others = {"calibrated-beta", "betting", "gaffke"}
+    assert set(BOUNDED) == {name for name in METHODS if "logit" in name} | others
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -130,7 +134,7 @@ def test_a_method_that_does_not_resample_has_no_replicates(scores):
 
 
 def test_the_default_suits_the_statistic(scores):
-    assert confidence_interval(scores, rng=1).method == "beta-logit"
+    assert confidence_interval(scores, rng=1).method == "calibrated-beta"
     counts = confidence_interval(10 * scores.values[:, :, 0], rng=1)
     assert counts.method == "t"
 
@@ -139,8 +143,8 @@ def test_each_measure_has_its_own_default_whatever_stands_beside_it(scores):
     counts = scores_of(scores.values[:, :, 0] * 40, ("NumRet",)).values
     mixed = scores_of(np.concatenate([scores.values, counts], axis=2), ("AP", "RR", "NumRet"))
     found = confidence_interval(mixed)
-    assert found.methods == ("beta-logit", "beta-logit", "t") * 3
-    assert found.method == "beta-logit (AP, RR), t (NumRet)"
+    assert found.methods == ("calibrated-beta", "calibrated-beta", "t") * 3
+    assert found.method == "calibrated-beta (AP, RR), t (NumRet)"
     assert [record["method"] for record in found.to_records()] == list(found.methods)
     alone = confidence_interval(scores)
     for name in ("low", "high"):
@@ -155,14 +159,14 @@ def test_another_run_does_not_change_the_default(scores):
     with pytest.warns(InputWarning, match="clipped"):
         found = confidence_interval(scores_of(values))
     alone = confidence_interval(scores_of(scores.values[:, :1, :1]))
-    assert found.method == alone.method == "beta-logit"
+    assert found.method == alone.method == "calibrated-beta"
     assert found.low[0, 0] == pytest.approx(alone.low[0, 0], rel=1e-14)
 
 
 def test_an_unknown_measure_is_bounded_if_all_of_its_scores_are_unless_stated(scores):
     values = scores.values[:, :, 0]
     found = confidence_interval(scores_of(values, ("mine",)))
-    assert (found.method, found.assumed) == ("beta-logit", ("mine",))
+    assert (found.method, found.assumed) == ("calibrated-beta", ("mine",))
     assert confidence_interval(scores_of(values, ("mine",)), method="t").assumed == ()
     stated = dataclasses.replace(scores_of(values, ("mine",)), bounded=False)
     assert (confidence_interval(stated).method, confidence_interval(stated).assumed) == ("t", ())

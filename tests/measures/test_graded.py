@@ -180,12 +180,12 @@ def test_gain_maps_are_read():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no gain map"),
-        ("1", "no gain map"),
-        ("1:", "no gain map"),
-        ("1=3", "no gain map"),
-        ("a:1", "no gain map"),
-        ("1.5:1", "no gain map"),
+        ("", "not a gain map"),
+        ("1", "not a gain map"),
+        ("1:", "not a gain map"),
+        ("1=3", "not a gain map"),
+        ("a:1", "not a gain map"),
+        ("1.5:1", "not a gain map"),
         ("1:2,1:3", "names level 1 twice"),
         ("1:-1", "outside"),
         ("1:nan", "outside"),

@@ -33,6 +33,7 @@ def robust(real_data):
             methods=["linear", "logit"],
             replicates=500,
             rng=1,
+            splits=1,
         )
 
 

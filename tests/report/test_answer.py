@@ -1,5 +1,6 @@
 """The answer in sentences: only what the data allow."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,15 +9,20 @@ import pytest
 from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
 from confir.measures.evaluation import evaluate
-from confir.report.answer import answer_sentences
 from confir.report.contents import Settings, gather_contents
 from confir.report.names import isolated
 from confir.report.numbers import percent
 from confir.report.page_data import page_data
+from confir.report.sections import answer_sentences
 from confir.report.tables import Cell
+from confir.studies.best.best_runs import find_best
+from confir.studies.best.table import best_sentence
 from confir.studies.comparison.comparison import compare_runs
 from confir.studies.comparison.verdicts import verdicts_against
 from confir.studies.means.section import leaderboard_table
+from confir.studies.planning.planning import plan_topics
+from confir.studies.planning.table import plan_table
+from confir.studies.ranks.ranking import rank_runs
 
 TOPICS = 40
 FAST = Settings(replicates=499)
@@ -35,21 +41,28 @@ def scores_of(*means, spread=0.02, names=None, measures=("AP",), seed=1):
 
 
 def answer(scores, **options):
-    return answer_sentences(gather_contents(scores, settings=FAST, **options))
+    """Return the sentences after the lead, the confidence set of the best run."""
+    contents = gather_contents(scores, settings=FAST, **options)
+    sentences = answer_sentences(contents)
+    led = contents.measures[0]["best"] is not None
+    assert led == ("confidence set of the best run" in sentences[0])
+    return sentences[led:]
 
 
 def test_a_clear_winner_is_significantly_better_than_every_other():
     sentences = answer(scores_of(0.3, 0.6, 0.4))
-    assert sentences[0].startswith("By AP over 40 topics, the best of 3 runs is run1: mean 0.59")
+    assert sentences[0].startswith(
+        "By AP over 40 topics, run1 has the highest mean of 3 runs: mean 0.59"
+    )
     assert sentences[1] == (
         "It is significantly better than every one of the other 2 runs "
-        "(paired t test, α = 0.05, Holm's correction for 3 pairs)."
+        "(simultaneous 95 % intervals, all 3 pairs)."
     )
     assert sentences[2].startswith(
         "It ranks first in more than 99 % of bootstrap samples of the topics, and its rank is 1 "
         "(95 % interval)"
     )
-    assert not any("a test of this pair alone" in sentence for sentence in sentences)
+    assert not any("a test of this pair" in sentence for sentence in sentences)
 
 
 def test_a_winner_by_chance_is_significantly_better_than_nobody():
@@ -57,8 +70,32 @@ def test_a_winner_by_chance_is_significantly_better_than_nobody():
     assert sentences[1].startswith("It is not significantly better than any of the other 2 runs")
     assert "the next by the mean: run" in sentences[1]
     assert not any("is significantly better than" in s for s in sentences)
-    (plan,) = [s for s in sentences if "a test of this pair alone" in s]
-    assert plan.endswith("topics; there are 40.")
+    (plan,) = [s for s in sentences if "a test of this pair among all 3 pairs" in s]
+    assert plan.endswith("; there are 40.")
+    assert re.search(
+        r"topics \([\d,]+ or more over the simultaneous 95 % interval of that diff.*contains 0\)",
+        plan,
+    )
+
+
+def test_the_plan_of_the_best_two_is_for_the_family_of_all_pairs():
+    scores = scores_of(0.5, 0.5, 0.5, 0.5, spread=0.3)
+    contents = gather_contents(scores, settings=FAST)
+    best, runner_up = (scores.runs[place] for place in contents.measures[0].order()[:2])
+    whole = plan_topics(scores, baseline=runner_up, difference="observed", family="all-pairs")
+    plan, alike = contents["planning"], whole.select(run=best)
+    assert contents.measures[0]["comparison"][0.95].family == plan.family == "all-pairs"
+    for name in ("topics", "difference", "low", "high", "half_width", "achieved_power"):
+        assert getattr(plan, name) == pytest.approx(getattr(alike, name), nan_ok=True)
+    assert plan_table(plan).note == plan_table(alike).note
+    assert plan.pairs == 6
+    (said,) = [s for s in answer_sentences(contents) if "among all 6 pairs has power 0.8" in s]
+    assert f"with about {int(alike.topics[0, 0]):,} topics" in said
+
+
+def test_the_plan_of_two_runs_is_for_them_alone():
+    sentences = answer(scores_of(0.5, 0.5, spread=0.3))
+    assert any("a test of this pair alone has power 0.8" in sentence for sentence in sentences)
 
 
 def test_a_winner_may_be_significantly_better_than_some():
@@ -87,7 +124,9 @@ def test_one_run_is_not_compared():
 def test_one_topic_gives_no_interval_and_no_comparison():
     many = scores_of(0.3, 0.6)
     sentences = answer(Scores(("0",), many.runs, many.measures, many.values[:1]))
-    assert sentences[0].startswith("By AP over 1 topic, the best of 2 runs is run1: mean 0.")
+    assert sentences[0].startswith(
+        "By AP over 1 topic, run1 has the highest mean of 2 runs: mean 0."
+    )
     assert "interval" not in sentences[0]
     assert sentences[1].startswith("Runs are not compared: ")
     assert len(sentences) == 2
@@ -144,15 +183,15 @@ def test_with_documents_it_says_what_limits_the_certainty(with_documents):
     for part in parts:
         assert percent(part / sum(parts), 2) in said
     assert "between rerank and dense by AP" in said
-    assert said.endswith("the topics limit the certainty most.")
+    assert said.endswith("topics contribute most to the uncertainty.")
 
 
 @pytest.mark.parametrize(
     ("documents", "said"),
     [
-        (3.0, "the documents limit the certainty most."),
-        (1.1, "topics and documents limit the certainty about equally."),
-        (0.5, "the topics limit the certainty most."),
+        (3.0, "documents contribute most to the uncertainty."),
+        (1.1, "topics and documents contribute about equally to the uncertainty."),
+        (0.5, "topics contribute most to the uncertainty."),
     ],
 )
 def test_what_limits_the_certainty_is_the_larger_share(with_documents, documents, said):
@@ -198,7 +237,7 @@ def test_names_in_other_scripts_keep_their_direction_to_themselves():
     assert isolated("bm25") == "bm25"
     assert isolated("\N{HEBREW LETTER ALEF}") == "\u2068\N{HEBREW LETTER ALEF}\u2069"
     said = answer(scores_of(0.3, 0.6, names=("a", "\N{HEBREW LETTER ALEF}1")))[0]
-    assert "\u2068\N{HEBREW LETTER ALEF}1\u2069: mean" in said
+    assert ", \u2068\N{HEBREW LETTER ALEF}1\u2069 has the highest mean" in said
 
 
 def with_gaps(values, names, topics=30):
@@ -220,11 +259,12 @@ def favoured():
 def test_the_best_run_is_the_best_on_the_topics_that_all_runs_have(favoured):
     contents = gather_contents(favoured, settings=FAST)
     sentences = answer_sentences(contents)
-    assert sentences[0].startswith(
-        "By AP over 15 to 30 topics, the best of 3 runs is y on the 15 topics that all runs have: "
-        f"mean {favoured.mean()[1, 0]:.4f} over its 30 topics, 95 % interval"
+    assert sentences[0] == "95 % confidence set of the best run by AP: 1 of 3 runs: y."
+    assert sentences[1].startswith(
+        "By AP over 15 to 30 topics, y has the highest mean of 3 runs on the 15 topics that all "
+        f"runs have: mean {favoured.mean()[1, 0]:.4f} over its 30 topics, 95 % interval"
     )
-    assert sentences[1].startswith("It is significantly better than every one of the other 2 runs")
+    assert sentences[2].startswith("It is significantly better than every one of the other 2 runs")
     assert contents.measures[0]["ranks"][0.95].rank[:, 0].tolist() == [2, 1, 3]
     assert (
         "runs are ranked by AP on the 15 topics that all of them have, of 30" in contents.warnings
@@ -250,7 +290,8 @@ def test_ranks_without_common_topics_are_left_out_and_say_so(favoured):
     assert part["ranks"] is None
     assert part.left_out["ranks"] == "ranks by AP need 2 topics that all runs have; there are none"
     assert (
-        "the best of 3 runs is x by its mean over its own topics" in answer_sentences(contents)[0]
+        "x has the highest mean of 3 runs, each over its own topics: "
+        in answer_sentences(contents)[0]
     )
 
 
@@ -260,10 +301,11 @@ def test_runs_without_common_topics_are_not_compared():
     values[:, 2] = np.nan
     contents = gather_contents(with_gaps(values, ("a", "b", "none")), settings=FAST)
     sentences = answer_sentences(contents)
-    assert sentences[1] == (
+    assert sentences[0] == "95 % confidence set of the best run by AP: 1 of 2 runs: a."
+    assert sentences[2] == (
         "It is significantly better than 1 of the other 2 runs (paired t test, α = 0.05)."
     )
-    assert sentences[2] == "It is not compared with none: fewer than 2 topics in common."
+    assert sentences[3] == "It is not compared with none: fewer than 2 topics in common."
     data = page_data(contents)
     pairs = data["measures"][0]["comparison"]
     words = [pairs["verdicts"][v] for v in pairs["at"]["0.95"]["best_is"]]
@@ -312,4 +354,32 @@ def test_a_difference_that_only_the_correction_hides_is_called_so():
     (said,) = [s for s in answer_sentences(contents) if s.startswith("On its own, ")]
     assert "would be significant (p 0.0" in said
     assert said.endswith("after the correction for 66 pairs it is not.")
-    assert not any("a test of this pair alone" in s for s in answer_sentences(contents))
+    assert not any("a test of this pair" in s for s in answer_sentences(contents))
+
+
+def test_the_answer_leads_with_the_confidence_set_of_the_best_run():
+    scores = scores_of(0.3, 0.601, 0.6, 0.2, spread=0.05)
+    contents = gather_contents(scores, settings=FAST)
+    best = find_best(scores, replicates=FAST.replicates, rng=FAST.seed)
+    lead = answer_sentences(contents)[0]
+    assert lead == f"{best_sentence(best)}."
+    members = {run for run, held in zip(best.runs, best.in_set[:, 0], strict=True) if held}
+    assert members == {"run1", "run2"}
+    assert lead.startswith("95 % confidence set of the best run by AP: 2 of 4 runs: run")
+    ranks = contents.measures[0]["ranks"][0.95]
+    assert {
+        run for run, low in zip(ranks.runs, ranks.low[:, 0], strict=True) if low == 1
+    } == members
+
+
+def test_runs_that_no_comparison_separates_are_all_in_the_set():
+    lead = answer_sentences(gather_contents(scores_of(0.5, 0.5, 0.5, spread=0.3), settings=FAST))[0]
+    assert lead == ("95 % confidence set of the best run by AP: all 3 runs; none can be excluded.")
+
+
+def test_ranks_of_the_report_are_those_of_rank_runs():
+    scores = scores_of(0.3, 0.4, 0.41, spread=0.1)
+    contents = gather_contents(scores, settings=FAST)
+    for level, shown in contents.measures[0]["ranks"].items():
+        found = rank_runs(scores, level=level, replicates=FAST.replicates, rng=FAST.seed)
+        assert shown.to_records() == found.to_records()

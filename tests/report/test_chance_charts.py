@@ -10,8 +10,8 @@ import confir
 from chart_labels import names_of, without_numbers
 from confir.data.scores import Scores
 from confir.report.charts import chart
-from confir.studies.chance.chance import compare_with_chance, describe_chance
 from confir.studies.chance.chart import prevalence_gap_chart, topic_chart
+from confir.studies.chance.random_baseline import compare_with_chance, describe_chance
 from confir.studies.chance.table import chance_note, chance_table, chance_topic_table
 
 QRELS = {"1": {"a": 1, "b": 1}, "2": {"a": 1}}

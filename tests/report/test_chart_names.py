@@ -13,13 +13,16 @@ from confir.report.charts import chart, chart_bytes
 from confir.resampling.documents import resample_documents
 from confir.studies.bias_variance.chart import total_chart
 from confir.studies.chance.chart import topic_chart as chance_topic_chart
-from confir.studies.collection.collection import summarise_means, summarise_topics
-from confir.studies.collection.differences import compare_on_collection, decompose_variance
+from confir.studies.collection.differences import compare_on_collection
+from confir.studies.collection.means import summarise_means
+from confir.studies.collection.topics import summarise_topics
+from confir.studies.collection.variance import decompose_variance
 from confir.studies.comparison.chart import difference_chart
 from confir.studies.coverage.chart import bias_chart, population_chart, skewness_chart
 from confir.studies.meta_analysis.chart import forest_chart, summary_chart
 from confir.studies.meta_analysis.meta_analysis import PooledModels
 from confir.studies.split_half.chart import half_means_chart, normalised_chart
+from judge_files import noisy_judge
 
 HOSTILE = (
     "constructor",
@@ -64,6 +67,7 @@ def drawings(names):
         "scores": (chart(renamed), names),
         "intervals": (chart(confir.confidence_interval(renamed, method="t")), names),
         "ranks": (chart(confir.rank_runs(renamed, replicates=50, rng=1)), names),
+        "best": (chart(confir.find_best(renamed, replicates=50, rng=1)), names),
         "matrix": (chart(comparison), names),
         "differences": (difference_chart(against), names[1:]),
         "groups": (chart(comparison.group_runs()), names),
@@ -85,9 +89,22 @@ def drawings(names):
         "collection differences": (chart(compare_on_collection(documents, names[0])), names[1:]),
         "variance": (chart(decompose_variance(documents)), names),
         "split half": (chart(halves), ()),
-        "normalised": (normalised_chart(halves), ()),
-        "half means": (half_means_chart(halves), names),
+        "normalised": (normalised_chart(halves.splits[0]), ()),
+        "half means": (half_means_chart(halves.splits[0]), names),
         **_forests(names),
+        **_judges(names, qrels, runs),
+    }
+
+
+def _judges(names, qrels, runs):
+    """Charts of judges with these names, and of runs that fit beside their points."""
+    judges = {names[0]: qrels, names[1]: noisy_judge(qrels, noise=0.5, highest=1)}
+    found = confir.compare_judgements(judges, runs, ["AP"], replicates=40, rng=1)
+    pair = {f"{names[1]}, reference {names[0]}"}
+    return {
+        "judges": (chart(found), [f"AP by {name}" for name in names[:2]]),
+        "gains": (chart(found.runs), {*names, *pair}),
+        "confusion": (chart(found.agreement.confusion), [", ".join(names[:2])]),
     }
 
 

@@ -10,13 +10,15 @@ from confir.data.simulation import simulate_collection
 from confir.report.charts import chart
 from confir.resampling.documents import resample_documents
 from confir.studies.collection.chart import collection_variance_chart
-from confir.studies.collection.collection import summarise_means, summarise_topics
-from confir.studies.collection.differences import compare_on_collection, decompose_variance
+from confir.studies.collection.differences import compare_on_collection
+from confir.studies.collection.means import summarise_means
 from confir.studies.collection.table import (
     collection_difference_table,
     collection_table,
     collection_variance_table,
 )
+from confir.studies.collection.topics import summarise_topics
+from confir.studies.collection.variance import decompose_variance
 
 
 @pytest.fixture(scope="module")
@@ -115,4 +117,4 @@ def test_small_p_values_read_as_in_other_comparisons(sample):
 def test_titles_count_one_topic(means):
     alone = replace(means, topics=np.ones_like(means.topics))
     title = chart(alone).to_dict()["title"]
-    assert title == "Means over 1 topic, had the collection been another"
+    assert title == "Means over 1 topic, on similar collections of documents"

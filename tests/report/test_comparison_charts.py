@@ -31,7 +31,8 @@ def test_differences_from_a_baseline(scores):
     assert len(shown) == 6
     for record in comparison.to_records():
         drawn = shown[record["measure"], record["run"]]
-        assert {key: drawn[key] for key in record} == record
+        limits = {side: record[f"simultaneous_{side}"] for side in ("low", "high")}
+        assert {key: drawn[key] for key in record} == record | limits
     assert drawing.to_dict()["title"]["text"] == "Differences from a, over 30 topics"
     assert {(record["below"], record["above"]) for record in shown.values()} == {(-0.05, 0.05)}
 
@@ -109,10 +110,29 @@ def test_groups_are_drawn_from_first_to_last_run(scores):
         ({"half_width": 0.02}, "Half width of the 95 % interval of the mean"),
         (
             {"half_width": 0.02, "baseline": "a"},
-            "Half width of the 95 % interval of the difference from a",
+            "Half width of the simultaneous 95 % interval of the difference from a",
         ),
-        ({"difference": 0.02, "baseline": "a"}, "Power to detect a difference of 0.02 from a"),
-        ({"baseline": "a"}, "Difference from a that is detected with power 0.8"),
+        (
+            {"difference": 0.02, "baseline": "a"},
+            "Power to detect a difference of 0.02 from a (family: baseline)",
+        ),
+        ({"baseline": "a", "family": "none"}, "Difference from a that is detected with power 0.8"),
+        (
+            {"baseline": "a", "family": "baseline", "assurance": 0.8},
+            "Difference from a that is detected with power 0.8 (family: baseline), with assurance 0.8",
+        ),
+        (
+            {"baseline": "a", "difference": "observed", "topics": 60},
+            "Power to detect the observed difference from a (family: baseline)",
+        ),
+        (
+            {"half_width": 0.05, "family": "best"},
+            "Largest distance from the best run in its 95 % confidence set",
+        ),
+        (
+            {"topics": 60, "family": "all-pairs"},
+            "Half width of the simultaneous 95 % interval of the difference of two runs",
+        ),
     ],
 )
 def test_a_plan_is_a_curve_with_its_answer(scores, options, title):

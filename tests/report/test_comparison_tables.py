@@ -70,6 +70,14 @@ def test_columns_appear_where_they_say_something(scores):
 def test_the_note_says_how_to_get_the_numbers_again(scores):
     plain = comparison_table(compare_runs(scores, baseline="a"), seed=7).note
     assert plain == (
+        "mean difference from a with simultaneous 95 % interval, 3 pairs with a, over 30 topics; "
+        "p by t test, adjusted by the studentised maximum; 9,999 replicates, seed 7; w/t/l: topics "
+        "won, tied, lost"
+    )
+    every = comparison_table(compare_runs(scores)).note
+    assert "difference between runs with simultaneous 95 % interval, all 6 pairs, over" in every
+    single = comparison_table(compare_runs(scores, baseline="a", correction="holm"), seed=7).note
+    assert single == (
         "mean difference from a with 95 % interval by t (of each pair alone), over 30 "
         "topics; p by t test, adjusted by Holm's correction for 3 pairs within each measure; w/t/l: topics won, tied, lost"
     )

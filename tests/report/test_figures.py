@@ -55,10 +55,11 @@ def holds(drawn, records):
 
 
 def test_every_part_has_its_charts(figures):
-    by_measure = ["means", "ranks", "pairs", "topics", "differences", "coverage", "bias-variance"]
+    by_measure = ["means", "best", "ranks", "pairs", "topics", "differences", "coverage"]
+    by_measure.append("bias-variance")
     assert list(figures) == [
-        *((part, "AP") for part in [*by_measure, "chance"]),
-        *((part, "P@10") for part in [*by_measure, "chance"]),
+        *((part, "AP") for part in [*by_measure, "chance", "unjudged"]),
+        *((part, "P@10") for part in [*by_measure, "chance", "unjudged"]),
         ("collection", None),
         ("variance", None),
         ("quality", None),
@@ -70,6 +71,7 @@ def test_charts_of_a_measure_hold_its_records(contents, figures, place):
     part = contents.measures[place]
     name = part.measure
     assert holds(data(figures["means", name]), part["means"][0.95].to_records())
+    assert holds(data(figures["best", name]), part["best"].at[0.95].to_records())
     assert holds(data(figures["ranks", name]), part["ranks"][0.95].to_records())
     assert holds(data(figures["coverage", name]), part["coverage"].to_records())
     assert holds(data(figures["chance", name]), part["chance"].to_records())

@@ -30,5 +30,5 @@ def test_means_stand_best_first_and_a_run_without_scores_last():
 def test_the_share_of_draws_won_is_not_called_a_probability():
     ranking = confir.rank_runs(table(np.random.default_rng(1).random((20, 3))), rng=1)
     tooltip = chart(ranking).to_dict()["spec"]["layer"][0]["encoding"]["tooltip"][-1]
-    assert tooltip["field"] == "p_best"
+    assert tooltip["field"] == "share_first"
     assert tooltip["title"] == "share of bootstrap samples of the topics in which it is first"

@@ -52,13 +52,22 @@ def test_the_paragraph_says_what_was_scored_how_and_with_which_seed():
     assert paragraph.startswith(
         f"3 runs were scored by AP over 20 topics (confir {version('confir')})."
     )
-    assert "95 % confidence intervals over topics by the method beta-logit" in paragraph
-    assert "All 3 pairs of runs were compared with t intervals" in paragraph
-    assert "adjusted by Holm (1979)" in paragraph
-    assert "at most 0.05" in paragraph
+    assert "95 % confidence intervals over topics by the method calibrated-beta" in paragraph
+    assert "All 3 pairs of runs were compared with simultaneous 95 % intervals" in paragraph
+    assert "over 499 bootstrap samples of the topics" in paragraph
+    assert "that of Bonferroni (Westfall & Young 1993)" in paragraph
     assert paragraph.endswith("The seed of all random numbers was 11.")
     keys = re.findall(r"@\w+\{([^,]+),", bibtex)
-    assert keys == ["confir", "Hall1992", "Efron1979", "Holm1979", "Soboroff2014", "Zhang2013"]
+    assert keys == [
+        "confir",
+        "Hall1992",
+        "Hsu1984",
+        "Mogstad2024",
+        "Efron1979",
+        "Westfall1993",
+        "Soboroff2014",
+        "Zhang2013",
+    ]
     assert f"note   = {{Version {version('confir')}}}" in bibtex
 
 
@@ -72,7 +81,7 @@ def test_a_named_method_is_cited_with_its_replicates():
 def test_a_measure_that_is_bounded_by_its_scores_alone_is_named():
     paragraph, _, _ = text(table(measures=("mine",)))
     assert (
-        "The measure mine, unknown to confir, is taken to lie in [0, 1], as all of its scores do."
+        "The measure mine, unknown to confir, is assumed to lie in [0, 1], as all of its scores do."
     ) in paragraph
     paragraph, _, _ = text(table(measures=("mine",)), method="t")
     assert "taken to lie" not in paragraph
@@ -86,7 +95,9 @@ def test_the_leaderboard_names_the_method_of_each_measure():
         settings=Settings(replicates=499),
     )
     note = leaderboard_table(contents).note
-    assert "95 % interval by beta-logit (AP, mine), t (NumRet), over 20 topics; mine, unk" in note
+    assert (
+        "95 % interval by calibrated-beta (AP, mine), t (NumRet), over 20 topics; mine, unk" in note
+    )
 
 
 def test_measures_with_different_methods_are_told_apart():
@@ -94,7 +105,7 @@ def test_measures_with_different_methods_are_told_apart():
     values = scores.values * np.array([1.0, 900.0])
     paragraph, _, _ = text(Scores(scores.topics, scores.runs, scores.measures, values))
     assert (
-        "Means by AP carry 95 % confidence intervals over topics by the method beta-logit"
+        "Means by AP carry 95 % confidence intervals over topics by the method calibrated-beta"
         in paragraph
     )
     assert (
@@ -105,7 +116,7 @@ def test_measures_with_different_methods_are_told_apart():
 def test_two_runs_are_not_called_all_pairs():
     paragraph, _, bibtex = text(table(runs=2))
     assert "The two runs were compared with t intervals" in paragraph
-    assert "Holm" not in paragraph + bibtex
+    assert "Westfall" not in paragraph + bibtex
 
 
 def test_one_run_on_one_topic_is_said_in_the_singular_and_cites_little():

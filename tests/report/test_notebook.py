@@ -15,8 +15,10 @@ from confir.report.notebook import notebook_html, table_of
 from confir.report.tables import to_html
 from confir.resampling.documents import resample_documents
 from confir.studies import STUDIES
-from confir.studies.collection.collection import summarise_means, summarise_topics
-from confir.studies.collection.differences import compare_on_collection, decompose_variance
+from confir.studies.collection.differences import compare_on_collection
+from confir.studies.collection.means import summarise_means
+from confir.studies.collection.topics import summarise_topics
+from confir.studies.collection.variance import decompose_variance
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +35,7 @@ def results():
         comparison.topic_differences(),
         confir.confidence_interval(scores),
         confir.rank_runs(scores, replicates=50, rng=1),
+        confir.find_best(scores, replicates=50, rng=1),
         confir.plan_topics(scores, half_width=0.05),
         confir.estimate_coverage(scores, methods=["t"], samples=20, rng=1),
         confir.estimate_type_one_error(scores, methods=["t"], topics=5, samples=20, rng=1),

@@ -158,7 +158,7 @@ def test_the_data_of_the_page_are_those_of_the_results(several):
             assert at["low"] == ranking.low[:, 0].tolist()
             assert at["high"] == ranking.high[:, 0].tolist()
             at, comparison = pairs["at"][level_key(level)], part["comparison"][level]
-            assert at["low"] == [signed(value) for value in comparison.low[:, 0].tolist()]
+            assert at["low"] == [signed(value) for value in comparison.limits.low[:, 0].tolist()]
             words = [pairs["verdicts"][number] for number in at["verdict"]]
             assert words == comparison.verdict[0, :, 0].tolist()
         differences = comparison.difference[:, 0].tolist()
@@ -179,7 +179,7 @@ def test_the_texts_of_the_page_are_those_of_its_numbers(several):
         for level, at in ranks["at"].items():
             records = part["ranks"][float(level)].to_records()
             assert at["limits"] == [f"{r['low']} to {r['high']}" for r in records]
-        assert ranks["p_best_text"] == [f"{r['p_best']:.3f}" for r in records]
+        assert ranks["share_first_text"] == [f"{r['share_first']:.3f}" for r in records]
         comparison = part["comparison"][0.95]
         assert pairs["p_text"] == [p_text(p) for p in comparison.p_adjusted[0, :, 0].tolist()]
 
@@ -213,7 +213,7 @@ def left_out(page):
 def test_scores_alone_leave_out_what_needs_documents():
     assert left_out(rendered(table())) == {
         "collection": "this part needs qrels and runs, not scores alone.",
-        "chance": "chance needs the qrels, which say how many documents are relevant.",
+        "chance": "the random baseline needs qrels, for the number of relevant documents.",
         "quality": "this part needs qrels and runs, not scores alone.",
     }
 
@@ -229,7 +229,7 @@ def test_one_topic_leaves_out_what_needs_several():
     found = left_out(page)
     assert {"leaderboard", "pairs", "coverage"} <= set(found)
     assert "one topic" in found["leaderboard"]
-    assert "There is one topic: scores have no intervals." in page
+    assert "There is one topic, so scores have no intervals." in page
 
 
 def test_constant_scores_are_no_obstacle():
@@ -353,12 +353,14 @@ def test_with_runs_and_qrels_no_part_is_left_out():
     assert f"{len(mentioned):,} documents" in page
     tables = {one["part"]: one["note"] for one in json.loads(packed(page, "tables"))}
     assert set(tables) == {
+        "best",
         "coverage",
         "bias-variance",
         "chance",
         "collection",
         "variance",
         "quality",
+        "unjudged",
     }
     assert tables["variance"].endswith("a larger collection the second and the third")
     assert tables["collection"] == "mean over 50 topics with 95 % interval over collections"
@@ -459,4 +461,4 @@ def test_the_error_of_a_coverage_is_half_its_95_percent_interval(level):
 
 def test_the_page_says_how_exact_a_coverage_is():
     # 1.96 √(0.95 · 0.05 / 500) = 1.9 points
-    assert "is known to about 1.9 points" in rendered(table())
+    assert "is estimated to within about 1.9 percentage points" in rendered(table())

@@ -13,14 +13,13 @@ import pytest
 import confir.studies
 from confir.data.scores import Scores
 from confir.report import contents as contents_module
-from confir.report.answer import answer_sentences
 from confir.report.contents import Settings, gather_contents, number_of_steps
 from confir.report.figures import report_figures
 from confir.report.methods_text import methods_text
 from confir.report.page import render_page
 from confir.report.page_data import page_data
 from confir.report.script_bundle import ScriptBundle
-from confir.report.sections import Sentence, in_order
+from confir.report.sections import Sentence, answer_sentences, in_order
 from confir.studies import STUDIES, Study, find_sections
 
 SECTION = """
@@ -64,7 +63,7 @@ def luck(tmp_path, monkeypatch):
         (folder / name).write_text(text)
     line = Study("luck", "How lucky are the runs?", ("luck", "luck.md"), section=True)
     monkeypatch.setattr(confir.studies, "__path__", [*confir.studies.__path__, str(tmp_path)])
-    monkeypatch.setattr(confir.studies, "STUDIES", (*STUDIES[:2], line, *STUDIES[2:]))
+    monkeypatch.setattr(confir.studies, "STUDIES", (*STUDIES[:3], line, *STUDIES[3:]))
     yield line
     for name in [name for name in sys.modules if name.startswith("confir.studies.luck")]:
         del sys.modules[name]
@@ -87,9 +86,11 @@ def test_a_new_study_is_gathered_drawn_and_written_by_its_line_alone(luck):
     figures = [(f.part, f.measure) for f in report_figures(contents, (0.95,))]
     assert [measure for part, measure in figures if part == "luck"] == ["AP", "RR"]
     assert figures.index(("luck", "AP")) == figures.index(("ranks", "AP")) + 1
-    assert answer_sentences(contents)[1] == "It was lucky."
+    assert answer_sentences(contents)[2] == "It was lucky."
     paragraph, latex, bibtex = methods_text(contents)
-    assert "compared with t intervals" in paragraph.partition(" Luck was counted. ")[0]
+    assert (
+        "compared with simultaneous 95 % intervals" in paragraph.partition(" Luck was counted. ")[0]
+    )
     assert "Luck was counted~\\cite{Efron1979}." in latex
     assert "@article{Efron1979," in bibtex
     assert [entry["luck"] for entry in page_data(contents)["measures"]] == [{"level": 0.95}] * 2
@@ -171,7 +172,8 @@ def test_the_documentation_lists_the_parts_of_the_page_under_their_headings():
     headings = [section.heading for section in find_sections().values() if section.anchor]
     assert listed == ["What was evaluated", "The answer", *headings, "Methods"]
     page = rendered(gathered(measures=("AP",)))
-    assert re.findall(r"<h2 [^>]*>([^<]*)</h2>", page) == listed[1:]
+    shown = [name for name in listed[1:] if name != find_sections()["judgements"].heading]
+    assert re.findall(r"<h2 [^>]*>([^<]*)</h2>", page) == shown  # there is no other judge
 
 
 def test_the_report_names_no_study():

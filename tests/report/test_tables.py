@@ -216,8 +216,12 @@ def test_the_note_says_what_the_marks_mean(compared):
     scores, comparison = compared
     note = marked_table(mean_table(scores), comparison).note
     assert note == (
-        "means over 40 topics; ▲ ▼ significantly better, worse than base: t test, Holm's correction, "
-        "95 % interval by t"
+        "means over 40 topics; ▲ ▼ significantly better, worse than base: t test, "
+        "simultaneous 95 % interval, 3 pairs with base"
+    )
+    single = confir.compare_runs(scores, baseline="base", correction="holm")
+    assert marked_table(mean_table(scores), single).note.endswith(
+        "worse than base: t test, Holm's correction, 95 % interval by t (of each pair alone)"
     )
     pair = scores.select(run=["base", "good"])
     alone = marked_table(mean_table(pair), confir.compare_runs(pair, baseline="base", level=0.9))
@@ -366,4 +370,5 @@ def test_results_show_themselves_in_notebooks(scores):
     assert "0.6000" in scores._repr_html_()
     bounded = scores.select(measure=["AP"])
     assert "0.6000 [" in confir.confidence_interval(bounded, method="t")._repr_html_()
-    assert "<strong>1 [" in confir.rank_runs(bounded, rng=1)._repr_html_()
+    assert "<strong>1</strong>" in confir.rank_runs(bounded, rng=1)._repr_html_()
+    assert "confidence set of the best run" in confir.find_best(bounded, rng=1)._repr_html_()

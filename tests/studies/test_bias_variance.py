@@ -159,7 +159,7 @@ def test_counts_have_errors_too_but_none_from_a_perfect_score():
     assert result.bias.value[0, 0] == pytest.approx((9 + 7 + 40) / 3 - 16)
     assert np.isnan(result.error).all()
     assert np.isnan(result.cross).all()
-    with pytest.raises(InvalidValueError, match="NumRelRet is not confined to"):
+    with pytest.raises(InvalidValueError, match="NumRelRet is not bounded by"):
         decompose_error(counts, target="perfect")
 
 
@@ -169,7 +169,7 @@ def test_counts_have_errors_too_but_none_from_a_perfect_score():
         (
             {"target": 0.4, "variable": "rho"},
             InvalidValueError,
-            "no score by topic, so there is no",
+            "without scores by topic, so there is no",
         ),
         ({"target": 45}, InvalidValueError, "the target's mean is 45; .* from 0 to 1 for AP"),
         ({"target": float("nan")}, InvalidValueError, "target is nan; expected a finite number"),
@@ -255,7 +255,7 @@ def test_loss_equals_a_count_of_the_lists(sample):
     [
         (table(np.zeros((4, 2)), ("AP",)), "from P@k alone"),
         (table(np.zeros((4, 2, 2)), ("P@5", "P@10")), "from P@k alone"),
-        (table(np.zeros((3, 2)), ("P@5",)), "of other topics"),
+        (table(np.zeros((3, 2)), ("P@5",)), "on other topics"),
     ],
 )
 def test_loss_needs_the_right_scores(precision, message):
@@ -339,7 +339,7 @@ def test_only_limits_beyond_what_is_possible_are_cut(scores):
         dataclasses.replace(table(few.values, ("mine",)), bounded=False), target=1.0, **FEW
     )
     assert sure.cut == result.cut > 0
-    assert f"{result.cut} intervals cut to what is possible" in bias_variance_note(result)
+    assert f"{result.cut} intervals clipped to the possible range" in bias_variance_note(result)
     assert free.variance.high[0, 0] > result.variance.high[0, 0] == 0.25
     assert free.cut < result.cut
     uneven = decompose_error(table(np.random.default_rng(3).beta(0.5, 2, (6, 3))), **FEW)

@@ -12,20 +12,16 @@ from confir.data.simulation import simulate_collection
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.intervals.small_r import silver_bullet_limit
 from confir.resampling.documents import resample_documents
-from confir.studies.collection.collection import (
-    MEAN_METHODS,
-    MEAN_SUMMARIES,
-    summarise_means,
-    summarise_topics,
-)
 from confir.studies.collection.differences import (
     VARIANTS,
     Variant,
     compare_on_collection,
-    compare_topics_on_collection,
-    decompose_variance,
     variants_for,
 )
+from confir.studies.collection.means import MEAN_METHODS, MEAN_SUMMARIES, summarise_means
+from confir.studies.collection.topic_differences import compare_topics_on_collection
+from confir.studies.collection.topics import summarise_topics
+from confir.studies.collection.variance import decompose_variance
 
 Z = stats.norm.ppf(0.975)
 EDGE = 1e-6
@@ -260,7 +256,7 @@ def test_a_run_equal_to_the_baseline_shows_no_difference(collection):
     paired = found.difference[0, 0, 0], found.low[0, 0, 0], found.high[0, 0, 0]
     assert paired == (0.0, 0.0, 0.0)
     assert found.p[0, 0, 0] == 1.0
-    assert set(found.verdict.reshape(-1)) == {"inconclusive"}
+    assert set(found.verdict.reshape(-1)) == {"identical"}
     assert (found.wins[0, 0], found.ties[0, 0], found.losses[0, 0]) == (0, 12, 0)
 
 
@@ -367,7 +363,7 @@ def test_a_single_topic_has_no_interval_over_topics():
 def test_what_cannot_be_compared_is_named(sample):
     with pytest.raises(UnknownNameError, match="run"):
         compare_on_collection(sample, "nobody")
-    with pytest.raises(InvalidValueError, match="cannot draw topics"):
+    with pytest.raises(InvalidValueError, match="cannot vary over topics"):
         compare_topics_on_collection(
             sample, BASELINE, variants=[Variant("mean", "paired", with_topics=True)]
         )
@@ -378,7 +374,7 @@ def test_what_cannot_be_compared_is_named(sample):
 
 def test_a_baseline_alone_has_nothing_to_be_compared_with(collection):
     one = resample_documents(collection.qrels, collection.runs[:1], replicates=5, rng=1)
-    with pytest.raises(InvalidValueError, match="no run beside the baseline"):
+    with pytest.raises(InvalidValueError, match="no run to compare with the baseline"):
         compare_on_collection(one, one.runs[0])
 
 

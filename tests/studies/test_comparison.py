@@ -20,12 +20,14 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.studies.comparison import pairs
+from confir.studies.comparison.comparison import Place
 from confir.studies.comparison.topic_differences import TopicDifferences
 from studies.score_tables import table
 
 FIELDS = [
     *("measure", "baseline", "run", "difference", "low", "high", "level", "method"),
-    *("p", "p_adjusted", "test", "effect_size", "wins", "ties", "losses", "topics"),
+    *("p", "p_adjusted", "test", "family", "simultaneous_low", "simultaneous_high"),
+    *("effect_size", "wins", "ties", "losses", "topics"),
     *("verdict", "reason"),
 ]
 
@@ -129,9 +131,10 @@ def test_a_seed_gives_the_same_p_values_again(scores):
     assert not np.array_equal(runs[0], runs[2])
 
 
-def test_a_correction_counts_the_pairs_of_one_measure(scores):
-    both = compare_runs(scores, baseline="a")
-    alone = compare_runs(scores.select(measure=["m0"]), baseline="a")
+@pytest.mark.parametrize("options", [{}, {"correction": "holm"}])
+def test_p_values_are_adjusted_for_the_pairs_of_one_measure(scores, options):
+    both = compare_runs(scores, baseline="a", rng=1, **options)
+    alone = compare_runs(scores.select(measure=["m0"]), baseline="a", rng=1, **options)
     assert np.array_equal(both.p_adjusted[:, :, :1], alone.p_adjusted)
     assert (both.p_adjusted >= both.p).all()
     assert (both.p_adjusted > both.p).any()
@@ -184,14 +187,15 @@ def test_verdicts_in_words():
         *("better", "worse", "inconclusive", "equivalent")
     ]
     better, worse, open_, equivalent = comparison.sentences()
-    low, high = comparison.low[0, 0], comparison.high[0, 0]
+    low, high = comparison.simultaneous_low[0, 0], comparison.simultaneous_high[0, 0]
+    assert low < comparison.low[0, 0] < comparison.high[0, 0] < high
     assert better == (
-        f"run1 against run0 by m0: difference {comparison.difference[0, 0]:+.4f}, 95 % interval "
-        f"[{low:+.4f}, {high:+.4f}]: significantly better"
+        f"run1 against run0 by m0: difference {comparison.difference[0, 0]:+.4f}, simultaneous "
+        f"95 % interval [{low:+.4f}, {high:+.4f}]: significantly better"
     )
     assert worse.endswith("]: significantly worse")
-    low, high = comparison.low[2, 0], comparison.high[2, 0]
-    assert open_.endswith(f", 95 % interval [{low:+.4f}, {high:+.4f}]: inconclusive")
+    low, high = comparison.simultaneous_low[2, 0], comparison.simultaneous_high[2, 0]
+    assert open_.endswith(f", simultaneous 95 % interval [{low:+.4f}, {high:+.4f}]: inconclusive")
     assert equivalent.endswith("equivalent within ±0.02 (the interval excludes 0)")
 
 
@@ -202,8 +206,14 @@ def test_a_difference_is_significant_only_if_interval_and_corrected_test_agree()
     values[:, 1] += 2.3 * differences.std(ddof=1) / np.sqrt(30) - differences.mean()
     alone = compare_runs(table(values[:, :2]), baseline="run0")
     assert alone.verdict[0, 0, 0] == "better"
-    among = compare_runs(table(values), baseline="run0")
+    family = compare_runs(table(values), baseline="run0")
+    assert family.low[0, 0] > 0 > family.simultaneous_low[0, 0]
+    assert family.verdict[0, 0, 0] == "inconclusive"
+    assert family.sentences()[0].endswith("]: inconclusive")
+    assert family.decision(Place(0, 0, 0)).lost_by_correction
+    among = compare_runs(table(values), baseline="run0", correction="holm")
     assert among.low[0, 0] > 0
+    assert np.isnan(among.simultaneous_low).all()
     assert among.verdict[0, 0, 0] == "inconclusive"
     said = among.sentences()[0]
     assert said.endswith("inconclusive (not significant after Holm's correction for 11 pairs)")
@@ -430,7 +440,10 @@ def test_a_comparison_shows_itself(scores):
     one = compare_runs(scores.select(run=["a", "d"], measure=["m0"]))
     assert repr(one).startswith("Comparison(d against a by m0: difference +0.")
     many = compare_runs(scores)
-    assert repr(many) == "Comparison(test: 1, pair: 6, measure: 2, level=0.95, method='t')"
+    assert (
+        repr(many)
+        == "Comparison(test: 1, pair: 6, measure: 2, family='all-pairs', level=0.95, method='t')"
+    )
     assert "<table>" in many._repr_html_()
     assert "inconclusive" in many._repr_html_()
 
@@ -516,8 +529,9 @@ def uneven():
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("baseline", [None, "b"])
 @pytest.mark.parametrize("margin", [None, 0.05])
-def test_another_level_gives_what_a_comparison_at_that_level_does(uneven, baseline, margin):
-    options = {"baseline": baseline, "margin": margin, "test": ("t", "sign")}
+@pytest.mark.parametrize("test", [("t", "sign"), "t"])
+def test_another_level_gives_what_a_comparison_at_that_level_does(uneven, baseline, margin, test):
+    options = {"baseline": baseline, "margin": margin, "test": test, "replicates": 399, "rng": 1}
     comparison = compare_runs(uneven, level=0.95, **options)
     verdicts = set()
     for level in (0.5, 0.9, 0.95, 0.999):

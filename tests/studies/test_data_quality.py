@@ -13,7 +13,7 @@ from confir.data.formats.objects import as_qrels, as_run
 from confir.data.simulation import sample_collection
 from confir.errors import ConfirError, InvalidValueError
 from confir.studies.data_quality.data_quality import inspect_data
-from confir.studies.data_quality.sentences import NOTHING_UNUSUAL
+from confir.studies.data_quality.sentences import NOTHING_UNUSUAL, moved_sentences
 
 QRELS = {
     "1": {"a": 1, "b": 0, "c": 2},
@@ -201,23 +201,23 @@ def test_data_without_flaws_are_nothing_unusual():
             {"a": 2, "b": 1},
             (
                 "30 of 30 topics (00, 01, 02, 03, 04 and 25 more) have one relevant document; AP "
-                "depends there on the rank of that one alone"
+                "there depends on the rank of that document alone"
             ),
         ),
         (
             {"a": 0, "b": 0},
             {"a": 2, "b": 1},
             (
-                "30 of 30 topics (00, 01, 02, 03, 04 and 25 more) have no relevant document; that "
-                "scores 0 by most measures, whatever a run does"
+                "30 of 30 topics (00, 01, 02, 03, 04 and 25 more) have no relevant document; every "
+                "run scores 0 there by most measures"
             ),
         ),
         (
             {"a": 1, "b": 1},
             {"a": 2, "b": 1},
             (
-                "every judged document is relevant; so an unjudged one may be relevant or not, and "
-                "measures of judged documents such as Bpref say little"
+                "every judged document is relevant, so measures based on judged non-relevant "
+                "documents such as Bpref say little"
             ),
         ),
         (
@@ -241,8 +241,8 @@ def test_lists_of_less_than_half_the_depth_of_others_are_told():
     shallow = run("shallow", many_topics({"a": 5, "b": 4}))
     assert inspect_data(qrels, [deep, shallow]).sentences() == [
         (
-            "the lists of run 'shallow' end at rank 2, others at 5; measures that look deeper favour "
-            "the longer ones"
+            "the lists of run 'shallow' end at rank 2, others at 5; measures of deeper ranks favour "
+            "longer lists"
         )
     ]
 
@@ -252,9 +252,7 @@ def test_a_run_without_lists_is_not_told_to_have_short_ones():
     runs = [run("other", {"none": {"a": 1}}), run("good", many_topics({"a": 1}))]
     lacking, unknown = inspect_data(qrels, runs).sentences()
     assert lacking.startswith("run 'other' lacks 30 of 30 topics")
-    assert (
-        unknown == "the qrels lack 1 topic (none) of run 'other'; what the qrels lack is not scored"
-    )
+    assert unknown == "the qrels lack 1 topic (none) of run 'other'; these topics are not scored"
 
 
 def test_few_topics_are_told():
@@ -304,7 +302,7 @@ def test_one_topic_is_spoken_of_as_one():
     quality = inspect_data(as_qrels({"t": {"a": 0, "b": 0}}), [run("r", {"t": {"a": 2, "b": 1}})])
     assert quality.sentences() == [
         "there is 1 topic; with fewer than 25, rankings of runs often change with the topics",
-        "1 topic (t) has no relevant document; that scores 0 by most measures, whatever a run does",
+        "1 topic (t) has no relevant document; every run scores 0 there by most measures",
     ]
 
 
@@ -315,3 +313,17 @@ def test_a_tenth_unjudged_is_a_tenth_however_many_topics(topics):
     quality = inspect_data(as_qrels(judged), [run("r", ranked)], cutoffs=[10])
     assert quality.unjudged[0, 0] == pytest.approx(0.1, abs=1e-12)
     assert any("10 % of the first 10 documents of run 'r'" in s for s in quality.sentences())
+
+
+def test_sentences_say_which_run_unjudged_documents_could_move_most():
+    qrels = {"1": {"a": 1, "n": 0}, "2": {"a": 1, "n": 0}}
+    judged = {topic: {"a": 2.0, "n": 1.0} for topic in qrels}
+    unjudged = {topic: {"u": 2.0, "a": 1.0} for topic in qrels}
+    bounds = confir.bound_unjudged(qrels, {"old": judged, "new": unjudged}, ["P@2"])
+    assert list(moved_sentences("unjudged documents", [bounds, None])) == [
+        (
+            "unjudged documents could move P@2 of run 'new' by up to 0.5000, from 0.5000 to between "
+            "0.5000 and 1.0000"
+        )
+    ]
+    assert not list(moved_sentences("unjudged documents", [bounds.select(run="old")]))

@@ -26,6 +26,14 @@ pytestmark = [
 
 ALONE = [name for name in TESTS if name != "tukey-hsd"]
 
+# test, options of the family or the correction, interval method
+SINGLE = st.tuples(
+    st.sampled_from(ALONE),
+    st.sampled_from([{"correction": name} for name in CORRECTIONS]),
+    st.sampled_from(["t", "percentile"]),
+)
+FAMILY = st.tuples(st.just("t"), st.sampled_from([{}, {"family": "none"}]), st.just("t"))
+
 
 def shifted(*differences, topics=30):
     """A baseline of varied scores, and a run for each difference, the same on every topic."""
@@ -131,7 +139,7 @@ def test_adjusted_p_values_of_equivalence_stand_beside_the_plain_ones():
     rng = np.random.default_rng(9)
     values = shifted(0.0, topics=20).values[:, :, 0]
     values = np.concatenate([values, values[:, :1] + rng.normal(0.0, 0.02, (20, 1))], axis=1)
-    comparison = compare_runs(table(values), baseline="run0", margin=0.01)
+    comparison = compare_runs(table(values), baseline="run0", margin=0.01, correction="holm")
     raw, adjusted = (
         [record[name] for record in comparison.to_records()]
         for name in ("p_equivalence", "p_equivalence_adjusted")
@@ -159,7 +167,10 @@ def test_only_pairs_that_were_tested_are_counted():
     wider[:, 1, 0] = wider[:, 0, 0]
     assert (
         "adjusted by Holm's correction for at most 2 pairs within each measure"
-        in comparison_note(compare_runs(table(wider), baseline="run0"))
+        in comparison_note(compare_runs(table(wider), baseline="run0", correction="holm"))
+    )
+    assert "with simultaneous 95 % interval, at most 2 pairs with run0, over" in comparison_note(
+        compare_runs(table(wider), baseline="run0")
     )
 
 
@@ -274,12 +285,13 @@ def test_several_candidates_are_corrected_at_the_gate_as_in_the_table():
     # t = ±2.2: significant alone (p 0.034), not among six
     values = base[:, None] + noise * 0.1 + 2.2 * 0.1 / np.sqrt(40) * np.array([-1, 1, 0, 0, 0, 0])
     scores = table(np.concatenate([base[:, None], values], axis=1))
-    comparison = compare_runs(scores, baseline="run0")
-    assert comparison.high[0, 0] < 0 < comparison.low[1, 0]
-    assert set(comparison.verdict[0, :, 0]) == {"inconclusive"}
-    assert not judge_gate(comparison, "m0").closed
-    gate = judge_gate(comparison, "m0", require="superior")
-    assert not gate.candidates[1].passes
+    for correction in (None, "holm"):
+        comparison = compare_runs(scores, baseline="run0", correction=correction)
+        assert comparison.high[0, 0] < 0 < comparison.low[1, 0]
+        assert set(comparison.verdict[0, :, 0]) == {"inconclusive"}
+        assert not judge_gate(comparison, "m0").closed
+        gate = judge_gate(comparison, "m0", require="superior")
+        assert not gate.candidates[1].passes
     assert "(not significant after Holm's correction for 6 pairs)" in gate.sentence()
     alone = compare_runs(scores.select(run=["run0", "run1"]), baseline="run0")
     assert alone.verdict[0, 0, 0] == "worse"
@@ -328,24 +340,28 @@ def score_tables(draw):
 @settings(max_examples=150, deadline=None)
 @given(
     scores=score_tables(),
-    test=st.sampled_from(ALONE),
-    correction=st.sampled_from(list(CORRECTIONS)),
+    chosen=SINGLE | FAMILY,
     margin=st.sampled_from([None, 0.02, 0.1]),
-    method=st.sampled_from(["t", "percentile"]),
+    level=st.sampled_from([0.8, 0.95]),
 )
-def test_verdict_interval_p_value_and_gate_never_contradict(
-    scores, test, correction, margin, method
-):
+def test_verdict_interval_p_value_and_gate_never_contradict(scores, chosen, margin, level):
+    test, options, method = chosen
     comparison = compare_runs(
         scores,
         baseline="run0",
         test=test,
-        correction=correction,
         margin=margin,
         method=method,
         replicates=99,
         rng=1,
+        level=level,
+        **options,
     )
+    every = compare_runs(
+        scores, test=test, margin=margin, method=method, replicates=99, rng=1, **options
+    )
+    for record in every.to_records():
+        check_record(record)
     loss = margin or 0.0
     gates = {
         require: judge_gate(comparison, "m0", require=require, margin=loss).candidates
@@ -369,22 +385,33 @@ def test_verdict_interval_p_value_and_gate_never_contradict(
 
 
 def check_record(record):
-    low, high, word = record["low"], record["high"], record["verdict"]
+    word, error = record["verdict"], 1 - record["level"]
+    shown = "simultaneous_" if record["family"] != "none" else ""
+    low, high = record[f"{shown}low"], record[f"{shown}high"]
     sign = {"better": 1, "worse": -1}.get(word)
     constant = np.isnan(low)
+    if shown and not constant:
+        excludes = low > 0 or high < 0
+        assert excludes == (record["p_adjusted"] <= error)
+        assert low <= record["low"] + 1e-12
+        assert record["high"] <= high + 1e-12
+        if word != "equivalent":
+            assert excludes == (sign is not None)
+        if record.get("margin") and max(-low, high) < record["margin"]:
+            assert word == "equivalent"
     if sign is not None:
-        assert record["p_adjusted"] <= 0.05 + 1e-12
+        assert record["p_adjusted"] <= error + 1e-12
         assert sign * record["difference"] > 0
         assert constant or sign * (low if sign > 0 else high) > 0
     if word == "identical":
         assert record["p"] == 1.0
         assert record["ties"] == record["topics"]
     if word == "equivalent":
-        assert record["p_equivalence_adjusted"] <= 0.05 + 1e-12
+        assert record["p_equivalence_adjusted"] <= error + 1e-12
         assert abs(record["difference"]) < record["margin"]
     if word == "inconclusive" and not record["reason"]:
         assert low <= 0 <= high
-        assert record["p_adjusted"] > 0.05
+        assert record["p_adjusted"] > error
     if constant:
         assert record["reason"].startswith("the same ")
     assert record["p_adjusted"] >= record["p"] * (1 - 1e-12)

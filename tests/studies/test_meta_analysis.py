@@ -16,7 +16,8 @@ from confir.errors import (
 )
 from confir.report.charts import chart
 from confir.report.tables import to_text
-from confir.studies.meta_analysis.meta_analysis import MODELS, pool_effects, pool_models
+from confir.studies.meta_analysis.meta_analysis import pool_effects, pool_models
+from confir.studies.meta_analysis.models import MODELS
 from confir.studies.meta_analysis.table import MOST_IN_FULL, pooled_sentences, pooled_table
 
 RANDOM = [name for name, model in MODELS.items() if model.kind == "random"]
@@ -207,7 +208,7 @@ def test_intervals_of_heterogeneous_studies_cover():
 def test_sentences_tell_effect_interval_and_heterogeneity():
     groups = [Group("AP", "x", "y"), Group("AP", "z", "y")]
     effects = np.array([[0.9, 0.101], [0.1, 0.1], [0.5, 0.1]])
-    pooled = pool_effects(effects, np.full((3, 2), 0.1), groups=groups)
+    pooled = pool_effects(effects, np.full((3, 2), 0.1), groups=groups, family="none")
     apart, close = pooled_sentences(pooled)
     assert apart.startswith("AP, x against y: pooled effect +0.5000, 95 % interval [-0.4937")
     assert "not significantly different from 0, over 3 studies" in apart

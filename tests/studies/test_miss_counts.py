@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import confir.studies.coverage.miss_counts
+import confir.studies.coverage.miss_counter
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.intervals.catalogue import METHODS, methods_over
 from confir.intervals.count_kernels import compile_kernels
@@ -193,7 +193,7 @@ def test_the_numbers_do_not_depend_on_the_number_of_workers(jobs):
 @pytest.mark.parametrize("columns", [1, 2, 3])
 def test_the_numbers_do_not_depend_on_the_block_of_columns(monkeypatch, columns):
     whole = run()
-    monkeypatch.setattr(confir.studies.coverage.miss_counts, "_BLOCK", 80 * columns)
+    monkeypatch.setattr(confir.studies.coverage.miss_counter, "_BLOCK", 80 * columns)
     assert_same(whole, run())
 
 
@@ -207,8 +207,8 @@ def forbidden(*_):
 def run_by_counting(monkeypatch, x, **options):
     """The experiment with compiled counts, whatever its size."""
     with monkeypatch.context() as patch:
-        patch.setattr(confir.studies.coverage.miss_counts, "_WORTH_COMPILING", 0)
-        patch.setattr(confir.studies.coverage.miss_counts._Experiment, "_by_arrays", forbidden)
+        patch.setattr(confir.studies.coverage.miss_counter, "_WORTH_COMPILING", 0)
+        patch.setattr(confir.studies.coverage.miss_counter.MissCounter, "_by_arrays", forbidden)
         return count_misses(x, **options)
 
 
@@ -217,17 +217,17 @@ def run_by_arrays(monkeypatch, x, **options):
         patch.setattr(Method, "counts", False)
         patch.setattr(Method, "closed_form", False)
         for other in ("_by_counting", "_by_moments"):
-            patch.setattr(confir.studies.coverage.miss_counts._Experiment, other, forbidden)
+            patch.setattr(confir.studies.coverage.miss_counter.MissCounter, other, forbidden)
         return count_misses(x, **options)
 
 
-CLOSED = ("t", "logit-t", "beta-logit")
+CLOSED = ("t", "logit-t", "beta-logit", "calibrated-beta")
 
 
 def run_by_moments(monkeypatch, x, **options):
     with monkeypatch.context() as patch:
         for other in ("_by_counting", "_by_arrays"):
-            patch.setattr(confir.studies.coverage.miss_counts._Experiment, other, forbidden)
+            patch.setattr(confir.studies.coverage.miss_counter.MissCounter, other, forbidden)
         return count_misses(x, **options)
 
 
@@ -248,7 +248,7 @@ def test_misses_are_the_same_side_by_side_and_one_by_one(monkeypatch, kind, size
 def test_samples_side_by_side_do_not_depend_on_their_number(monkeypatch):
     options = {"methods": CLOSED, "samples": 30, "rng": 2}
     whole = run_by_moments(monkeypatch, population("tenths"), **options)
-    monkeypatch.setattr(confir.studies.coverage.miss_counts, "_SIDE_BY_SIDE", 2 * 30 * 5)
+    monkeypatch.setattr(confir.studies.coverage.miss_counter, "_SIDE_BY_SIDE", 2 * 30 * 5)
     assert_same(whole, run_by_moments(monkeypatch, population("tenths"), **options))
 
 
@@ -275,7 +275,7 @@ def test_counts_do_not_depend_on_what_is_done_at_once(monkeypatch, setting):
     options = {"methods": COUNTED, "samples": 30, "replicates": 80, "rng": 2}
     whole = run_by_counting(monkeypatch, population("tenths"), **options)
     monkeypatch.setattr(
-        confir.studies.coverage.miss_counts, setting, 2 * 30 * 5
+        confir.studies.coverage.miss_counter, setting, 2 * 30 * 5
     )  # two columns or samples
     assert_same(whole, run_by_counting(monkeypatch, population("tenths"), **options))
 
@@ -299,8 +299,8 @@ def test_differences_are_counted_as_their_arrays_are(monkeypatch):
     ],
 )
 def test_what_counts_do_not_tell_is_found_by_arrays(monkeypatch, kind, options):
-    monkeypatch.setattr(confir.studies.coverage.miss_counts, "_WORTH_COMPILING", 0)
-    monkeypatch.setattr(confir.studies.coverage.miss_counts._Experiment, "_by_counting", forbidden)
+    monkeypatch.setattr(confir.studies.coverage.miss_counter, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(confir.studies.coverage.miss_counter.MissCounter, "_by_counting", forbidden)
     settings = {"methods": ("bca", "t"), "samples": 3, "replicates": 40, "rng": 1} | options
     assert count_misses(population(kind), **settings).samples == 3
 
@@ -309,8 +309,8 @@ def test_without_numba_the_misses_are_the_same(monkeypatch):
     options = {"methods": COUNTED, "samples": 30, "replicates": 99, "rng": 6}
     counted = run_by_counting(monkeypatch, population(), **options)
     absent = cache(compile_kernels.__wrapped__)
-    monkeypatch.setattr(confir.studies.coverage.miss_counts, "compile_kernels", absent)
-    monkeypatch.setattr(confir.studies.coverage.miss_counts, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(confir.studies.coverage.miss_counter, "compile_kernels", absent)
+    monkeypatch.setattr(confir.studies.coverage.miss_counter, "_WORTH_COMPILING", 0)
     monkeypatch.setitem(sys.modules, "numba", None)
     assert_same(counted, count_misses(population(), **options))
     assert absent() is None
@@ -329,8 +329,8 @@ def test_small_studies_never_load_numba():
 
 
 def test_methods_that_do_not_resample_draw_no_replicates(monkeypatch):
-    monkeypatch.setattr(confir.studies.coverage.miss_counts, "topic_weights", forbidden)
-    monkeypatch.setattr(confir.studies.coverage.miss_counts, "topic_draws", forbidden)
+    monkeypatch.setattr(confir.studies.coverage.miss_counter, "topic_weights", forbidden)
+    monkeypatch.setattr(confir.studies.coverage.miss_counter, "topic_draws", forbidden)
     methods = [name for name, method in methods_over("topics").items() if not method.resamples]
     assert "t" in methods
     assert run(methods=methods, samples=3, replicates=9).methods == tuple(methods)
@@ -385,7 +385,7 @@ def test_a_study_goes_on_from_its_folder(tmp_path):
 )
 def test_the_folder_of_another_study_is_refused(tmp_path, changed, named):
     run(resume=tmp_path)
-    with pytest.raises(InvalidValueError, match=f"another study, with other {named}; name"):
+    with pytest.raises(InvalidValueError, match=f"another study, with other {named}; use"):
         run(resume=tmp_path, **changed)
 
 
@@ -407,7 +407,7 @@ def test_another_function_of_the_same_name_is_another_study(tmp_path):
 
 
 def test_resuming_needs_a_seed(tmp_path):
-    with pytest.raises(InvalidValueError, match="needs a seed; give rng a number"):
+    with pytest.raises(InvalidValueError, match="needs a seed; set rng to a number"):
         run(rng=None, resume=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -561,7 +561,7 @@ def test_coverage_of_t_is_near_the_level_for_normal_scores():
         ),
         (
             {"methods": "bootstrap-t-published", "levels": (0.9, 0.5)},
-            "nothing between them at level 0.5; expected a level above 0.5",
+            "overlap at level 0.5; expected a level above 0.5",
         ),
     ],
 )

@@ -37,12 +37,12 @@ def test_several_sweeps_stand_side_by_side():
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["lambda"], "describes no parameter"),
-        (["=1,2"], "describes no parameter"),
-        (["lambda="], "describes no parameter"),
+        (["lambda"], "is not a parameter"),
+        (["=1,2"], "is not a parameter"),
+        (["lambda="], "is not a parameter"),
         (["lambda=1,2"], "2 values for 5 runs"),
-        (["lambda=1,2,3,4,five"], "'five' is no number"),
-        (["lambda=1,2,3,4,nan"], "'nan' is no number"),
+        (["lambda=1,2,3,4,five"], "'five' is not a number"),
+        (["lambda=1,2,3,4,nan"], "'nan' is not a number"),
         (["lambda=bm25-{}"], "gives a value to 0 of 5 runs"),
         (["lambda=1,,,,"], "gives a value to 1 of 5 runs"),
         (["lambda={}-{}"], "more than once"),

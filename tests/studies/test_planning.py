@@ -11,7 +11,7 @@ from confir import confidence_interval, plan_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
-from confir.studies.planning.planning import detectable_at, half_width_at, power_at
+from confir.studies.planning.power import detectable_at, half_width_at, power_at
 from confir.studies.planning.table import plan_table
 from studies.score_tables import table
 
@@ -32,7 +32,7 @@ def rejections(differences, level=0.95):
 @pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
 @pytest.mark.parametrize("difference", [0.03, 0.1])
 def test_planned_power_is_had_in_simulation(pilot, power, difference):
-    plan = plan_topics(pilot, baseline="run0", difference=difference, power=power)
+    plan = plan_topics(pilot, baseline="run0", difference=difference, power=power, family="none")
     rng = np.random.default_rng(2)
     for sd, topics in zip(plan.sd[:, 0], plan.topics[:, 0].astype(int), strict=True):
         samples = rng.normal(difference, sd, (topics, 4000))
@@ -46,7 +46,7 @@ def test_planned_power_is_had_in_simulation(pilot, power, difference):
 def test_planned_power_is_had_on_real_scores(real_data):
     scores = read_scores(real_data / "robust2004_ap.csv")
     runs = [scores.runs[k] for k in (0, 20, 60, 100)]
-    plan = plan_topics(scores.select(run=runs), baseline=runs[0], difference=0.03)
+    plan = plan_topics(scores.select(run=runs), baseline=runs[0], difference=0.03, family="none")
     rng = np.random.default_rng(3)
     for r, run in enumerate(plan.runs):
         pair = scores.select(run=[runs[0], run]).values[:, :, 0]
@@ -58,7 +58,7 @@ def test_planned_power_is_had_on_real_scores(real_data):
 
 
 def test_the_detectable_difference_is_detected(pilot):
-    plan = plan_topics(pilot, baseline="run1", topics=25, power=0.9)
+    plan = plan_topics(pilot, baseline="run1", topics=25, power=0.9, family="none")
     assert (plan.topics == 25).all()
     rng = np.random.default_rng(4)
     for sd, difference in zip(plan.sd.flat, plan.difference.flat, strict=True):
@@ -76,7 +76,7 @@ def test_goals_are_each_others_inverse(pilot):
 
 @pytest.mark.parametrize("baseline", [None, "run0"])
 def test_planned_width_is_the_smallest_that_does(pilot, baseline):
-    plan = plan_topics(pilot, baseline=baseline, half_width=0.015)
+    plan = plan_topics(pilot, baseline=baseline, half_width=0.015, family="none")
     topics = plan.topics.astype(int)
     assert (half_width_at(plan.sd, topics, 0.95) <= 0.015).all()
     assert (half_width_at(plan.sd, topics - 1, 0.95) > 0.015).all()
@@ -95,7 +95,7 @@ def test_easy_goals_need_two_topics(pilot):
 
 
 def test_hard_goals_need_many_topics(pilot):
-    plan = plan_topics(pilot, baseline="run0", difference=1e-4)
+    plan = plan_topics(pilot, baseline="run0", difference=1e-4, family="none")
     normal = ((1.959964 + 0.841621) * plan.sd / 1e-4) ** 2
     assert plan.topics == pytest.approx(normal, rel=1e-4)
     impossible = plan_topics(pilot, baseline="run0", difference=1e-9)
@@ -165,7 +165,7 @@ def test_missing_scores_are_left_out(pilot):
 
 def test_the_curve_passes_through_the_answer(pilot):
     for options in ({"difference": 0.05}, {"half_width": 0.03}, {"topics": 60}):
-        plan = plan_topics(pilot, baseline="run0", **options)
+        plan = plan_topics(pilot, baseline="run0", family="none", **options)
         rising = "difference" in options
         steps = np.diff(plan.curve, axis=0)
         assert (steps >= 0 if rising else steps < 0).all()
@@ -180,8 +180,9 @@ def test_the_curve_passes_through_the_answer(pilot):
 def test_records_have_the_promised_fields(pilot):
     power = plan_topics(pilot, baseline="run0", difference=0.05).to_records()
     fields = ["measure", "run", "baseline", "goal", "topics", "power", "difference", "low", "high"]
+    fields += ["half_width", "family", "assurance"]
     assert [list(record) for record in power] == [fields] * 4
-    assert power[0] | {"topics": 0, "low": 0, "high": 0} == {
+    assert power[0] | {"topics": 0, "low": 0, "high": 0, "half_width": 0} == {
         "measure": "m0",
         "run": "run1",
         "baseline": "run0",
@@ -191,6 +192,9 @@ def test_records_have_the_promised_fields(pilot):
         "difference": 0.05,
         "low": 0,
         "high": 0,
+        "half_width": 0,
+        "family": "baseline",
+        "assurance": None,
     }
     assert type(power[0]["topics"]) is int
     width = plan_topics(pilot, half_width=0.05)
@@ -240,6 +244,23 @@ def test_a_constant_pilot_plans_nothing(pilot):
         ({"baseline": "run0", "power": 1.0}, InvalidValueError, "power is 1.0"),
         ({"baseline": "x"}, UnknownNameError, "unknown run 'x'"),
         ({"half_width": 0.1, "level": 1.0}, InvalidValueError, "level is 1.0"),
+        ({"half_width": 0.1, "assurance": 1.0}, InvalidValueError, "assurance is 1.0"),
+        ({"half_width": 0.1, "family": "baseline"}, InvalidValueError, "needs a baseline"),
+        ({"half_width": 0.1, "family": "holm"}, UnknownNameError, "unknown family 'holm'"),
+        ({"baseline": "run0", "family": "best"}, InvalidValueError, "takes no baseline"),
+        ({"difference": 0.1, "family": "best"}, InvalidValueError, "no difference"),
+        ({"baseline": "run0", "difference": "x"}, InvalidValueError, "difference is 'x'.*observed"),
+        ({"baseline": "run0", "judgements": 100}, InvalidValueError, "need judgements per topic"),
+        (
+            {"baseline": "run0", "topics": 9, "judgements": 100, "judgements_per_topic": 9},
+            InvalidValueError,
+            "in place of topics",
+        ),
+        (
+            {"baseline": "run0", "judgements": 19, "judgements_per_topic": 10},
+            InvalidValueError,
+            "judgements is 19, fewer than 2 topics with 10 each take",
+        ),
     ],
 )
 def test_wrong_options_are_named(pilot, options, error, message):

@@ -22,7 +22,7 @@ from confir.measures.chance import (
     random_ap_variance,
 )
 from confir.measures.chance_tail import combine_probabilities
-from confir.studies.chance.chance import compare_with_chance, describe_chance
+from confir.studies.chance.random_baseline import compare_with_chance, describe_chance
 from confir.studies.chance.table import _text
 
 QRELS = {
@@ -196,7 +196,7 @@ def test_results_become_frames():
     [
         ({"documents": 2}, InvalidValueError, "topic '1' has 3 judged documents, more than the 2"),
         ({"documents": 0}, InvalidValueError, "documents"),
-        ({"documents": 10, "depth": 11}, InvalidValueError, "a depth of 11 is more than the 10"),
+        ({"documents": 10, "depth": 11}, InvalidValueError, "a depth of 11 exceeds the 10"),
         ({"documents": 10, "draws": -1}, InvalidValueError, "draws is -1"),
         ({"documents": 10, "measures": ["ERR"]}, UnsupportedMethodError, "ERR"),
         ({"documents": 10, "measures": ["MAPP"]}, UnknownNameError, "MAPP"),

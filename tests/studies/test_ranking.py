@@ -1,4 +1,4 @@
-"""Are ranks and their limits what a plain loop over drawn topics gives?"""
+"""Are ranks and their limits what plain loops over runs and drawn topics give?"""
 
 import warnings
 
@@ -56,39 +56,157 @@ def plain_ranks(means):
     return [1 + sum(other > mean + 1e-12 for other in means) for mean in means]
 
 
-def plain_ranking(scores, measure, level, replicates):
+def plain_means(scores, measure):
     rows = scores.values[:, :, measure]
-    table = np.array([row for row in rows if not np.isnan(row).any()])
-    runs = range(len(scores.runs))
-    ranks, best = [], np.zeros(len(scores.runs))
+    return np.array([row for row in rows if not np.isnan(row).any()])
+
+
+def plain_share_first(table, replicates):
+    """The share of drawn samples in which each run is first; ties are shared out."""
+    best = np.zeros(table.shape[1])
     weights = weights_of(replicates=replicates, topics=len(table))
     for row in weights:
         drawn = np.repeat(table, np.rint(row * len(table)).astype(int), axis=0)
-        ranks.append(plain_ranks(drawn.mean(axis=0)))
-        winners = [r for r in runs if ranks[-1][r] == 1]
+        ranks = plain_ranks(drawn.mean(axis=0))
+        winners = [r for r in range(len(ranks)) if ranks[r] == 1]
         best[winners] += 1 / len(winners)
-    low = np.floor(np.quantile(ranks, (1 - level) / 2, axis=0))
-    high = np.ceil(np.quantile(ranks, (1 + level) / 2, axis=0))
-    rank = plain_ranks(table.mean(axis=0))
-    return rank, low, high, best / len(weights)
+    return best / len(weights)
 
 
-@pytest.mark.parametrize(
-    ("replicates", "level"),
-    # Quantiles of few replicates fall between two ranks, and are rounded outwards.
-    [(REPLICATES, 0.5), (REPLICATES, 0.95), *((30, level) for level in np.arange(0.2, 1, 0.1))],
-)
+def plain_t(table, i, j, weights=None):
+    """The t of run j's mean less that of i; with weights, of the samples drawn, centred.
+
+    A variance counts as a thousandth of the median for each pair at least.
+    """
+    apart = table[:, j] - table[:, i]
+    n, runs = table.shape
+    pairs = [table[:, a] - table[:, b] for a in range(runs) for b in range(a)]
+    variances = [pair.var(ddof=1) for pair in pairs if np.ptp(pair) > 1e-12]
+    least = np.sqrt(len(variances) / 1000 * np.median(variances)) if variances else 0.0
+    if weights is None:
+        return apart.mean() / (max(least, apart.std(ddof=1)) / np.sqrt(n))
+    found = []
+    for row in weights:
+        drawn = np.repeat(apart, np.rint(row * n).astype(int))
+        moved, se = drawn.mean() - apart.mean(), max(least, drawn.std(ddof=1)) / np.sqrt(n)
+        constant = least == 0 and np.ptp(drawn) < 1e-12
+        at_most = 0.0 if abs(moved) < 1e-12 else np.copysign(np.inf, moved)
+        found.append(at_most if constant else moved / se)
+    return np.array(found)
+
+
+def plain_rank_p(table, run, rank, replicates):
+    """The p-value of a rank, from the definition: which t rejects it, and how likely is that?"""
+    topics, runs = table.shape
+    others = [j for j in range(runs) if j != run]
+    weights = weights_of(replicates=replicates, topics=topics)
+    t = sorted((plain_t(table, run, j) for j in others), reverse=True)
+    drawn = np.array([plain_t(table, run, j, weights) for j in others])
+    t_better = t[rank - 1] if rank <= len(t) else -np.inf
+    t_worse = -t[rank - 2] if rank >= 2 else -np.inf
+    largest = max(t_better, t_worse)
+    if largest <= 0:
+        return 1.0
+
+    def share(maxima):
+        return (1 + (maxima >= largest - 1e-9).sum()) / (replicates + 1)
+
+    tail = stats.t.sf(largest, topics - 1)
+    better = min(share(drawn.max(axis=0)), (runs - rank) * tail)
+    worse = min(share((-drawn).max(axis=0)), (rank - 1) * tail)
+    adjusted = min(1, share(np.abs(drawn).max(axis=0)), (runs - 1) * tail, better + worse)
+    return max(tail, adjusted)
+
+
+def plain_all_pairs(table, level, replicates):
+    """1 + the number of significantly better runs, and runs less those worse, by all pairs."""
+    topics, runs = table.shape
+    weights = weights_of(replicates=replicates, topics=topics)
+    pairs = [(i, j) for i in range(runs) for j in range(i)]
+    maxima = np.abs([plain_t(table, i, j, weights) for i, j in pairs]).max(axis=0)
+    place = int(np.ceil(round((replicates + 1) * level, 9)))
+    bonferroni = stats.t.isf((1 - level) / 2 / len(pairs), topics - 1)
+    single = stats.t.isf((1 - level) / 2, topics - 1)
+    drawn = np.inf if place > replicates else max(single, np.sort(maxima)[place - 1])
+    c = min(bonferroni, drawn)
+    low, high = [1] * runs, [runs] * runs
+    for i, j in pairs:
+        t = plain_t(table, i, j)
+        if abs(t) > c:
+            low[i if t > 0 else j] += 1
+            high[j if t > 0 else i] -= 1
+    return low, high
+
+
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
+@pytest.mark.parametrize(
+    ("replicates", "level"), [(REPLICATES, 0.5), (REPLICATES, 0.95), (30, 0.8)]
+)
 @pytest.mark.parametrize("table", ["scores", "gappy"])
-def test_ranks_against_a_plain_loop(table, replicates, level, request):
+def test_ranks_against_plain_loops(table, replicates, level, request):
     scores = request.getfixturevalue(table)
     found = rank_runs(scores, level=level, replicates=replicates, rng=SEED)
     for measure in range(len(scores.measures)):
-        rank, low, high, best = plain_ranking(scores, measure, level, replicates)
-        assert found.rank[:, measure].tolist() == rank
-        assert found.low[:, measure].tolist() == low.tolist()
-        assert found.high[:, measure].tolist() == high.tolist()
-        np.testing.assert_allclose(found.p_best[:, measure], best, atol=1e-12)
+        sample = plain_means(scores, measure)
+        np.testing.assert_allclose(found.mean[:, measure], sample.mean(axis=0), atol=1e-12)
+        assert found.rank[:, measure].tolist() == plain_ranks(sample.mean(axis=0))
+        share = plain_share_first(sample, replicates)
+        np.testing.assert_allclose(found.share_first[:, measure], share, atol=1e-12)
+        for run in range(5):
+            p = [plain_rank_p(sample, run, rank, replicates) for rank in range(1, 6)]
+            np.testing.assert_allclose(found.p[run, :, measure], p, rtol=1e-9)
+            kept = [rank for rank in range(1, 6) if p[rank - 1] > 1 - level + 1e-12]
+            assert (found.low[run, measure], found.high[run, measure]) == (kept[0], kept[-1])
+        low, high = plain_all_pairs(sample, level, replicates)
+        assert found.simultaneous_low[:, measure].tolist() == low
+        assert found.simultaneous_high[:, measure].tolist() == high
+
+
+def test_a_rank_of_its_own_is_at_most_as_wide_as_all_ranks_at_once():
+    rng = np.random.default_rng(8)
+    for seed in range(20):
+        values = rng.normal(0.3 + np.arange(7) * rng.choice([0.005, 0.02]), 0.03, (12, 7))[
+            :, :, None
+        ]
+        found = rank_runs(scores_of(values), replicates=199, rng=seed)
+        assert (found.simultaneous_low <= found.low).all()
+        assert (found.low <= found.rank).all()
+        assert (found.rank <= found.high).all()
+        assert (found.high <= found.simultaneous_high).all()
+
+
+def test_another_level_is_that_of_a_new_ranking(scores):
+    found = rank_runs(scores, level=0.95, replicates=REPLICATES, rng=SEED).at(0.6)
+    again = rank_runs(scores, level=0.6, replicates=REPLICATES, rng=SEED)
+    assert found.level == 0.6
+    assert found.to_records() == again.to_records()
+    with pytest.raises(InvalidValueError, match="level is 2"):
+        found.at(2.0)
+
+
+def test_constant_differences_are_judged_by_the_sign_flip_test():
+    """Rank 1 of the run below is rejected at 2 · 2^-n for two other runs; all pairs at 6 · 2^-n."""
+    base = np.random.default_rng(2).random(6)
+    noisy = np.random.default_rng(3).random(6)
+    values = np.stack([base, base + 0.01, noisy], axis=1)[:, :, None]
+    found = rank_runs(scores_of(values), replicates=499, rng=1)
+    assert found.p[0, 0, 0] == 2 * 0.5**6
+    assert found.simultaneous_p[0, 0, 0] == 6 * 0.5**6
+    assert found.low[0, 0] == 2
+    assert found.simultaneous_low[0, 0] == 1
+
+
+def test_constant_differences_take_their_place_among_the_others():
+    """A rank falls with the runs that are better by a constant and those that are so by their t."""
+    rng = np.random.default_rng(4)
+    base = rng.random(20) * 0.1
+    better = base + 0.5 + rng.normal(0, 0.01, 20)
+    values = np.stack([base, base + 0.01, better], axis=1)[:, :, None]
+    found = rank_runs(scores_of(values), replicates=499, rng=1)
+    assert found.low[:, 0].tolist() == found.high[:, 0].tolist() == [3, 2, 1]
+    assert found.simultaneous_low[:, 0].tolist() == [3, 2, 1]
+    alone = rank_runs(scores_of(values[:, [0, 2]]), replicates=499, rng=1)
+    assert alone.low[:, 0].tolist() == [2, 1]
 
 
 def test_ranks_by_the_mean_against_scipy(scores):
@@ -101,8 +219,8 @@ def test_ranks_by_the_mean_against_scipy(scores):
 @pytest.mark.parametrize("table", ["scores", "gappy"])
 def test_the_chances_of_being_best_sum_to_1(table, request):
     found = rank_runs(request.getfixturevalue(table), replicates=REPLICATES, rng=SEED)
-    np.testing.assert_allclose(found.p_best.sum(axis=0), 1, atol=1e-12)
-    assert (found.p_best >= 0).all()
+    np.testing.assert_allclose(found.share_first.sum(axis=0), 1, atol=1e-12)
+    assert (found.share_first >= 0).all()
 
 
 def test_ranks_lie_between_1_and_the_number_of_runs(scores):
@@ -126,7 +244,7 @@ def test_several_levels_give_what_each_gives_alone(scores):
     assert [found.level for found in together] == list(levels)
     for found in together:
         alone = rank_runs(scores, level=found.level, replicates=REPLICATES, rng=SEED)
-        for name in ("rank", "low", "high", "p_best"):
+        for name in ("mean", "rank", "low", "high", "simultaneous_low", "p", "share_first"):
             np.testing.assert_array_equal(getattr(found, name), getattr(alone, name))
 
 
@@ -136,8 +254,9 @@ def test_equal_runs_share_rank_and_chance():
     values = np.stack([worse, same, same.copy()], axis=1)[:, :, None]
     found = rank_runs(scores_of(values), replicates=REPLICATES, rng=1)
     assert found.rank[:, 0].tolist() == [3, 1, 1]
-    assert found.low[:, 0].tolist() == found.high[:, 0].tolist() == [3, 1, 1]
-    assert found.p_best[:, 0].tolist() == [0, 0.5, 0.5]
+    assert found.low[:, 0].tolist() == [3, 1, 1]
+    assert found.high[:, 0].tolist() == [3, 2, 2]
+    assert found.share_first[:, 0].tolist() == [0, 0.5, 0.5]
 
 
 def test_means_that_differ_by_rounding_are_tied():
@@ -149,7 +268,7 @@ def test_means_that_differ_by_rounding_are_tied():
 
 def test_one_run_is_best():
     found = rank_runs(scores_of(np.random.default_rng(0).random((6, 1, 2))), replicates=50, rng=1)
-    for array in (found.rank, found.low, found.high, found.p_best):
+    for array in (found.rank, found.low, found.high, found.share_first):
         assert array.tolist() == [[1, 1]]
 
 
@@ -160,7 +279,7 @@ def test_a_run_without_scores_is_last():
         warnings.simplefilter("error")
         found = rank_runs(scores_of(values), replicates=50, rng=1)
     assert (found.rank[1, 0], found.low[1, 0], found.high[1, 0]) == (3, 3, 3)
-    assert found.p_best[1, 0] == 0
+    assert found.share_first[1, 0] == 0
 
 
 def test_ranks_rest_on_the_replicates_of_the_intervals(scores):
@@ -171,7 +290,7 @@ def test_ranks_rest_on_the_replicates_of_the_intervals(scores):
     found = rank_runs(scores, replicates=999, rng=9)
     others = weights_of(seed=9, replicates=999) @ scores.values[:, 1:, 0]
     share = (means[:, None] > others).all(axis=1).mean()
-    assert found.p_best[0, 0] == pytest.approx(share, abs=1e-12)
+    assert found.share_first[0, 0] == pytest.approx(share, abs=1e-12)
 
 
 def test_threads_change_no_rank(scores, monkeypatch):
@@ -180,7 +299,7 @@ def test_threads_change_no_rank(scores, monkeypatch):
         monkeypatch.setattr(confir.parallel, "usable_cores", lambda cores=cores: cores)
         found.append(rank_runs(scores, replicates=REPLICATES, rng=SEED))
     for other in found[1:]:
-        for name in ("rank", "low", "high", "p_best"):
+        for name in ("mean", "rank", "low", "high", "simultaneous_low", "p", "share_first"):
             assert (getattr(found[0], name) == getattr(other, name)).all()
 
 
@@ -188,13 +307,13 @@ def test_another_measure_changes_no_rank(scores):
     both = rank_runs(scores, replicates=REPLICATES, rng=SEED)
     one = rank_runs(scores.select(measure=["P@10"]), replicates=REPLICATES, rng=SEED)
     assert (both.rank[:, 1] == one.rank[:, 0]).all()
-    assert (both.p_best[:, 1] == one.p_best[:, 0]).all()
+    assert (both.share_first[:, 1] == one.share_first[:, 0]).all()
 
 
 def test_a_seed_and_its_generator_give_the_same_ranks(scores):
     by_seed = rank_runs(scores, replicates=REPLICATES, rng=SEED)
     by_generator = rank_runs(scores, replicates=REPLICATES, rng=np.random.default_rng(SEED))
-    assert (by_seed.p_best == by_generator.p_best).all()
+    assert (by_seed.share_first == by_generator.share_first).all()
 
 
 def test_records_name_run_measure_rank_limits_and_chance(scores):
@@ -202,9 +321,10 @@ def test_records_name_run_measure_rank_limits_and_chance(scores):
     assert isinstance(found, Ranking)
     records = found.to_records()
     assert len(records) == 10
-    assert list(records[0]) == ["run", "measure", "topics", "rank", "low", "high", "p_best"]
+    columns = "run measure topics mean rank low high simultaneous_low simultaneous_high share_first"
+    assert list(records[0]) == columns.split()
     assert {name: column[7] for name, column in found.to_dict().items()} == records[7]
-    assert records[7]["p_best"] == found.p_best[3, 1]
+    assert records[7]["share_first"] == found.share_first[3, 1]
     frame = found.to_frame("pandas")
     assert list(frame.columns) == list(records[0])
     assert len(frame) == 10
@@ -246,7 +366,7 @@ def test_runs_are_ranked_on_the_topics_that_all_of_them_have_with_a_warning():
         found = rank_runs(scores, replicates=199, rng=1)
     assert found.rank[:, 0].tolist() == [1, 2, 3]
     assert found.low[2, 0] == 3
-    assert found.p_best[2, 0] == 0
+    assert found.share_first[2, 0] == 0
     assert found.topics.tolist() == [[40], [40], [40]]
     assert found.to_records()[2]["topics"] == 40
 
@@ -260,7 +380,7 @@ def test_ranks_on_common_topics_have_the_distribution_of_those_topics_alone():
         found = rank_runs(scores_of(values), replicates=40_000, rng=1)
     alone = rank_runs(scores_of(values[20:]), replicates=40_000, rng=2)
     assert (found.rank == alone.rank).all()
-    np.testing.assert_allclose(found.p_best, alone.p_best, atol=5 * np.sqrt(0.5 / 40_000))
+    np.testing.assert_allclose(found.share_first, alone.share_first, atol=5 * np.sqrt(0.5 / 40_000))
 
 
 def test_ranks_by_a_measure_do_not_depend_on_what_other_measures_lack():
@@ -272,8 +392,8 @@ def test_ranks_by_a_measure_do_not_depend_on_what_other_measures_lack():
         both = rank_runs(scores_of(values), replicates=199, rng=4)
     with pytest.warns(TopicWarning):
         alone = rank_runs(scores_of(values[:, :, 1:]), replicates=199, rng=4)
-    assert (both.p_best[:, 0] == complete.p_best[:, 0]).all()
-    assert (both.p_best[:, 1] == alone.p_best[:, 0]).all()
+    assert (both.share_first[:, 0] == complete.share_first[:, 0]).all()
+    assert (both.share_first[:, 1] == alone.share_first[:, 0]).all()
 
 
 def test_topics_that_no_run_has_are_no_reason_to_warn():

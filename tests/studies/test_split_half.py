@@ -1,5 +1,6 @@
 """Does each half predict the other as the definitions say?"""
 
+from dataclasses import replace
 from hashlib import md5
 
 import numpy as np
@@ -11,12 +12,13 @@ from confir.data.run import build_run
 from confir.data.simulation import sample_collection, simulate_collection
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
 from confir.measures.evaluation import evaluate
-from confir.studies.split_half.split_half import (
-    DIRECTIONS,
-    SplitHalf,
-    half_of,
-    validate_split_half,
-)
+from confir.studies.split_half.split_half import SplitHalf, halves_of, validate_split_half
+from confir.studies.split_half.splits import DIRECTIONS, Split
+
+
+def half_of(document, bit=0):
+    """The half of a document, by a bit of its MD5 read as one number."""
+    return int(md5(document.encode(), usedforsecurity=False).hexdigest(), 16) >> bit & 1
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +27,20 @@ def collection():
 
 
 @pytest.fixture(scope="module")
-def result(collection) -> SplitHalf:
-    return validate_split_half(collection.qrels, collection.runs, replicates=300, rng=1)
+def whole(collection) -> SplitHalf:
+    return validate_split_half(collection.qrels, collection.runs, replicates=300, rng=1, splits=1)
+
+
+@pytest.fixture(scope="module")
+def result(whole) -> Split:
+    return whole.splits[0]
+
+
+@pytest.fixture(scope="module")
+def several(collection) -> SplitHalf:
+    return validate_split_half(
+        collection.qrels, collection.runs, methods=["linear", "logit"], replicates=60, rng=1
+    )
 
 
 def documents_in(half):
@@ -53,21 +67,111 @@ def small_collection():
 
 def test_halves_follow_the_last_byte_of_the_md5():
     for name in ("FBIS3-1", "ü", "x"):
-        assert (
-            half_of(name) == int(md5(name.encode(), usedforsecurity=False).hexdigest()[-1], 16) % 2
-        )
+        last = int(md5(name.encode(), usedforsecurity=False).hexdigest()[-1], 16)
+        assert halves_of([name], 1).tolist() == [[last % 2]]
     assert abs(len(IN_A) - len(IN_B)) < 30
 
 
-def test_other_bits_give_other_halves(collection):
-    other = validate_split_half(
-        collection.qrels, collection.runs, methods=["linear"], bit=3, replicates=10, rng=1
+def test_further_splits_take_the_bits_before():
+    names = ["FBIS3-1", "ü", "x"]
+    sides = halves_of(names, 128)
+    assert sides.shape == (128, 3)
+    for place, name in enumerate(names):
+        digits = md5(name.encode(), usedforsecurity=False).hexdigest()
+        bits = "".join(f"{int(digit, 16):04b}" for digit in digits)
+        assert "".join(map(str, sides[:, place])) == bits[::-1]
+
+
+def test_every_split_has_halves_of_its_own(collection, several):
+    assert len(several.splits) == 8
+    for bit, split in enumerate(several.splits):
+        for topic, here, there in zip(split.topics, *split.relevant, strict=True):
+            relevant = [d for d, gain in collection.qrels[topic].items() if gain > 0]
+            assert there == sum(half_of(d, bit) for d in relevant)
+            assert here == len(relevant) - there
+
+
+def test_the_first_of_several_splits_is_the_only_one_of_one(collection, several):
+    one = validate_split_half(
+        collection.qrels,
+        collection.runs,
+        methods=["linear", "logit"],
+        replicates=60,
+        rng=1,
+        splits=1,
     )
-    judged = collection.qrels[other.topics[0]]
-    relevant = [d for d, gain in judged.items() if gain > 0]
-    assert other.relevant[1, 0] == sum(half_of(d, 3) for d in relevant)
-    digest = md5(b"x", usedforsecurity=False).digest()
-    assert [half_of("x", bit) for bit in range(8)] == [int(b) for b in f"{digest[-1]:08b}"[::-1]]
+    assert one.splits[0].to_dict() == several.splits[0].to_dict()
+    same = one.splits[0].to_dict()
+    found = one.to_dict()
+    assert {name: found[name] for name in same} == same
+    for name in ("below", "inside", "above"):
+        assert found[f"{name}_min"] == found[name] == found[f"{name}_max"]
+    assert set(found["splits"]) == {1}
+
+
+def test_shares_are_means_over_the_splits_with_their_range(several):
+    for record in several.to_records():
+        topic = record["summary"] == "topic"
+        half = DIRECTIONS.index(record["direction"])
+        parts = [
+            split.topic_shares(
+                record["method"],
+                corrected=record["corrected"],
+                half=half,
+                few_relevant=record["subset"] == "all",
+            )
+            if topic
+            else split.mean_shares(record["summary"], record["method"], half)
+            for split in several.splits
+        ]
+        for name in ("below", "inside", "above"):
+            shares = [getattr(part, name) for part in parts]
+            assert record[name] == pytest.approx(sum(shares) / 8)
+            assert (record[f"{name}_min"], record[f"{name}_max"]) == (min(shares), max(shares))
+        assert record["n"] == sum(part.n for part in parts)
+        assert record["splits"] == 8
+    shares = several.topic_shares("logit", corrected=True, half=1)
+    found = next(
+        record
+        for record in several.to_records()
+        if (record["method"], record["corrected"], record["subset"], record["direction"])
+        == ("logit", True, "all", DIRECTIONS[1])
+    )
+    assert tuple(shares) == tuple(found[name] for name in ("below", "inside", "above", "n"))
+
+
+def test_a_subset_that_a_split_lacks_is_left_out_of_the_mean(several):
+    few = replace(several.splits[1], relevant=np.ones_like(several.splits[1].relevant))
+    changed = replace(several, splits=(several.splits[0], few))
+    one = replace(several, splits=several.splits[:1])
+    shares = changed.topic_shares("logit", corrected=True, half=0, few_relevant=False)
+    assert shares == one.topic_shares("logit", corrected=True, half=0, few_relevant=False)
+    none = replace(several, splits=(few,)).topic_shares(
+        "logit", corrected=True, half=0, few_relevant=False
+    )
+    assert np.isnan(none[:3]).all()
+    assert none.n == 0
+
+
+def test_splits_that_leave_no_topic_are_left_out():
+    made = [bool(len({half_of(d, bit) for d in (IN_A[0], IN_B[0])}) == 2) for bit in range(8)]
+    assert made[0]
+    assert not all(made)
+    judged = {"1": {IN_A[0]: 1, IN_B[0]: 1}}
+    lists = {"run": {"1": {IN_A[0]: 2.0, IN_B[0]: 1.0}}}
+    with pytest.warns(
+        TopicWarning, match=f"{made.count(False)} of 8 splits left out: no topic has"
+    ):
+        found = validate_split_half(judged, lists, methods="linear", replicates=20, rng=1)
+    assert len(found.splits) == made.count(True)
+
+
+def test_topics_of_all_splits_are_named(several):
+    kept = [set(split.topics) for split in several.splits]
+    lost = [set(split.left_out) for split in several.splits]
+    assert set(several.topics) == set.union(*kept)
+    assert set(several.left_out) == set.union(*lost)
+    assert any(lost)
 
 
 def test_scores_are_those_of_half_the_qrels_and_half_the_lists(collection, result):
@@ -91,7 +195,7 @@ def test_scores_are_those_of_half_the_qrels_and_half_the_lists(collection, resul
 
 def test_topics_without_relevant_documents_in_a_half_are_left_out():
     with pytest.warns(TopicWarning, match=r"run 'whole' lacks 2 topics \(2, 3\)"):
-        found = validate_split_half(*small_collection(), replicates=20, rng=1)
+        found = validate_split_half(*small_collection(), replicates=20, rng=1, splits=1).splits[0]
     assert found.topics == ("1", "5")
     assert found.left_out == ("2", "3")
     assert found.score[0, 0, 0] == pytest.approx((1 + 2 / 3) / 2)
@@ -106,7 +210,7 @@ def test_lists_that_retrieved_nothing_are_left_out():
     lists = {run.name: run.to_dict() for run in runs}
     lists["whole"]["4"] = {IN_A[2]: 1.0}
     with pytest.warns(TopicWarning, match="left out of the run's means"):
-        found = validate_split_half(judged, lists, replicates=20, rng=1)
+        found = validate_split_half(judged, lists, replicates=20, rng=1, splits=1).splits[0]
     assert found.topics == ("1", "4", "5")
     assert np.isnan(found.score[:, 1, 1]).all()
     assert found.topic_shares("linear", corrected=True, half=0).n == 5
@@ -170,8 +274,8 @@ def test_correction_leaves_no_fewer_scores_inside(result):
             assert corrected.inside >= plain.inside
 
 
-def test_records_name_everything_once(result):
-    records = result.to_records()
+def test_records_name_everything_once(whole):
+    records = whole.to_records()
     assert list(records[0]) == [
         "measure",
         "summary",
@@ -184,11 +288,18 @@ def test_records_name_everything_once(result):
         "above",
         "predicted",
         "n",
+        "splits",
+        "below_min",
+        "below_max",
+        "inside_min",
+        "inside_max",
+        "above_min",
+        "above_max",
     ]
     assert len(records) == 2 * (2 * 2 * 4 + 2 * 3)
     assert {record["direction"] for record in records} == set(DIRECTIONS)
     keys = {tuple(list(record.values())[:6]) for record in records}
-    assert len(keys) == len(records) == len(result.to_frame("pandas"))
+    assert len(keys) == len(records) == len(whole.to_frame("pandas"))
 
 
 def test_other_measures_have_no_correction(collection):
@@ -202,13 +313,21 @@ def test_other_measures_have_no_correction(collection):
 
 def test_depth_cuts_the_whole_list_before_it_is_split(collection):
     cut = validate_split_half(
-        collection.qrels, collection.runs, methods=["linear"], depth=10, replicates=10, rng=1
-    )
+        collection.qrels,
+        collection.runs,
+        methods="linear",
+        depth=10,
+        replicates=10,
+        rng=1,
+        splits=1,
+    ).splits[0]
     assert (
         cut.score
         <= validate_split_half(
-            collection.qrels, collection.runs, methods=["linear"], replicates=10, rng=1
-        ).score
+            collection.qrels, collection.runs, methods="linear", replicates=10, rng=1, splits=1
+        )
+        .splits[0]
+        .score
         + 1e-12
     ).all()
     assert cut.score.max() > 0
@@ -224,8 +343,9 @@ def test_what_cannot_be_split_is_named(collection):
         validate_split_half(qrels, [run])
     with pytest.raises(UnknownNameError, match="did you mean logit"):
         validate_split_half(qrels, [run], methods=["logits"])
-    with pytest.raises(InvalidValueError, match="bit is 8"):
-        validate_split_half(qrels, [run], bit=8)
+    for splits in (0, 129):
+        with pytest.raises(InvalidValueError, match=f"splits is {splits}"):
+            validate_split_half(qrels, [run], splits=splits)
     with pytest.raises(InvalidValueError, match="depth is 0"):
         validate_split_half(collection.qrels, collection.runs, depth=0)
 

@@ -14,7 +14,7 @@ from confir.data.tables.effect_files import Group, read_effects
 from confir.errors import InputWarning, InvalidValueError, UnknownNameError
 from confir.measures.summary import clipped_logit
 from confir.resampling.documents import resample_documents
-from confir.studies.collection.collection import summarise_topics
+from confir.studies.collection.topics import summarise_topics
 from confir.studies.meta_analysis.meta_analysis import pool_effects
 from confir.studies.meta_analysis.topic_effects import (
     EFFECTS,
@@ -94,7 +94,7 @@ def test_a_baseline_is_for_effects_that_compare():
     for effect in ("score", "logit"):
         with pytest.raises(InvalidValueError, match="takes no baseline"):
             topic_effects([[0.2, 0.3]], [[0.1, 0.1]], effect=effect, baseline=0)
-    with pytest.raises(InvalidValueError, match="no run beside the baseline"):
+    with pytest.raises(InvalidValueError, match="no run to compare with the baseline"):
         topic_effects([[0.2]], [[0.1]], effect="difference", baseline=0)
     with pytest.raises(InvalidValueError, match="0 on every topic"):
         topic_effects([[0.2]], [[0.1]], effect="adjusted")

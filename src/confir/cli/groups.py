@@ -56,7 +56,7 @@ def expand(command: Command) -> Command:
         }
         command(**values, **made)
 
-    whole.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    vars(whole)["__signature__"] = inspect.Signature(parameters)
     whole.__annotations__ = {one.name: one.annotation for one in parameters}
     del whole.__wrapped__  # or typer would read the signature of the command itself
     return whole

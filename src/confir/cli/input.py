@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
-from confir.errors import InvalidValueError, UnknownNameError, enumerate_names
+from confir.errors import ConfirWarning, InvalidValueError, UnknownNameError, enumerate_names
 
 if TYPE_CHECKING:
+    from confir.cli.run_choice import RunChoice
     from confir.data.experiment import Experiment
-    from confir.data.formats.trec_files import RunSource
+    from confir.data.formats.run_sources import RunSource
+    from confir.data.run import Run
     from confir.data.scores import Scores
+
+
+# Options that choose runs, of files and of score tables alike.
+CHOOSING = ("select", "top")
 
 
 @dataclass(frozen=True)
@@ -25,24 +33,138 @@ class Inputs:
     """Qrels and runs, or score tables; the measures; and the rules for reading them."""
 
     context: typer.Context
-    qrels: options.QrelsArgument = None
-    runs: options.RunsArgument = None
-    scores: options.ScoresOption = None
+    qrels: Annotated[
+        str | None,
+        typer.Argument(metavar="QRELS", help="Qrels file, or irds:DATASET; - is standard input."),
+    ] = None
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="RUN...",
+            help="Runs: files, globs, directories, or NAME=PATH, which names a run; may be "
+            "compressed (gz, bz2, xz, zst).",
+        ),
+    ] = None
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scores",
+            metavar="FILE",
+            help="A score table instead of QRELS RUN...: output of trec_eval -q or ir_measures, CSV, "
+            "JSON or Parquet (repeatable).",
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None
     measure: options.MeasuresOption = None
-    rel: options.RelOption = 1
-    depth: options.DepthOption = None
-    missing: options.MissingOption = "zero"
-    intents: options.IntentsOption = None
-    name_by: options.NameByOption = "file"
-    tie_precision: options.TiePrecisionOption = "double"
-    bounded: options.BoundedOption = None
+    select: options.SelectOption = None
+    top: options.TopOption = None
+    rel: Annotated[
+        int,
+        typer.Option(
+            "-l",
+            "--rel",
+            help="Lowest relevance grade that counts as relevant.",
+            callback=options.at_least(1),
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = 1
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "-M",
+            "--depth",
+            help="Use only the first documents of each list, up to this rank.",
+            callback=options.at_least(1),
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None
+    missing: Annotated[
+        str,
+        options.choice(
+            *("zero", "drop", "error"),
+            help="A topic that a run lacks scores 0, is left out of the run's mean, or is an error.",
+            panel=options.INPUT_PANEL,
+        ),
+    ] = "zero"
+    intents: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Intent probabilities, for measures of diversity: topic subtopic probability.",
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None
+    name_by: Annotated[
+        str,
+        options.choice(
+            "file",
+            "tag",
+            help="Name runs by their file or by their tag.",
+            panel=options.INPUT_PANEL,
+        ),
+    ] = "file"
+    tie_precision: Annotated[
+        str,
+        options.choice(
+            *("double", "single"),
+            help="Precision in which retrieval scores tie: single as in trec_eval 9 and pytrec_eval.",
+            panel=options.INPUT_PANEL,
+        ),
+    ] = "double"
+    subset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The subset of files that hold several, such as predictions of MTEB; of a Quepid "
+            "book, the judge.",
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None
+    split: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The split of files that hold several, such as predictions of MTEB.",
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None
+    download: Annotated[
+        bool,
+        typer.Option(
+            "--download",
+            help="Fetch what is not here: https://…, other addresses of fsspec, irds:DATASET.",
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = False
+    bounded: Annotated[
+        bool | None,
+        typer.Option(
+            "--bounded/--unbounded",
+            help="Whether unknown measures lie in [0, 1]; by default they do if all "
+            "of their scores do.",
+            show_default=False,
+            rich_help_panel=options.STATISTICS_PANEL,
+        ),
+    ] = None
 
     @cached_property
-    def sources(self) -> list[RunSource]:
-        """The files that RUN... stands for, found once."""
-        from confir.data.formats.trec_files import find_runs
+    def sources(self) -> list[Run | RunSource]:
+        """The runs that RUN... stands for, found once, as far as --select chooses them."""
+        return [source for _, source in self._choice.chosen()]
 
-        return find_runs(self.runs or [])
+    @cached_property
+    def _choice(self) -> RunChoice:
+        from confir.cli.run_choice import RunChoice
+        from confir.data.formats.run_sources import Reading
+
+        named = bool(self.select) or self.top is not None
+        reading = Reading(self.subset, self.split, self.download)
+        return RunChoice(self.runs or [], self.select or [], reading, self.name_by == "tag", named)
+
+    @property
+    def run_count(self) -> int:
+        """How many runs are used, at most."""
+        return min(len(self.sources), self.top or len(self.sources))
 
     def experiment(
         self,
@@ -65,13 +187,23 @@ class Inputs:
         """
         from confir.data.experiment import Experiment
 
+        given = self._given(measures, baseline, example, instead)
+        return Experiment(**given if self.top is None else self._best(given, baseline))
+
+    def _given(
+        self, measures: Sequence[str] | None, baseline: str | None, example: str, instead: str
+    ) -> dict[str, Any]:
+        """Return the keywords of `Experiment` and `evaluate`; the parameters are as above."""
         if self.qrels is None or not self.runs:
             raise InvalidValueError(
                 f"expected QRELS and at least one RUN{instead}; for example: {example}"
             )
-        rules = {name: getattr(self, name) for name in reading_options()}
-        named = list(measures or self.measure or []) or None
-        return Experiment(self.qrels, self._with_baseline(baseline), named, **rules)
+        return {
+            "qrels": self.qrels,
+            "runs": [source for _, source in self._choice.chosen(baseline)],
+            "measures": list(measures or self.measure or []) or None,
+            **{name: getattr(self, name) for name in reading_options()},
+        }
 
     def load_scores(
         self,
@@ -86,27 +218,25 @@ class Inputs:
         The parameters are those of `experiment`.
         """
         if self.scores:
-            return self._read_tables(measures)
+            return self._read_tables(measures, baseline)
         from confir.cli.terminal import Progress
         from confir.measures.evaluation import evaluate
 
-        experiment = self.experiment(
-            measures, baseline=baseline, example=example, instead=", or --scores FILE"
-        )
-        total = len(self._with_baseline(baseline))
-        with Progress("reading runs", total=total, quiet=quiet) as progress:
-            return self.state_bound(evaluate(experiment, progress=progress))
+        given = self._given(measures, baseline, example, ", or --scores FILE")
+        with Progress("reading runs", total=len(given["runs"]), quiet=quiet) as progress:
+            scores = self.state_bound(evaluate(**given, progress=progress))
+        return self._top_runs(scores, baseline)
 
     def find_baseline(self, baseline: str | None, runs: Sequence[str]) -> str | None:
         """Return the name that a baseline, which may be given as a file, has among the runs."""
-        from confir.data.formats.trec_files import name_from_path
+        from confir.data.formats.run_sources import name_from_path
 
         if baseline is None or baseline in runs:
             return baseline
         if self.runs and Path(baseline).is_file():
-            for place, source in enumerate(self._with_baseline(baseline)):
-                if _is_file(source.path, baseline):
-                    return runs[place]
+            named = self._choice.name_of(baseline, runs)
+            if named is not None:
+                return named
         if name_from_path(baseline) in runs:
             return name_from_path(baseline)
         raise UnknownNameError("run", baseline, runs)
@@ -129,7 +259,8 @@ class Inputs:
         qrels = [] if self.qrels is None else [self.qrels]
         return [*qrels, *(self.runs or ()), *(self.scores or ())]
 
-    def _read_tables(self, measures: Sequence[str] | None) -> Scores:
+    def _read_tables(self, measures: Sequence[str] | None, baseline: str | None) -> Scores:
+        from confir.cli.run_choice import fitting_names
         from confir.data.common_topics import warn_of_missing_scores
         from confir.data.tables.score_files import read_scores
         from confir.measures.bounds import clip_to_range
@@ -143,20 +274,39 @@ class Inputs:
         )
         named = self.measure if measures is None else measures
         table = select_measures(read_scores(list(self.scores or ())), named or [])
+        if self.select:
+            chosen = fitting_names(self.select, table.runs)
+            table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])
+        table = self._top_runs(table, baseline)
         warn_of_missing_scores(table)
         return clip_to_range(self.state_bound(table))
 
-    def _with_baseline(self, baseline: str | None) -> list[RunSource]:
-        """Return the runs, and before them a baseline that is a file and not among them yet."""
-        from confir.data.formats.trec_files import RunSource
+    def _top_runs(self, scores: Scores, baseline: str | None) -> Scores:
+        """Return the scores of the runs that --top chooses, and of the baseline."""
+        if self.top is None or self.top >= len(scores.runs):
+            return scores
+        means = scores.mean()[:, 0]
+        order = sorted(range(len(means)), key=lambda i: (math.isnan(means[i]), -means[i]))
+        kept = {scores.runs[i] for i in order[: self.top]}
+        kept.add(self.find_baseline(baseline, scores.runs) or "")
+        return scores.select(run=[run for run in scores.runs if run in kept])
 
-        if baseline is None or not Path(baseline).is_file():
-            return self.sources
-        known = any(
-            baseline in (source.label(), source.path) or _is_file(source.path, baseline)
-            for source in self.sources
-        )
-        return self.sources if known else [RunSource(baseline), *self.sources]
+    def _best(self, given: dict[str, Any], baseline: str | None) -> dict[str, Any]:
+        """Return the keywords of `Experiment` with the runs that --top chooses, read once."""
+        from confir.data.experiment import Experiment
+        from confir.data.formats.run_readers import read_source
+        from confir.data.run import Run
+        from confir.measures.evaluation import evaluate
+
+        runs = [
+            run if isinstance(run, Run) else read_source(run, given["name_by"])
+            for run in given["runs"]
+        ]
+        whole = Experiment(**{**given, "runs": runs})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConfirWarning)  # said again of the runs that are used
+            kept = self._top_runs(evaluate(whole), baseline).runs
+        return {**given, "qrels": whole.qrels, "runs": [run for run in runs if run.name in kept]}
 
 
 def reading_options() -> tuple[str, ...]:
@@ -187,10 +337,3 @@ def check_choice(option: str, value: str, choices: Sequence[str]) -> None:
     """Raise where the value of an option is none of its choices."""
     if value not in choices:
         raise UnknownNameError(f"value of {option}", value, choices)
-
-
-def _is_file(path: str, baseline: str) -> bool:
-    """Whether a run comes from the baseline's file; standard input is no file."""
-    from confir.data.files import STDIN
-
-    return path != STDIN and Path(path).samefile(baseline)

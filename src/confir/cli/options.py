@@ -24,9 +24,9 @@ from confir.errors import InvalidValueError, UnknownNameError
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
 
-_INPUT = "Input"
-_STATISTICS = "Statistics"
-_OUTPUT = "Output"
+INPUT_PANEL = "Input"
+STATISTICS_PANEL = "Statistics"
+_OUTPUT_PANEL = "Output"
 
 
 def at_least(least: int) -> Callable[[typer.CallbackParam, int | None], int | None]:
@@ -44,13 +44,52 @@ def at_least(least: int) -> Callable[[typer.CallbackParam, int | None], int | No
 def choice(*choices: str, help: str, panel: str) -> Any:  # noqa: A002
     """Return an option whose value is one of some words, checked as soon as it is read."""
 
-    def check(parameter: typer.CallbackParam, value: str) -> str:
-        if value not in choices:
+    def check(parameter: typer.CallbackParam, value: str | None) -> str | None:
+        if value is not None and value not in choices:
             option = max(parameter.opts, key=len)
             raise UnknownNameError(f"value of {option}", value, choices)
         return value
 
     return typer.Option(metavar="|".join(choices), help=help, callback=check, rich_help_panel=panel)
+
+
+def split_measures(values: list[str] | None) -> list[str] | None:
+    """Return the measures of -m, which may name several at once: ``AP,nDCG@10``."""
+    if not values:
+        return values
+    return [name for value in values for name in split_names(value)]
+
+
+def split_names(text: str) -> list[str]:
+    """Return names separated by commas; those within brackets and quotes separate nothing.
+
+    Quotes around a whole name are removed: ``"a,b",AP`` are the measures ``a,b`` and ``AP``.
+    """
+    names, depth, quote = [""], 0, ""
+    for sign in text:
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "\"'":
+            quote = sign
+        elif sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        elif sign == "," and depth <= 0:
+            names.append("")
+            continue
+        names[-1] += sign
+    if quote or depth:
+        return [text]  # no list, and the name of a measure at most
+    stripped = [name.strip() for name in names]
+    if "" in stripped:
+        raise InvalidValueError(f"-m {text!r} names an empty measure; expected names such as AP,RR")
+    return [_unquoted(name) for name in stripped]
+
+
+def _unquoted(name: str) -> str:
+    whole = len(name) > 2 and name[0] == name[-1] in "\"'" and name.count(name[0]) == 2
+    return name[1:-1] if whole else name
 
 
 def formats_text() -> str:
@@ -70,86 +109,38 @@ def _print_or_write(
     return value
 
 
-QrelsArgument = Annotated[
-    str | None, typer.Argument(metavar="QRELS", help="Qrels file; - is standard input.")
-]
-RunsArgument = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="RUN...",
-        help="Runs: files, directories, or NAME=PATH; may be compressed (gz, bz2, xz, zst).",
-    ),
-]
-ScoresOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--scores",
-        metavar="FILE",
-        help="A score table instead of QRELS RUN...: output of trec_eval -q or ir_measures, CSV, "
-        "JSON or Parquet (repeatable).",
-        rich_help_panel=_INPUT,
-    ),
-]
 MeasuresOption = Annotated[
     list[str] | None,
     typer.Option(
         "-m",
         "--measure",
         metavar="NAME",
-        help="A measure such as nDCG@10 (repeatable; confir measures lists them). By default AP, "
-        "nDCG@10, P@10, RR and R@1000; for a score table, all in it.",
-        rich_help_panel=_INPUT,
+        help="A measure such as nDCG@10, or several: AP,nDCG@10 (repeatable; confir measures lists "
+        "them). By default AP, nDCG@10, P@10, RR and R@1000; for a score table, all in it.",
+        callback=split_measures,
+        rich_help_panel=INPUT_PANEL,
     ),
 ]
-RelOption = Annotated[
-    int,
+SelectOption = Annotated[
+    list[str] | None,
     typer.Option(
-        "-l",
-        "--rel",
-        help="Lowest relevance grade that counts as relevant.",
-        callback=at_least(1),
-        rich_help_panel=_INPUT,
+        metavar="PATTERN",
+        help="Use only the runs with these names: 'bm25*' (repeatable; a baseline stays).",
+        rich_help_panel=INPUT_PANEL,
     ),
 ]
-DepthOption = Annotated[
+TopOption = Annotated[
     int | None,
     typer.Option(
-        "-M",
-        "--depth",
-        help="Use only the first documents of each list, up to this rank.",
+        metavar="N",
+        help="Use only the runs with the N highest means by the first measure (a baseline stays).",
         callback=at_least(1),
-        rich_help_panel=_INPUT,
+        rich_help_panel=INPUT_PANEL,
     ),
 ]
-MissingOption = Annotated[
-    str,
-    choice(
-        *("zero", "drop", "error"),
-        help="A topic that a run lacks scores 0, is left out of the run's mean, or is an error.",
-        panel=_INPUT,
-    ),
+LevelOption = Annotated[
+    float, typer.Option(help="Confidence level.", rich_help_panel=STATISTICS_PANEL)
 ]
-IntentsOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Intent probabilities, for measures of diversity: topic subtopic probability.",
-        rich_help_panel=_INPUT,
-    ),
-]
-NameByOption = Annotated[
-    str,
-    choice("file", "tag", help="Name runs by their file or by their tag.", panel=_INPUT),
-]
-TiePrecisionOption = Annotated[
-    str,
-    choice(
-        *("double", "single"),
-        help="Precision in which retrieval scores tie: single as in trec_eval 9 and pytrec_eval.",
-        panel=_INPUT,
-    ),
-]
-LevelOption = Annotated[float, typer.Option(help="Confidence level.", rich_help_panel=_STATISTICS)]
 MethodsOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -157,7 +148,7 @@ MethodsOption = Annotated[
         metavar="NAME",
         help="Interval method (repeatable, to see several side by side; confir methods lists "
         "them).",
-        rich_help_panel=_STATISTICS,
+        rich_help_panel=STATISTICS_PANEL,
     ),
 ]
 MethodOption = Annotated[
@@ -166,23 +157,15 @@ MethodOption = Annotated[
         "--method",
         metavar="NAME",
         help="Interval method (confir methods lists them).",
-        rich_help_panel=_STATISTICS,
-    ),
-]
-BoundedOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--bounded/--unbounded",
-        help="Whether unknown measures lie in [0, 1]; by default they do if all "
-        "of their scores do.",
-        show_default=False,
-        rich_help_panel=_STATISTICS,
+        rich_help_panel=STATISTICS_PANEL,
     ),
 ]
 ReplicatesOption = Annotated[
     int,
     typer.Option(
-        help="Number of bootstrap replicates.", callback=at_least(1), rich_help_panel=_STATISTICS
+        help="Number of bootstrap replicates.",
+        callback=at_least(1),
+        rich_help_panel=STATISTICS_PANEL,
     ),
 ]
 SeedOption = Annotated[
@@ -190,7 +173,7 @@ SeedOption = Annotated[
     typer.Option(
         help="Seed of the random number generator.",
         callback=at_least(0),
-        rich_help_panel=_STATISTICS,
+        rich_help_panel=STATISTICS_PANEL,
     ),
 ]
 JobsOption = Annotated[
@@ -198,7 +181,7 @@ JobsOption = Annotated[
     typer.Option(
         help="Number of threads; by default all cores. The results do not depend on it.",
         callback=at_least(1),
-        rich_help_panel=_STATISTICS,
+        rich_help_panel=STATISTICS_PANEL,
     ),
 ]
 ResumeOption = Annotated[
@@ -206,7 +189,7 @@ ResumeOption = Annotated[
     typer.Option(
         metavar="DIR",
         help="Save partial results there, and resume from them after an interruption.",
-        rich_help_panel=_STATISTICS,
+        rich_help_panel=STATISTICS_PANEL,
     ),
 ]
 OutputOption = Annotated[
@@ -217,7 +200,7 @@ OutputOption = Annotated[
         metavar="FILE",
         help=f"Write to a file: {' '.join((*ENDINGS, *CHART_ENDINGS))}",
         callback=_print_or_write,
-        rich_help_panel=_OUTPUT,
+        rich_help_panel=_OUTPUT_PANEL,
     ),
 ]
 FormatOption = Annotated[
@@ -227,12 +210,14 @@ FormatOption = Annotated[
         metavar="FORMAT",
         help=f"What to print: {formats_text()}.",
         callback=_print_or_write,
-        rich_help_panel=_OUTPUT,
+        rich_help_panel=_OUTPUT_PANEL,
     ),
 ]
 QuietOption = Annotated[
     bool,
-    typer.Option("--quiet", help="Show neither progress nor warnings.", rich_help_panel=_OUTPUT),
+    typer.Option(
+        "--quiet", help="Show neither progress nor warnings.", rich_help_panel=_OUTPUT_PANEL
+    ),
 ]
 
 
@@ -248,7 +233,7 @@ class Statistics:
 EpsilonOption = Annotated[
     float,
     typer.Option(
-        help="Clip scores this far from 0 and 1 before the logit.", rich_help_panel=_STATISTICS
+        help="Clip scores this far from 0 and 1 before the logit.", rich_help_panel=STATISTICS_PANEL
     ),
 ]
 

@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 from confir.errors import InvalidValueError
 
 # Parameters of commands that name what is read, and what is written.
-INPUTS = ("qrels", "runs", "files", "scores", "intents", "baseline", "run")
+INPUTS = ("qrels", "runs", "files", "scores", "intents", "baseline", "run", "judge", "human")
 OUTPUT_FILES = ("output", "truth", "report")
 OUTPUT_FOLDERS = ("collection", "write", "figures")
 KEPT_FOLDERS = ("resume",)
@@ -67,7 +67,7 @@ def _named(context: typer.Context, names: tuple[str, ...]) -> Iterator[str]:
 
 def _read_files(context: typer.Context) -> Iterator[str]:
     """Yield the files that a command may read; a name that is no file may be one all the same."""
-    from confir.data.formats.trec_files import find_files
+    from confir.data.formats.run_sources import find_files
 
     for source in _named(context, INPUTS):
         yield from find_files(source)

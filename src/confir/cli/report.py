@@ -53,6 +53,22 @@ def report_command(
             rich_help_panel=_PAGE,
         ),
     ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="QRELS",
+            help="Qrels of another judge to compare with, as a path or NAME=PATH (repeatable).",
+            rich_help_panel=_PAGE,
+        ),
+    ] = None,
+    grades: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SCALE",
+            help="The common grades where judges use different ones, as for confir judges.",
+            rich_help_panel=_PAGE,
+        ),
+    ] = None,
     method: options.MethodOption = None,
     statistics: options.Statistics,
     quiet: options.QuietOption = False,
@@ -77,7 +93,7 @@ def report_command(
     with _collect_warnings() as collected:
         scores, experiment = _read(inputs, quiet=quiet)
     origin = Origin(
-        tuple(inputs.files()), command_line_with_seed(statistics.seed), tuple(collected)
+        (*inputs.files(), *(judge or ())), command_line_with_seed(statistics.seed), tuple(collected)
     )
     steps = number_of_steps(len(scores.measures), figures=figures is not None)
     with Progress("writing the report", total=steps, quiet=quiet) as progress:
@@ -91,6 +107,8 @@ def report_command(
             replicates=statistics.replicates,
             rng=statistics.seed,
             documents=documents,
+            judges=judge or (),
+            grades=grades or (),
             figures=figures,
             origin=origin,
             progress=progress,
@@ -121,7 +139,7 @@ def _read(inputs: Inputs, *, quiet: bool) -> tuple[Scores, Experiment | None]:
     from confir.measures.evaluation import evaluate_lists
 
     experiment = inputs.experiment(example=example, instead=", or --scores FILE")
-    with Progress("reading runs", total=len(inputs.sources), quiet=quiet) as progress:
+    with Progress("reading runs", total=inputs.run_count, quiet=quiet) as progress:
         scores = evaluate_lists(experiment, progress)
     return inputs.state_bound(scores), experiment
 

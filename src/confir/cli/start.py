@@ -62,8 +62,8 @@ def run() -> int:
         return _run([word for word in sys.argv[1:2] if word in COMMANDS])
 
 
-def build_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """Return the command line with the named commands."""
+def build_app(names: Iterable[str] = COMMANDS, listed: Iterable[str] = ()) -> typer.Typer:
+    """Return the command line with the named commands; others are only listed in its help."""
     app = typer.Typer(
         name="confir",
         help="How far can an information-retrieval evaluation score be trusted?",
@@ -73,10 +73,22 @@ def build_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True)(root)
-    for name in names:
-        panel = COMMANDS[name][1]
-        app.command(name, cls=GuardedCommand, rich_help_panel=panel)(expand(find_command(name)))
+    called = set(names)
+    for name in (name for name in COMMANDS if name in called.union(listed)):
+        command = find_command(name)
+        made = expand(command) if name in called else _without_options(command)
+        app.command(name, cls=GuardedCommand, rich_help_panel=COMMANDS[name][1])(made)
     return app
+
+
+def _without_options(command: Command) -> Command:
+    """Return a stand-in for a command in the list of all: its options would take time to read."""
+
+    def stand_in() -> None:
+        raise NotImplementedError
+
+    stand_in.__doc__ = command.__doc__
+    return stand_in
 
 
 def find_command(name: str) -> Command:
@@ -139,7 +151,8 @@ def _invoke(named: list[str]) -> int:
 
     Not by the app's own ``main``, which exits with 1, the code of a gate, when nobody reads.
     """
-    app = typer.main.get_command(build_app(named or COMMANDS))
+    called = named or [word for word in sys.argv if word in COMMANDS]
+    app = typer.main.get_command(build_app(called, () if named else COMMANDS))
     try:
         with app.make_context("confir", sys.argv[1:]) as context:
             app.invoke(context)

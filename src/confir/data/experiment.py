@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeVar, cast, get_args
+from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, cast, get_args
 
-from confir.arguments import as_choice, as_integer
+from confir.arguments import as_choice, as_flag, as_function, as_integer, as_text
 from confir.data.files import STDIN, PathLike
 from confir.data.formats.objects import as_qrels, as_runs
-from confir.data.formats.trec_files import NAMINGS, NameBy, RunSource
+from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.ranked_lists import RankedLists
 from confir.data.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.run import Run
+from confir.data.scanning.blocks import content_size
 from confir.data.scanning.list_scanner import scan_sources
 from confir.errors import InvalidValueError
 
 Missing = Literal["zero", "drop", "error"]
 
 Part = TypeVar("Part")
+P = ParamSpec("P")
+
+# Runs of up to this many bytes are kept as whole lists, in up to twice as much memory, when they are
+# read for scores alone.
+_KEPT_SIZE = 1 << 29
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,10 @@ class ReadingRules:
         "single" compares retrieval scores as trec_eval 9 and pytrec_eval do.
     intents
         Intent probabilities: a file, or a mapping topic → subtopic → probability.
+    subset, split
+        The part of files that hold several, such as predictions of MTEB, or books of Quepid.
+    download
+        Whether what is not on this machine may be fetched: ``https://…`` and ``irds:…``.
     """
 
     rel: int = 1
@@ -49,6 +60,9 @@ class ReadingRules:
     name_by: NameBy = "file"
     tie_precision: TiePrecision = "double"
     intents: PathLike | Intents | None = None
+    subset: str | None = None
+    split: str | None = None
+    download: bool = False
 
     def __post_init__(self) -> None:
         as_integer("rel", self.rel)
@@ -57,22 +71,60 @@ class ReadingRules:
         as_choice("missing", self.missing, get_args(Missing), "way to treat missing topics")
         as_choice("name_by", self.name_by, NAMINGS)
         as_choice("tie_precision", self.tie_precision, TIE_PRECISIONS)
+        for name in ("subset", "split"):
+            if getattr(self, name) is not None:
+                as_text(name, getattr(self, name))
+        as_flag("download", self.download)
+
+    @property
+    def reading(self) -> Reading:
+        """What is read of files that hold several parts, and whether files may be fetched."""
+        return Reading(self.subset, self.split, self.download)
+
+    def keywords(self) -> ReadingOptions:
+        """Return the rules as keywords of verbs."""
+        return cast("ReadingOptions", {one.name: getattr(self, one.name) for one in fields(self)})
 
     def changed(self) -> dict[str, Any]:
         """Return the rules that are not the default ones, by name."""
-        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        defaults = {one.name: one.default for one in fields(self)}
         return {
             name: value
-            for name, (value, default) in values.items()
-            if value is not default and (default is None or value != default)
+            for name, value in self.keywords().items()
+            if value is not defaults[name] and (defaults[name] is None or value != defaults[name])
         }
+
+
+class ReadingOptions(TypedDict, total=False):
+    """The attributes of `ReadingRules` as keywords of verbs."""
+
+    rel: int
+    depth: int | None
+    missing: Missing
+    name_by: NameBy
+    tie_precision: TiePrecision
+    intents: PathLike | Intents | None
+    subset: str | None
+    split: str | None
+    download: bool
+
+
+def takes_rules(verb: Callable[P, Part]) -> Callable[P, Part]:
+    """Show the keywords of `ReadingRules` in the signature of what takes them as ``**rules``."""
+    signature = inspect.signature(verb)
+    parameters = list(signature.parameters.values())
+    rules = inspect.signature(ReadingRules).parameters.values()
+    shown = [rule.replace(kind=rule.KEYWORD_ONLY) for rule in rules]
+    vars(verb)["__signature__"] = signature.replace(parameters=[*parameters[:-1], *shown])
+    return verb
 
 
 class Experiment:
     """Qrels, runs, and the rules for reading them: what every verb can start from.
 
-    Files are found once and read when they are first needed; qrels, whole lists and scores are kept
-    for all verbs.
+    Files are found once, and read once when they are first needed: qrels, whole lists and scores
+    are kept for all verbs. Runs of more than half a gigabyte are first only scored, and read again for
+    verbs that need their whole lists.
 
     Parameters
     ----------
@@ -80,24 +132,15 @@ class Experiment:
         Files or objects, as in `evaluate`.
     measures
         What to score by; by default what a verb scores by without an experiment.
-    rel, depth, missing, name_by, tie_precision, intents
-        As in `evaluate`; `rules` holds them.
+    **rules
+        How to read them: rel, depth, missing, name_by, … as in `ReadingRules`.
     """
 
+    @takes_rules
     def __init__(
-        self,
-        qrels: Any,
-        runs: Any,
-        measures: Any = None,
-        *,
-        rel: int = 1,
-        depth: int | None = None,
-        missing: Missing = "zero",
-        name_by: NameBy = "file",
-        tie_precision: TiePrecision = "double",
-        intents: PathLike | Intents | None = None,
+        self, qrels: Any, runs: Any, measures: Any = None, **rules: Unpack[ReadingOptions]
     ) -> None:
-        self._rules = ReadingRules(rel, depth, missing, name_by, tie_precision, intents)
+        self._rules = ReadingRules(**rules)
         self._given = (qrels, runs)
         self._measures = measures
         self._kept: dict[str, Any] = {}
@@ -115,12 +158,19 @@ class Experiment:
     @property
     def qrels(self) -> Qrels:
         """The judgements."""
-        return self._keep("qrels", lambda: as_qrels(self._given[0], intents=self.rules.intents))
+        rules = self.rules
+        return self._keep(
+            "qrels",
+            lambda: as_qrels(self._given[0], intents=rules.intents, reading=rules.reading),
+        )
 
     @property
     def sources(self) -> tuple[Run | RunSource, ...]:
         """The runs, in order: those in files as files."""
-        return self._keep("sources", lambda: tuple(as_runs(self._given[1])))
+        rules = self.rules
+        return self._keep(
+            "sources", lambda: tuple(as_runs(self._given[1], rules.reading, rules.name_by))
+        )
 
     @property
     def has_lists(self) -> bool:
@@ -129,6 +179,7 @@ class Experiment:
 
     def lists(self, progress: Callable[[int], None] | None = None) -> RankedLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
+        as_function("progress", progress)
         return self._keep(
             "lists",
             lambda: scan_sources(
@@ -137,10 +188,15 @@ class Experiment:
         )
 
     @property
-    def can_be_read_again(self) -> bool:
-        """Whether all runs are objects or files; standard input and pipes can be read once."""
-        paths = [source.path for source in self.sources if isinstance(source, RunSource)]
-        return all(path != STDIN and os.path.isfile(path) for path in paths)
+    def reads_lists_at_once(self) -> bool:
+        """Whether whole lists are read where the judged documents in them would do.
+
+        They are, unless they may take too much memory: other verbs may need them. Standard input
+        and pipes cannot be read again.
+        """
+        files = [source for source in self.sources if isinstance(source, RunSource)]
+        again = all(file.path != STDIN and os.path.isfile(file.path) for file in files)
+        return not again or sum(map(content_size, files)) <= _KEPT_SIZE
 
     @property
     def kept(self) -> dict[str, Any]:
@@ -162,8 +218,7 @@ class Experiment:
 def as_experiment(qrels: Any, runs: Any, rules: ReadingRules) -> Experiment:
     """Return the experiment that was given in place of qrels, or one of qrels, runs and rules."""
     if not isinstance(qrels, Experiment):
-        keywords: dict[str, Any] = {one.name: getattr(rules, one.name) for one in fields(rules)}
-        return Experiment(qrels, runs, **keywords)
+        return Experiment(qrels, runs, **rules.keywords())
     clashing = [*(["runs"] if runs is not None else []), *rules.changed()]
     if clashing:
         raise InvalidValueError(

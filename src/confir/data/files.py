@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, Any, cast
 from weakref import WeakSet
 
-from confir.errors import MissingDependencyError, UnreadableError
+from confir.errors import FormatError, MissingDependencyError, UnreadableError
 
 PathLike = str | os.PathLike[str]
 
@@ -35,6 +35,8 @@ _COMPRESSED = re.compile(
 )
 _LONGEST_START = 10
 
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.")
+
 _CHUNK = 1 << 17
 _LARGEST_WINDOW = 1 << 31
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
@@ -51,10 +53,19 @@ _WITH_ZEROS = (b"PAR1", b"\xff\xfe", b"\xfe\xff")
 
 
 @contextmanager
-def open_bytes(path: PathLike) -> Iterator[IO[bytes]]:
-    """Open a file for reading, decompressed as its first bytes say; "-" is standard input."""
+def open_bytes(path: PathLike, *, download: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file for reading, decompressed as its first bytes say; "-" is standard input.
+
+    An address such as ``https://…`` is opened only where ``download`` allows it.
+    """
     name = os.fspath(path)
-    with _readable(name), _open_raw(name) as raw:
+    if is_address(name) and not download:
+        raise UnreadableError(
+            f"{name}: an address, and nothing is fetched unasked; expected --download "
+            "(download=True) beside it, or a file"
+        )
+    opened = _open_address(name) if is_address(name) else _open_raw(name)
+    with _readable(name), opened as raw:
         start = raw.read(_LONGEST_START)
         compressed = _COMPRESSED.match(start)
         stream = _rewound(raw, start)
@@ -63,10 +74,36 @@ def open_bytes(path: PathLike) -> Iterator[IO[bytes]]:
         yield stream
 
 
-def read_bytes(path: PathLike) -> bytes:
+def read_bytes(path: PathLike, *, download: bool = False) -> bytes:
     """Return the content of a file, decompressed."""
-    with open_bytes(path) as stream:
+    with open_bytes(path, download=download) as stream:
         return stream.read()
+
+
+def is_address(path: str) -> bool:
+    """Whether a path is an address of http, s3 or another file system of fsspec, and no file."""
+    return _ADDRESS.match(path) is not None and not os.path.exists(path)
+
+
+def text_bytes(content: bytes, source: str) -> bytes:
+    """Return the content without a byte order mark; raise where it is not UTF-8 text."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise FormatError("the file is in UTF-16 or UTF-32; expected UTF-8", path=source)
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    problem = content.find(b"\0")
+    if problem < 0 and not content.isascii():
+        try:
+            content.decode()
+        except UnicodeDecodeError as error:
+            problem = error.start
+    if problem >= 0:
+        line = content.count(b"\n", 0, problem) + 1
+        raise FormatError(
+            f"byte 0x{content[problem]:02x} is not UTF-8 text; expected a text file in UTF-8",
+            path=source,
+            line=line,
+        )
+    return content
 
 
 def write_whole(path: PathLike, content: bytes) -> None:
@@ -127,6 +164,23 @@ def _open_raw(name: str) -> Iterator[IO[bytes]]:
         raise UnreadableError(f"{name!r}: no such file ({error})") from None
     with stream:
         yield stream
+
+
+@contextmanager
+def _open_address(name: str) -> Iterator[IO[bytes]]:
+    try:
+        import fsspec
+    except ImportError:
+        raise MissingDependencyError("fsspec", f"{name}: an address", None) from None
+    try:
+        with fsspec.open(name, "rb") as stream:
+            content: bytes = stream.read()
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # noqa: BLE001 - each file system has errors of its own
+        problem = " ".join(str(error).split()) or type(error).__name__
+        raise UnreadableError(f"{name}: cannot be fetched ({problem})") from None
+    yield io.BytesIO(content)
 
 
 def _rewound(stream: IO[bytes], start: bytes) -> IO[bytes]:

@@ -108,6 +108,10 @@ class RankedLists:
             kept[start : min(stop, start + depth)] = True
         return self._only(kept)
 
+    def condensed(self) -> RankedLists:
+        """Return the lists without their unjudged documents, as trec_eval -J scores them."""
+        return self._only(self.judgements >= 0)
+
     def restrict(self, topics: Booleans, documents: Booleans | None = None) -> RankedLists:
         """Return what is left of qrels and lists when only some topics and documents count.
 
@@ -134,6 +138,20 @@ class RankedLists:
             judgements=np.where(shorter.judgements < 0, -1, places[shorter.judgements]).astype(
                 np.int32
             ),
+        )
+
+    def judged_by(self, qrels: Qrels) -> RankedLists:
+        """Return the same lists with other judgements of the same topics."""
+        numbers = DocumentNumbers(self.docids)
+        judged = numbers.number(qrels.documents)
+        docids = tuple(numbers.docids)
+        return replace(
+            self,
+            qrels=qrels,
+            docids=docids,
+            judged=judged,
+            judgements=_find_judgements(qrels, judged, self.offsets, self.documents, len(docids)),
+            mentioned=max(self.mentioned, len(docids)),
         )
 
     def _only(self, kept: Booleans) -> RankedLists:

@@ -22,6 +22,9 @@ TiePrecision = Literal["double", "single"]
 TIE_PRECISIONS: tuple[TiePrecision, ...] = get_args(TiePrecision)
 Values = TypeVar("Values", Floats, Integers)
 
+# Rows of so few columns are summed all at once; longer ones each on its own, in the cache.
+_FEW_REPLICATES = 32
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rankings:
@@ -159,8 +162,8 @@ class Rankings:
             The documents to return a row for; by default all.
         """
         copies = self.copies
-        if copies.shape[1] == 1:
-            above = self._column_above(copies if counted is None else copies * counted[:, None])
+        if copies.shape[1] <= _FEW_REPLICATES:
+            above = self._columns_above(copies if counted is None else copies * counted[:, None])
             return above if seen is None else above[seen]
         adds = [True] * len(copies) if counted is None else counted.tolist()
         shows = [True] * len(copies) if seen is None else seen.tolist()
@@ -178,8 +181,8 @@ class Rankings:
                     running += row
         return above
 
-    def _column_above(self, copies: Integers) -> Integers:
-        running = np.zeros((len(copies) + 1, 1), np.int64)
+    def _columns_above(self, copies: Integers) -> Integers:
+        running = np.zeros((len(copies) + 1, copies.shape[1]), np.int64)
         np.cumsum(copies, axis=0, out=running[1:])
         start = np.repeat(running[self.offsets[:-1]], np.diff(self.offsets), axis=0)
         return running[:-1] - start

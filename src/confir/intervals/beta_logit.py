@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import Floats, Integers
 from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.intervals.quantiles import t_quantile
@@ -31,22 +31,38 @@ def beta_logit_interval(
     Equal scores have the limits of `equal_scores_limits`, into which those of nearly equal scores
     pass: the limits by the formula count by `spread_share`, those for equal scores for the rest.
     """
-    n, m, se = distribution.count, distribution.estimate, distribution.require("se")
+    m, se = distribution.estimate, distribution.require("se")
     quantile = t_quantile(distribution.df, level)
+    a, b = skewness_terms(distribution.count, m, se, sample_skewness(distribution), prior_topics)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = se / (m * (1.0 - m))
+        low, high = (
+            inverse_logit(logit(m) - solve_cubic(a, u - b) * spread) for u in (quantile, -quantile)
+        )
+    return pass_into_equal_scores(Limits(low, high), distribution, level)
+
+
+def skewness_terms(
+    n: Integers | int, m: Floats, se: Floats, skewness: Floats, prior_topics: float = PRIOR_TOPICS
+) -> tuple[Floats, Floats]:
+    """Return a and b, the terms of the correction, with the skewness shrunk to the beta's."""
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = 1.0 / (m * (1.0 - m))
         # (1-2m)s/(m(1-m)): the skewness of zeros and ones with this mean and variance
         binary = (1.0 - 2.0 * m) * slope * se * np.sqrt(n)
         beta = 2.0 * binary / (1.0 + n * np.square(se) * slope)
-        skewness = (n * _skewness(distribution) + prior_topics * beta) / (n + prior_topics)
+        shrunk = (n * skewness + prior_topics * beta) / (n + prior_topics)
         if np.isinf(prior_topics):
-            skewness = beta
-        a, b = (skewness / 3.0 - binary / 2.0) / np.sqrt(n), skewness / (6.0 * np.sqrt(n))
-        low, high = (
-            inverse_logit(logit(m) - _solve(a, u - b) * slope * se) for u in (quantile, -quantile)
-        )
+            shrunk = beta
+        return (shrunk / 3.0 - binary / 2.0) / np.sqrt(n), shrunk / (6.0 * np.sqrt(n))
+
+
+def pass_into_equal_scores(
+    limits: Limits, distribution: SamplingDistribution, level: float
+) -> Limits:
+    """Return limits that those of nearly equal scores leave for the limits of equal ones."""
     share, equal = spread_share(distribution), equal_scores_limits(distribution, level)
-    return Limits(_blend(share, low, equal.low), _blend(share, high, equal.high))
+    return Limits(_blend(share, limits.low, equal.low), _blend(share, limits.high, equal.high))
 
 
 def spread_share(distribution: SamplingDistribution) -> Floats:
@@ -56,11 +72,15 @@ def spread_share(distribution: SamplingDistribution) -> Floats:
     and one just above say as little about other topics as scores that are all 0. Scores x and 1-x
     have the same share.
     """
+    share: Floats = np.minimum(dispersion(distribution) / NEARLY_EQUAL, 1.0)
+    return np.where(share > TIE, share, 0.0)
+
+
+def dispersion(distribution: SamplingDistribution) -> Floats:
+    """Return ``s²/(m(1-m))``, 0 for equal scores: n/(n-1) for zeros and ones."""
     n, m, se = distribution.count, distribution.estimate, distribution.require("se")
     with np.errstate(divide="ignore", invalid="ignore"):
-        dispersion = n * np.square(se) / (m * (1.0 - m))
-    share: Floats = np.minimum(np.nan_to_num(dispersion) / NEARLY_EQUAL, 1.0)
-    return np.where(share > TIE, share, 0.0)
+        return np.nan_to_num(n * np.square(se) / (m * (1.0 - m)))
 
 
 def _blend(share: Floats, spread: Floats, equal: Floats) -> Floats:
@@ -82,16 +102,17 @@ def equal_scores_limits(distribution: SamplingDistribution, level: float) -> Lim
     return Limits(distribution.estimate * rest, 1.0 - (1.0 - distribution.estimate) * rest)
 
 
-def _skewness(distribution: SamplingDistribution) -> Floats:
+def sample_skewness(distribution: SamplingDistribution) -> Floats:
     """Return the skewness of each column's scores (ddof=0)."""
     n = distribution.count
     deviations = np.nan_to_num(distribution.require("sample") - distribution.estimate)
     variance = np.square(distribution.require("se")) * (n - 1)
-    skewness: Floats = (np.square(deviations) * deviations).sum(axis=0) / n / variance**1.5
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skewness: Floats = (np.square(deviations) * deviations).sum(axis=0) / n / variance**1.5
     return skewness
 
 
-def _solve(a: Floats, value: Floats) -> Floats:
+def solve_cubic(a: Floats, value: Floats) -> Floats:
     """Return the T with ``T + aT² + a²T³/3 = value``: ``(c-1)/a`` with ``c = ∛(1 + 3a·value)``.
 
     ``c-1 = (c³-1)/(c²+c+1)`` gives it without a division by a, which may be 0.
@@ -107,6 +128,7 @@ BETA_LOGIT = Method(
     needs=("sample", "se"),
     bounded=True,
     any_sample=True,
+    independent_topics=True,
     closed_form=True,
     logit_scale=True,
     topics=Use(

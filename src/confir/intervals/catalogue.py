@@ -34,6 +34,7 @@ from confir.intervals.bootstrap_t import (
     SYMMETRIC_T_LOGIT,
 )
 from confir.intervals.bounded import BETTING, GAFFKE
+from confir.intervals.calibrated_beta import CALIBRATED_BETA
 from confir.intervals.columns import Choice, Source, find_intervals
 from confir.intervals.documents import LINEAR, LOGIT
 from confir.intervals.interval import Interval, check_level
@@ -67,6 +68,7 @@ METHODS: dict[str, Method] = {
         STUDENTISED_LOGIT,
         LOGIT_T,
         BETA_LOGIT,
+        CALIBRATED_BETA,
         BOOTSTRAP_T_LOGIT,
         SYMMETRIC_T_LOGIT,
         HALL_LOGIT,
@@ -76,7 +78,8 @@ METHODS: dict[str, Method] = {
 }
 
 DEFAULT_METHOD = T.name  # for differences, counts and all that is no mean of scores in [0, 1]
-DEFAULT_BOUNDED_METHOD = BETA_LOGIT.name  # for means of scores in [0, 1]
+DEFAULT_BOUNDED_METHOD = CALIBRATED_BETA.name  # for means of scores in [0, 1]
+DEFAULT_DEPENDENT_METHOD = LOGIT_T.name  # for such means of no simple random sample
 DEFAULT_DOCUMENT_METHOD = LINEAR.name
 DEFAULT_SCORE_METHOD = LOGIT.name  # over documents, for a topic's score in [0, 1]
 
@@ -101,7 +104,8 @@ def fits(method: Method, source: Source) -> bool:
     """Whether a method has limits for all columns of a statistic."""
     provided = all(source.provides(need) for need in method.needs)
     inside = not method.bounded or bool(source.support.all())
-    return source.over in method.over and provided and inside
+    sampled = source.independent or not method.independent_topics
+    return source.over in method.over and provided and inside and sampled
 
 
 def check_fit(method: Method, source: Source) -> None:
@@ -114,6 +118,8 @@ def check_fit(method: Method, source: Source) -> None:
     if outside:
         run, measure = outside[0]
         reason = f"it is for statistics in [0, 1], which {measure} of {run} is not"
+    elif method.independent_topics and not source.independent:
+        reason = "it is for one simple random sample of topics, which these are not"
     elif lacking:
         reason = f"it needs {' and '.join(lacking)}, which this statistic lacks"
     raise misfit(method, reason, [other for other in METHODS.values() if fits(other, source)])
@@ -174,7 +180,7 @@ def confidence_interval(
         Confidence level; or several, which give a list of intervals from the same replicates.
     method
         Name of a method in METHODS, or several; by default for each measure the one that suits it:
-        `beta-logit` for means of scores in [0, 1], `t` for all else, `linear` over documents.
+        `calibrated-beta` for means of scores in [0, 1], `t` for all else, `linear` over documents.
     replicates
         Number of replicates, B.
     rng
@@ -190,7 +196,7 @@ def confidence_interval(
     choices = _choose(source, None if method is None else as_texts("method", method))
     over_topics = source.over == "topics"
     if over_topics and any(one.resamples or one.draws for one in set().union(*choices)):
-        _check_tails(_replicates(source, replicates), max(levels))
+        check_tails(_replicates(source, replicates), max(levels))
     intervals = find_intervals(source, choices, levels, replicates, generator)
     if over_topics:
         for interval in intervals[:: len(levels)]:
@@ -239,7 +245,8 @@ def _choose(source: Source, names: Sequence[str] | None) -> list[Choice]:
         return [(method,) * len(source.labels) for method in methods]
     if source.over == "documents":
         return [(METHODS[DEFAULT_DOCUMENT_METHOD],) * len(source.labels)]
-    bounded, other = METHODS[DEFAULT_BOUNDED_METHOD], METHODS[DEFAULT_METHOD]
+    bounded = METHODS[DEFAULT_BOUNDED_METHOD if source.independent else DEFAULT_DEPENDENT_METHOD]
+    other = METHODS[DEFAULT_METHOD]
     provided = all(source.provides(need) for need in bounded.needs)
     return [tuple(bounded if provided and inside else other for inside in source.support.tolist())]
 
@@ -257,7 +264,8 @@ def _with_assumed(interval: Interval, assumed: Sequence[str]) -> Interval:
     return replace(interval, assumed=tuple(name for name in assumed if name in bounded))
 
 
-def _check_tails(replicates: int, level: float) -> None:
+def check_tails(replicates: int, level: float) -> None:
+    """Warn where too few replicates lie beyond the limits of an interval."""
     expected = (replicates + 1) * (1.0 - level) / 2.0
     if expected < _LEAST_IN_TAIL - TIE:
         needed = int(np.ceil(2.0 * _LEAST_IN_TAIL / (1.0 - level) - TIE)) - 1

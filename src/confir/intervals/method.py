@@ -57,6 +57,8 @@ class Method:
     closed_form
         Whether a column's limits follow from its scores and moments alone, whatever the other
         columns and the seed are.
+    independent_topics
+        Whether it needs one simple random sample of topics: no strata, clusters or weights.
     logit_scale
         Whether it works on the logit scale, on which its limits are to be compared.
     level_above
@@ -74,6 +76,7 @@ class Method:
     any_sample: bool = False
     draws: bool = False
     closed_form: bool = False
+    independent_topics: bool = False
     logit_scale: bool = False
     level_above: float = 0.0
     count_side: Callable[[Probe, float], Integers] | None = None
@@ -93,6 +96,11 @@ class Method:
     def resamples(self) -> bool:
         """Whether it needs replicates."""
         return "replicates" in self.needs
+
+    @property
+    def takes_se_alone(self) -> bool:
+        """Whether limits at any level follow from the estimate, its standard error and the topics."""
+        return self.needs == ("se",)
 
     @property
     def counts(self) -> bool:

@@ -1,9 +1,10 @@
 """Which differences hold all at once? Intervals and p-values for a family of comparisons.
 
 A difference d with standard error se lies in d ± c·se. The critical value c is the level quantile of
-the family's largest |t*| over replicates, but never more than Bonferroni's t: with few topics, pairs
-of runs that differ on few of them make the former useless. An adjusted p-value is at most 1 - level
-exactly where the interval at that level excludes 0.
+the family's largest |t*| over replicates, but no less than the t quantile of a single comparison and
+no more than Bonferroni's: with few topics, pairs of runs that differ on few of them make the
+replicates useless. An adjusted p-value is at most 1 - level exactly where the interval at that level
+excludes 0.
 """
 
 from __future__ import annotations
@@ -16,6 +17,12 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.intervals.interval import Limits
+
+# Differences that vary far less than most of the family's may do so by chance, where runs happen to
+# differ on few topics: variances count as this share of the family's median at least. Among few
+# pairs that is rare, and the share smaller. docs/reproductions/families.md.
+_FLOOR_SHARE = 0.2
+_FLOOR_PAIRS = 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,19 +38,22 @@ class ComparisonFamily:
         needs none.
     sides
         2 where |t*| counts, 1 where t* does.
+    floor
+        The least variance of differences that standard errors are computed from.
     """
 
     size: int
     maxima: Floats
     sides: int = 2
+    floor: float = 0.0
 
     @classmethod
-    def of(cls, size: int, maxima: Floats, sides: int = 2) -> ComparisonFamily:
+    def of(cls, size: int, maxima: Floats, sides: int = 2, floor: float = 0.0) -> ComparisonFamily:
         """Return the family with its maxima in order; a single comparison is a plain t test."""
-        return cls(size, np.sort(maxima) if size > 1 else np.empty(0), sides)
+        return cls(size, np.sort(maxima) if size > 1 else np.empty(0), sides, floor)
 
     def critical_value(self, df: Any, level: float) -> Any:
-        """Return c: the smaller of the replicates' order statistic and Bonferroni's t.
+        """Return c: the replicates' order statistic, between a single t and Bonferroni's.
 
         Parameters
         ----------
@@ -54,26 +64,50 @@ class ComparisonFamily:
         """
         from scipy.special import stdtrit
 
-        error = 1.0 - level
-        bonferroni = -stdtrit(df, error / (self.sides * max(self.size, 1)))
+        tail = (1.0 - level) / self.sides
+        bonferroni = -stdtrit(df, tail / max(self.size, 1))
         place = math.ceil(round((len(self.maxima) + 1) * level, 9))
         if self.size < 2 or place > len(self.maxima):
             return bonferroni
-        return np.minimum(bonferroni, self.maxima[place - 1])
+        return np.clip(self.maxima[place - 1], -stdtrit(df, tail), bonferroni)
 
-    def limits(self, difference: Floats, se: Floats, topics: Integers, level: float) -> Limits:
-        """Return the simultaneous limits of differences; NaN where there is no standard error."""
-        half = self.critical_value(topics - 1.0, level) * se
+    def standard_errors(self, se: Floats, topics: Integers | Floats) -> Floats:
+        """Return standard errors of differences, none below that of the least variance."""
+        return np.maximum(se, np.sqrt(self.floor / np.maximum(topics, 1)))
+
+    def limits(
+        self, difference: Floats, se: Floats, topics: Integers | Floats, level: float
+    ) -> Limits:
+        """Return the simultaneous limits of differences; NaN where there is no standard error.
+
+        Infinitely many topics give normal limits.
+        """
+        half = self.critical_value(topics - 1.0, level) * self.standard_errors(se, topics)
         return Limits(difference - half, difference + half)
 
-    def p_values(self, t: Floats, topics: Integers) -> Floats:
-        """Return adjusted p-values of t statistics: at most 1 - level where t exceeds c."""
+    def p_values(self, t: Floats, topics: Integers | Floats) -> Floats:
+        """Return adjusted p-values of t statistics: at most 1 - level where t exceeds c.
+
+        Where the family has a least variance, t is the difference over `standard_errors`.
+        """
         from scipy.special import stdtr
 
         size = np.abs(t) if self.sides == 2 else t
-        bonferroni = self.sides * self.size * stdtr(topics - 1.0, -size)
+        single = self.sides * stdtr(topics - 1.0, -size)
+        adjusted = self.size * single
         if self.size > 1 and len(self.maxima):
             reached = len(self.maxima) - np.searchsorted(self.maxima, size, side="left")
-            bonferroni = np.minimum(bonferroni, (1.0 + reached) / (len(self.maxima) + 1.0))
-        p: Floats = np.where(np.isnan(t), np.nan, np.minimum(bonferroni, 1.0))
+            adjusted = np.minimum(adjusted, (1.0 + reached) / (len(self.maxima) + 1.0))
+        p: Floats = np.where(np.isnan(t), np.nan, np.clip(adjusted, single, 1.0))
         return p
+
+
+def variance_floor(variance: Floats) -> float:
+    """Return the least variance of a family's differences: a share of their median.
+
+    The share is a thousandth for each pair, up to a fifth: one pair's own variance is never below
+    it, and among few pairs hardly any is. NaN where a pair has none.
+    """
+    known = variance[~np.isnan(variance)]
+    share = _FLOOR_SHARE * min(1.0, len(known) / _FLOOR_PAIRS)
+    return share * float(np.median(known)) if len(known) else 0.0

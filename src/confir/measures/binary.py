@@ -1,7 +1,7 @@
-"""Measures that ask only whether a document is relevant.
+"""Measures of binary relevance.
 
 Every function maps `Rankings` to scores, runs × topics × replicates. A topic without relevant
-documents scores 0, as in trec_eval. ``r`` documents stand above a document, ``c`` of them relevant.
+documents scores 0, as in trec_eval. ``r`` documents are above a document, ``c`` of them relevant.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NEVER = np.iinfo(np.int64).max
 
 
 def average_precision(rankings: Rankings, *, cutoff: int | None = None, rel: int = 1) -> Floats:
-    """Mean over relevant documents of the precision at their rank; unretrieved ones count 0."""
+    """Mean over relevant documents of the precision at their rank, 0 if not retrieved."""
     relevant = relevant_within(rankings, cutoff, rel)
     kept = relevant.copies_within(cutoff)
     precisions = _precisions(relevant.before, relevant.copies_above(), kept)
@@ -34,14 +34,14 @@ def recall(rankings: Rankings, *, cutoff: int, rel: int = 1) -> Floats:
 
 
 def r_precision(rankings: Rankings, *, rel: int = 1) -> Floats:
-    """Precision after as many documents as there are relevant ones."""
+    """Precision at rank R, the number of relevant documents."""
     total = rankings.count_at_least(rel)
     relevant = relevant_within(rankings, int(total.max(initial=0)), rel)
     return share(relevant.total(relevant.copies_within(_by_document(relevant, total))), total)
 
 
 def reciprocal_rank(rankings: Rankings, *, cutoff: int | None = None, rel: int = 1) -> Floats:
-    """One over the rank of the first relevant document."""
+    """Reciprocal of the rank of the first relevant document."""
     relevant = relevant_within(rankings, cutoff, rel)
     found = np.where(relevant.copies > 0, relevant.before, _NEVER)
     first = relevant.least(found, _NEVER)
@@ -54,15 +54,15 @@ def success(rankings: Rankings, *, cutoff: int, rel: int = 1) -> Floats:
 
 
 def binary_preference(rankings: Rankings, *, rel: int = 1) -> Floats:
-    """How rarely judged non-relevant documents stand above relevant ones (Buckley & Voorhees 2004).
+    """How rarely judged non-relevant documents are above relevant ones (Buckley & Voorhees 2004).
 
-    Each relevant document counts ``1 - min(c, m)/m``, with ``c`` judged non-relevant documents
+    Each relevant document contributes ``1 - min(c, m)/m``, with ``c`` judged non-relevant documents
     above it and ``m = min(R, N)``; negative gains count as unjudged, as in trec_eval.
     """
-    liked = rankings.gain >= rel
-    disliked = (rankings.gain >= 0) & ~liked
-    above = rankings.copies_above(disliked, liked)
-    relevant = rankings.only(liked)
+    is_relevant = rankings.gain >= rel
+    not_relevant = (rankings.gain >= 0) & ~is_relevant
+    above = rankings.copies_above(not_relevant, is_relevant)
+    relevant = rankings.only(is_relevant)
     total = rankings.count_at_least(rel)
     bound = _by_document(relevant, np.minimum(total, rankings.count_at_least(0) - total))
     preference = 1.0 - np.minimum(above, bound) / np.maximum(bound, 1)
@@ -92,10 +92,10 @@ def count_relevant_retrieved(rankings: Rankings, *, rel: int = 1) -> Floats:
 
 
 def relevant_within(rankings: Rankings, cutoff: int | None, rel: int = 1) -> Rankings:
-    """Return the same lists with only the relevant documents recorded that the first k may hold.
+    """Return the lists with only the relevant documents that may be among the first k.
 
-    Nothing that stands below the cutoff in every replicate counts: leaving it out early is what
-    makes a measure of the first ten documents fast.
+    Documents below the cutoff in every replicate are dropped, which makes measures with a small
+    cutoff fast.
     """
     if cutoff is None:
         return rankings.at_least(rel)
@@ -103,7 +103,7 @@ def relevant_within(rankings: Rankings, cutoff: int | None, rel: int = 1) -> Ran
 
 
 def share(part: Floats, whole: Floats | Integers) -> Floats:
-    """Return part / whole, and 0 where the whole is 0; wholes by topic serve every run."""
+    """Return part / whole, 0 where the whole is 0; wholes by topic are broadcast over runs."""
     shares: Floats = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
     return shares
 
@@ -116,7 +116,7 @@ def _retrieved(rankings: Rankings, cutoff: int | None, rel: int) -> Floats:
 def _by_document(rankings: Rankings, values: Integers) -> Integers:
     """Return values by topic (topics × replicates) for each recorded document.
 
-    Those of a single topic serve every document as they are.
+    Those of a single topic are broadcast.
     """
     return values if len(values) == 1 else values[rankings.topic]
 

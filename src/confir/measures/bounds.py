@@ -1,4 +1,4 @@
-"""Which measures lie in [0, 1]? Their definition decides, or the scores of a measure not known."""
+"""Which measures lie in [0, 1]? By definition, or for unknown measures by their scores."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def definition_bound(name: str) -> bool | None:
 def bounded_measures(scores: Scores) -> Booleans:
     """Return which measures of scores lie in [0, 1].
 
-    Known ones by definition, whatever other measures and runs there are; of the others what the
-    scores state, else whether all scores in their table do.
+    Known measures by definition; unknown ones as the scores state, else if all scores in their
+    table do.
     """
     unknown = scores.inside if scores.bounded is None else [scores.bounded] * len(scores.measures)
     bounds = zip(map(definition_bound, scores.measures), unknown, strict=True)
@@ -36,7 +36,7 @@ def bounded_measures(scores: Scores) -> Booleans:
 
 
 def assumed_bounded(scores: Scores) -> tuple[str, ...]:
-    """Return the measures that count as bounded by [0, 1] only because all of their scores are."""
+    """Return the unknown measures assumed to lie in [0, 1] because all of their scores do."""
     if scores.bounded is not None:
         return ()
     inside = zip(scores.measures, scores.inside, strict=True)
@@ -44,13 +44,13 @@ def assumed_bounded(scores: Scores) -> tuple[str, ...]:
 
 
 def clip_to_range(scores: Scores) -> Scores:
-    """Return scores of which those of bounded measures lie in [0, 1].
+    """Return scores with those of bounded measures in [0, 1].
 
-    What is outside by rounding is clipped, with a warning unless it is a double's own; anything
-    further outside raises.
+    Scores outside by rounding are clipped, with a warning beyond double precision; any further
+    outside raise.
     """
     clipped = np.where(bounded_measures(scores), np.clip(scores.values, 0.0, 1.0), scores.values)
-    finite = np.isfinite(scores.values)  # infinite ones are refused whatever the measure
+    finite = np.isfinite(scores.values)  # infinite scores are rejected elsewhere
     distance = np.abs(
         np.subtract(scores.values, clipped, where=finite, out=np.zeros(clipped.shape))
     )

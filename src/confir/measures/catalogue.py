@@ -1,4 +1,4 @@
-"""Which measures are there? MEASURES is the one list; `parse_measure` reads their names."""
+"""The catalogue of measures: MEASURES lists them, `parse_measure` parses their names."""
 
 from __future__ import annotations
 
@@ -9,42 +9,189 @@ from typing import Any
 
 from confir.arguments import HIGHEST_COUNT, as_integer, invalid
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.measures import binary, diversity, graded
+from confir.measures import binary, diversity, graded, ties
+from confir.measures.completion_differences import (
+    linear_differences,
+    ndcg_differences,
+    recall_differences,
+    reciprocal_differences,
+    residual_differences,
+    success_differences,
+)
+from confir.measures.completions import (
+    average_precision_bounds,
+    monotone_bounds,
+    ndcg_bounds,
+    recall_bounds,
+    residual_bounds,
+)
 from confir.measures.measure import Definition, Measure, Parameter
 
+# Why some measures have no bounds over completions of the judgements.
+_RATIO = "its numerator and denominator both move, and no rule for their ratio is known"
+_IDEAL = "its ideal list changes with every judgement, and no rule for the ratio is known"
+_SUBTOPICS = "a document may serve any set of subtopics"
+
 _ALL = (
-    Definition("AP", binary.average_precision, synonyms=("map", "map_cut", "average_precision")),
-    Definition("P", binary.precision, synonyms=("precision",)),
-    Definition("R", binary.recall, synonyms=("recall",)),
-    Definition("Rprec", binary.r_precision, synonyms=("R-prec", "r-precision")),
-    Definition("RR", binary.reciprocal_rank, synonyms=("recip_rank", "mrr")),
-    Definition("nDCG", graded.ndcg, synonyms=("ndcg", "ndcg_cut")),
-    Definition("ERR", graded.expected_reciprocal_rank),
-    Definition("nERR", graded.normalised_err),
-    Definition("RBP", graded.rank_biased_precision, in_gains=True),
-    Definition("Q", graded.q_measure, synonyms=("Q-measure",)),
-    Definition("Bpref", binary.binary_preference, needs="judged", synonyms=("bpref",)),
-    Definition("Success", binary.success, synonyms=("success", "hit_rate")),
-    Definition("Judged", binary.judged_share, needs="judged"),
     Definition(
-        "alpha_nDCG", diversity.alpha_ndcg, needs="subtopics", synonyms=("α_nDCG", "alpha-nDCG")
+        "AP",
+        binary.average_precision,
+        synonyms=("map", "map_cut", "average_precision"),
+        completions=average_precision_bounds,
+        tied=ties.expected_average_precision,
     ),
-    Definition("ERR_IA", diversity.err_ia, needs="subtopics", synonyms=("ERR-IA",)),
-    Definition("nERR_IA", diversity.normalised_err_ia, needs="subtopics", synonyms=("nERR-IA",)),
     Definition(
-        "StRecall", diversity.subtopic_recall, needs="subtopics", synonyms=("IRec", "strec")
+        "P",
+        binary.precision,
+        synonyms=("precision",),
+        completions=monotone_bounds,
+        differences=linear_differences,
+        tied=binary.precision,
     ),
-    Definition("D_nDCG", diversity.d_ndcg, needs="subtopics", synonyms=("D-nDCG",)),
+    Definition(
+        "R",
+        binary.recall,
+        synonyms=("recall",),
+        completions=recall_bounds,
+        differences=recall_differences,
+        tied=binary.recall,
+    ),
+    Definition(
+        "Rprec",
+        binary.r_precision,
+        synonyms=("R-prec", "r-precision"),
+        completions="its cutoff moves with the number of relevant documents",
+        tied=binary.r_precision,
+    ),
+    Definition(
+        "RR",
+        binary.reciprocal_rank,
+        synonyms=("recip_rank", "mrr"),
+        completions=monotone_bounds,
+        differences=reciprocal_differences,
+        tied=ties.expected_reciprocal,
+    ),
+    Definition(
+        "nDCG",
+        graded.ndcg,
+        synonyms=("ndcg", "ndcg_cut"),
+        completions=ndcg_bounds,
+        differences=ndcg_differences,
+        tied=graded.ndcg,
+    ),
+    Definition(
+        "ERR",
+        graded.expected_reciprocal_rank,
+        completions=monotone_bounds,
+        tied=ties.expected_err,
+    ),
+    Definition(
+        "nERR", graded.normalised_err, completions=_IDEAL, tied=ties.expected_normalised_err
+    ),
+    Definition(
+        "RBP",
+        graded.rank_biased_precision,
+        in_gains=True,
+        completions=residual_bounds,
+        differences=residual_differences,
+        tied=graded.rank_biased_precision,
+    ),
+    Definition(
+        "Q",
+        graded.q_measure,
+        synonyms=("Q-measure",),
+        completions=_IDEAL,
+        tied=ties.expected_q_measure,
+    ),
+    Definition(
+        "Bpref",
+        binary.binary_preference,
+        needs="judged",
+        synonyms=("bpref",),
+        completions=_RATIO,
+        tied=ties.expected_preference,
+    ),
+    Definition(
+        "Success",
+        binary.success,
+        synonyms=("success", "hit_rate"),
+        completions=monotone_bounds,
+        differences=success_differences,
+        tied=ties.expected_success,
+    ),
+    Definition(
+        "Judged",
+        binary.judged_share,
+        needs="judged",
+        completions="it is the share of judged documents itself",
+        tied=binary.judged_share,
+    ),
+    Definition(
+        "alpha_nDCG",
+        diversity.alpha_ndcg,
+        needs="subtopics",
+        synonyms=("α_nDCG", "alpha-nDCG"),
+        completions=_SUBTOPICS,
+    ),
+    Definition(
+        "ERR_IA",
+        diversity.err_ia,
+        needs="subtopics",
+        synonyms=("ERR-IA",),
+        completions=_SUBTOPICS,
+    ),
+    Definition(
+        "nERR_IA",
+        diversity.normalised_err_ia,
+        needs="subtopics",
+        synonyms=("nERR-IA",),
+        completions=_SUBTOPICS,
+    ),
+    Definition(
+        "StRecall",
+        diversity.subtopic_recall,
+        needs="subtopics",
+        synonyms=("IRec", "strec"),
+        completions=_SUBTOPICS,
+    ),
+    Definition(
+        "D_nDCG",
+        diversity.d_ndcg,
+        needs="subtopics",
+        synonyms=("D-nDCG",),
+        completions=_SUBTOPICS,
+    ),
     Definition(
         "DS_nDCG",
         diversity.d_sharp_ndcg,
         needs="subtopics",
         synonyms=("D#-nDCG", "D♯-nDCG", "D#_nDCG"),
+        completions=_SUBTOPICS,
     ),
-    Definition("NumRet", binary.count_retrieved, counts=True, synonyms=("num_ret",)),
-    Definition("NumRel", binary.count_relevant, counts=True, synonyms=("num_rel",)),
     Definition(
-        "NumRelRet", binary.count_relevant_retrieved, counts=True, synonyms=("num_rel_ret",)
+        "NumRet",
+        binary.count_retrieved,
+        counts=True,
+        synonyms=("num_ret",),
+        completions=monotone_bounds,
+        tied=binary.count_retrieved,
+    ),
+    Definition(
+        "NumRel",
+        binary.count_relevant,
+        counts=True,
+        synonyms=("num_rel",),
+        completions=monotone_bounds,
+        tied=binary.count_relevant,
+    ),
+    Definition(
+        "NumRelRet",
+        binary.count_relevant_retrieved,
+        counts=True,
+        synonyms=("num_rel_ret",),
+        completions=monotone_bounds,
+        differences=linear_differences,
+        tied=binary.count_relevant_retrieved,
     ),
 )
 
@@ -65,7 +212,7 @@ _NAME = re.compile(
 
 
 def parse_measure(name: Any, *, rel: int = 1) -> Measure:
-    """Return the measure that a name such as ``nDCG(dcg='exp-log2')@10`` stands for.
+    """Return the measure of a name such as ``nDCG(dcg='exp-log2')@10``.
 
     Parameters
     ----------
@@ -73,7 +220,7 @@ def parse_measure(name: Any, *, rel: int = 1) -> Measure:
         In the spelling of ir-measures, or a name of trec_eval such as ``ndcg_cut_10``; or a measure
         of confir or ir_measures.
     rel
-        Lowest gain that counts as relevant, where the name itself does not say.
+        Lowest gain that counts as relevant, unless the name states it.
     """
     rel = as_rel(rel)
     if isinstance(name, Measure):
@@ -98,7 +245,7 @@ def parse_measure(name: Any, *, rel: int = 1) -> Measure:
 
 
 def measure_name(measure: Any) -> str:
-    """Return a name, or that of a measure of ir_measures, which is not imported for it."""
+    """Return the name of a measure, given as text or as an object of ir_measures."""
     if is_from_ir_measures(measure):
         return str(measure)
     if not isinstance(measure, str):
@@ -107,7 +254,7 @@ def measure_name(measure: Any) -> str:
 
 
 def is_from_ir_measures(measure: Any) -> bool:
-    """Whether an object is a measure of ir_measures, without importing that."""
+    """Whether an object is a measure of ir_measures, without importing the package."""
     modules = (base.__module__ for base in type(measure).__mro__)
     return any(module.partition(".")[0] == "ir_measures" for module in modules)
 
@@ -118,7 +265,7 @@ def as_rel(rel: Any) -> int:
 
 
 def canonical_name(name: str) -> str:
-    """Return the canonical spelling of a measure's name; unknown names stay as they are."""
+    """Return the canonical spelling of a measure's name; unknown names are unchanged."""
     try:
         return str(parse_measure(name))
     except (UnknownNameError, InvalidValueError):
@@ -137,7 +284,7 @@ _SPELLINGS = {
 
 
 def _spellings_like(name: str) -> list[str]:
-    """Return the known names, each with the cutoff of the given one, to be suggested."""
+    """Return the known names, with the cutoff of the given one, for suggestions."""
     cutoff = re.search(r"@\d+$", name)
     return [known + (cutoff[0] if cutoff else "") for known in MEASURES]
 
@@ -153,7 +300,7 @@ def _parse_parameters(name: str, text: str | None) -> dict[str, Parameter]:
         match = _SETTING.match(rest)
         if match is None:
             raise InvalidValueError(
-                f"measure {name!r}: {text!r} cannot be read as parameters; expected for example "
+                f"measure {name!r}: {text!r} is not a list of parameters; expected for example "
                 "(rel=2)"
             )
         if match[1] in values:
@@ -164,28 +311,28 @@ def _parse_parameters(name: str, text: str | None) -> dict[str, Parameter]:
 
 
 def _literal(text: str) -> Parameter:
-    """Return the number, or the quoted or bare word, that a text spells."""
+    """Return the number, or the quoted or bare word, of a parameter value."""
     if text[0] in "'\"":
         return text[1:-1]
     try:
         number = float(text)
     except ValueError:
         return text
-    # 2.0 and 2 are one value, with one spelling.
+    # 2.0 and 2 have the same canonical spelling.
     return int(number) if number.is_integer() and abs(number) <= HIGHEST_NUMBER else number
 
 
 def _check(
     name: str, definition: Definition, values: dict[str, Parameter], cutoff: int | None
 ) -> None:
-    """Raise where a parameter is unknown, of the wrong kind, or a cutoff is missing or surplus."""
+    """Raise if a parameter is unknown or of the wrong type, or a cutoff is missing or not allowed."""
     accepted = definition.parameters
     for key, value in values.items():
         if key not in accepted or key == "cutoff":
             others = [other for other in accepted if other != "cutoff"]
             raise UnknownNameError(f"parameter of {definition.name}", key, others or ["none"])
         if not _fits(value, accepted[key]):
-            raise InvalidValueError(f"measure {name!r}: {key}={value!r} is not a possible value")
+            raise InvalidValueError(f"measure {name!r}: {key}={value!r} is not allowed")
     if cutoff is not None and "cutoff" not in accepted:
         raise InvalidValueError(f"measure {name!r}: {definition.name} takes no cutoff")
     if cutoff is not None and not 1 <= cutoff <= HIGHEST_NUMBER:
@@ -203,7 +350,7 @@ _KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "st
 
 
 def _fits(value: Parameter, parameter: inspect.Parameter) -> bool:
-    """Whether a value is of the kind that the parameter's annotation names."""
+    """Whether a value has the type of the parameter's annotation."""
     if isinstance(value, float) and not math.isfinite(value):
         return False
     if parameter.name == "rel" and (not isinstance(value, int) or value < 1):

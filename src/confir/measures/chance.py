@@ -1,8 +1,8 @@
-"""What does a random ranking score? Exact expectations and variances of measures under chance.
+"""Exact expectations and variances of measures for random rankings.
 
-N documents, R of them relevant, in random order, the list cut after ``depth`` documents
-([Bestgen2015]). Everything is a closed form or a sum that `long_sums` shortens: vectorised over
-arrays of N, R and depth, and steady from one document to a million million.
+N documents, R of them relevant, in random order, the list truncated after ``depth`` documents
+([Bestgen2015]). Everything is a closed form or a sum evaluated by `long_sums`: vectorised over arrays
+of N, R and depth, and numerically stable from 1 to 10¹² documents.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def random_score_variance(
 
 
 def chance_corrected(score: Floats, expected: Floats) -> Floats:
-    """Return ``(score - E) / (1 - E)``: 0 for chance, 1 for a perfect list; NaN from E = 1 on."""
+    """Return ``(score - E) / (1 - E)``: 0 for chance, 1 for a perfect list; NaN if E >= 1."""
     room = 1.0 - np.broadcast_to(expected, np.broadcast_shapes(score.shape, expected.shape))
     nothing: Floats = np.full(room.shape, np.nan)
     corrected: Floats = np.divide(score - expected, room, out=nothing, where=room > 0)
@@ -103,7 +103,7 @@ def chance_corrected(score: Floats, expected: Floats) -> Floats:
 
 
 def excess_over_prevalence(documents: Counts, relevant: Counts) -> float | Floats:
-    """Return by how much the expected AP exceeds the usual R/N: ``(N-R)(H_N-1) / (N(N-1))``."""
+    """Return the expected AP minus the usual approximation R/N: ``(N-R)(H_N-1) / (N(N-1))``."""
     c = check_collection(documents, relevant, None)
     n, r = c.documents, c.relevant()
     gap = (n - r) * (harmonic(n) - 1.0) / (n * np.maximum(n - 1.0, 1.0))
@@ -113,7 +113,7 @@ def excess_over_prevalence(documents: Counts, relevant: Counts) -> float | Float
 def check_collection(
     documents: Counts, relevant: CountsByGain, depth: Counts | None
 ) -> RankedCollection:
-    """Return the numbers as arrays of one shape; raise where no such collection exists."""
+    """Return the numbers as arrays of one shape; raise if no such collection exists."""
     n = _whole("documents", documents, lowest=1)
     levels = relevant if isinstance(relevant, Mapping) else {1: relevant}
     by_gain = {
@@ -127,16 +127,14 @@ def check_collection(
         n, k, *counts = np.atleast_1d(n, k, *counts)
     except ValueError:
         raise InvalidValueError(
-            "documents, relevant and depth have shapes that do not fit together; expected numbers, "
+            "documents, relevant and depth have incompatible shapes; expected numbers, "
             "or arrays of one shape"
         ) from None
     total = np.zeros(n.shape)
     for count in counts:
         total = total + count
-    _check_at_most(
-        total, n, "{} documents cannot be relevant, for the collection has only {} documents"
-    )
-    _check_at_most(k, n, "a depth of {} is more than the {} documents that there are to rank")
+    _check_at_most(total, n, "{} documents cannot be relevant: the collection has only {}")
+    _check_at_most(k, n, "a depth of {} exceeds the {} documents of the collection")
     return RankedCollection(n, dict(zip(by_gain, counts, strict=True)), k, scalar)
 
 
@@ -176,7 +174,7 @@ def _find(measure: Measure) -> tuple[Moment, Moment]:
     name = measure.definition.name
     if name not in _MOMENTS:
         raise UnsupportedMethodError(
-            f"what {measure} is worth by chance has no closed form here; measures that have one: "
+            f"the expected {measure} of a random ranking is not known; measures with a closed form: "
             f"{enumerate_names(_MOMENTS)}"
         )
     return _MOMENTS[name]

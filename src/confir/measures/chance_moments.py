@@ -1,7 +1,7 @@
-"""What are the mean and the variance of each measure when documents are ranked at random?
+"""Mean and variance of each measure for random rankings.
 
-Every function maps a `RankedCollection` to an array of its shape. Closed forms are arranged so that
-nothing cancels; a topic without relevant documents scores 0.
+Every function maps a `RankedCollection` to an array of its shape. Closed forms are arranged to avoid
+cancellation; a topic without relevant documents scores 0.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats
-from confir.errors import InvalidValueError
-from confir.measures.graded import mapped_gain
+from confir.measures.graded import check_rbp, dcg_gain
 from confir.measures.long_sums import (
     discount_sum,
     harmonic,
@@ -23,14 +22,14 @@ from confir.measures.long_sums import (
     log_miss_probability,
 )
 
-# Sums over the rank of the first relevant document: the number of terms added one by one; the
-# integral over the rest is by Gauss-Legendre quadrature: numbers of panels, and of nodes in each.
+# Sums over the rank of the first relevant document: number of terms added one by one; the rest is
+# integrated by Gauss-Legendre quadrature: number of panels, and of nodes in each.
 _HEAD = 256
 _PANELS, _NODES = 32, 16
 _AT_ONCE = 100_000
-# e^-60: ranks that the first relevant document hardly ever takes.
+# e^-60: a negligible probability.
 _LOG_NEGLIGIBLE = 60.0
-# The variance takes the square of 2^gain.
+# The variance squares 2^gain.
 _HIGHEST_EXPONENT = 500
 
 RankFunction = Callable[[Any, Any], Any]
@@ -38,7 +37,7 @@ RankFunction = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedCollection:
-    """N documents to be ranked at random: arrays of one shape, of at least one dimension.
+    """N documents ranked at random: arrays of the same shape.
 
     Attributes
     ----------
@@ -49,7 +48,7 @@ class RankedCollection:
     depth
         Length of the list.
     scalar
-        Whether they stand for plain numbers.
+        Whether the input was plain numbers.
     """
 
     documents: Floats
@@ -66,11 +65,11 @@ class RankedCollection:
         return total
 
     def length(self, cutoff: int | None) -> Floats:
-        """Return how many documents of the list a measure looks at."""
+        """Return how many documents of the list a measure takes into account."""
         return self.depth if cutoff is None else np.minimum(self.depth, cutoff)
 
     def shaped(self, values: Floats) -> float | Floats:
-        """Return a number where numbers were asked for, else the array."""
+        """Return a number for numbers, else the array."""
         return float(values[0]) if self.scalar else values
 
 
@@ -87,12 +86,12 @@ def average_precision_mean(
 def average_precision_variance(
     c: RankedCollection, *, cutoff: int | None = None, rel: int = 1
 ) -> Floats:
-    """Return Var(AP) as a sum over which ranks two terms of AP share.
+    """Return Var(AP) as a sum over pairs of terms, by the ranks that they share.
 
     R·AP = Σ_i X_i/i + Σ_{i<j} X_i X_j/j, with X_i = 1 where rank i holds a relevant document. Two
     terms on a and b ranks, u of them distinct, have the covariance p_u - p_a p_b, where p_j is the
     probability that j given ranks are all relevant. Each such difference is written as a multiple
-    of N - R: the second moment minus the squared mean would cancel to nothing for large R.
+    of N - R: the second moment minus the squared mean would cancel for large R.
     """
     n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
     h, g = harmonic(k), harmonic_squares(k)
@@ -162,14 +161,14 @@ def success_mean(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
 
 
 def success_variance(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
-    """Return Var(Success@k), that of a coin."""
+    """Return Var(Success@k), a Bernoulli variance."""
     missed = log_miss_probability(c.documents, c.relevant(rel), c.length(cutoff))
     variance: Floats = -np.expm1(missed) * np.exp(missed)
     return variance
 
 
 def reciprocal_rank_mean(c: RankedCollection, *, cutoff: int | None = None, rel: int = 1) -> Floats:
-    """Return E(RR): ``R/(N-R+1) (H_N - H_{R-1})`` for a whole ranking, else a sum over ranks."""
+    """Return E(RR): ``R/(N-R+1) (H_N - H_{R-1})`` for a full ranking, else a sum over ranks."""
     n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
     some = np.maximum(r, 1.0)
     mean = some / (n - some + 1.0) * harmonic_between(some - 1.0, n)
@@ -182,7 +181,7 @@ def reciprocal_rank_mean(c: RankedCollection, *, cutoff: int | None = None, rel:
 def reciprocal_rank_variance(
     c: RankedCollection, *, cutoff: int | None = None, rel: int = 1
 ) -> Floats:
-    """Return the mean of (RR - E)²: a sum of squares does not cancel."""
+    """Return the mean of (RR - E)², which avoids cancellation."""
     n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
     mean = reciprocal_rank_mean(c, cutoff=cutoff, rel=rel)
     some = np.maximum(r, 1.0)
@@ -208,9 +207,9 @@ def _reciprocal_slope(rank: Any, _: Any) -> Any:
 def _first_rank_sum(
     n: Floats, r: Floats, k: Floats, weight: RankFunction, slope: RankFunction
 ) -> Floats:
-    """Return the sum of ``weight(rank)`` times the probability that the first relevant is there.
+    """Return E(``weight(rank)``) over the rank of the first relevant document.
 
-    ``weight`` and its derivative are functions of ranks and of the entries that the ranks are for.
+    ``weight`` and its derivative are functions of ranks and of the entries that they belong to.
     """
     last = np.minimum(k, n - r + 1.0)
     total, missed = np.zeros(n.shape), np.ones(n.shape)
@@ -258,7 +257,7 @@ def _first_rank_probability(n: Floats, r: Floats, rank: Floats) -> Floats:
 
 
 def _quadrature(group: int) -> Iterator[tuple[Floats, Floats]]:
-    """Yield nodes in (0, 1) and their weights, some at a time: Gauss-Legendre in equal panels."""
+    """Yield nodes in (0, 1) and their weights, in groups: Gauss-Legendre in equal panels."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     places = ((np.arange(_PANELS)[:, None] + (nodes + 1.0) / 2.0) / _PANELS).reshape(-1)
     shares = np.tile(weights / (2.0 * _PANELS), _PANELS)
@@ -278,7 +277,7 @@ def _linear_mean(c: RankedCollection, gains: Mapping[float, Floats], first: Floa
 def _linear_variance(
     c: RankedCollection, gains: Mapping[float, Floats], first: Floats, second: Floats
 ) -> Floats:
-    """Return the variance of Σ a_r·gain_r, from Σ a_r and Σ a_r²: gains drawn without return."""
+    """Return the variance of Σ a_r·gain_r, from Σ a_r and Σ a_r²: sampling without replacement."""
     n = c.documents
     mean = _linear_mean(c, gains, np.ones(n.shape))
     spread = (n - c.relevant()) * mean**2
@@ -289,15 +288,9 @@ def _linear_variance(
 
 
 def _dcg_gains(c: RankedCollection, dcg: str, gains: str | None) -> dict[float, Floats]:
-    """Return the number of documents of each gain that DCG counts, highest gain first."""
+    """Return the number of documents of each gain of DCG, highest gain first."""
     levels = np.array([gain for gain in c.by_gain if gain >= 1], np.int64)
-    mapped = mapped_gain(levels, gains)
-    if dcg == "exp-log2" and mapped.max(initial=0.0) > _HIGHEST_EXPONENT:
-        raise InvalidValueError(
-            f"a gain of {mapped.max():g} is too high for dcg='exp-log2'; expected at most "
-            f"{_HIGHEST_EXPONENT}"
-        )
-    values = np.exp2(mapped) - 1.0 if dcg == "exp-log2" else mapped
+    values = dcg_gain(levels, dcg, gains, highest=_HIGHEST_EXPONENT)
     counts: dict[float, Floats] = {}
     for place in np.argsort(-values, kind="stable").tolist():
         gain = float(values[place])
@@ -306,7 +299,7 @@ def _dcg_gains(c: RankedCollection, dcg: str, gains: str | None) -> dict[float, 
 
 
 def _ideal_dcg(c: RankedCollection, gains: Mapping[float, Floats], cutoff: int | None) -> Floats:
-    """Return the DCG of the best list; 1 where there is nothing to gain."""
+    """Return the DCG of the ideal list; 1 if there is no gain."""
     best, placed = np.zeros(c.documents.shape), np.zeros(c.documents.shape)
     bound = np.inf if cutoff is None else cutoff
     for gain, count in gains.items():
@@ -318,7 +311,7 @@ def _ideal_dcg(c: RankedCollection, gains: Mapping[float, Floats], cutoff: int |
 def ndcg_mean(
     c: RankedCollection, *, cutoff: int | None = None, dcg: str = "log2", gains: str | None = None
 ) -> Floats:
-    """Return E(nDCG): the mean gain times the discounts, over the DCG of the best list."""
+    """Return E(nDCG): the mean gain times the discounts, over the DCG of the ideal list."""
     counted = _dcg_gains(c, dcg, gains)
     gained = _linear_mean(c, counted, discount_sum(c.length(cutoff)))
     return gained / _ideal_dcg(c, counted, cutoff)
@@ -336,11 +329,8 @@ def ndcg_variance(
 def _rbp_gains(
     c: RankedCollection, p: float, rel: int | None, gains: str | None
 ) -> dict[float, Floats]:
-    """Return the number of documents of each gain that RBP counts."""
-    if not 0 < p < 1:
-        raise InvalidValueError(f"RBP's p is {p}; expected a number between 0 and 1")
-    if rel is not None and gains is not None:
-        raise InvalidValueError("RBP takes rel or gains, not both: with rel the gain is 0 or 1")
+    """Return the number of documents of each gain of RBP."""
+    check_rbp(p, rel, gains)
     if rel is not None:
         return {1.0: c.relevant(rel), 0.0: c.relevant() - c.relevant(rel)}
     return _dcg_gains(c, "log2", gains)
@@ -354,7 +344,7 @@ def rbp_mean(
     rel: int | None = None,
     gains: str | None = None,
 ) -> Floats:
-    """Return E(RBP): the mean gain times the share of reading that the list takes."""
+    """Return E(RBP): the mean gain times the weight of the ranks of the list."""
     counted = _rbp_gains(c, p, rel, gains)
     return _linear_mean(c, counted, np.negative(np.expm1(c.length(cutoff) * np.log(p))))
 

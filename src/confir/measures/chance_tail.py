@@ -1,7 +1,7 @@
-"""How often does chance do at least as well? Tail probabilities of the AP of random rankings.
+"""How often is a random ranking at least as good? Tail probabilities of its AP.
 
-Exact where the rankings can be listed or there is one relevant document, else by simulation, with
-limits for the simulation's own error. Independent topics are combined by Fisher's method.
+Exact if the rankings can be enumerated or there is one relevant document, else by simulation, with
+limits for the simulation error. Independent topics are combined by Fisher's method.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from confir.errors import InvalidValueError
 from confir.measures.chance import expected_random_ap
 from confir.order import TIE
 
-# Lists of ranks that are enumerated rather than sampled.
+# Up to this many rankings are enumerated rather than sampled.
 _FEW_RANKINGS = 100_000
-# Ranks drawn at a time: what fits the processor's cache, near enough.
+# Ranks drawn at a time: about the size of the processor's cache.
 _BLOCK = 1_000_000
-# numpy draws hypergeometric numbers for smaller collections only.
+# The largest collection for numpy's hypergeometric numbers.
 _LARGEST_URN = 10**9
-# Level of the limits for the simulation's error.
+# Confidence level of the limits for the simulation error.
 ERROR_LEVEL = 0.99
 
 
 class Tail(NamedTuple):
-    """The probability that chance does at least as well, for each observed score.
+    """The probability that a random ranking is at least as good, for each observed score.
 
     Attributes
     ----------
     p
-        The probability; simulated, ``(1 + draws that do as well) / (1 + draws)``: no p-value is 0.
+        The probability; if simulated, ``(1 + draws at least as good) / (1 + draws)``, never 0.
     low, high
-        Limits that contain the true probability at `ERROR_LEVEL`; equal to p where that is exact.
+        Limits that contain the true probability at `ERROR_LEVEL`; equal to p if p is exact.
     """
 
     p: Floats
@@ -60,9 +60,9 @@ def random_ap_tail(
     documents, relevant, depth
         As in `expected_random_ap`; numbers.
     observed
-        Observed APs; NaN where there is none.
+        Observed AP values; NaN where missing.
     draws, rng
-        Random rankings to draw, where they are too many to list, and their generator.
+        Random rankings to draw if they are too many to enumerate, and the generator.
     """
     expected_random_ap(documents, relevant, depth)  # checks them
     length = documents if depth is None else depth
@@ -93,7 +93,7 @@ def _few_rankings(documents: int, relevant: int) -> bool:
 
 
 def combine_probabilities(p: Floats) -> float:
-    """Return the combined p-value of independent ones, by Fisher's method; NaN for none."""
+    """Return the combination of independent p-values by Fisher's method; NaN for none."""
     from scipy.special import chdtrc
 
     known = p[~np.isnan(p)]
@@ -106,12 +106,12 @@ def combine_probabilities(p: Floats) -> float:
 def combine_tails(tail: Tail, draws: int) -> tuple[float, float, float]:
     """Return the combined probability of independent topics, and the limits of its error.
 
-    Each simulated p exceeds α with a probability of 1-α at least where there is only chance, and so
-    does what Fisher's method makes of independent ones, for any number of draws. But p cannot fall
-    below what the draws of the topics allow, so that it says little about the exact combined
-    probability. That is between the limits, at `ERROR_LEVEL`: those of the k simulated topics hold
-    all at once with 1/k of the error each, and combining is monotone. The lower limit is 0 where
-    some topic has no draw that does as well.
+    Under the null hypothesis each simulated p is at most α with a probability of at most α, and so
+    is their combination by Fisher's method, for any number of draws. But the number of draws limits
+    how small p can be, so it says little about the exact combined probability. The limits contain
+    that at `ERROR_LEVEL`: those of the k simulated topics hold simultaneously with 1/k of the error
+    each (Bonferroni), and the combination is monotone. The lower limit is 0 if on some topic no draw
+    was at least as good.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def _simulated(count: Integers, draws: int, observed: Floats) -> Tail:
 
 
 def _clopper_pearson(count: Integers | Floats, draws: int, error: float) -> tuple[Floats, Floats]:
-    """Return the limits of a probability estimated from a number of draws, half the error each."""
+    """Return the Clopper-Pearson limits of a probability, with half the error in each tail."""
     from scipy.special import betaincinv
 
     rest = draws - count
@@ -177,7 +177,7 @@ def _count_at_least(values: Floats, observed: Floats) -> Integers:
 
 
 def _enumerate(documents: int, relevant: int, length: int) -> Floats:
-    """Return the AP of every ranking, one for each choice of ranks for the relevant documents."""
+    """Return the AP of every ranking, one per choice of ranks for the relevant documents."""
     choices = combinations(range(1, documents + 1), relevant)
     count = math.comb(documents, relevant)
     ranks = np.fromiter(chain.from_iterable(choices), np.int64, count * relevant)
@@ -185,7 +185,7 @@ def _enumerate(documents: int, relevant: int, length: int) -> Floats:
 
 
 def _sum_precisions(ranks: Integers, length: int) -> Floats:
-    """Return Σ i/rank_i over the ranks of each row, ascending, that the list reaches."""
+    """Return Σ i/rank_i over the ascending ranks of each row within the list."""
     place = np.arange(1.0, ranks.shape[1] + 1.0)
     sums: Floats = np.where(ranks <= length, place / ranks, 0.0).sum(axis=1)
     return sums
@@ -194,7 +194,7 @@ def _sum_precisions(ranks: Integers, length: int) -> Floats:
 def _precision_sums(
     documents: int, found: Integers, length: int, rng: np.random.Generator
 ) -> Floats:
-    """Return Σ i/rank_i for each number of relevant documents, at random ranks of a list."""
+    """Return Σ i/rank_i for each number of relevant documents, at random ranks."""
     most = int(found.max(initial=0))
     if 2 * most < documents:
         return _sum_precisions(_draw_ranks(documents, found, most, rng), length)
@@ -205,9 +205,9 @@ def _precision_sums(
 
 
 def _draw_ranks(documents: int, found: Integers, most: int, rng: np.random.Generator) -> Integers:
-    """Return random distinct ranks, ascending, a row for each number; the rest lies beyond.
+    """Return random distinct ranks, ascending, one row per number, padded with ranks beyond.
 
-    Ranks drawn twice are drawn again. No rank is preferred in this, so every set is as likely.
+    Duplicates are drawn again, which treats all ranks alike, so all sets are equally likely.
     """
     ranks = rng.integers(1, documents + 1, (len(found), most))
     beyond = np.arange(most) >= found[:, None]
@@ -223,7 +223,7 @@ def _draw_ranks(documents: int, found: Integers, most: int, rng: np.random.Gener
 
 
 def _rows_with_repeats(ranks: Integers) -> Iterator[Integers]:
-    """Yield the rows that contain a rank twice, until there are none."""
+    """Yield the rows with duplicate ranks, until there are none."""
     rows = np.arange(len(ranks))
     while len(rows):
         part = ranks[rows]

@@ -1,8 +1,8 @@
-"""Measures that ask how many of a topic's intents a list serves.
+"""Measures of how many of a topic's intents a list covers.
 
 Every function maps `Rankings` to scores, runs × topics × replicates. alpha_nDCG, ERR_IA and nERR_IA
-are those of ndeval: binary, all subtopics alike, with a greedy ideal list. A greedy list is not
-always the best one, so that alpha_nDCG and nERR_IA may exceed 1, as ndeval's do. D_nDCG, DS_nDCG
+are those of ndeval: binary, equal weight for all subtopics, with a greedy ideal list. A greedy list
+is not always the best one, so alpha_nDCG and nERR_IA may exceed 1, as in ndeval. D_nDCG, DS_nDCG
 and StRecall are those of NTCIR's INTENT tasks: over all intents of a topic, with their
 probabilities.
 """
@@ -29,8 +29,8 @@ def alpha_ndcg(
 ) -> Floats:
     """Discounted novelty over that of a greedy ideal list (Clarke et al. 2008).
 
-    A document counts ``Σ_i (1-α)^{c_i}`` over its subtopics, ``c_i`` documents above having
-    served subtopic i already.
+    A document contributes ``Σ_i (1-α)^{c_i}`` over its subtopics, ``c_i`` being the number of
+    documents above it that cover subtopic i.
     """
     return _Novelty(rankings, alpha, rel).normalised(cutoff, _by_logarithm)
 
@@ -38,24 +38,24 @@ def alpha_ndcg(
 def err_ia(
     rankings: Rankings, *, cutoff: int | None = None, alpha: float = 0.5, rel: int = 1
 ) -> Floats:
-    """Intent-aware ERR, over the best that any collection allows, as ndeval defines it.
+    """Intent-aware ERR over its maximum on any collection, as ndeval defines it.
 
     ``Σ_r (1/r) Σ_i rel_i(r) (1-α)^{c_i} / (S Σ_{r<=k} (1-α)^{r-1}/r)`` with S the subtopics that
-    have a relevant document. Without k, the list is as long as it is.
+    have a relevant document. Without k, the whole list counts.
     """
     novelty = _Novelty(rankings, alpha, rel)
     length = rankings.depth if cutoff is None else np.full((1, 1, 1), cutoff)
     length = np.minimum(length, _last_rank(alpha)).astype(np.int64)
     ranks = np.arange(1, length.max(initial=1) + 1)
     subtopics = novelty.count_subtopics()
-    # For each number of subtopics and each length: every document serves all of them.
+    # For each number of subtopics and each length: every document covers all of them.
     new = np.arange(subtopics.max(initial=0) + 1)[:, None] * np.power(1.0 - alpha, ranks - 1)
     best = np.pad(np.cumsum(new / ranks, axis=1), ((0, 0), (1, 0)))
     return share_of_best(novelty.total(cutoff, _by_rank), best[subtopics, length])
 
 
 def _last_rank(alpha: float) -> float:
-    """Return the rank after which ``(1-α)^{r-1}`` is too small to change a sum that begins with 1."""
+    """Return the rank after which ``(1-α)^{r-1}`` no longer changes a sum that begins with 1."""
     if alpha <= 0.0:
         return np.inf
     return 1.0 if alpha >= 1.0 else 1.0 + np.ceil(np.log(1e-20) / np.log1p(-alpha))
@@ -69,7 +69,7 @@ def normalised_err_ia(
 
 
 def subtopic_recall(rankings: Rankings, *, cutoff: int | None = None, rel: int = 1) -> Floats:
-    """Share of a topic's intents that the first k documents serve (Zhai et al. 2003)."""
+    """Share of a topic's intents that the first k documents cover (Zhai et al. 2003)."""
     novelty = _Novelty(rankings, 1.0, rel)
     intents = np.diff(novelty.judgements.offsets)[:, None]
     return share(novelty.total(cutoff, _undiscounted), intents)
@@ -108,7 +108,7 @@ def _undiscounted(rank: Integers) -> Floats:
 
 
 def _global_gain(rankings: Rankings, gains: str | None) -> Floats:
-    """Return the gain of each judged document over all intents, added in one order for all."""
+    """Return the gain of each judged document over all intents, always added in the same order."""
     judgements = subtopic_judgements(rankings.qrels)
     weighted = judgements.probabilities[judgements.subtopic] * mapped_gain(judgements.gain, gains)
     order = np.argsort(judgements.subtopic, kind="stable")
@@ -117,9 +117,9 @@ def _global_gain(rankings: Rankings, gains: str | None) -> Floats:
 
 
 class _Novelty:
-    """Which subtopics documents serve, and how new that is where they stand.
+    """Which subtopics documents cover, and how novel that is at their rank.
 
-    Documents and subtopics meet in pairs, one for each judgement of gain ``rel`` or more.
+    There is one pair of document and subtopic per judgement of gain ``rel`` or more.
     """
 
     def __init__(self, rankings: Rankings, alpha: float, rel: int) -> None:
@@ -155,8 +155,8 @@ class _Novelty:
         relevant = relevant_within(self.rankings, cutoff, self.rel)
         row, subtopic = self._pairs(relevant.documents)
         group = relevant.lists[row] * self.subtopics + subtopic
-        served = _above_in_group(group, relevant.copies[row])
-        new = _sum_by_row(row, self._worth(served), len(relevant.documents))
+        covered = _above_in_group(group, relevant.copies[row])
+        new = _sum_by_row(row, self._novelty(covered), len(relevant.documents))
         kept = relevant.copies_within(cutoff)
         value = np.zeros(kept.shape)
         for copy, cells in over_copies(kept):
@@ -165,19 +165,19 @@ class _Novelty:
         return relevant.total(value)
 
     def ideal(self, cutoff: int | None, discount: Discount) -> Floats:
-        """Return the discounted novelty of lists that always take the newest document next.
+        """Return the discounted novelty of greedy lists, topics × replicates.
 
-        Of equally new documents the last by docid is taken, as in ndeval: topics × replicates.
+        Of equally novel documents the last by docid is taken, as in ndeval.
         """
         candidates, topics, starts = self._candidates()
         row, subtopic = self._pairs(candidates)
         pairs = np.searchsorted(row, np.arange(len(candidates) + 1))
         left = self.rankings.judged_copies[candidates]
-        served = np.zeros((self.subtopics, left.shape[1]), np.int64)
+        covered = np.zeros((self.subtopics, left.shape[1]), np.int64)
         value = np.zeros((len(self.rankings.qrels.topics), left.shape[1]))
         longest = int(left.sum(axis=0).max(initial=0)) if cutoff is None else cutoff
         for rank in range(1, longest + 1):
-            new = _sum_by_row(row, self._worth(served[subtopic]), len(candidates))
+            new = _sum_by_row(row, self._novelty(covered[subtopic]), len(candidates))
             new[left == 0] = 0.0
             newest, chosen = _first_highest(new, starts)
             if newest.max(initial=0.0) == 0.0:
@@ -186,8 +186,8 @@ class _Novelty:
             taken, replicate = chosen[newest > 0], np.nonzero(newest > 0)[1]
             left[taken, replicate] -= 1
             place, column = _spread(pairs[taken], pairs[taken + 1], replicate)
-            # No pair twice in a replicate: each topic took one document.
-            served[subtopic[place], column] += 1
+            # No pair occurs twice in a replicate: each topic takes one document.
+            covered[subtopic[place], column] += 1
         return value
 
     def _candidates(self) -> tuple[Integers, Integers, Integers]:
@@ -199,22 +199,22 @@ class _Novelty:
         return candidates, *np.unique(qrels.document_topics[candidates], return_index=True)
 
     def _pairs(self, documents: Integers) -> tuple[Integers, Integers]:
-        """Return (row, subtopic) for every subtopic that each of the documents serves."""
+        """Return (row, subtopic) for every subtopic that each of the documents covers."""
         start = np.searchsorted(self.document, documents)
         stop = np.searchsorted(self.document, documents, side="right")
         place, row = _spread(start, stop, np.arange(len(documents)))
         return row, self.subtopic[place]
 
-    def _worth(self, served: Integers) -> Floats:
-        """Return (1-α)^served, multiplied out as ndeval does: its ties are ties here."""
-        factors = np.full(int(served.max(initial=0)) + 1, self.repeated)
+    def _novelty(self, covered: Integers) -> Floats:
+        """Return (1-α)^covered, multiplied out as in ndeval, to have the same ties."""
+        factors = np.full(int(covered.max(initial=0)) + 1, self.repeated)
         factors[0] = 1.0
-        worth: Floats = np.cumprod(factors, dtype=np.float64)[served]
-        return worth
+        novelty: Floats = np.cumprod(factors, dtype=np.float64)[covered]
+        return novelty
 
 
 def _spread(starts: Integers, stops: Integers, labels: Integers) -> tuple[Integers, Integers]:
-    """Return all positions of the spans, one span after the other, each with its span's label."""
+    """Return all positions of the spans in order, each with the label of its span."""
     sizes = stops - starts
     shift = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
     return np.arange(len(shift)) + shift, np.repeat(labels, sizes)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 
 from confir.arguments import as_function
 from confir.arrays import Floats
 from confir.data.common_topics import name_topics, warn_of_left_out_topics
-from confir.data.experiment import Experiment, Missing, ReadingRules, as_experiment
+from confir.data.experiment import (
+    Experiment,
+    Missing,
+    ReadingOptions,
+    ReadingRules,
+    as_experiment,
+    takes_rules,
+)
 from confir.data.files import PathLike
-from confir.data.formats.trec_files import NameBy, RunSource, read_trec_run
-from confir.data.qrels import Intents, Qrels
-from confir.data.rankings import JudgedPositions, Rankings, TiePrecision, stack_rankings
+from confir.data.formats.run_readers import read_source
+from confir.data.formats.run_sources import RunSource
+from confir.data.qrels import Qrels
+from confir.data.rankings import Rankings, stack_rankings
 from confir.data.run import Run
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
@@ -45,18 +53,14 @@ AnyMeasure = Measure | ListMeasure | ForeignMeasure
 _JUDGED_PER_BATCH = 200_000
 
 
+@takes_rules
 def evaluate(
     qrels: Experiment | Qrels | PathLike | Mapping[str, Any] | Any,
     runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any = None,
     measures: str | Measure | Sequence[str | Measure | Callable[..., float]] | None = None,
     *,
-    rel: int = 1,
-    depth: int | None = None,
-    missing: Missing = "zero",
-    tie_precision: TiePrecision = "double",
-    intents: PathLike | Intents | None = None,
-    name_by: NameBy = "file",
     progress: Progress | None = None,
+    **rules: Unpack[ReadingOptions],
 ) -> Scores:
     """Return the scores of runs by measures on every topic of the qrels.
 
@@ -70,36 +74,26 @@ def evaluate(
         Names such as "nDCG@10"; measures of confir or ir_measures; or functions of one list: the
         gains in rank order, NaN where unjudged, and the gains of all judged documents of the topic.
         By default those of the experiment, else DEFAULT_MEASURES.
-    rel
-        Lowest gain that counts as relevant, for measures that do not name their own.
-    depth
-        Use only this many documents of each list, from the top.
-    missing
-        A topic that a run lacks scores 0 ("zero"), has no score ("drop") or is an "error".
-    tie_precision
-        "single" compares retrieval scores as trec_eval 9 and pytrec_eval do.
-    intents, name_by
-        As in `read_qrels` and `read_run`.
     progress
         Called with the number of runs that have been read since the last call.
+    **rules
+        How qrels and runs are read, and topics scored: the keywords of `ReadingRules`.
     """
-    rules = ReadingRules(rel, depth, missing, name_by, tie_precision, intents)
-    experiment = as_experiment(qrels, runs, rules)
-    rules = experiment.rules
-    wanted = parse_measures(chosen_measures(experiment, measures), rules.rel)
+    experiment = as_experiment(qrels, runs, ReadingRules(**rules))
+    wanted = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
     as_function("progress", progress)
     if measures is None and "scores" in experiment.kept:
         return cast("Scores", experiment.kept["scores"])
     judged = experiment.qrels  # before runs are looked for
-    if experiment is qrels and not experiment.can_be_read_again:
+    if experiment is qrels and experiment.reads_lists_at_once:
         experiment.lists(progress)
     ranked, sources = _rank(experiment, wanted, progress)
     scores = score_rankings(
         judged,
         ranked,
         wanted,
-        depth=rules.depth,
-        missing=rules.missing,
+        depth=experiment.rules.depth,
+        missing=experiment.rules.missing,
         runs=sources,
     )
     if measures is None:
@@ -123,7 +117,9 @@ def as_scores(source: Any) -> Scores:
         Scores; an `Experiment`, which is evaluated; a path, or several, as `read_scores` takes
         them; a pandas, polars or Arrow frame with the columns run, measure, topic, score, or topic
         and a column per run; a mapping run → measure → topic → score or run → topic → score; or a
-        mapping run → array of scores, all on the same topics, which are then numbered.
+        mapping run → array of scores, all on the same topics, which are then numbered. Results of
+        other libraries: scores of ``ir_measures.iter_calc``, what pytrec_eval returns, runs of
+        ranx after ``ranx.evaluate``, or a mapping run → any of these.
     """
     return evaluate(source) if isinstance(source, Experiment) else make_scores(source, "scores")
 
@@ -209,12 +205,6 @@ def _parse(entry: Any, rel: int) -> AnyMeasure:
         return foreign
 
 
-def _read(source: Run | RunSource, name_by: NameBy) -> Run:
-    if isinstance(source, Run):
-        return source
-    return read_trec_run(source.path, name=source.name, name_by=name_by)
-
-
 def _rank(
     experiment: Experiment, measures: Sequence[AnyMeasure], progress: Progress | None
 ) -> tuple[list[Ranked], Sequence[Run | RunSource]]:
@@ -226,45 +216,19 @@ def _rank(
         return ranked, [lists.run(place) for place in range(len(lists.runs))] if foreign else ()
     sources: Sequence[Run | RunSource] = experiment.sources
     if foreign:
-        sources = [_read(source, experiment.rules.name_by) for source in sources]
-    relevant_only = all(map(_sees_relevant_alone, measures))
-    lowest_gain = 1 if relevant_only else None
-    return _rank_sources(
-        experiment.qrels, sources, experiment.rules, lowest_gain, progress
-    ), sources
-
-
-def _rank_sources(
-    qrels: Qrels,
-    sources: Sequence[Run | RunSource],
-    rules: ReadingRules,
-    lowest_gain: int | None,
-    progress: Progress | None,
-) -> list[Ranked]:
-    """Return the rankings of each run, and its topics that the qrels lack."""
-    files = [source for source in sources if isinstance(source, RunSource)]
-    read = iter(
-        read_rankings(
-            qrels,
-            files,
-            tie_precision=rules.tie_precision,
-            lowest_gain=lowest_gain,
-            name_by=rules.name_by,
-            progress=progress,
-        )
-        if files
-        else []
+        sources = [
+            source if isinstance(source, Run) else read_source(source, experiment.rules.name_by)
+            for source in sources
+        ]
+    ranked = read_rankings(
+        experiment.qrels,
+        sources,
+        tie_precision=experiment.rules.tie_precision,
+        lowest_gain=1 if all(map(_sees_relevant_alone, measures)) else None,
+        name_by=experiment.rules.name_by,
+        progress=progress,
     )
-    positions = JudgedPositions(qrels) if len(files) < len(sources) else None
-    known = set(qrels.topics)
-    ranked: list[Ranked] = []
-    for source in sources:
-        if isinstance(source, RunSource):
-            ranked.append(next(read))
-        elif positions is not None:
-            unknown = tuple(topic for topic in source.topics if topic not in known)
-            ranked.append((positions.rank(source, rules.tie_precision), unknown))
-    return ranked
+    return ranked, sources
 
 
 def _check_names(parts: Sequence[Rankings]) -> None:

@@ -1,6 +1,6 @@
 """Measures provided by ir_measures, where it is installed.
 
-They serve plain evaluation only: ir_measures scores whole runs, not resampled collections.
+They are for plain evaluation only: ir_measures scores whole runs, not resampled collections.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ForeignMeasure:
         return np.array([scores.get(topic, 0.0) for topic in qrels.topics])
 
     def _judgements(self, qrels: Qrels) -> list[Any]:
-        """Return the qrels as ir_measures wants them: by subtopic where the measure looks at it."""
+        """Return the qrels for ir_measures, by subtopic if the measure uses subtopics."""
         import ir_measures
 
         topics = [qrels.topics[i] for i in qrels.document_topics.tolist()]
@@ -58,7 +58,7 @@ class ForeignMeasure:
 
 
 def foreign_measure(name: str) -> ForeignMeasure | None:
-    """Return the measure of ir_measures that has the name, or None."""
+    """Return the measure of ir_measures with this name, or None."""
     try:
         import ir_measures
     except ImportError:

@@ -1,8 +1,8 @@
-"""Measures that weigh documents by their gain.
+"""Measures of graded relevance.
 
 Every function maps `Rankings` to scores, runs × topics × replicates. Gains below 1 count as 0; a
-topic without relevant documents scores 0. A gain map gives levels of the qrels other gains; which
-documents are relevant stays with the levels.
+topic without relevant documents scores 0. A gain map assigns other gains to the levels of the qrels;
+which documents are relevant still depends on the levels.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ def ndcg(
 
     ``dcg='exp-log2'`` takes ``2^gain - 1`` as the gain (Burges et al. 2005).
     """
-    relevant, ideal = relevant_within(rankings, cutoff), _ideal(rankings, gains)
-    gained = discounted(relevant, _dcg_gain(relevant.gain, dcg, gains), cutoff)
-    best = discounted(ideal, _dcg_gain(ideal.gain, dcg, gains), cutoff)
+    relevant, ideal = relevant_within(rankings, cutoff), ideal_rankings(rankings, gains)
+    gained = discounted(relevant, dcg_gain(relevant.gain, dcg, gains), cutoff)
+    best = discounted(ideal, dcg_gain(ideal.gain, dcg, gains), cutoff)
     return share_of_best(gained, best[0])
 
 
 def expected_reciprocal_rank(
     rankings: Rankings, *, cutoff: int | None = None, gmax: int = 4, gains: str | None = None
 ) -> Floats:
-    """Expected 1/rank at which a reader stops, satisfied (Chapelle et al. 2009).
+    """Expected 1/rank at which the user stops, satisfied (Chapelle et al. 2009).
 
-    A document satisfies with probability ``(2^gain - 1) / 2^gmax``.
+    A document satisfies the user with probability ``(2^gain - 1) / 2^gmax``.
     """
     return _stopping(relevant_within(rankings, cutoff), cutoff, gmax, gains)
 
@@ -60,7 +60,9 @@ def normalised_err(
 ) -> Floats:
     """ERR over that of the ideal list."""
     reached = _stopping(relevant_within(rankings, cutoff), cutoff, gmax, gains)
-    return share_of_best(reached, _stopping(_ideal(rankings, gains), cutoff, gmax, gains)[0])
+    return share_of_best(
+        reached, _stopping(ideal_rankings(rankings, gains), cutoff, gmax, gains)[0]
+    )
 
 
 def rank_biased_precision(
@@ -71,14 +73,11 @@ def rank_biased_precision(
     rel: int | None = None,
     gains: str | None = None,
 ) -> Floats:
-    """Expected gain per document read by someone who goes on with probability p.
+    """Expected gain per document for a user who continues with probability p.
 
     (Moffat & Zobel 2008.) With ``rel`` the gain is 0 or 1; without, it is the document's own.
     """
-    if not 0 < p < 1:
-        raise InvalidValueError(f"RBP's p is {p}; expected a number between 0 and 1")
-    if rel is not None and gains is not None:
-        raise InvalidValueError("RBP takes rel or gains, not both: with rel the gain is 0 or 1")
+    check_rbp(p, rel, gains)
     relevant = relevant_within(rankings, cutoff, 1 if rel is None else rel)
     gain = mapped_gain(relevant.gain, gains) if rel is None else np.ones(len(relevant.gain))
     kept = relevant.copies_within(cutoff)
@@ -91,13 +90,13 @@ def rank_biased_precision(
 def q_measure(
     rankings: Rankings, *, cutoff: int | None = None, beta: float = 1.0, gains: str | None = None
 ) -> Floats:
-    """AP with precision blended with cumulative gain against the ideal's (Sakai 2004).
+    """AP with precision blended with cumulative gain over the ideal's (Sakai 2004).
 
     ``Q = 1/R Σ_r I(r) (β cg(r) + C(r)) / (β cg*(r) + r)``; ``Q@k`` divides by min(R, k).
     """
     if beta < 0:
         raise InvalidValueError(f"Q's beta is {beta}; expected a number of 0 or more")
-    ordered = _by_mapped_gain(rankings, gains)
+    ordered = by_mapped_gain(rankings, gains)
     relevant = relevant_within(ordered, cutoff)
     kept = relevant.copies_within(cutoff)
     if kept.max(initial=0) <= 1:
@@ -105,14 +104,22 @@ def q_measure(
     else:
         before = relevant.before if cutoff is None else np.minimum(relevant.before, cutoff)
         counted = replace(relevant, before=before, copies=kept)
-        ideal = beta * _ideal_gains(ordered, gains, deepest=cutoff)
+        ideal = beta * ideal_gains(ordered, gains, deepest=cutoff)
         blended = sums_of_ratios(counted, beta * mapped_gain(counted.gain, gains) + 1.0, ideal)
     total = rankings.count_at_least(1)
     return share_of_best(blended, total if cutoff is None else np.minimum(total, cutoff))
 
 
+def check_rbp(p: float, rel: int | None, gains: str | None) -> None:
+    """Raise if RBP has no such parameters."""
+    if not 0 < p < 1:
+        raise InvalidValueError(f"RBP's p is {p}; expected a number between 0 and 1")
+    if rel is not None and gains is not None:
+        raise InvalidValueError("RBP takes rel or gains, not both: with rel the gain is 0 or 1")
+
+
 def mapped_gain(gain: Integers, gains: str | None) -> Floats:
-    """Return gains with a map such as "1:1,2:3" applied; gains that it does not name stay."""
+    """Return gains with a map such as "1:1,2:3" applied; other gains are unchanged."""
     mapped = gain.astype(np.float64)
     for level, value in parse_gains(gains).items():
         mapped[gain == level] = value
@@ -120,7 +127,7 @@ def mapped_gain(gain: Integers, gains: str | None) -> Floats:
 
 
 def parse_gains(gains: str | None) -> GainMap:
-    """Return the gain map that a text such as "1:1,2:3" describes."""
+    """Return the gain map of a string such as "1:1,2:3"."""
     mapping: GainMap = {}
     for pair in [] if gains is None else gains.split(","):
         level, _, value = pair.partition(":")
@@ -128,7 +135,7 @@ def parse_gains(gains: str | None) -> GainMap:
             key, gain = int(level), float(value)
         except ValueError:
             raise InvalidValueError(
-                f"gains={gains!r} is no gain map; expected one such as '1:1,2:3'"
+                f"gains={gains!r} is not a gain map; expected one such as '1:1,2:3'"
             ) from None
         if key in mapping:
             raise InvalidValueError(f"gains={gains!r} names level {key} twice")
@@ -148,14 +155,14 @@ def discounted(rankings: Rankings, gain: Floats, cutoff: int | None) -> Floats:
     last = before + kept
     logarithms = np.log2(np.arange(2, max(before.max(initial=0), last.max(initial=0)) + 3))
     if kept.max(initial=0) <= 1:
-        # One division by document, as in trec_eval: equal to it to the last bit.
+        # One division per document, as in trec_eval: equal to the last bit.
         return rankings.total(kept * gain[:, None] / logarithms[before])
     discounts = np.concatenate(([0.0], np.cumsum(1.0 / logarithms)))
     return rankings.total(gain[:, None] * (discounts[last] - discounts[before]))
 
 
 def over_copies(kept: Integers) -> Iterator[tuple[int, Integers]]:
-    """Yield 1, 2, … with the cells (flat positions) that have that many copies."""
+    """Yield 1, 2, … with the cells (flat indices) that have at least that many copies."""
     copy, cells = 1, np.flatnonzero(kept)
     while len(cells):
         yield copy, cells
@@ -164,35 +171,37 @@ def over_copies(kept: Integers) -> Iterator[tuple[int, Integers]]:
 
 
 def share_of_best(part: Floats, best: Floats | Integers) -> Floats:
-    """Return part / best; rounding may not lift a list above the ideal one."""
+    """Return part / best, at most 1 despite rounding."""
     return np.minimum(share(part, best), 1.0)
 
 
-def _dcg_gain(gain: Integers, dcg: Dcg, gains: str | None) -> Floats:
+def dcg_gain(
+    gain: Integers, dcg: str, gains: str | None, highest: int = _HIGHEST_EXPONENT
+) -> Floats:
+    """Return the gains that DCG sums; raise if 2 to the power of one is too large."""
     mapped = mapped_gain(gain, gains)
     if dcg == "log2":
         return mapped
-    if mapped.max(initial=0.0) > _HIGHEST_EXPONENT:
+    if mapped.max(initial=0.0) > highest:
         raise InvalidValueError(
-            f"a gain of {mapped.max():g} is too high for dcg='exp-log2'; expected at most "
-            f"{_HIGHEST_EXPONENT}"
+            f"a gain of {mapped.max():g} is too high for dcg='exp-log2'; expected at most {highest}"
         )
     return np.exp2(mapped) - 1.0
 
 
-def _by_mapped_gain(rankings: Rankings, gains: str | None) -> Rankings:
+def by_mapped_gain(rankings: Rankings, gains: str | None) -> Rankings:
     """Return the rankings with their levels in ascending order of the mapped gains."""
     order = np.argsort(mapped_gain(rankings.levels, gains), kind="stable")
     return replace(rankings, levels=rankings.levels[order], counts=rankings.counts[:, order])
 
 
-def _ideal(rankings: Rankings, gains: str | None) -> Rankings:
+def ideal_rankings(rankings: Rankings, gains: str | None) -> Rankings:
     """Return the ideal lists, best mapped gain first."""
-    return _by_mapped_gain(rankings, gains).ideal()
+    return by_mapped_gain(rankings, gains).ideal()
 
 
 def _counts_by_level(rankings: Rankings) -> Iterator[tuple[int, Booleans, Integers]]:
-    """Yield each recorded level, the documents that have it, and how many stand above each."""
+    """Yield each recorded level, its documents, and how many of them are above each document."""
     for level in rankings.levels.tolist():
         here = rankings.gain == level
         if here.any():
@@ -201,20 +210,14 @@ def _counts_by_level(rankings: Rankings) -> Iterator[tuple[int, Booleans, Intege
 
 def _stopping(rankings: Rankings, cutoff: int | None, gmax: int, gains: str | None) -> Floats:
     """Return ERR: each copy at rank r adds (1/r) · stop · Π_{above}(1 - stop)."""
-    highest = mapped_gain(rankings.levels, gains).max()
-    if highest > gmax:
-        raise InvalidValueError(
-            f"the qrels have a gain of {highest:g}, above ERR's gmax={gmax}; name a higher one, "
-            f"as in ERR(gmax={int(np.ceil(highest))})"
-        )
-    stop = _stop_probability(mapped_gain(rankings.gain, gains), gmax)
+    stop = stop_probabilities(rankings, gmax, gains)
     value = _satisfied(rankings.before, rankings.copies_within(cutoff), stop)
     value *= _reached(rankings, stop)
     return rankings.total(value)
 
 
 def _reached(rankings: Rankings, stop: Floats) -> Floats:
-    """Return the probability that a reader goes on past all copies above each document."""
+    """Return the probability that the user continues past all copies above each document."""
     reached: Floats = np.ones(rankings.before.shape)
     if rankings.before.shape[1] == 1:
         for _, here, above in _counts_by_level(rankings):
@@ -233,7 +236,7 @@ def _reached(rankings: Rankings, stop: Floats) -> Floats:
 def _satisfied(before: Integers, copies: Integers, stop: Floats) -> Floats:
     """Return ``Σ_{j=1..k} stop (1 - stop)^(j-1) / (r + j)`` for k copies under r documents.
 
-    Where few different sums come often, each is computed once.
+    If few different sums occur often, each is computed once.
     """
     stops, kind = np.unique(stop, return_inverse=True)
     ranks, most = int(before.max(initial=0)) + 1, int(copies.max(initial=0)) + 1
@@ -261,8 +264,18 @@ def _satisfied_by_copy(before: Integers, copies: Integers, stop: Floats) -> Floa
     return value
 
 
-def _stop_probability(gain: Floats, gmax: int) -> Floats:
-    """Return (2^gain - 1) / 2^gmax without passing through numbers that overflow."""
+def stop_probabilities(rankings: Rankings, gmax: int, gains: str | None) -> Floats:
+    """Return how probably each document satisfies a reader: (2^gain - 1) / 2^gmax.
+
+    No number overflows on the way.
+    """
+    highest = mapped_gain(rankings.levels, gains).max()
+    if highest > gmax:
+        raise InvalidValueError(
+            f"the qrels have a gain of {highest:g}, above ERR's gmax={gmax}; use a higher one, "
+            f"as in ERR(gmax={int(np.ceil(highest))})"
+        )
+    gain = mapped_gain(rankings.gain, gains)
     stop: Floats = np.exp2(gain - gmax) - np.exp2(-float(gmax))
     return stop
 
@@ -270,14 +283,14 @@ def _stop_probability(gain: Floats, gmax: int) -> Floats:
 def _single_ratios(
     rankings: Rankings, relevant: Rankings, kept: Integers, beta: float, gains: str | None
 ) -> Floats:
-    """Return Q's blended ratio at the rank of each relevant document that is kept once.
+    """Return Q's blended ratio at the rank of each relevant document that occurs once.
 
     Gains are added one by one from the top, as in the ideal list: a perfect list scores exactly 1.
     """
     rank = relevant.before + 1
     gained = _running_sums(kept * mapped_gain(relevant.gain, gains)[:, None], relevant.offsets)
     seen = _running_sums(kept, relevant.offsets)
-    ideal = _ideal_gains(rankings, gains, deepest=int(rank.max(initial=0)))
+    ideal = ideal_gains(rankings, gains, deepest=int(rank.max(initial=0)))
     place = np.minimum(rank, ideal.shape[1] - 1)
     best = ideal[relevant.topic[:, None], place, np.arange(rank.shape[1])]
     ratios: Floats = (beta * gained + seen) / (beta * best + rank)
@@ -292,11 +305,11 @@ def _running_sums(values: Values, offsets: Integers) -> Values:
     return sums
 
 
-def _ideal_gains(rankings: Rankings, gains: str | None, deepest: int | None = None) -> Floats:
+def ideal_gains(rankings: Rankings, gains: str | None, deepest: int | None = None) -> Floats:
     """Return the gain of the ideal lists' first 0, 1, … documents, up to the last relevant one.
 
-    Topics × ranks × replicates, the rankings' levels in ascending order of gain; no deeper than
-    asked for. Neither time nor memory grows with the product of levels and ranks.
+    Topics × ranks × replicates, for levels in ascending order of gain, down to ``deepest``. Time
+    and memory do not grow with the product of levels and ranks.
     """
     relevant = rankings.levels >= 1
     gain = np.append(mapped_gain(rankings.levels[relevant], gains)[::-1], 0.0)
@@ -304,7 +317,7 @@ def _ideal_gains(rankings: Rankings, gains: str | None, deepest: int | None = No
     topics, _, replicates = end_of_level.shape
     end = int(end_of_level[:, -1:].max(initial=0))
     ranks = 1 + (end if deepest is None else min(end, deepest))
-    # The document at a rank is of the level after all those that end above it.
+    # The level of the document at a rank follows all levels that end above it.
     place = np.minimum(end_of_level, ranks)
     place += (ranks + 1) * np.arange(topics)[:, None, None]
     place *= replicates

@@ -1,7 +1,7 @@
-"""Sums over the ranks of a whole collection, without adding up every term.
+"""Sums over the ranks of a whole collection, without adding every term.
 
-Few terms are taken from a table; the rest follows from the Euler-Maclaurin formula, to nearly full
-precision for up to a million million ranks. All functions take and return arrays.
+Short sums are tabulated; long ones use the Euler-Maclaurin formula, to nearly full precision for up
+to 10¹² ranks. All functions take and return arrays.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 
 from confir.arrays import Floats
 
-# From here on, three or four terms of an asymptotic series leave less than rounding.
+# From here on, three or four terms of an asymptotic series are exact up to rounding.
 _SERIES_FROM = 64
-# From here on, the third derivative of 1/log2(rank + 1) no longer matters.
+# From here on, the third derivative of 1/log2(rank + 1) is negligible.
 _DISCOUNT_FROM = 4096
 # Stirling's series starts this far above its argument.
 _SHIFT = 16
@@ -30,7 +30,7 @@ def harmonic(count: Floats) -> Floats:
 
 
 def harmonic_between(low: Floats, high: Floats) -> Floats:
-    """Return ``H_high - H_low`` without cancellation, where the two are large and near."""
+    """Return ``H_high - H_low`` without cancellation for large, close arguments."""
     start = np.maximum(low, _SERIES_FROM)
     stop = np.maximum(high, start)
     product, total = start * stop, start + stop

@@ -1,4 +1,4 @@
-"""What is a measure? A named function of rankings, with parameters and a cutoff."""
+"""A measure: a named function of rankings, with parameters and a cutoff."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.data.rankings import Rankings
+from confir.measures.completions import DifferenceRule, Rule
 
 Parameter = int | float | str | None
 Compute = Callable[..., Floats]
@@ -29,16 +30,26 @@ class Definition:
         Function of `Rankings` and, by keyword, of the parameters; the signature is the one place
         where parameters and their defaults are declared. A ``cutoff`` without default is required.
     needs
-        Which documents of a list it looks at: relevant ones, all judged ones, or those that serve
+        The documents of a list that it takes into account: relevant, all judged, or those of
         subtopics.
     counts
         Whether its scores are counts of documents.
     in_gains
-        Whether its scores are gains, as large as those of the qrels, unless ``rel`` is given. Other
-        scores lie in [0, 1], but rarely for alpha_nDCG and nERR_IA, whose greedy ideal is not
+        Whether its scores are as large as the gains of the qrels, unless ``rel`` is given. Other
+        scores lie in [0, 1], except rarely for alpha_nDCG and nERR_IA, whose greedy ideal is not
         always the best.
     synonyms
         Other names, those of trec_eval among them, without cutoff.
+    completions
+        Rule that bounds its scores over all judgements of unjudged documents, or the reason why
+        there is none.
+    differences
+        Rule that bounds differences of two runs likewise, exactly; None where only the bounds of
+        both are known.
+    tied
+        Function like ``compute`` of `TiedRankings`: the expected score over all orders of tied
+        documents. A measure that has it must never lose by moving a better document up. None where
+        there is none.
     """
 
     name: str
@@ -47,6 +58,9 @@ class Definition:
     counts: bool = False
     in_gains: bool = False
     synonyms: tuple[str, ...] = ()
+    completions: Rule | str = "confir has no rule for it"
+    differences: DifferenceRule | None = None
+    tied: Compute | None = None
 
     @property
     def summary(self) -> str:
@@ -64,7 +78,7 @@ class Definition:
         }
 
     def describe_parameters(self) -> list[str]:
-        """Return the parameters as they are written, each with its default."""
+        """Return the parameters as text, each with its default."""
         texts = []
         for name, parameter in self.parameters.items():
             if name == "cutoff":
@@ -85,10 +99,23 @@ class Measure:
 
     def __call__(self, rankings: Rankings) -> Floats:
         """Return the scores: runs × topics × replicates."""
-        keywords: dict[str, Any] = dict(self.parameters)
-        if self.cutoff is not None:
-            keywords["cutoff"] = self.cutoff
-        return self.definition.compute(rankings, **keywords)
+        return self.definition.compute(rankings, **self.keywords)
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """What its function is called with: parameters and cutoff that are not the default ones."""
+        cutoff = {} if self.cutoff is None else {"cutoff": self.cutoff}
+        return {**dict(self.parameters), **cutoff}
+
+    def value(self, name: str) -> Any:
+        """Return the value of a parameter, which may be its default."""
+        return self.keywords.get(name, self.definition.parameters[name].default)
+
+    @property
+    def gain_map(self) -> str | None:
+        """The gains that levels of the qrels have, such as "1:1,2:3"; None for the levels."""
+        gains = dict(self.parameters).get("gains")
+        return None if gains is None else str(gains)
 
     @property
     def lowest_gain(self) -> int:
@@ -98,7 +125,7 @@ class Measure:
 
     @property
     def looks_at_judged(self) -> bool:
-        """Whether it looks at judged documents that are not relevant."""
+        """Whether it takes judged non-relevant documents into account."""
         return self.definition.needs == "judged"
 
     def __str__(self) -> str:
@@ -112,7 +139,7 @@ ListFunction = Callable[[Floats, Floats], float]
 
 @dataclass(frozen=True, slots=True)
 class ListMeasure:
-    """A user's function of one list, called for every list and replicate: simple, but slow.
+    """A user-defined function of one list, called for every list and replicate: simple, but slow.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
-"""Q where documents occur several times, without a loop over the copies.
+"""Q for documents that occur several times, without a loop over the copies.
 
-A document's copies stand one after the other, so that the ratios of all of them are sums of inverses
-over ranks, which are summed once for all lists.
+Copies of a document are adjacent, so the sum of their ratios is a sum of inverses over ranks, which
+are accumulated once for all lists.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.rankings import Rankings
 
-# Sums that a table may be made of.
+# Maximum number of tabulated sums.
 _LARGEST_TABLE = 500_000
 
 
@@ -27,7 +27,7 @@ def sums_of_ratios(relevant: Rankings, weight: Floats, ideal: Floats) -> Floats:
     Parameters
     ----------
     relevant
-        Relevant documents and the copies of them that count.
+        Relevant documents, with the copies within the cutoff.
     weight
         β gain + 1 of each document.
     ideal
@@ -80,28 +80,28 @@ def _blend(base: Floats, weight: Floats, inverses: Floats) -> Floats:
 class _InverseSums:
     """Sums of ``1/(best + i)`` and ``i/(best + i)`` over the ranks i of a document's copies.
 
-    For the lists of one topic. The two stand side by side, to be looked up together.
+    For the lists of one topic. The two sums are adjacent in memory, to be looked up together.
 
     Parameters
     ----------
     best
         The ideal list's gain after 0, 1, … documents: ranks × replicates.
     relevant
-        Relevant documents and the copies of them that count.
+        Relevant documents, with the copies within the cutoff.
     spans
-        The topic's lists: their first document, and the one after their last.
+        The topic's lists: index of the first document, and one after the last.
 
     Attributes
     ----------
     middles
-        The first document of each list that stands below the ideal list's end in all replicates;
-        the one after the last if there is none, or if ``below`` would need too large a table.
+        The first document of each list below the end of the ideal list in all replicates; one after
+        the last if there is none, or if ``below`` would need too large a table.
     """
 
     def __init__(self, best: Floats, relevant: Rankings, spans: Sequence[tuple[int, int]]) -> None:
         self.before, self.copies = relevant.before, relevant.copies
         self.replicate = np.arange(best.shape[1])
-        # A list's documents keep their order in every replicate: the last one stands lowest.
+        # Documents keep their order in every replicate: the last one is the lowest.
         most, deepest = int(self.copies.max()), self._deepest(spans)
         highest = self.before.min(axis=1)
         end = len(best) - 1
@@ -115,7 +115,7 @@ class _InverseSums:
         self.from_top = _inverses_from_top(best, within + most + 1)
 
     def _deepest(self, spans: Sequence[tuple[int, int]]) -> int:
-        """Return the most documents that stand above any one of these."""
+        """Return the largest number of documents above any of these."""
         last = [stop - 1 for start, stop in spans if start < stop]
         return int(self.before[last].max(initial=0))
 
@@ -138,9 +138,9 @@ class _InverseSums:
         return sums
 
     def _tabulate(self, best: Floats, deepest: int, most: int) -> bool:
-        """Make the table for ``below``, or return False where it would be too large.
+        """Make the table for ``below``, or return False if it would be too large.
 
-        The ideal list's gain stays the same there, so that few different sums come often.
+        The gain of the ideal list is constant there, so few different sums occur.
         """
         gain = np.floor(best)
         fractions, kind = np.unique(best - gain, return_inverse=True)

@@ -14,7 +14,7 @@ import numpy as np
 from confir.arrays import Floats
 from confir.defaults import LOGIT_EPSILON
 
-GEOMETRIC_FLOOR = 1e-5  # trec_eval's: a score of 0 does not annul the geometric mean
+GEOMETRIC_FLOOR = 1e-5  # as in trec_eval: a score of 0 does not make the geometric mean 0
 
 Transform = Callable[[Floats], Floats]
 
@@ -30,7 +30,7 @@ class Summary:
     forward
         What is averaged over topics.
     back, slope
-        From that average to the summary, and the derivative of that.
+        From that mean to the summary, and the derivative.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Summary:
 
 
 def logit(value: Floats) -> Floats:
-    """Return ln(x / (1 - x)); ±∞ at the ends."""
+    """Return ln(x / (1 - x)); ±∞ at 0 and 1."""
     with np.errstate(divide="ignore"):
         odds = value / (1.0 - value)
         return np.log(odds)

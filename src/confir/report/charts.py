@@ -1,13 +1,12 @@
 """What all charts share: dispatch by result, colours, and how they are saved.
 
-A chart is one altair specification, for the page and for files. Its data are the result's records:
-nothing is computed here a second time. Records are given in tuples, which altair does not copy
-repeatedly, as it does lists.
+A chart is one altair specification, for the page and for files. Its data are the result's records.
+Records are passed in tuples, because altair copies lists repeatedly.
 
-Vega keeps groups and domains in plain objects, in which names such as "constructor" are taken. So it
-gets no names of runs, topics, measures or studies to group by: `numbered` gives records the places
-of names, by which they are grouped and ordered, and `label_names` writes the names beside axes. A
-title that is nothing but a name is a list of one line.
+Vega stores groups and domains in plain objects, in which names such as "constructor" are reserved.
+Therefore records are grouped and ordered not by names of runs, topics, measures or studies but by
+their indices (`numbered`), and `label_names` writes the names on the axes. A title that is only a
+name is a list of one line.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from confir.errors import MissingDependencyError, UnknownNameError, UnsupportedM
 from confir.order import best_first
 from confir.studies import find_function
 
-# Okabe & Ito 2008, but grey for black: eight colours that colour-blind readers can distinguish.
+# Okabe & Ito 2008, with grey instead of black: distinguishable for colour-blind readers.
 COLOURS = (
     "#0072B2",
     "#D55E00",
@@ -66,6 +65,9 @@ _ROWS = ((40, 18, 11), (80, 14, 10), (math.inf, 11, 9))
 
 _FIVE_DIGITS = ".5~g"
 
+# Width of a column at which labels of topics do not touch, and how many columns have labels.
+_TOPIC_COLUMN, _MOST_LABELLED_TOPICS = 12, 120
+
 _PIXELS_PER_POINT = 2.0  # PNG at twice the screen's resolution, sharp in print
 
 
@@ -83,12 +85,12 @@ def chart(result: Any) -> Any:
             f"there is no chart of a {type(result).__name__}; expected a result of a study"
         )
     if isinstance(result, Scores):
-        make_scores(result, "result")  # of none there is nothing to draw
+        make_scores(result, "result")  # raises for empty scores
     return draw(result)
 
 
 def import_altair() -> Any:
-    """Return the module altair; raise where it is not installed."""
+    """Return the altair module; raise if it is not installed."""
     try:
         import altair as alt
     except ImportError:
@@ -97,29 +99,29 @@ def import_altair() -> Any:
 
 
 def styled(drawing: Any, title: Any) -> Any:
-    """Return a chart in the common style: a title that says what is shown, plain axes."""
+    """Return a chart with a title, in the common style."""
     return drawing.properties(title=title, config=_LOOK)
 
 
-def tooltips(*fields: str) -> list[Any]:
-    """Return tooltips of fields such as "run:N", numbers in five digits.
+def tooltips(*fields: str, numbers: str = _FIVE_DIGITS) -> list[Any]:
+    """Return tooltips of fields such as "run:N", numbers in five digits or another format.
 
-    They are objects, since altair is slow to parse them from text.
+    They are objects, because altair is slow to parse them from text.
     """
     alt = import_altair()
     return [
-        alt.Tooltip(field, format=_FIVE_DIGITS) if field.endswith(":Q") else alt.Tooltip(field)
+        alt.Tooltip(field, format=numbers) if field.endswith(":Q") else alt.Tooltip(field)
         for field in fields
     ]
 
 
 def numbered(records: Iterable[Record], **names: Sequence[str]) -> list[Record]:
-    """Return records with the places of names, in fields such as ``run_number``.
+    """Return records with the indices of names, in fields such as ``run_number``.
 
     Parameters
     ----------
     records
-        What a chart draws.
+        The data of a chart.
     names
         Field → its names in the order of the chart.
     """
@@ -133,15 +135,15 @@ def numbered(records: Iterable[Record], **names: Sequence[str]) -> list[Record]:
 
 
 def label_names(names: Sequence[str]) -> str:
-    """Return the expression that writes the names of an axis, a legend or a header of numbers."""
-    # Words of an expression are looked up in plain objects, too: so each name follows a sign, which
-    # is cut off again. Vega-Lite replaces "datum.value" wherever it stands: so names have no dots.
+    """Return the Vega expression for the labels of a numbered axis, legend or header."""
+    # Strings in expressions are looked up in plain objects, too: each name gets a prefix, which is
+    # sliced off. Vega-Lite replaces "datum.value" even inside strings: dots are escaped.
     listed = json.dumps([f"={name}" for name in names]).replace(".", "\\u002e")
     return f"slice({listed}[datum.value], 1)"
 
 
 def panel_facet(alt: Any, field: str, names: Sequence[str]) -> Any:
-    """Return the facet with a panel for each name of a field that is numbered."""
+    """Return the facet with one panel per name of a numbered field."""
     header = alt.Header(labelExpr=label_names(names))
     return alt.Facet(f"{field}_number:N", title=None, header=header)
 
@@ -152,19 +154,50 @@ def run_rows(alt: Any, names: Sequence[str]) -> tuple[Any, Any]:
     return alt.Axis(labelFontSize=letters, labelExpr=label_names(names)), alt.Step(step)
 
 
+def interval_layers(base: Any, field: str, title: str, size: int = 50) -> list[Any]:
+    """Return a line from ``low`` to ``high`` and a dot at a field, along the x axis of a chart."""
+    alt = import_altair()
+    low = alt.X("low:Q", title=title, scale=alt.Scale(zero=False))
+    return [
+        base.mark_rule(strokeWidth=2).encode(x=low, x2=alt.X2("high:Q")),
+        base.mark_point(filled=True, size=size, opacity=1).encode(x=alt.X(f"{field}:Q")),
+    ]
+
+
+def in_panels(drawing: Any, field: str, names: Sequence[str], columns: int = 2) -> Any:
+    """Return a chart with one panel per name of a numbered field, each with its own x scale."""
+    facet = panel_facet(import_altair(), field, names)
+    return drawing.facet(facet=facet, columns=columns).resolve_scale(x="independent")
+
+
+def topic_axis(alt: Any, topics: Sequence[str], shown: int) -> tuple[Any, Any]:
+    """Return axis and width of a chart with a column per topic; many columns have no labels."""
+    labelled = shown <= _MOST_LABELLED_TOPICS
+    axis = alt.Axis(
+        labels=labelled,
+        labelExpr=label_names(topics),
+        ticks=labelled,
+        labelAngle=-90,
+        labelLimit=90,
+        labelFontSize=9,
+        grid=False,
+    )
+    return axis, alt.Step(_TOPIC_COLUMN) if labelled else 900
+
+
 def names_best_first(records: Sequence[Record], field: str, name: str = "run") -> tuple[str, ...]:
-    """Return the names in records, those with the highest number first, without a number last."""
+    """Return the names in records, highest number first; names without a number last."""
     order = best_first(np.array([record[field] for record in records], np.float64))
     return tuple(dict.fromkeys(records[place][name] for place in order))
 
 
 def save_chart(result: Any, path: PathLike) -> None:
-    """Write the chart of a result to a file, whole or not at all.
+    """Write the chart of a result to a file, atomically.
 
     Parameters
     ----------
     result
-        A result of a study, or its `chart`, which may have been changed.
+        A result of a study, or an altair chart.
     path
         The file: .svg, .pdf or .png.
     """

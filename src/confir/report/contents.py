@@ -1,13 +1,12 @@
-"""The contents of a report: the results of all studies of one experiment, gathered once.
+"""The contents of a report: the results of all studies of one experiment, computed once.
 
-A part that the experiment does not allow (one topic, one run, no documents) is left out, and the
-report says why.
+A part that is not possible (one topic, one run, no documents) is left out, and the report says why.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -33,12 +32,12 @@ from confir.report.sections import Scope, Section
 from confir.resampling.topics import check_replicates
 from confir.studies import find_sections
 
-# The reader may switch between these and the level asked for.
+# The reader can switch between these and the requested level.
 LEVELS = (0.9, LEVEL, 0.99)
 
 Sections = dict[str, Section[Any]]
 
-# The squares of larger scores overflow in a page.
+# The squares of larger scores would overflow.
 _LARGEST_SCORE = 1e100
 
 
@@ -49,13 +48,15 @@ class Settings:
     Attributes
     ----------
     level, method
-        Confidence level and method of the intervals; by default what suits the measure.
+        Confidence level and method of the intervals; the default method depends on the measure.
     replicates, seed
         Of the bootstrap.
     documents
         Number of documents in the collection; by default those that occur in qrels and runs.
     rules
-        How qrels and runs were read for the scores, and are read for all other parts.
+        How qrels and runs are read.
+    judges, grades
+        Qrels of other judges, and how their grades compare, as ``--grades`` of ``confir judges``.
     """
 
     level: float = LEVEL
@@ -64,39 +65,41 @@ class Settings:
     seed: int = SEED
     documents: int | None = None
     rules: ReadingRules = field(default_factory=ReadingRules)
+    judges: Mapping[str, Any] | Sequence[Any] = ()
+    grades: Sequence[str] = ()
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """The levels that the reader may choose from, the one asked for among them."""
+        """The levels that the reader can choose from, including the requested one."""
         return tuple(sorted({*LEVELS, self.level}))
 
     @property
     def drawing(self) -> dict[str, Any]:
-        """How studies draw their replicates: the arguments of their verbs."""
+        """Replicates and seed, as arguments of the studies' functions."""
         return {"replicates": self.replicates, "rng": self.seed}
 
 
 class _Results:
-    """Results by study, of which some may be left out."""
+    """Results by study; some may be left out."""
 
     __slots__ = ()
     results: Mapping[str, Any]
 
     def __getitem__(self, study: str) -> Any:
-        """Return the result of a study; None where it is left out."""
+        """Return the result of a study; None if it was left out."""
         return self.results[study]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasureContents(_Results):
-    """What is known of the runs by one measure.
+    """The results by one measure.
 
     Attributes
     ----------
     scores
         The scores, by this measure alone.
     results
-        By study, as its section gathers them; None for those left out.
+        By study; None for those left out.
     left_out
         Studies that are left out, and why.
     """
@@ -111,12 +114,12 @@ class MeasureContents(_Results):
         return self.scores.measures[0]
 
     def comparable_means(self) -> Floats:
-        """Return the means by which runs are ranked: over the topics that all of them have."""
+        """Return the means by which runs are ranked: over the topics that all runs have."""
         means: Floats = comparable_means(self.scores)[:, 0]
         return means
 
     def order(self) -> list[int]:
-        """Return the places of the runs, best first; runs without a mean last."""
+        """Return the indices of the runs, best first; runs without a mean last."""
         return best_first(self.comparable_means())
 
 
@@ -127,15 +130,15 @@ class Contents(_Results):
     Attributes
     ----------
     scores, settings
-        What was evaluated, and how.
+        The scores, and how the report is made.
     measures
         The results of each measure.
     results
-        Those of studies of all measures at once; None for those left out.
+        Results of studies of all measures together; None for those left out.
     documents, documents_counted
-        Size of the collection, and whether it was counted in qrels and runs.
+        Size of the collection, and whether it is the number of documents in qrels and runs.
     warnings
-        What confir warned of.
+        The warnings of confir.
     left_out
         Studies of all measures that are left out, and why.
     """
@@ -156,19 +159,19 @@ class Contents(_Results):
         return [(m.measure, m.left_out[study]) for m in self.measures if study in m.left_out]
 
     def has(self, study: str) -> bool:
-        """Return whether a study is there, by one measure at least."""
+        """Whether there is a result of a study, by at least one measure."""
         found = [self.results, *(measured.results for measured in self.measures)]
         return any(results.get(study) is not None for results in found)
 
 
 def present_sections(contents: Contents | MeasureContents) -> Sections:
-    """Return the sections that were gathered and not left out, by study."""
+    """Return the sections that have a result, by study."""
     found = contents.results
     return {study: s for study, s in find_sections().items() if found.get(study) is not None}
 
 
 def number_of_steps(measures: int, *, figures: bool = False) -> int:
-    """Return how many steps a report takes, given its number of measures, for a progress bar."""
+    """Return the number of steps of a report, for a progress bar."""
     each = [section.by_measure for section in find_sections().values()]
     steps_of_measure = each.count(True) + 1 + figures  # with its charts, for the page and as files
     return steps_of_measure * measures + each.count(False)
@@ -189,7 +192,7 @@ def gather_contents(
     scores
         Scores of the runs.
     qrels, runs
-        What the scores were computed from; without them, parts about documents are left out.
+        Qrels and runs behind the scores; without them, parts about documents are left out.
     settings
         How the report is made.
     progress
@@ -227,7 +230,7 @@ def gather_contents(
 
 
 def check_settings(settings: Settings) -> None:
-    """Raise where a setting cannot be used."""
+    """Raise if a setting is invalid."""
     check_level(settings.level)
     check_replicates(settings.replicates)
     if not isinstance(settings.rules, ReadingRules):
@@ -249,7 +252,7 @@ def _of_measure(
 def _gather(
     sections: Sections, scope: Scope, progress: Progress | None
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the results of the sections of one measure, or of all, and why some are left out."""
+    """Return the results of the sections of one measure, or of all, and why any are left out."""
     results: dict[str, Any] = {}
     left_out: dict[str, str] = {}
     scope = replace(scope, results=results)
@@ -270,7 +273,7 @@ def _gather(
 def _lists(
     scores: Scores, qrels: Qrels | None, runs: Any, rules: ReadingRules
 ) -> RankedLists | None:
-    """Return the lists that the scores are of, under the same names."""
+    """Return the ranked lists behind the scores; raise if their runs have other names."""
     if isinstance(runs, RankedLists):
         lists = runs
     elif qrels is None or runs is None:
@@ -281,13 +284,13 @@ def _lists(
     if unknown:
         raise InvalidValueError(
             f"the scores are of {enumerate_names(unknown, 3)}, but the runs are named "
-            f"{enumerate_names(lists.runs, 3)}; expected the rules by which the scores were made"
+            f"{enumerate_names(lists.runs, 3)}; expected the reading rules used for the scores"
         )
     return lists
 
 
 def _count_documents(qrels: Qrels | None, lists: RankedLists | None) -> int | None:
-    """Return how many documents qrels and runs mention: the collection has at least these."""
+    """Return the number of documents in qrels and runs, a lower bound on the collection size."""
     if lists is not None:
         return lists.mentioned
     return None if qrels is None else len(set(qrels.documents))
@@ -295,7 +298,7 @@ def _count_documents(qrels: Qrels | None, lists: RankedLists | None) -> int | No
 
 @contextmanager
 def _collected_warnings() -> Iterator[list[str]]:
-    """Collect confir's warnings, which the report shows, instead of raising them one by one."""
+    """Collect confir's warnings, which the report shows."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConfirWarning)

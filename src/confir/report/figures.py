@@ -1,4 +1,4 @@
-"""Which charts does a report have? The same drawings for the page and for files."""
+"""The charts of a report, for the page and as files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def report_figures(
 def _figures_of(
     contents: Contents | MeasureContents, levels: tuple[float, ...]
 ) -> Iterator[Figure]:
-    """Yield the charts of the sections that are there, of one measure or of all."""
+    """Yield the charts of the sections that have a result, of one measure or of all."""
     for section in present_sections(contents).values():
         if section.figures is not None:
             yield from section.figures(contents, levels)
@@ -64,7 +64,7 @@ def write_figures(
 
 
 def _file_names(measures: Iterable[str]) -> dict[str, str]:
-    """Return each measure's name in letters that every file system takes, no two alike."""
+    """Return a distinct file name for each measure, safe on every file system."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for measure in measures:

@@ -1,7 +1,4 @@
-"""What do charts draw? Records as inline data; numbers that are not there become nothing.
-
-NaN is no JSON, and browsers reject a chart that holds it.
-"""
+"""Records as the inline data of charts, with null for missing numbers: NaN is not valid JSON."""
 
 from __future__ import annotations
 

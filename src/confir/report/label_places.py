@@ -1,4 +1,4 @@
-"""Where can names be written beside points, so that they cover neither points nor one another?"""
+"""Where can labels be placed without covering points or each other?"""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Literal, NamedTuple
 Point = tuple[float, float]
 Align = Literal["left", "right", "center"]
 
-# In pixels: a letter's width, a name's height and greatest width, and the radius of a point.
+# In pixels: width of a letter, height and maximum width of a name, radius of a point.
 _LETTER, _LINE, _RADIUS = 6.0, 12.0, 5.0
 LONGEST_NAME = 110
 
-# How far from its point a name may begin, and in which directions, the best first.
+# Distances and directions of a name from its point, the best first.
 _DISTANCES = (9.0, 16.0, 26.0, 38.0, 52.0, 68.0)
 _DIRECTIONS = tuple(math.radians(degrees) for degrees in (0, 180, 90, 270, 45, 315, 135, 225))
 
 
 class LabelPlace(NamedTuple):
-    """Where a name is anchored, in pixels from the lower left, and which way it is aligned."""
+    """Anchor of a name, in pixels from the lower left, and its alignment."""
 
     x: float
     y: float
@@ -43,7 +43,7 @@ def place_labels(
     panel: tuple[float, float],
     texts: Sequence[tuple[Point, str]] = (),
 ) -> dict[int, LabelPlace]:
-    """Return the places of names, by the points that they belong to; there may be none for some.
+    """Return the positions of names, by point; names without room are left out.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def place_labels(
     panel
         Width and height.
     texts
-        What else is written there, centred at points.
+        Other text, centred at points.
     """
     taken = [_Box(x - _RADIUS, x + _RADIUS, y - _RADIUS, y + _RADIUS) for x, y in points]
     taken += [_box(LabelPlace(x, y, "center"), text) for (x, y), text in texts]
@@ -71,7 +71,7 @@ def place_labels(
 
 
 def _around(point: Point) -> Iterator[LabelPlace]:
-    """Yield the places around a point, the nearest first."""
+    """Yield the positions around a point, nearest first."""
     for distance in _DISTANCES:
         for direction in _DIRECTIONS:
             across, up = distance * math.cos(direction), distance * math.sin(direction)

@@ -16,19 +16,19 @@ from confir.report.tables import escape_latex
 
 
 class MethodsText(NamedTuple):
-    """A paragraph about methods, the same for LaTeX, and BibTeX of what they cite."""
+    """The methods paragraph as plain text and LaTeX, and its references in BibTeX."""
 
     paragraph: str
     latex: str
     bibtex: str
 
 
-# The sentences of the sections stand between.
+# The sentences of the sections come in between.
 _FIRST, _LAST = 0, 1000
 
 
 def methods_text(contents: Contents) -> MethodsText:
-    """Return the paragraph that says how a report's numbers were computed."""
+    """Return the paragraph on how the numbers of a report were computed."""
     release = version("confir")
     parts = in_order(
         [
@@ -45,7 +45,7 @@ def methods_text(contents: Contents) -> MethodsText:
 
 
 def _in_latex(sentence: Sentence) -> str:
-    """Return a sentence for LaTeX, with the keys of what it cites."""
+    """Return a sentence for LaTeX, with its citations."""
     cited = f"~\\cite{{{','.join(sentence.cites)}}}" if sentence.cites else ""
     return f"{escape_latex(sentence.text.removesuffix('.'))}{cited}."
 

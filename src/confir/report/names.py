@@ -1,4 +1,4 @@
-"""Names of runs in sentences; each is isolated from the direction of the text around it."""
+"""Names of runs in sentences, isolated from the writing direction of the text around them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Iterable
 
 from confir.errors import enumerate_names
 
-# A sentence names this many things, and counts the rest.
+# A sentence lists this many names, and counts the rest.
 NAMES_SHOWN = 5
 
 
 def isolated(name: str) -> str:
-    """Return a name whose direction of writing does not affect the text around it."""
+    """Return a name whose writing direction does not affect the text around it."""
     return name if name.isascii() else f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
 
 
 def list_runs(runs: Iterable[str]) -> str:
-    """Return the names of runs for a sentence; the first few where they are many."""
+    """Return the names of runs for a sentence; the first few if they are many."""
     return enumerate_names(map(isolated, runs), NAMES_SHOWN)

@@ -1,4 +1,4 @@
-"""How are numbers written? Scores, intervals, shares, p-values and counts, alike everywhere."""
+"""The format of numbers: scores, intervals, shares, p-values and counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SMALLEST_P = 0.00005
 
 
 def number_text(value: float) -> str:
-    """Return a score in four decimals, a count in one, and a dash for none."""
+    """Return a score to four decimals, a large number to one, a dash if missing."""
     return _fixed(value, _decimals(value))
 
 
@@ -28,7 +28,7 @@ def interval_text(mean: float, low: float, high: float) -> str:
 
 
 def limits_text(mean: float, low: float, high: float) -> str:
-    """Return the limits of a mean alone: ``[0.1484, 0.2866]``, a dash for none."""
+    """Return the limits of a mean alone: ``[0.1484, 0.2866]``, a dash if missing."""
     if math.isnan(low) or math.isnan(high):
         return "–"
     decimals = _decimals(mean, low, high)
@@ -36,7 +36,7 @@ def limits_text(mean: float, low: float, high: float) -> str:
 
 
 def difference_text(difference: float, low: float, high: float) -> str:
-    """Return text such as ``+0.0210 [+0.0040, +0.0390]``; what is not known is left out."""
+    """Return text such as ``+0.0210 [+0.0040, +0.0390]``; missing numbers are left out."""
     if math.isnan(low) or math.isnan(high):
         return signed(difference)
     limits = f"[{signed(low)}, {signed(high)}]"
@@ -44,14 +44,14 @@ def difference_text(difference: float, low: float, high: float) -> str:
 
 
 def percent(share: float, digits: int = 10) -> str:
-    """Return a share or a level for a sentence, in few digits: ``95 %``, ``4.6 %``."""
+    """Return a share or a level for a sentence: ``95 %``, ``4.6 %``."""
     if math.isnan(share):
         return "–"
     return f"{Decimal(f'{100 * share:.{digits}g}'):f} %"
 
 
 def share_text(share: float, decimals: int = 1) -> str:
-    """Return a share for a column of shares: ``12.3 %``, a dash for none."""
+    """Return a share for a column of shares: ``12.3 %``, a dash if missing."""
     return "–" if math.isnan(share) else f"{100 * share:.{decimals}f} %"
 
 
@@ -61,16 +61,16 @@ def frequency_text(share: float) -> str:
 
 
 def p_text(p: float) -> str:
-    """Return a p-value in four decimals, never as 0."""
+    """Return a p-value to four decimals, never 0."""
     if math.isnan(p):
         return "–"
     return f"{p:.4f}" if p >= _SMALLEST_P else "<0.0001"
 
 
 def topics_text(counts: Integers) -> str:
-    """Return how many topics means are over: ``60 topics``, or ``40 to 60 topics``.
+    """Return the number of topics of means: ``60 topics``, or ``40 to 60 topics``.
 
-    A count of 0 is that of a run without a mean.
+    Counts of 0, of runs without a mean, are ignored.
     """
     known = counts[counts > 0]
     fewest, most = int(known.min(initial=counts.max())), int(counts.max())
@@ -78,12 +78,12 @@ def topics_text(counts: Integers) -> str:
 
 
 def runs_differ_in_topics(counts: Integers) -> Booleans:
-    """Return by which measures runs have means over unequal numbers of topics: from runs × measures."""
+    """Return for which measures runs have different numbers of topics, from counts runs × measures."""
     return np.array([len(set(column) - {0}) > 1 for column in counts.T.tolist()], bool)
 
 
 def _decimals(*values: float) -> int:
-    """Return the number of decimals for numbers that are read side by side."""
+    """Return the number of decimals for numbers shown together."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     return 4 if largest < 10 else 1
 

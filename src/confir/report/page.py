@@ -1,7 +1,7 @@
 """Which runs are better, how certain is that, and why? One self-contained HTML page.
 
-The page is one file. It loads nothing from the network, and runs only the scripts that it was
-written with: their hashes are part of it.
+The page is one file. It loads nothing from the network, and its content security policy allows only
+its own scripts, by their hashes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from numbers import Integral
 from pathlib import Path
@@ -27,7 +27,6 @@ from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import UnreadableError, counted
 from confir.measures.evaluation import as_scores, evaluate_lists
 from confir.parallel import Progress
-from confir.report.answer import answer_sentences
 from confir.report.contents import (
     Contents,
     MeasureContents,
@@ -41,30 +40,30 @@ from confir.report.methods_text import methods_text
 from confir.report.numbers import percent
 from confir.report.page_data import level_key, page_data, table_data
 from confir.report.script_bundle import ScriptBundle
-from confir.report.sections import Figure
+from confir.report.sections import Figure, answer_sentences
 from confir.resampling.topics import Rng
 from confir.studies import find_sections
 
 DEFAULT_TITLE = "How far can these scores be trusted?"
 
-# The page's own script is made of these.
+# The parts of the page's own script.
 SCRIPTS = ("decimals.js", "page.js")
 
-# More digits than a chart shows, so that the page is small.
+# Still more digits than a chart shows; fewer keep the page small.
 _CHART_DIGITS = 6
 
 
 class Origin(NamedTuple):
-    """Where a page comes from, as its reader should see it.
+    """Where a page comes from, for its reader.
 
     Attributes
     ----------
     files
-        What was read.
+        The files read.
     command
-        What makes the same page again.
+        The command that reproduces the page.
     warnings
-        What was unusual about the input.
+        Warnings about the input.
     """
 
     files: tuple[str, ...] = ()
@@ -83,6 +82,8 @@ def write_report(
     replicates: int = REPLICATES,
     rng: Rng = None,
     documents: int | None = None,
+    judges: Mapping[str, Any] | Sequence[Any] = (),
+    grades: Sequence[str] = (),
     figures: PathLike | None = None,
     origin: Origin | None = None,
     progress: Progress | None = None,
@@ -92,17 +93,20 @@ def write_report(
     Parameters
     ----------
     path, title
-        The page, written whole or not at all; and its heading.
+        The file, written atomically; and the heading of the page.
     scores
-        An `Experiment`; or scores of runs, or what `as_scores` makes them of.
+        An `Experiment`, or scores: anything that `as_scores` takes.
     experiment
-        What scores were computed from; without it, the parts about documents are left out.
+        Qrels and runs behind the scores; without it, the parts about documents are left out.
     level, method, replicates
-        Of the intervals; the method is by default the one that suits the measure.
+        Of the intervals; the default method depends on the measure.
     rng
-        Seed, which the page states, or a generator to draw it from; by default 2006.
+        Seed, which the page states, or a generator to draw one from; by default 2006.
     documents
         Number of documents in the collection; by default those that occur in qrels and runs.
+    judges, grades
+        Qrels of other judges to compare with, as in `compare_judgements`; and how their grades
+        compare where they differ, as ``--grades`` of ``confir judges``.
     figures
         A folder to write the charts to, for papers: SVG and PDF.
     origin
@@ -122,13 +126,13 @@ def write_report(
     if isinstance(scores, Experiment):
         experiment = experiment or scores
     rules = ReadingRules() if experiment is None else experiment.rules
-    settings = Settings(level, method, replicates, _as_seed(rng), documents, rules)
+    settings = Settings(level, method, replicates, _as_seed(rng), documents, rules, judges, grades)
     check_settings(settings)
     scores = evaluate_lists(scores) if isinstance(scores, Experiment) else as_scores(scores)
     lists = None if experiment is None else experiment.lists()
-    if figures is not None:  # before the work: there may be files of others in it
+    if figures is not None:  # checked first: the folder may hold other files
         OutputFolder(as_path("figures", figures), [target])
-    with ScriptBundle() as bundle:  # before the work: without it there is no page
+    with ScriptBundle() as bundle:  # started first: without it there is no page
         contents = gather_contents(
             scores,
             qrels=None if lists is None else lists.qrels,
@@ -144,7 +148,7 @@ def write_report(
 
 
 def _as_seed(rng: Rng) -> int:
-    """Return the seed that a page states: a given one, one from a generator, or the default."""
+    """Return the seed that a page states: the one given, one from a generator, or the default."""
     if rng is None:
         return SEED
     generator = as_generator(rng)
@@ -181,7 +185,11 @@ def render_page(
         origin=source,
         contents=contents,
         settings=contents.settings,
-        sections={study: s for study, s in find_sections().items() if s.anchor},
+        sections={
+            study: section
+            for study, section in find_sections().items()
+            if section.anchor and (section.stays or contents.has(study) or contents.reasons(study))
+        },
         answer=answer_sentences(contents),
         methods=methods_text(contents),
         warnings=tuple(dict.fromkeys((*source.warnings, *contents.warnings))),
@@ -201,19 +209,19 @@ def render_page(
 
 
 def unbroken(text: str) -> str:
-    """Return text whose percentages and intervals are not broken at the end of a line."""
+    """Return text with no-break spaces in percentages and intervals."""
     return re.sub(r"(?<=\d) %|(?<=\[)\S+, \S+(?=\])", lambda m: m[0].replace(" ", "\xa0"), text)
 
 
 def _template(name: str) -> str:
-    """Return a file of the page: ``page.html``, or a study's as ``coverage/section.html``."""
+    """Return a template: ``page.html``, or a study's such as ``coverage/section.html``."""
     study, _, file = name.rpartition("/")
     home = files(f"confir.studies.{study}") if study else files("confir.report") / "templates"
     return (home / file).read_text(encoding="utf-8")
 
 
 def pack(text: str) -> str:
-    """Return text deflated, in letters that HTML leaves alone."""
+    """Return text compressed and base64-encoded."""
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
@@ -222,12 +230,12 @@ def _json(value: Any) -> str:
 
 
 def _hash(script: str) -> str:
-    """Return the hash by which a browser knows a script."""
+    """Return the hash of a script for the content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _tables(contents: Contents) -> Iterator[dict[str, Any]]:
-    """Yield the tables of the parts that the page does not build from its data itself."""
+    """Yield the tables that the page does not build from its data."""
     for measured in contents.measures:
         yield from _tables_of(measured, measured.measure)
     yield from _tables_of(contents, None)
@@ -243,7 +251,7 @@ def _tables_of(
 
 
 def _page_chart(figure: Figure) -> dict[str, Any]:
-    """Return a chart for the page, its title apart: the caption shows it."""
+    """Return a chart for the page, with its title as the caption."""
     spec = figure.drawing.to_dict(validate=False)
     title = spec.pop("title", "")
     datasets = {name: _rounded(records) for name, records in spec.pop("datasets").items()}
@@ -277,7 +285,7 @@ def _rounded(records: Sequence[Record]) -> list[Record]:
 
 
 def single_panel(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the only panel of a chart made of panels; such a chart can fill its place on a page."""
+    """Return the panel of a chart with one panel: only such a chart can fill the page's width."""
     if "facet" in spec:
         inner = spec["spec"]
     elif len(spec.get("concat", ())) == 1:

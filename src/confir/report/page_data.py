@@ -1,4 +1,4 @@
-"""What does the page hold for the reader to switch between? The results, as compact JSON."""
+"""The results that the reader can switch between on the page, as compact JSON."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from confir.report.numbers import number_text
 from confir.report.records import finite_or_none
 from confir.report.tables import Table
 
-# More digits of a topic's score than are shown, so that differences are right in those shown.
+# More digits than shown, so that differences computed on the page are exact in those shown.
 _SCORE_DIGITS = 9
 
 
 def page_data(contents: Contents) -> dict[str, Any]:
-    """Return what the page shows by measure, level, run and pair: that of each section by study."""
+    """Return the data of the page by measure and study."""
     return {
         "runs": list(contents.scores.runs),
         "topics": list(contents.scores.topics),
@@ -40,12 +40,12 @@ def _of_sections(contents: Contents | MeasureContents) -> dict[str, Any]:
 
 
 def level_key(level: float) -> str:
-    """Return a level as the page spells it."""
+    """Return a level as a key of the page's data."""
     return repr(level)
 
 
 def table_data(table: Table) -> dict[str, Any]:
-    """Return a table as the page builds it: texts, and which columns name a row."""
+    """Return a table as data for the page."""
     return {
         "columns": list(table.columns),
         "names": table.names,
@@ -56,7 +56,7 @@ def table_data(table: Table) -> dict[str, Any]:
 
 
 def shown(values: Floats) -> list[float | None]:
-    """Return numbers in the digits in which tables show them; None where there is none."""
+    """Return numbers rounded as tables show them; None for missing ones."""
     return [_shown(value) for value in np.asarray(values, np.float64).reshape(-1).tolist()]
 
 
@@ -65,7 +65,7 @@ def _shown(value: float) -> float | None:
 
 
 def in_full(values: Floats) -> Any:
-    """Return nested lists of scores to compute with, or to draw; None where there is none."""
+    """Return scores as nested lists with more digits; None for missing ones."""
     return _without_nan(np.round(values, _SCORE_DIGITS).tolist())
 
 

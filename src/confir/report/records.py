@@ -19,7 +19,7 @@ from confir.report.tables import Table, to_html, to_latex, to_markdown, to_text
 
 
 def format_result(kind: str, records: Sequence[Record], table: Table) -> str:
-    """Return a result as text in one of OUTPUT_FORMATS: records for programs, the table for readers."""
+    """Return a result as text in one of OUTPUT_FORMATS, from its records or its table."""
     writers: dict[str, Callable[[], str]] = {
         "table": lambda: to_text(table),
         "csv": lambda: _separated(records, ","),
@@ -36,7 +36,7 @@ def format_result(kind: str, records: Sequence[Record], table: Table) -> str:
 
 
 def write_result(path: PathLike, records: Sequence[Record], table: Table) -> None:
-    """Write a result to a file, whole or not at all, in the format that its ending names."""
+    """Write a result to a file, atomically, in the format of its extension."""
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         raise UnknownNameError("ending of an output file", Path(path).name, ENDINGS)
@@ -46,13 +46,13 @@ def write_result(path: PathLike, records: Sequence[Record], table: Table) -> Non
         write_whole(path, format_result(ending[1:], records, table).encode())
 
 
-# A spreadsheet takes text that begins like this for a formula.
+# A spreadsheet reads text that begins like this as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _QUOTED = re.compile(r'["\r\n]')
 
 
 def _separated(records: Sequence[Record], separator: str) -> str:
-    """Return the records for spreadsheets: no text of theirs is a formula, or moves a cursor."""
+    """Return the records for spreadsheets, safe from formulas and control characters."""
     rows = [list(records[0])] if records else []
     rows += [list(record.values()) for record in _without_nan(records)]
     return "".join(
@@ -61,7 +61,7 @@ def _separated(records: Sequence[Record], separator: str) -> str:
 
 
 def _separated_cell(value: Any, separator: str) -> str:
-    """Return a cell, quoted where it must be; text like a formula gets a quote before it."""
+    """Return a cell, quoted if needed; text like a formula is preceded by a quote."""
     if not isinstance(value, str):
         return "" if value is None else str(value)
     text = without_controls(value, keep_blanks=True)
@@ -73,17 +73,17 @@ def _separated_cell(value: Any, separator: str) -> str:
 
 
 def _json(value: Any, indent: int | None = None) -> str:
-    """Return a value as JSON, exactly; what a terminal would obey is escaped."""
+    """Return a value as JSON, with control characters escaped."""
     return escape_controls(json.dumps(value, ensure_ascii=False, indent=indent)) + "\n"
 
 
 def _without_nan(records: Sequence[Record]) -> list[Record]:
-    """Return the records with None for numbers that are not there."""
+    """Return the records with None for missing numbers."""
     return [{key: finite_or_none(value) for key, value in record.items()} for record in records]
 
 
 def finite_or_none(value: Any) -> Any:
-    """Return a value as JSON can hold it: None for a number that is not there or is infinite."""
+    """Return a value for JSON: None for a number that is missing or infinite."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

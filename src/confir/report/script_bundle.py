@@ -1,7 +1,7 @@
-"""Which scripts draw the charts of a page? Vega, Vega-Lite and Vega-Embed, as installed here.
+"""The scripts that draw the charts of a page: Vega, Vega-Lite and Vega-Embed, as installed.
 
-Bundling them takes seconds and holds the interpreter, so that a process of its own does it while
-the results are computed.
+Bundling takes seconds and holds the interpreter lock, so a separate process does it while the
+results are computed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PROGRAM = (
 
 
 class ScriptBundle:
-    """The scripts as one text, made from when the bundle is entered; once for all pages."""
+    """The scripts as one string, built in the background, once for all pages."""
 
     _made: ClassVar[str | None] = None
 
@@ -46,13 +46,13 @@ class ScriptBundle:
                 self._process.kill()
 
     def text(self) -> str:
-        """Return the scripts, as soon as they are made."""
+        """Return the scripts; wait until they are built."""
         if ScriptBundle._made is None:
             ScriptBundle._made = _wrapped(self._wait() or _make())
         return ScriptBundle._made
 
     def _wait(self) -> str:
-        """Return what the process has made; nothing where it could not."""
+        """Return the output of the process; empty if it failed."""
         if self._process is None:
             return ""
         content, _ = self._process.communicate()
@@ -60,10 +60,10 @@ class ScriptBundle:
 
 
 def _start() -> subprocess.Popen[bytes] | None:
-    # No module is taken from the folder that the user happens to be in.
+    # -P: no module is imported from the current directory.
     command = [sys.executable, "-P", "-c", _PROGRAM]
     try:
-        return subprocess.Popen(  # noqa: S603 - this Python, and words of our own
+        return subprocess.Popen(  # noqa: S603 - this Python, with constant arguments
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -81,5 +81,5 @@ def _make() -> str:
 
 
 def _wrapped(bundle: str) -> str:
-    """Return a bundle that leaves no names behind, and whose strings do not end its script."""
+    """Return a bundle without global names, and without the text that would end its script."""
     return "(function(){" + bundle.replace("</script", "<\\/script") + "\n})();"

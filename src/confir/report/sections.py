@@ -1,7 +1,7 @@
-"""What may a study add to the report? A ``SECTION``, which its section.py holds.
+"""A study's part in the report: the ``SECTION`` of its section.py.
 
-The report gathers, draws and writes sections in the order of STUDIES, and knows nothing else of
-them. A section with a place of its own on the page also has a template, section.html.
+The report computes, draws and writes sections in the order of STUDIES. A section with its own part
+of the page also has a template, section.html.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from confir.data.qrels import Qrels
 from confir.data.ranked_lists import RankedLists
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
+from confir.report.charts import chart
+from confir.report.notebook import table_of
 from confir.report.tables import Table
 from confir.studies import find_sections
 
@@ -29,13 +31,13 @@ class Figure(NamedTuple):
     Attributes
     ----------
     part
-        The part of the report that it belongs to, and the name of its files.
+        Part of the report, and file name of the figure.
     drawing
         The altair chart.
     level, measure
-        What it is of; None where it is the same for all. The report adds the measure.
+        What it is of; None if it is the same for all. The report adds the measure.
     by_run
-        Whether it has one panel whose records each name a run, so that the page can filter them.
+        Whether it has one panel with a run in every record, which the page can filter.
     zoomable
         Whether the reader may zoom into its points.
     """
@@ -49,7 +51,7 @@ class Figure(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """A sentence, its place among those of other sections, and the keys of the works it cites."""
+    """A sentence, its position among those of other sections, and the keys of works cited."""
 
     order: int
     text: str
@@ -58,22 +60,22 @@ class Sentence(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """What a section is gathered from.
+    """The input of a section.
 
     Attributes
     ----------
     scores
-        By one measure, or by all.
+        Scores by one measure, or by all.
     settings
         How the report is made.
     qrels, lists
-        What the scores were computed from; None where only the scores are known.
+        What the scores were computed from; None if only the scores are known.
     documents
-        Size of the collection; None where it is not known.
+        Size of the collection; None if it is not known.
     results
-        Those of the sections before, by study.
+        Results of earlier sections, by study.
     measures
-        What was gathered by each measure; empty for a section of one measure.
+        Results by measure; empty for a section of one measure.
     """
 
     scores: Scores
@@ -85,42 +87,42 @@ class Scope:
     measures: tuple[MeasureContents, ...] = ()
 
     def require_lists(self) -> RankedLists:
-        """Return qrels and runs; raise where only the scores are known."""
+        """Return qrels and runs; raise if only the scores are known."""
         if self.lists is None:
             raise InvalidValueError("this part needs qrels and runs, not scores alone")
         return self.lists
 
     def require_runs(self, what: str) -> None:
-        """Raise where there are not two runs."""
+        """Raise if there are not two runs."""
         if len(self.scores.runs) < 2:
-            raise InvalidValueError(f"there is one run; {what} would say nothing of it")
+            raise InvalidValueError(f"there is one run; {what} needs at least 2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section(Generic[Gathered]):
-    """A study's part in the report: how it is gathered and shown; what it lacks is absent.
+    """A study's part in the report: how it is computed and shown.
 
     Attributes
     ----------
     by_measure
-        Whether it is gathered for each measure on its own, or once for all.
+        Whether it is computed for each measure, or once for all.
     gather
-        Returns its result. Where that raises a ConfirError, the section is left out and the page
-        says why; where the section is ``needed``, there is no report.
+        Returns its result, or None if it has nothing to say. If it raises a ConfirError, the
+        section is left out and the page says why; if the section is ``needed``, there is no report.
     anchor, title, heading
-        Its place on the page: id, words of the navigation, and heading; section.html is its body.
-        Without an anchor it has none.
+        Id, text in the navigation, and heading; section.html is the body. Without an anchor it is
+        not on the page.
     stays
-        Whether section.html is shown although the result is left out.
+        Whether section.html is shown even if the result is left out.
     context
-        Returns what section.html needs, as ``own``, beside ``contents``, ``settings``, the numbers
-        of ``runs`` and ``topics``, and the functions ``counted`` and ``percent``.
+        Returns variables of section.html, as ``own``, in addition to ``contents``, ``settings``,
+        the numbers of ``runs`` and ``topics``, and the functions ``counted`` and ``percent``.
     figures
         Yields its charts, those of intervals at the levels given.
     tables
         Yields the tables behind its charts, with the part of each.
     page_data
-        Returns what the page's script needs, as JSON can hold it; None where nothing is known.
+        Returns JSON data for the page's script; None if there is none.
     answer, methods
         Yield its sentences of the answer and of the methods paragraph.
     """
@@ -140,6 +142,26 @@ class Section(Generic[Gathered]):
     methods: Callable[[Contents], Iterable[Sentence]] | None = None
 
 
+def own_chart(
+    study: str, part: str, *, by_run: bool = False, zoomable: bool = False
+) -> Callable[[Any, tuple[float, ...]], Iterator[Figure]]:
+    """Return the ``figures`` of a section that shows the chart of its result and no other."""
+
+    def figures(contents: Any, _: tuple[float, ...]) -> Iterator[Figure]:
+        yield Figure(part, chart(contents[study]), by_run=by_run, zoomable=zoomable)
+
+    return figures
+
+
+def own_table(study: str, part: str) -> Callable[[Any], Iterator[tuple[str, Table]]]:
+    """Return the ``tables`` of a section that shows the table of its result and no other."""
+
+    def tables(contents: Any) -> Iterator[tuple[str, Table]]:
+        yield part, table_of(contents[study])
+
+    return tables
+
+
 def section_sentences(contents: Contents, kind: Literal["answer", "methods"]) -> Iterator[Sentence]:
     """Yield the sentences of all sections for the answer, or for the methods paragraph."""
     for section in find_sections().values():
@@ -148,6 +170,11 @@ def section_sentences(contents: Contents, kind: Literal["answer", "methods"]) ->
             yield from write(contents)
 
 
+def answer_sentences(contents: Contents) -> list[str]:
+    """Return what the report finds by the first measure, most important first."""
+    return [sentence.text for sentence in in_order(section_sentences(contents, "answer"))]
+
+
 def in_order(sentences: Iterable[Sentence]) -> list[Sentence]:
-    """Return sentences in the order of their places; those of the same place stay as they are."""
+    """Return sentences sorted by their position; equal positions keep their order."""
     return sorted(sentences, key=lambda sentence: sentence.order)

@@ -7,32 +7,26 @@ import re
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.control_characters import CONTROL, without_controls
 from confir.order import is_best
-from confir.report.numbers import (
-    runs_differ_in_topics,
-)
+from confir.report.numbers import runs_differ_in_topics
 from confir.report.text_layout import lay_out
 
-if TYPE_CHECKING:  # what is shown need not be loaded to show something else
-    pass
-
-
-# Signs beside a number: significantly better or worse than the baseline.
+# Marks after a number: significantly better or worse than the baseline.
 Mark = Literal["", "▲", "▼"]
 _MARKS_IN_WORDS = {"▲": "better than the baseline", "▼": "worse than the baseline"}
 
-# LaTeX notes are broken at the width of the table, but not into shorter lines than these.
+# LaTeX notes are wrapped at the width of the table, but at least this width.
 _SHORTEST_NOTE_LINE = 60
 
 
 class Cell(NamedTuple):
-    """The text of one cell, whether it stands out, and a sign beside it."""
+    """The text of a cell, whether it is bold, and a mark after it."""
 
     text: str
     strong: bool = False
@@ -41,7 +35,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table to be read.
+    """A table for readers.
 
     Attributes
     ----------
@@ -50,7 +44,7 @@ class Table:
     rows
         Cells of each row.
     note
-        What the numbers are, to stand below the table; a line or several.
+        The note below the table; one line or several.
     names
         Number of leading columns that name the row.
     """
@@ -61,16 +55,34 @@ class Table:
     names: int = 1
 
 
+class RowBeside(NamedTuple):
+    """What stands in a row of its own below the means of each run.
+
+    Attributes
+    ----------
+    label
+        What it is.
+    runs
+        Names of the runs.
+    texts
+        Of each run, one per measure.
+    """
+
+    label: str
+    runs: tuple[str, ...]
+    texts: list[list[str]]
+
+
 def best_runs(mean: Floats, topics: Integers) -> Booleans:
-    """Return which runs have the best mean, by measures that all runs have as many topics by."""
+    """Return which runs have the best mean, by measures with the same number of topics for all."""
     best: Booleans = np.apply_along_axis(is_best, 0, mean) & ~runs_differ_in_topics(topics)
     return best
 
 
 def topics_column(topics: Integers) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
-    """Return heading and cells, one per run, of the number of topics; nothing where all agree.
+    """Return heading and cells, one per run, of the number of topics; nothing if all agree.
 
-    Counts that differ by measure stand in the order of the measures.
+    Counts that differ between measures are listed in the order of the measures.
     """
     if not runs_differ_in_topics(topics).any():
         return (), [() for _ in topics]
@@ -79,7 +91,7 @@ def topics_column(topics: Integers) -> tuple[tuple[str, ...], list[tuple[Cell, .
 
 
 def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> str:
-    """Return a table for the terminal; without a width, lines are as long as they must be."""
+    """Return a table for the terminal; without a width, lines are not wrapped."""
     texts = [[without_controls(name) for name in table.columns], *_marked_texts(table)]
     strong = [[True] * len(table.columns), *([cell.strong for cell in row] for row in table.rows)]
     lines = lay_out(texts, strong if colour else None, names=table.names, width=width)
@@ -88,7 +100,7 @@ def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> 
 
 
 def _marked_texts(table: Table) -> list[list[str]]:
-    """Return the texts of the cells; in columns with marks, room for one stands after each."""
+    """Return the text of the cells; in columns with marks, with room for one after each."""
     marked = {place for row in table.rows for place, cell in enumerate(row) if cell.mark}
     return [
         [
@@ -134,19 +146,19 @@ def to_latex(table: Table) -> str:
 
 
 def _latex_row(cells: Iterable[str]) -> str:
-    """Return a row; one that begins with a bracket would be an option of the row before."""
+    """Return a row; a leading bracket or star would be read as an option of the previous row."""
     row = " & ".join(cells) + r" \\"
     return f"{{}}{row}" if row.startswith(("[", "*")) else row
 
 
 def _latex_cell(cell: Cell) -> str:
-    """Return a cell; its mark takes no room, so that numbers stay one below the other."""
+    """Return a cell; its mark takes no space, so numbers stay aligned."""
     text = f"\\textbf{{{escape_latex(cell.text)}}}" if cell.strong else escape_latex(cell.text)
     return f"{text}\\rlap{{$^{{{_LATEX_MARKS[cell.mark]}}}$}}" if cell.mark else text
 
 
 def _latex_note(table: Table) -> list[str]:
-    """Return the note as rows below the table, broken by hand: a longer line would widen it."""
+    """Return the note as rows below the table, wrapped: a longer line would widen it."""
     if not table.note:
         return []
     rows = [table.columns, *([cell.text for cell in row] for row in table.rows)]
@@ -189,13 +201,13 @@ def _html(text: str) -> str:
     return html.escape(without_controls(text))
 
 
-# What Markdown would interpret: its own signs, the mathematics of some dialects, HTML's entities.
+# What Markdown would interpret: its own syntax, mathematics, HTML entities.
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>()#+!|~$-]|&(?=#?\w+;)")
 _RISKY = re.compile(rf"[\\`*_{{}}<>#!|~$]|\]\(|\]\[|&#?\w+;|{CONTROL}")
 
 
 def escape_markdown(text: str) -> str:
-    """Return text as Markdown shows it; numbers and intervals need no escapes."""
+    """Return text escaped for Markdown; numbers and intervals need no escapes."""
     return _MARKDOWN.sub(r"\\\g<0>", without_controls(text)) if _RISKY.search(text) else text
 
 
@@ -210,6 +222,7 @@ _LATEX_MATHEMATICS = {
     "Σ": r"\Sigma",
     "Φ": r"\Phi",
     "α": r"\alpha",
+    "κ": r"\kappa",
     "γ": r"\gamma",
     "μ": r"\mu",
     "ρ": r"\rho",
@@ -223,7 +236,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\char34{}",  # in every font encoding, unlike its name
+    '"': r"\char34{}",  # works in every font encoding
     "–": "--",
     "§": r"\S{}",
     "…": r"\ldots{}",
@@ -237,5 +250,5 @@ _LATEX = {
 
 
 def escape_latex(text: str) -> str:
-    """Return text in which LaTeX prints every character as is; letters of other scripts stay."""
+    """Return text escaped for LaTeX; letters of other scripts are kept."""
     return "".join(_LATEX.get(sign, sign) for sign in without_controls(text))

@@ -1,4 +1,4 @@
-"""How do columns line up on a terminal? Texts padded, or folded where they are too wide."""
+"""Aligned columns for a terminal: cells padded, or wrapped if they are too wide."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def lay_out(
     texts
         Cells of each row; the first row has the headings.
     strong
-        Which cells are bold; None for no bold at all, as files want it.
+        Which cells are bold; None for no bold, as in files.
     names
         Number of leading columns that are aligned to the left; the others are numbers.
     width
-        Longest line allowed; by default lines are as long as they must be.
+        Maximum length of a line; by default lines are not wrapped.
     """
     widths = [max(map(_places, column)) for column in zip(*texts, strict=True)]
     if width is not None and sum(widths) + _GAP * (len(widths) - 1) > width:
@@ -34,7 +34,7 @@ def lay_out(
 
 
 def _places(text: str) -> int:
-    """Return how many places of a terminal a text takes: letters of some scripts take two."""
+    """Return the width of text on a terminal: letters of some scripts take two columns."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -45,7 +45,7 @@ def _places(text: str) -> int:
 def _aligned_lines(
     texts: Texts, strong: Strong | None, names: int, widths: Sequence[int]
 ) -> list[str]:
-    """Return lines padded by hand: of many thousand rows, rich takes seconds."""
+    """Return padded lines; rich would take seconds for many thousand rows."""
     lines = []
     for row, texts_of_row in enumerate(texts):
         cells = []
@@ -58,7 +58,7 @@ def _aligned_lines(
 
 
 def _folded_lines(texts: Texts, strong: Strong | None, names: int, width: int) -> list[str]:
-    """Return lines of at most the width, with cells folded where they must be."""
+    """Return lines of at most the width, with cells wrapped."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

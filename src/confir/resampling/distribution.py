@@ -22,24 +22,24 @@ Resampled = Literal["topics", "documents"]
 class SamplingDistribution:
     """A statistic of C columns (runs × measures), and how it varies over resampled data.
 
-    Fields that a source of variation does not provide are None; a method that needs one says so.
+    Fields that are not available are None; a method that needs one raises.
 
     Attributes
     ----------
     labels
-        What each column is, for messages: (run, measure).
+        (run, measure) of each column, for messages.
     estimate
-        The statistic on the data themselves (C).
+        The statistic on the observed data (C).
     count
-        Topics that each column has scores for (C).
+        Number of topics with scores (C).
     df
         Degrees of freedom of the standard error: count - 1, infinite for documents (C).
     support
         Whether the column holds scores in [0, 1] (C).
     resampled
-        What was resampled in each replicate.
+        What was resampled.
     sample
-        Scores, topics × C, NaN where missing; None where the statistic is not their mean.
+        Scores, topics × C, NaN where missing; None unless the statistic is their mean.
     se
         Standard error of the estimate (C).
     acceleration
@@ -53,9 +53,11 @@ class SamplingDistribution:
     dropped
         Replicates on which the statistic is undefined (C); they are NaN in ``replicates``.
     seed, draws
-        For methods that draw numbers of their own: from which seed, and how many.
+        Seed and number of draws of methods that draw their own random numbers.
     epsilon
-        For methods that clip scores before they take logits: how far from 0 and 1.
+        Distance from 0 and 1 to which scores are clipped before the logit.
+    independent
+        Whether the estimate is from one simple random sample of topics.
     """
 
     labels: tuple[tuple[str, str], ...]
@@ -74,9 +76,10 @@ class SamplingDistribution:
     seed: int = 0
     draws: int = REPLICATES
     epsilon: float = LOGIT_EPSILON
+    independent: bool = True
 
     def require(self, name: str) -> Floats:
-        """Return a field, or raise where this distribution lacks it."""
+        """Return a field; raise if this distribution lacks it."""
         field: Floats | None = getattr(self, name)
         if field is None:
             raise UnsupportedMethodError(f"this sampling distribution has no {name}")
@@ -84,7 +87,7 @@ class SamplingDistribution:
 
     @property
     def over(self) -> Resampled:
-        """What interval methods must serve: documents, wherever they vary."""
+        """What is resampled, for the choice of an interval method: documents, if they vary."""
         return "documents" if "documents" in self.resampled else "topics"
 
     def provides(self, name: str) -> bool:
@@ -100,7 +103,7 @@ class SamplingDistribution:
     def replicate_logits(self) -> Floats:
         """The logits of the replicates; ±∞ where a replicate is 1 or 0."""
         replicates = self.require("replicates")
-        return logit(np.clip(replicates, 0.0, 1.0))  # past the ends by rounding only
+        return logit(np.clip(replicates, 0.0, 1.0))  # outside [0, 1] by rounding only
 
     @cached_property
     def logit_moments(self) -> tuple[Floats, Floats]:
@@ -135,8 +138,8 @@ class SamplingDistribution:
     def logit_t(self) -> Floats:
         """The studentised replicates on the logit scale, se there by the delta method.
 
-        Replicates without variance are ±∞ by the sign of their deviation, so that a limit can
-        become 0 or 1; undefined ones are NaN.
+        Replicates without variance are ±∞ by the sign of their deviation, so a limit can be 0 or
+        1; undefined ones are NaN.
         """
         replicates, se = self.require("replicates"), self.require("replicate_se")
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -158,7 +161,7 @@ class SamplingDistribution:
         return np.sort(self.logit_t, axis=0)
 
     def ascending(self, values: Callable[[SamplingDistribution], Floats]) -> Floats:
-        """Return what a function makes of the replicates, in ascending order; sorted only once."""
+        """Return a function of the replicates in ascending order, sorted only once."""
         if values not in self._ascending:
             self._ascending[values] = np.sort(values(self), axis=0)
         return self._ascending[values]
@@ -183,7 +186,7 @@ def quantile_of_sorted(ordered: Floats, probability: float | Floats, count: Inte
     probability
         One for all columns, or one for each.
     count
-        How many of the first rows count in each column; columns with none give NaN.
+        Number of leading rows to use in each column; NaN for columns with none.
     """
     columns = np.arange(ordered.shape[1])
     place = np.clip(probability, 0.0, 1.0) * np.maximum(count - 1, 0)
@@ -194,16 +197,16 @@ def quantile_of_sorted(ordered: Floats, probability: float | Floats, count: Inte
 
 
 def interpolate(low: Floats, high: Floats, part: Floats) -> Floats:
-    """Return what lies at a part of the way from one value to another; either may be infinite."""
+    """Return the linear interpolation between two values, either of which may be infinite."""
     with np.errstate(invalid="ignore"):
         between = (1.0 - part) * low + part * high
     return np.where((part == 0) | (low == high), low, between)
 
 
 def count_below(ordered: Floats, value: Floats) -> Integers:
-    """Return how many entries of each ascending column lie below its value; NaN lie above.
+    """Return the number of entries of each ascending column below its value; NaN count as above.
 
-    All columns are searched at once, by halving.
+    A binary search of all columns at once.
     """
     columns = np.arange(ordered.shape[1])
     low = np.zeros(len(columns), np.int64)

@@ -1,8 +1,8 @@
 """How often each document occurs in a resampled collection, and the ranks that follow.
 
-Counts come from a generator without state: a word for each (seed, docid, replicate), so that a
-document has the same count in every topic, run and measure, whatever else is computed beside it.
-Each kernel is a plain function that numba compiles, with a twin in numpy that gives the same bits.
+Counts come from a counter-based generator: one word per (seed, docid, replicate), so a document has
+the same count in every topic, run and measure, whatever else is computed. Each kernel is a plain
+function that numba compiles, with a numpy version that gives the same bits.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
 _S27, _S30, _S31, _S32 = (np.uint64(shift) for shift in (27, 30, 31, 32))
 
-# A Poisson(1) count exceeds this less often than once in 2³² draws, so that no table needs more.
+# A Poisson(1) count exceeds this less than once in 2³² draws.
 MOST_COPIES = 12
 
 
 def _poisson_thresholds() -> npt.NDArray[np.uint32]:
-    """Return ``2³² · P(count >= j)`` for j = 1, 2, …: a count is how many exceed a 32-bit draw."""
+    """Return ``2³² · P(count >= j)`` for j = 1, 2, …: a count is the number above a 32-bit draw."""
     chance = [math.exp(-1) / math.factorial(k) for k in range(40)]
     tails = [sum(chance[:j:-1]) + chance[j] for j in range(1, MOST_COPIES + 1)]
     return np.array([round(2**32 * tail) for tail in tails], np.uint32)
@@ -57,7 +57,7 @@ def seeded_keys(keys: Words, seed: int) -> Words:
 
 
 def mix_words(words: Words) -> Words:
-    """Return words mixed so that near ones end far apart: SplitMix64's output function."""
+    """Return hashed words: the output function of SplitMix64."""
     mixed = (words ^ (words >> _S30)) * _FIRST_FACTOR
     mixed = (mixed ^ (mixed >> _S27)) * _SECOND_FACTOR
     result: Words = mixed ^ (mixed >> _S31)
@@ -65,7 +65,7 @@ def mix_words(words: Words) -> Words:
 
 
 class DocumentKernels(NamedTuple):
-    """What is computed for one topic and a block of replicates.
+    """Functions for one topic and a block of replicates.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def _draw_counts(
     """Fill the counts (documents × replicates) of replicates from ``first`` on."""
     steps = np.arange(first + 1, first + 1 + counts.shape[1], dtype=np.uint64) * _STEP
     drawn = (mix_words(keys[:, None] + steps) >> _S32).astype(np.uint32)
-    # The thresholds fall: as many exceed a draw as remain after its place among them ascending.
+    # Thresholds descend: those above a draw are the rest after its position in ascending order.
     below = np.searchsorted(thresholds[::-1], drawn, side="right")
     counts[:] = len(thresholds) - below
 
@@ -111,7 +111,7 @@ def _place_documents(
     copies: Integers,
     depth: Integers,
 ) -> None:
-    """Fill in where the recorded documents of each list stand, list by list in rank order."""
+    """Fill in the positions of the recorded documents of each list, in rank order."""
     row = 0
     for place in range(len(offsets) - 1):
         listed = documents[offsets[place] : offsets[place + 1]]
@@ -153,7 +153,7 @@ def _average_precisions(
             scores[place] = np.where(total > 0, score, np.nan) / np.maximum(total, 1)
 
 
-# For numba. Replicates are the inner loop, so that it works on many of them at once.
+# For numba. Replicates are the inner loop, which vectorises.
 
 
 def _draw_counts_loop(
@@ -245,7 +245,7 @@ PLAIN_KERNELS = DocumentKernels(_draw_counts, _place_documents, _average_precisi
 
 @cache
 def compile_kernels() -> DocumentKernels | None:
-    """Return the compiled kernels, or None where numba is not installed or switched off."""
+    """Return the compiled kernels, or None if numba is missing or disabled."""
     return compile_with_numba(_build)
 
 

@@ -1,4 +1,4 @@
-"""How do scores vary over resampled collections? By topic, by mean, and by difference."""
+"""How scores vary over resampled collections: topics, means and differences."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from confir.resampling.variance_components import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentReplicates:
-    """Scores on every topic, and how they vary over resampled collections.
+    """Scores on every topic, and on every resampled collection.
 
     Attributes
     ----------
     scores
-        The scores themselves: topics × runs × measures; NaN where a topic has no relevant document
-        for the measure, or the run lacks it and missing topics are dropped.
+        The observed scores: topics × runs × measures; NaN where a topic has no relevant document
+        for the measure, or the run lacks the topic and missing topics are dropped.
     values
         The score on each replicate, measures × runs × topics × replicates; NaN as above, and where
         the replicate has no relevant document.
@@ -44,11 +44,11 @@ class DocumentReplicates:
     depth
         Length of each list, runs × topics.
     acceleration
-        Acceleration of BCa, measures × runs × topics; None where it was not asked for.
+        Acceleration of BCa, measures × runs × topics; None if not requested.
     seed
-        What the counts were drawn from; topics drawn beside them take it too.
+        Seed of the counts, and of topics that are drawn with them.
     left_out
-        Topics without a relevant document, which no collection can score.
+        Topics without a relevant document, which have no score on any collection.
     """
 
     scores: Scores
@@ -88,11 +88,11 @@ class DocumentReplicates:
         return dropped
 
     def measure_place(self, measure: str) -> int:
-        """Return the place of a measure among the measures."""
+        """Return the index of a measure."""
         return self.measures.index(as_choice("measure", measure, self.measures))
 
     def run_place(self, run: str) -> int:
-        """Return the place of a baseline among the runs."""
+        """Return the index of a baseline."""
         return self.runs.index(as_choice("baseline", run, self.runs, "run"))
 
     def estimates(self, measure: int) -> Floats:
@@ -102,9 +102,9 @@ class DocumentReplicates:
     def topic_distribution(
         self, measure: str, *, epsilon: float = LOGIT_EPSILON
     ) -> SamplingDistribution:
-        """Return the distribution of each topic's score alone: a column per run and topic.
+        """Return the distribution of each topic's score: one column per run and topic.
 
-        Logits keep ``epsilon`` from 0 and 1.
+        Scores are clipped to [epsilon, 1 - epsilon] before the logit.
         """
         place = self.measure_place(measure)
         estimate = self.estimates(place).reshape(-1)
@@ -116,7 +116,7 @@ class DocumentReplicates:
         return replace(distribution, epsilon=epsilon)
 
     def joint_weights(self) -> Floats:
-        """Return weights of topics for each replicate, drawn beside its documents: B × topics."""
+        """Return weights of topics for each replicate, drawn with its documents: B × topics."""
         rng = np.random.default_rng([self.seed, len(self.topics)])
         return topic_weights(len(self.topics), self.replicates, rng)
 
@@ -135,11 +135,11 @@ class DocumentReplicates:
         measure
             One of the measures.
         summary
-            A name in SUMMARIES; what it averages is not transformed back.
+            A name in SUMMARIES; the mean is not transformed back.
         with_topics
-            Whether topics vary as well as documents: `variance_components` says how much.
+            Whether topics vary as well as documents, as `variance_components` estimates.
         epsilon
-            How far logits keep from 0 and 1.
+            Distance from 0 and 1 to which scores are clipped before the logit.
         """
         place = self.measure_place(measure)
         bounded = summary == "mean" and bool(bounded_measures(self.scores)[place])
@@ -158,8 +158,8 @@ class DocumentReplicates:
     ) -> SamplingDistribution:
         """Return the distribution of each other run's mean minus the baseline's.
 
-        A topic counts where both runs have a score. Pairs share documents: a replicate is one
-        collection. Parameters are those of `summary_distribution`.
+        Over topics with scores of both runs, which are evaluated on the same replicates.
+        Parameters as in `summary_distribution`.
         """
         columns = self._columns(measure, summary, baseline, epsilon)
         return self._means(columns, bounded=False, with_topics=with_topics)
@@ -172,9 +172,9 @@ class DocumentReplicates:
         baseline: str | None = None,
         epsilon: float = LOGIT_EPSILON,
     ) -> VarianceComponents:
-        """Return where the variance of means comes from, or of differences from a baseline's.
+        """Return the variance components of means, or of differences from a baseline.
 
-        Parameters are those of `summary_distribution`; columns are runs, without the baseline.
+        Parameters as in `summary_distribution`; columns are runs, without the baseline.
         """
         return self._over_collections(self._columns(measure, summary, baseline, epsilon)).components
 
@@ -192,7 +192,7 @@ class DocumentReplicates:
         other = self.run_place(baseline)
         kept = [r for r in range(len(self.runs)) if r != other]
         if not kept:
-            raise InvalidValueError(f"there is no run beside the baseline {baseline!r} to compare")
+            raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
         base = forward(values[other])
         return _Columns(
             tuple((self.runs[r], measure) for r in kept),
@@ -201,7 +201,7 @@ class DocumentReplicates:
         )
 
     def _over_collections(self, columns: _Columns) -> _MeansOverCollections:
-        """Return the means over topics on each replicate, and their components of variance."""
+        """Return the means over topics on each replicate, and their variance components."""
         means, within = [], []
         for values in columns.values:
             means.append(mean_over_topics(values))
@@ -256,20 +256,20 @@ class _Columns(NamedTuple):
 
 
 class _MeansOverCollections(NamedTuple):
-    """Means over topics on each replicate, columns × replicates, and their components of variance."""
+    """Means over topics on each replicate, columns × replicates, and their variance components."""
 
     replicates: Floats
     components: VarianceComponents
 
 
 def check_sample(sample: DocumentReplicates) -> None:
-    """Raise where something else was given for resampled scores."""
+    """Raise if this is not the result of `resample_documents`."""
     if not isinstance(sample, DocumentReplicates):
         raise invalid("sample", sample, "what resample_documents returns")
 
 
 def transform_of(summary: str, epsilon: float = LOGIT_EPSILON) -> Transform:
-    """Return what a summary averages over topics, logits kept so far from 0 and 1."""
+    """Return the transformation that a summary averages, scores clipped by epsilon for logits."""
     as_choice("summary", summary, SUMMARIES)
     if summary == "logit-mean":
         return lambda score: clipped_logit(score, epsilon)
@@ -286,7 +286,7 @@ def _distribution(
     acceleration: Floats | None = None,
     components: VarianceComponents | None = None,
 ) -> SamplingDistribution:
-    """Return a sampling distribution from columns × replicates; with components, over topics too."""
+    """Return a sampling distribution from columns × replicates; with components, also over topics."""
     return SamplingDistribution(
         labels=labels,
         estimate=estimate,

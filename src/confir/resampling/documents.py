@@ -1,25 +1,28 @@
 """The bootstrap over documents ([Cormack2006]): what if the collection had other documents?
 
-A replicate is one resampled collection: every document stands in it k times, k from Poisson(1),
-the same k in every topic, run and measure. Lists and qrels are not expanded: a document's copies
-only move the others down, which `Rankings` says in full.
+A replicate is one resampled collection: every document occurs k times, k from Poisson(1), the same
+k in every topic, run and measure. Lists and qrels are not expanded: copies of a document only move
+others down (see `Rankings`).
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
 from confir.arguments import as_choice, as_flag, as_function, as_generator
-from confir.data.experiment import Experiment, Missing, ReadingRules, as_experiment
-from confir.data.files import PathLike
-from confir.data.formats.trec_files import NameBy
-from confir.data.qrels import Intents
+from confir.data.experiment import (
+    Experiment,
+    Missing,
+    ReadingOptions,
+    ReadingRules,
+    as_experiment,
+    takes_rules,
+)
 from confir.data.ranked_lists import RankedLists
-from confir.data.rankings import TiePrecision
 from confir.data.scores import Scores
 from confir.defaults import DOCUMENT_REPLICATES
 from confir.errors import (
@@ -60,10 +63,11 @@ DocumentStatistic = Literal[
 ]
 DOCUMENT_STATISTICS: tuple[DocumentStatistic, ...] = get_args(DocumentStatistic)
 
-# From this many listed documents × replicates on, loading compiled kernels pays off.
+# From this many retrieved documents × replicates on, loading compiled kernels pays off.
 _WORTH_COMPILING = 200_000_000
 
 
+@takes_rules
 def bootstrap_documents(
     qrels: Experiment | Any,
     runs: Any = None,
@@ -74,20 +78,18 @@ def bootstrap_documents(
     with_topics: bool = False,
     replicates: int = DOCUMENT_REPLICATES,
     rng: Rng = None,
-    rel: int = 1,
-    depth: int | None = None,
-    missing: Missing = "zero",
+    **rules: Unpack[ReadingOptions],
 ) -> SamplingDistribution:
     """Return the distribution of a statistic over resampled collections.
 
     Parameters
     ----------
-    qrels, runs, measures, rel, depth, missing
+    qrels, runs, measures, **rules
         As in `evaluate`, by default AP; topics without relevant documents are left out.
     statistic
         "score" (one column per run and topic, for one measure); "mean", "geometric-mean" or
         "logit-mean" over topics; or one of their differences from the baseline's. Geometric and
-        logit means stay on the scale on which they are averaged.
+        logit means stay on the log and logit scale.
     baseline
         The run that the others are compared with.
     with_topics
@@ -107,18 +109,14 @@ def bootstrap_documents(
         measures,
         replicates=replicates,
         rng=rng,
-        rel=rel,
-        depth=depth,
-        missing=missing,
         jackknife=statistic == "score",
+        **rules,
     )
     if baseline is not None:
         as_choice("baseline", baseline, resampled.runs, "run")
     if statistic == "score":
         if len(resampled.measures) > 1 or with_topics:
-            raise InvalidValueError(
-                "the scores of single topics are for one measure, no topics drawn"
-            )
+            raise InvalidValueError("statistic 'score' takes one measure, and no with_topics")
         return resampled.topic_distribution(resampled.measures[0])
     summary = statistic.removesuffix("difference").removesuffix("-") or "mean"
     parts = [
@@ -153,6 +151,7 @@ def _interleave(parts: Sequence[SamplingDistribution]) -> SamplingDistribution:
     )
 
 
+@takes_rules
 def resample_documents(
     qrels: Experiment | Any,
     runs: Any = None,
@@ -160,20 +159,15 @@ def resample_documents(
     *,
     replicates: int = DOCUMENT_REPLICATES,
     rng: Rng = None,
-    rel: int = 1,
-    depth: int | None = None,
-    missing: Missing = "zero",
-    intents: PathLike | Intents | None = None,
-    name_by: NameBy = "file",
-    tie_precision: TiePrecision = "double",
     jackknife: bool = False,
     progress: Progress | None = None,
+    **rules: Unpack[ReadingOptions],
 ) -> DocumentReplicates:
     """Return the scores of every run, topic and measure on resampled collections.
 
     Parameters
     ----------
-    qrels, runs, measures, rel, depth, missing, intents, name_by, tie_precision
+    qrels, runs, measures, **rules
         As in `evaluate`, by default AP; topics without relevant documents are left out.
     replicates, rng
         Number of replicates, and seed or generator.
@@ -186,17 +180,15 @@ def resample_documents(
     as_flag("jackknife", jackknife)
     as_function("progress", progress)
     generator = as_generator(rng)
-    rules = ReadingRules(rel, depth, missing, name_by, tie_precision, intents)
-    experiment = as_experiment(qrels, runs, rules)
-    rules = experiment.rules
-    wanted = resampled_measures(chosen_measures(experiment, measures, ["AP"]), rules.rel)
+    experiment = as_experiment(qrels, runs, ReadingRules(**rules))
+    wanted = resampled_measures(chosen_measures(experiment, measures, ["AP"]), experiment.rules.rel)
     return resample_lists(
         experiment.lists(),
         wanted,
         replicates=replicates,
         rng=generator,
-        depth=rules.depth,
-        missing=rules.missing,
+        depth=experiment.rules.depth,
+        missing=experiment.rules.missing,
         jackknife=jackknife,
         progress=progress,
     )
@@ -256,14 +248,14 @@ def resample_lists(
 
 
 def choose_kernels(cells: int) -> DocumentKernels:
-    """Return compiled kernels where there are enough listed documents × replicates to pay off."""
+    """Return compiled kernels if retrieved documents × replicates are enough to pay off."""
     loaded = compile_kernels.cache_info().currsize > 0
     compiled = compile_kernels() if loaded or cells >= _WORTH_COMPILING else None
     return compiled or PLAIN_KERNELS
 
 
 def resampled_measures(measures: Any, rel: int = 1) -> list[Measure | ListMeasure]:
-    """Return the measures that names stand for; raise where one cannot be resampled."""
+    """Return the measures of some names; raise if one cannot be resampled."""
     wanted: list[Measure | ListMeasure] = []
     for measure in parse_measures(measures, rel):
         if not isinstance(measure, Measure | ListMeasure):
@@ -276,7 +268,7 @@ def resampled_measures(measures: Any, rel: int = 1) -> list[Measure | ListMeasur
 
 
 def _with_relevant(lists: RankedLists) -> tuple[RankedLists, tuple[str, ...]]:
-    """Return the topics that have relevant documents, and the others, which a warning names."""
+    """Return the lists of topics with relevant documents, and warn of the other topics."""
     qrels = lists.qrels
     levels, counts = qrels.count_by_gain()
     kept = counts[:, levels >= 1].sum(axis=1) > 0
@@ -289,7 +281,7 @@ def _with_relevant(lists: RankedLists) -> tuple[RankedLists, tuple[str, ...]]:
         )
     warnings.warn(
         f"the qrels have no relevant document for {len(names)} of {len(qrels.topics)} topics "
-        f"({enumerate_names(names)}), which are left out: no resampled collection can score them; "
+        f"({enumerate_names(names)}), which are left out: they have no score on any resampled collection; "
         "evaluate includes them, 0 by most measures",
         TopicWarning,
         stacklevel=4,

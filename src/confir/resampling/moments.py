@@ -1,8 +1,8 @@
-"""How is a statistic distributed over resampled topics? By moments of the resampled scores."""
+"""The distribution of a statistic over resampled topics, from moments of the resampled scores."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ from confir.errors import InvalidValueError
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.statistics import UNIT, Statistic, WeightedStatistic
 
-# Var* below this share of the second moment is rounding, not variance.
+# A variance below this share of the second moment is rounding error.
 ROUNDING = 1e-13
 
 
@@ -42,7 +42,7 @@ def smooth_distribution(
         estimate = np.asarray(statistic.value(*means), np.float64)
         constant = np.array([_constant(value) for value in values]).all(axis=0)
         se = np.sqrt(squares / (count * (count - 1.0)))
-        # Differences and ratios that are all equal may still vary by rounding.
+        # Constant differences and ratios may still vary by rounding.
         size = sum(np.abs(slope * mean) for slope, mean in zip(slopes, means, strict=True))
         se = np.where(constant | (se <= ROUNDING * size), 0.0, se)
         acceleration = powers.sum(axis=0) / (6.0 * squares**1.5)
@@ -77,16 +77,16 @@ def _influence(slopes: Sequence[Floats], deviations: list[Floats]) -> Floats:
 
 
 def _constant(value: Floats) -> Booleans:
-    """Whether all scores of a column are equal; missing ones do not count."""
+    """Whether all scores of a column are equal; missing ones are ignored."""
     varies: Booleans = np.fmin.reduce(value, axis=0) < np.fmax.reduce(value, axis=0)
     return ~varies
 
 
 class _Moments:
-    """Moments of the resampled scores, as matrix products: columns × replicates inside.
+    """Moments of the resampled scores, as matrix products: columns × replicates.
 
-    Deviations from the sample's mean are resampled rather than scores, which keeps the variance of
-    a replicate free of cancellation.
+    Deviations from the sample mean are resampled rather than scores, to avoid cancellation in the
+    variance of a replicate.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class _Moments:
         self.weights = weights
         self.needs = needs
         self.topics = len(present)
-        # The share of a replicate's draws that fell on topics with a score.
+        # The share of draws of topics with a score, by replicate.
         self.share = None if weights is None or present.all() else present.T @ weights.T
         self.first = [] if weights is None else [self._resample(d) for d in deviations]
 
@@ -146,7 +146,7 @@ class _Moments:
 
     @cached_property
     def central_second(self) -> Floats:
-        """The variance (ddof=0) of the one variable on each replicate; rounding is set to 0."""
+        """The variance (ddof=0) of the variable on each replicate; rounding error is set to 0."""
         mean = self.first[0]
         variance = self._resample(np.square(self.deviations[0]))
         square = np.square(mean)
@@ -187,10 +187,10 @@ class _Moments:
 
 
 def _exact_at_ends(mean: Floats, deviations: Floats, replicates: Floats) -> Floats:
-    """Set replicate means of 0 and 1 exactly, where all topics drawn score so; return them.
+    """Return replicate means, exactly 0 or 1 where all topics drawn score 0 or 1.
 
-    Rounding would leave 1e-18 where a replicate is 0, whose logit is finite. Any other replicate
-    is further from the end than half of the next score's share in a mean.
+    Rounding would leave 1e-18 for 0, with a finite logit. Any other replicate is further from the
+    bound than half the contribution of the next score to a mean.
     """
     for nearest, none, beyond in ((np.min, np.inf, np.less), (np.max, -np.inf, np.greater)):
         extreme = nearest(deviations, axis=0)
@@ -214,19 +214,45 @@ def function_distribution(
     labels: tuple[tuple[str, str], ...],
     support: Booleans,
 ) -> SamplingDistribution:
-    """Return the distribution of a user's statistic; se and acceleration by the jackknife."""
-    topics = len(scores)
+    """Return the distribution of a user-defined statistic; se and acceleration by the jackknife."""
+
+    def statistic(drawn: Floats) -> Floats:
+        return _apply(function, drawn, scores)
+
+    return jackknife_distribution(statistic, len(scores), weights, labels, support)
+
+
+def jackknife_distribution(
+    statistic: Callable[[Floats], Floats],
+    topics: int,
+    weights: Floats | None,
+    labels: tuple[tuple[str, str], ...],
+    support: Booleans,
+) -> SamplingDistribution:
+    """Return the distribution of any statistic of weighted topics.
+
+    Parameters
+    ----------
+    statistic
+        From weights, replicates × topics, rows of which sum to 1, to replicates × columns.
+    topics
+        Number of topics.
+    weights
+        Replicate weights; None where no method resamples.
+    labels, support
+        What each column is, and whether it lies in [0, 1].
+    """
     even = np.full((1, topics), 1.0 / topics)
     without_one = (1.0 - np.eye(topics)) / max(topics - 1, 1)
-    estimate = _apply(function, even, scores)[0]
-    influence = (topics - 1) * (estimate - _apply(function, without_one, scores))
+    estimate = statistic(even)[0]
+    influence = (topics - 1) * (estimate - statistic(without_one))
     influence -= influence.mean(axis=0)
     squares = np.square(influence).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         se = np.sqrt(squares / (topics * (topics - 1.0)))
         se = np.where(se <= ROUNDING * np.abs(estimate), 0.0, se)
         acceleration = (influence**3).sum(axis=0) / (6.0 * squares**1.5)
-    replicates = None if weights is None else np.asfortranarray(_apply(function, weights, scores))
+    replicates = None if weights is None else np.asfortranarray(statistic(weights))
     return SamplingDistribution(
         labels=labels,
         estimate=estimate,
@@ -242,7 +268,7 @@ def function_distribution(
 
 
 def _apply(function: WeightedStatistic, weights: Floats, scores: Floats) -> Floats:
-    """Return a user's statistic on each row of weights, checked for its shape."""
+    """Return a user-defined statistic for each row of weights; raise if its shape is wrong."""
     result = np.asarray(function(weights, scores), np.float64)
     if result.shape != (len(weights), scores.shape[1]):
         raise InvalidValueError(

@@ -1,4 +1,4 @@
-"""Statistics of runs: smooth functions of means over topics, or users' functions."""
+"""Statistics of runs: smooth functions of means over topics, or user-defined functions."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Statistic:
     name
         Its name in options and results.
     variables
-        From scores and, for a comparison, those of the baseline, to what is averaged.
+        From scores and, for a comparison, those of the baseline, to the variables averaged.
     value, slopes
-        The statistic as a function of those averages, and its partial derivatives.
+        The statistic as a function of those means, and its partial derivatives.
     compares
         Whether it needs a baseline.
     bounded

@@ -7,11 +7,12 @@ t* of many pairs says what chance alone makes of them together, correlations inc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Floats, Integers
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.topics import topic_weights
@@ -19,8 +20,13 @@ from confir.resampling.topics import topic_weights
 # Replicates taken together, so that the t* of one run against all others stay in the cache.
 _REPLICATES_AT_ONCE = 512
 
-# From so many topics on, means are normal: the runs' covariances replace resampled topics.
+# Weights and means held at once: replicates × topics or runs.
+_NUMBERS_AT_ONCE = 1 << 24
+
+# From so many topics on, means are normal: the runs' covariances replace resampled topics. Those of
+# more runs take too long.
 NORMAL_TOPICS = 5_000
+_MOST_NORMAL_RUNS = 2_000
 
 # Topics drawn show the same difference where its square is so many times their variance, up to
 # rounding; the variance may then be negative, too.
@@ -29,6 +35,8 @@ _CONSTANT_RATIO = 1e12
 
 class Maxima(NamedTuple):
     """The largest t* of each run against the others: runs × replicates; -∞ where no pair varies.
+
+    There are no replicates where topics are too many to resample: Bonferroni's t serves alone.
 
     Attributes
     ----------
@@ -52,6 +60,7 @@ def studentised_maxima(
     replicates: int,
     rng: np.random.Generator,
     runs: Sequence[int] | None = None,
+    floor: float = 0.0,
 ) -> Maxima:
     """Return the largest t* of runs against all others, by one measure.
 
@@ -65,40 +74,95 @@ def studentised_maxima(
         Number of replicates, and where they are drawn from.
     runs
         Numbers of the runs to compare with the others; by default all of them.
+    floor
+        The least variance of differences that se* is computed from.
     """
+    chosen = None if runs is None else np.asarray(runs)
+    empty = np.empty((values.shape[1] if chosen is None else len(chosen), 0))
+    parts = [Maxima(empty, empty)]
+    for pairs, size in _draw_pairs(values, replicates, rng):
+        found = run_in_threads(partial(_maxima, pairs, chosen, floor), _blocks(size))
+        above, below = (np.concatenate(part, axis=1) for part in zip(*found, strict=True))
+        parts.append(Maxima(_root(above * pairs.scale), _root(below * pairs.scale)))
+    return Maxima(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
+
+
+def largest_statistics(
+    values: Floats,
+    replicates: int,
+    rng: np.random.Generator,
+    runs: Sequence[int] | None = None,
+    floor: float = 0.0,
+) -> Floats:
+    """Return the largest |t*| of all pairs in each replicate: that of `studentised_maxima`, faster.
+
+    Parameters are those of `studentised_maxima`.
+    """
+    chosen = None if runs is None else np.asarray(runs)
+    parts = [np.empty(0)]
+    for pairs, size in _draw_pairs(values, replicates, rng):
+        found = run_in_threads(partial(_largest, pairs, chosen, floor), _blocks(size))
+        parts.append(_root(np.concatenate(found) * pairs.scale))
+    return np.concatenate(parts)
+
+
+def _draw_pairs(
+    values: Floats, replicates: int, rng: np.random.Generator
+) -> Iterator[tuple[_Pairs, int]]:
+    """Yield pairs with replicates, as many as fit into memory, and their number."""
+    topics, count = values.shape
     centred = values - np.nanmean(np.where(np.isnan(values).all(axis=0), 0.0, values), axis=0)
-    if len(values) >= NORMAL_TOPICS and not np.isnan(values).any():
-        return _maxima(_NormalPairs.draw(centred, replicates, rng), replicates, runs)
-    weights = topic_weights(len(values), replicates, rng)
-    return _maxima(_ResampledPairs.prepare(centred, weights), replicates, runs)
+    complete = not np.isnan(values).any()
+    if topics >= NORMAL_TOPICS:
+        if complete and count <= _MOST_NORMAL_RUNS:
+            yield _NormalPairs.draw(centred, replicates, rng), replicates
+        return
+    by_run = np.ascontiguousarray(centred.T)
+    most = _NUMBERS_AT_ONCE // max(topics, count)
+    most = max(1, most // _REPLICATES_AT_ONCE) * _REPLICATES_AT_ONCE
+    for start in range(0, replicates, most):
+        size = min(most, replicates - start)
+        weights = np.ascontiguousarray(topic_weights(topics, size, rng).T)
+        if complete:
+            yield _CompletePairs(by_run, weights, by_run @ weights), size
+        else:
+            yield _IncompletePairs(by_run, weights), size
+
+
+def _blocks(replicates: int) -> list[slice]:
+    """Return the replicates in blocks, fixed by their number alone."""
+    starts = range(0, replicates, _REPLICATES_AT_ONCE)
+    return [slice(start, min(start + _REPLICATES_AT_ONCE, replicates)) for start in starts]
 
 
 def _maxima(
-    pairs: _ResampledPairs | _NormalPairs, replicates: int, runs: Sequence[int] | None
-) -> Maxima:
-    """Return the maxima, block by block of replicates."""
-    chosen = None if runs is None else np.asarray(runs)
-    starts = range(0, replicates, _REPLICATES_AT_ONCE)
-    blocks = [slice(start, min(start + _REPLICATES_AT_ONCE, replicates)) for start in starts]
+    pairs: _Pairs, chosen: Integers | None, floor: float, block: slice
+) -> tuple[Floats, Floats]:
+    """Return the largest signed squares of each run in a block of replicates, above and below."""
+    below = np.full((pairs.runs, block.stop - block.start), -np.inf)
+    not_above = -below  # the largest with its sign turned, so that t itself is compared
+    for run, others in _opponents(pairs.runs, chosen):
+        kept, deviation, square = pairs.squares(run, others, block, floor)
+        if len(kept) == 0:
+            continue
+        t = np.copysign(square, deviation, out=square)
+        np.minimum(not_above[run], -t.max(axis=0), out=not_above[run])
+        np.maximum(below[run], -t.min(axis=0), out=below[run])
+        if chosen is None:
+            below[_rows(kept)] = np.maximum(below[_rows(kept)], t)
+            not_above[_rows(kept)] = np.minimum(not_above[_rows(kept)], t)
+    rows = slice(None) if chosen is None else chosen
+    return -not_above[rows], below[rows]
 
-    def task(block: slice) -> tuple[Floats, Floats]:
-        above = np.full((pairs.runs, block.stop - block.start), -np.inf)
-        below = above.copy()
-        for run, others in _opponents(pairs.runs, chosen):
-            kept, t = pairs.signed_squares(run, others, block)
-            if len(kept) == 0:
-                continue
-            np.maximum(above[run], t.max(axis=0), out=above[run])
-            np.maximum(below[run], -t.min(axis=0), out=below[run])
-            if chosen is None:
-                rows = slice(run + 1, None) if len(kept) == len(others) else kept
-                below[rows] = np.maximum(below[rows], t)
-                above[rows] = np.maximum(above[rows], np.negative(t, out=t))
-        return (above, below) if chosen is None else (above[chosen], below[chosen])
 
-    parts = run_in_threads(task, blocks)
-    above, below = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
-    return Maxima(_root(above), _root(below))
+def _largest(pairs: _Pairs, chosen: Integers | None, floor: float, block: slice) -> Floats:
+    """Return the largest squares of all pairs in a block of replicates."""
+    largest = np.full(block.stop - block.start, -np.inf)
+    for run, others in _opponents(pairs.runs, chosen):
+        kept, _, square = pairs.squares(run, others, block, floor)
+        if len(kept):
+            np.maximum(largest, square.max(axis=0), out=largest)
+    return largest
 
 
 def _root(square: Floats) -> Floats:
@@ -116,74 +180,99 @@ def _opponents(runs: int, chosen: Integers | None) -> Iterator[tuple[int, Intege
         yield from ((int(run), every[every != run]) for run in chosen)
 
 
-class _ResampledPairs(NamedTuple):
-    """Differences between runs in resampled topics: centred scores, weights, weighted means."""
+def _rows(numbers: Integers) -> slice | Integers:
+    """Return ascending numbers as a slice where none is left out, which copies nothing."""
+    first, last = int(numbers[0]), int(numbers[-1])
+    return slice(first, last + 1) if last - first + 1 == len(numbers) else numbers
 
-    centred: Floats
+
+class _CompletePairs(NamedTuple):
+    """Differences between runs in resampled topics, where no score is missing."""
+
+    centred: Floats  # runs × topics
     weights: Floats  # topics × replicates
-    means: Floats | None  # runs × replicates, where no score is missing
-
-    @staticmethod
-    def prepare(centred: Floats, weights: Floats) -> _ResampledPairs:
-        """Return centred scores with weights; means of all runs in one product."""
-        complete = not np.isnan(centred).any()
-        by_topic = np.ascontiguousarray(weights.T)
-        return _ResampledPairs(centred, by_topic, centred.T @ by_topic if complete else None)
+    means: Floats  # runs × replicates
 
     @property
     def runs(self) -> int:
-        return len(self.centred[0])
+        return len(self.centred)
 
-    def signed_squares(self, run: int, others: Integers, block: slice) -> tuple[Integers, Floats]:
-        """Return the runs that vary against one, and t*·|t*| of the differences."""
-        apart = self.centred[:, others] - self.centred[:, [run]]
+    @property
+    def scale(self) -> float:
+        """What signed squares are still to be multiplied by: n - 1."""
+        return float(self.centred.shape[1] - 1)
+
+    def squares(
+        self, run: int, others: Integers, block: slice, floor: float
+    ) -> tuple[Integers, Floats, Floats]:
+        """Return the runs that vary against one, their mean differences and t*² over n - 1."""
+        square = np.square(self.centred[_rows(others)] - self.centred[run])
+        varies = square.max(axis=1) > TIE * TIE
+        if not varies.all():
+            others, square = others[varies], square[varies]
+        if len(others) == 0:
+            return others, square, square
+        deviation = self.means[_rows(others), block] - self.means[run, block]
+        least = floor * self.scale / (self.scale + 1.0)
+        return others, deviation, _ratios(deviation, square @ self.weights[:, block], least)
+
+
+class _IncompletePairs(NamedTuple):
+    """Differences between runs in resampled topics, each pair on the topics that both have."""
+
+    centred: Floats  # runs × topics
+    weights: Floats  # topics × replicates
+
+    @property
+    def runs(self) -> int:
+        return len(self.centred)
+
+    @property
+    def scale(self) -> float:
+        """What signed squares are still to be multiplied by."""
+        return 1.0
+
+    def squares(
+        self, run: int, others: Integers, block: slice, floor: float
+    ) -> tuple[Integers, Floats, Floats]:
+        """Return the runs that vary against one, their mean differences and t*²."""
+        apart = self.centred[others] - self.centred[run]
         shared = ~np.isnan(apart)
-        topics = shared.sum(axis=0)
-        apart = np.where(shared, apart, 0.0)
-        apart = np.where(shared, apart - apart.sum(axis=0) / np.maximum(topics, 1), 0.0)
-        varies = _varies(apart)
-        kept, apart, shared = others[varies], apart[:, varies], shared[:, varies]
-        weights = self.weights[:, block]
-        square = (apart * apart).T @ weights
-        if self.means is not None:
-            deviation = self.means[kept, block] - self.means[run, block]
-            count: Floats | float = float(len(self.centred))
-        else:
-            share = shared.T.astype(np.float64) @ weights
-            with np.errstate(divide="ignore", invalid="ignore"):
-                deviation = np.nan_to_num(apart.T @ weights / share)
-                square = np.nan_to_num(square / share)
-            count = share * len(self.centred)
-        return kept, _signed_squares(deviation, square, count)
+        topics = np.maximum(shared.sum(axis=1, keepdims=True), 1)
+        apart = np.where(shared, apart - np.nansum(apart, axis=1, keepdims=True) / topics, 0.0)
+        varies = np.abs(apart).max(axis=1) > TIE
+        apart, weights = apart[varies], self.weights[:, block]
+        share = shared[varies].astype(np.float64) @ weights
+        with np.errstate(divide="ignore", invalid="ignore"):
+            deviation = np.nan_to_num(apart @ weights / share)
+            square = np.nan_to_num(np.square(apart) @ weights / share)
+        count = share * len(self.weights)
+        ratio = _ratios(deviation, square, floor * (1.0 - 1.0 / np.maximum(count, 1.0)))
+        np.multiply(ratio, count - 1.0, out=ratio, where=np.isfinite(ratio))
+        return others[varies], deviation, ratio
 
 
-def _varies(apart: Floats) -> Booleans:
-    """Whether differences from their mean, topics × pairs, are more than rounding."""
-    varies: Booleans = np.abs(apart).max(axis=0) > TIE
-    return varies
+def _ratios(deviation: Floats, square: Floats, least: Floats | float) -> Floats:
+    """Return mean²/variance of a replicate's differences from the observed mean: t*² over n - 1.
 
-
-def _signed_squares(deviation: Floats, square: Floats, count: Floats | float) -> Floats:
-    """Return t*·|t*|, which needs no roots: ±∞ where the topics drawn show the same difference.
+    That needs no roots. It is ∞ where the topics drawn show the same difference.
 
     Parameters
     ----------
     deviation, square
-        Mean and mean square of a replicate's differences from the observed mean; overwritten.
-    count
-        Number of topics drawn; with one or none there is no standard error.
+        Mean and mean square; the latter is overwritten.
+    least
+        The least variance; where it is above 0, no topics drawn show the same.
     """
     mean_square = deviation * deviation
     variance = np.subtract(square, mean_square, out=square)
+    np.maximum(variance, least, out=variance)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.divide(mean_square, variance, out=variance)
-    constant = ~((ratio >= 0) & (ratio < _CONSTANT_RATIO))
-    result: Floats = np.copysign(ratio, deviation, out=ratio)
-    result *= count - 1.0
-    if constant.any():
-        moved = deviation[constant]
-        result[constant] = np.where(np.abs(moved) <= TIE, 0.0, np.copysign(np.inf, moved))
-    return result
+        ratio: Floats = np.divide(mean_square, variance, out=variance)
+    if np.min(least, initial=np.inf) <= 0:
+        constant = ~(ratio < _CONSTANT_RATIO)
+        ratio[constant] = np.where(np.abs(deviation[constant]) <= TIE, 0.0, np.inf)
+    return ratio
 
 
 class _NormalPairs(NamedTuple):
@@ -206,11 +295,21 @@ class _NormalPairs(NamedTuple):
     def runs(self) -> int:
         return len(self.means)
 
-    def signed_squares(self, run: int, others: Integers, block: slice) -> tuple[Integers, Floats]:
-        """Return the runs that vary against one, and t*·|t*| of the differences."""
+    @property
+    def scale(self) -> float:
+        """What signed squares are still to be multiplied by."""
+        return 1.0
+
+    def squares(
+        self, run: int, others: Integers, block: slice, floor: float
+    ) -> tuple[Integers, Floats, Floats]:
+        """Return the runs that vary against one, their mean differences and t*²."""
         variance = self.covariance[run, run] + self.covariance.diagonal()[others]
         variance = variance - 2.0 * self.covariance[run, others]
         varies = variance > TIE * TIE
         deviation = self.means[others[varies], block] - self.means[run, block]
-        square = deviation * deviation / variance[varies][:, None]
-        return others[varies], np.copysign(square, deviation)
+        square = deviation * deviation / np.maximum(variance[varies], floor)[:, None]
+        return others[varies], deviation, square
+
+
+_Pairs = _CompletePairs | _IncompletePairs | _NormalPairs

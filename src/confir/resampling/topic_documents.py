@@ -1,4 +1,4 @@
-"""How do the lists of a topic score on resampled collections?"""
+"""Scores of the lists of one topic on resampled collections."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from confir.measures.catalogue import MEASURES
 from confir.measures.measure import ListMeasure, Measure
 from confir.resampling.document_kernels import MOST_COPIES, DocumentKernels
 
-# Replicates at work together: the counts of a topic's documents fit the processor's cache.
+# Replicates processed together: the counts of a topic's documents fit the processor's cache.
 BLOCK = 512
 
-# Judged documents × replicates that numpy measures at once.
+# Judged documents × replicates that numpy processes at once.
 _CELLS = 400_000
 
-# A table of all documents is faster than sorting, up to this multiple of what a topic lists.
+# A table of all documents is faster than sorting, up to this multiple of a topic's documents.
 _TABLE_SHARE = 8
 
 
 def count_relevant(lists: RankedLists, lowest_gains: Sequence[int]) -> tuple[Integers, Integers]:
-    """Return relevant documents by topic, and those retrieved by run and topic, for each gain."""
+    """Return the numbers of relevant documents by topic, and retrieved by run and topic."""
     qrels, depth = lists.qrels, lists.depth
     levels, counts = qrels.count_by_gain()
     judged = np.flatnonzero(lists.judgements >= 0)
@@ -87,7 +87,7 @@ class TopicDocuments:
         measures
             The measures.
         counts
-            How often each document of the pool stands in each replicate.
+            Number of copies of each document of the pool in each replicate.
         """
         held = counts[self.judged].astype(np.int64)
         scores = np.empty((len(measures), len(self.runs), counts.shape[1]))
@@ -110,9 +110,9 @@ class TopicDocuments:
         self, measure: Measure, counts: Bytes, held: Integers, scores: Floats
     ) -> None:
         relevant = np.zeros(len(self.pool), bool)
-        liked = self.qrels.gains >= measure.lowest_gain
-        relevant[self.judged[liked]] = True
-        total = held[liked].sum(axis=0)
+        is_relevant = self.qrels.gains >= measure.lowest_gain
+        relevant[self.judged[is_relevant]] = True
+        total = held[is_relevant].sum(axis=0)
         cutoff = measure.cutoff or MOST_COPIES * max(len(self.documents), 1)
         self.kernels.average_precisions(
             counts, self.offsets, self.documents, relevant, total, cutoff, self.harmonic, scores
@@ -127,7 +127,7 @@ class TopicDocuments:
         *,
         lowest: int | None,
     ) -> None:
-        """Fill in the scores by measures that see documents of some gain, a few lists at a time."""
+        """Fill in the scores by measures of documents with some gain, a few lists at a time."""
         recorded = np.zeros(len(self.pool), bool)
         recorded[self.judged if lowest is None else self.judged[self.qrels.gains >= lowest]] = True
         rows = np.concatenate(([0], np.cumsum(recorded[self.documents])))[self.offsets]
@@ -150,7 +150,7 @@ class TopicDocuments:
         recorded: Booleans,
         runs: slice,
     ) -> Rankings:
-        """Return where the recorded documents of some runs' lists stand in each replicate."""
+        """Return the positions of the recorded documents of some runs in each replicate."""
         offsets = self.offsets[runs.start : runs.stop + 1]
         documents = self.documents[offsets[0] : offsets[-1]]
         offsets = offsets - offsets[0]
@@ -175,10 +175,10 @@ class TopicDocuments:
         )
 
     def acceleration(self, measures: Sequence[Measure | ListMeasure], estimate: Floats) -> Floats:
-        """Return the acceleration of BCa, measures × runs: each document left out in turn.
+        """Return the acceleration of BCa, measures × runs, by the jackknife over documents.
 
         ``Σ d³ / (6 (Σ d²)^{3/2})`` with d from the score itself, not from the jackknife's mean;
-        NaN where leaving out a document leaves no relevant one.
+        NaN if leaving out a document leaves no relevant one.
         """
         squares, cubes = np.zeros((2, *estimate.shape))
         for first in range(0, len(self.pool), BLOCK):
@@ -194,7 +194,7 @@ class TopicDocuments:
 
 
 def _pool(documents: Integers, size: int) -> tuple[Integers, Integers]:
-    """Return the distinct documents, ascending, and the place of each document among them."""
+    """Return the distinct documents, ascending, and the index of each document among them."""
     if size > _TABLE_SHARE * len(documents):
         pool, places = np.unique(documents, return_inverse=True)
         return pool, places

@@ -1,7 +1,7 @@
 """The bootstrap over topics: what if other topics had been sampled?
 
-All columns of a call share the same replicate weights, so that the bootstrap means of all runs and
-measures are one matrix product, and runs stay paired.
+All columns share the same replicate weights, so the bootstrap means of all runs and measures are one
+matrix product, and runs stay paired.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from confir.resampling.distribution import Resampled, SamplingDistribution
 from confir.resampling.moments import function_distribution, smooth_distribution
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
 
-# Topics drawn together: their numbers take less room than the weights of many replicates.
+# Topics drawn at once: the draws need less memory than the weights of many replicates.
 _DRAWN_AT_ONCE = 1 << 20
 
-# The Monte-Carlo error of so many replicates is far below any other.
+# With this many replicates the Monte-Carlo error is negligible.
 MOST_REPLICATES = 10_000_000
 
-# Weights of more replicates and topics are not drawn: 8 GB.
+# The largest matrix of weights: 8 GB.
 _MOST_WEIGHTS = 1 << 30
 
 Rng = int | np.random.Generator | None
@@ -41,7 +41,7 @@ ScoresLike = Scores | Experiment | Floats | Sequence[Any] | PathLike | Mapping[s
 
 
 def topic_weights(topics: int, replicates: int, rng: np.random.Generator) -> Floats:
-    """Return replicate weights, the share of draws that fell on each topic: B × topics."""
+    """Return replicate weights, the share of draws of each topic: B × topics."""
     if replicates * topics > _MOST_WEIGHTS:
         raise InvalidValueError(
             f"{replicates:,} replicates of {topics:,} topics need "
@@ -76,7 +76,7 @@ def bootstrap_topics(
     Parameters
     ----------
     scores
-        What `as_scores` takes, or an array of scores: topics, or topics × columns.
+        Anything that `as_scores` takes, or an array of scores: topics, or topics × columns.
     statistic
         "mean", "geometric-mean" or "logit-mean" of each run; "difference", "ratio" or
         "logit-difference" of each run's mean against the baseline's; or a function of weights
@@ -99,16 +99,15 @@ def bootstrap_topics(
 
 
 def own_seed(rng: np.random.Generator) -> int:
-    """Return a seed for methods that draw numbers of their own; the generator stays as it is."""
+    """Return a seed for methods that draw their own random numbers; the generator is unchanged."""
     return int(rng.spawn(1)[0].integers(2**63))
 
 
 def check_replicates(replicates: int) -> None:
-    """Raise where a number of replicates makes no bootstrap."""
+    """Raise if the number of replicates is invalid."""
     if as_integer("replicates", replicates) > MOST_REPLICATES:
         raise InvalidValueError(
-            f"replicates is {replicates:,}; expected at most {MOST_REPLICATES:,}: more take hours, "
-            "and show no more"
+            f"replicates is {replicates:,}; expected at most {MOST_REPLICATES:,}"
         )
 
 
@@ -123,9 +122,9 @@ class TopicSample:
     shape
         The columns' shape in results: runs × measures, or that of an array.
     values
-        What is averaged, or the scores for a function: topics × columns each, NaN where missing.
+        The variables averaged, or the scores for a function: topics × columns, NaN where missing.
     statistic
-        A statistic of the list, or a function of weights and scores.
+        A statistic in STATISTICS, or a function of weights and scores.
     support
         Columns whose statistic lies in [0, 1].
     """
@@ -148,27 +147,32 @@ class TopicSample:
 
     @property
     def over(self) -> Resampled:
-        """What interval methods must serve."""
+        """What is resampled, for the choice of an interval method."""
         return "topics"
 
     @property
+    def independent(self) -> bool:
+        """Whether topics are one simple random sample."""
+        return True
+
+    @property
     def averages(self) -> bool:
-        """Whether the statistic is the mean of one variable, of which no value is missing."""
+        """Whether the statistic is the mean of one variable without missing values."""
         linear = isinstance(self.statistic, Statistic) and self.statistic.linear
         return linear and not bool(np.isnan(self.values[0]).any())
 
     def selected(self, columns: slice) -> TopicSample:
-        """Return some columns, as one row of them."""
+        """Return some columns, as a one-dimensional sample."""
         values = tuple(np.ascontiguousarray(value[:, columns]) for value in self.values)
         labels = self.labels[columns]
         return TopicSample(labels, (len(labels),), values, self.statistic, self.support[columns])
 
     def drawn(self, topics: Integers) -> TopicSample:
-        """Return the sample made of some topics, which may be drawn more than once."""
+        """Return the sample of some topics, which may be drawn more than once."""
         return replace(self, values=tuple(value[topics] for value in self.values))
 
     def drawn_often(self, topics: Integers) -> TopicSample:
-        """Return several samples side by side, a row of topics each, as columns of one."""
+        """Return several samples, one per row of topics, as columns of one."""
         samples, size = topics.shape
         values = tuple(value[topics.T].reshape(size, -1) for value in self.values)
         shape = (samples, *self.shape)
@@ -176,7 +180,7 @@ class TopicSample:
         return TopicSample(self.labels * samples, shape, values, self.statistic, support)
 
     def provides(self, need: str) -> bool:
-        """Whether the distribution of this statistic has a field."""
+        """Whether the distribution of this statistic has a field of this name."""
         if not isinstance(self.statistic, Statistic):
             return need in ("se", "acceleration", "replicates")
         return self.statistic.linear or need not in ("sample", "replicate_skewness")
@@ -194,7 +198,7 @@ class TopicSample:
         columns
             Which columns.
         weights
-            Replicate weights; None where no method resamples.
+            Replicate weights; None if no method resamples.
         needs
             The fields of the distribution that must be filled.
         """
@@ -239,12 +243,14 @@ def topic_sample(
 
 
 def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> TopicSample:
-    array = as_reals("scores", scores, "what as_scores takes, or an array, topics × columns")
+    array = as_reals(
+        "scores", scores, "anything that as_scores takes, or an array, topics × columns"
+    )
     if array.ndim == 0 or array.size == 0:
         raise FormatError(f"scores have shape {array.shape}; expected topics, or topics × columns")
     flat = array.reshape(len(array), -1)
     labels = tuple((f"column {i + 1}", "score") for i in range(flat.shape[1]))
-    # One measure that is not known: all of its scores decide, as in a table.
+    # An unknown measure: bounded if all of its scores are, as in a table.
     bounded = bool(lie_in_unit_interval(flat).all())
     flat = np.clip(flat, 0.0, 1.0) if bounded else flat
     support = np.full(flat.shape[1], bounded)

@@ -1,9 +1,9 @@
-"""Where does the variance of a mean over topics come from: topics, documents, or both at once?
+"""Components of the variance of a mean over topics: topics, documents, and their interaction.
 
-Two-way random effects: the score of topic t on collection c is ``μ + a_t + b_c + e_tc``. There is one
-collection, so that the variance s² of its T scores is that of a plus that of e. The document
-bootstrap gives the variance of each topic's score, b plus e, and that of their mean, b plus e/T.
-Replicates that draw topics and documents at once would count e three times ([Owen2007]).
+Two-way random effects: the score of topic t on collection c is ``μ + a_t + b_c + e_tc``. With one
+collection, the variance s² of its T scores is that of a plus that of e. The document bootstrap gives
+the variance of each topic's score, b plus e, and that of their mean, b plus e/T. Replicates that draw
+topics and documents together would count e three times ([Owen2007]).
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 
-# Numbers that are copied at once where there are many.
+# Size of arrays that are copied at once.
 _CELLS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VarianceComponents:
-    """Components of the variance of means over new topics and a new collection, by column.
+    """Variance components of means over new topics and a new collection, by column.
 
     Attributes
     ----------
     topics
         ``σ_a²/T``: some topics are easier than others.
     documents
-        ``σ_b²``: what a collection changes for all topics alike.
+        ``σ_b²``: a collection shifts all topics alike.
     interaction
-        ``σ_e²/T``: what a collection changes for each topic by itself.
+        ``σ_e²/T``: a collection suits some topics better than others.
     count
         The number T of topics.
     """
@@ -56,7 +56,7 @@ class VarianceComponents:
 def estimate_components(
     between: Floats, within: Floats, of_mean: Floats, count: Integers
 ) -> VarianceComponents:
-    """Return the components of variance of means over topics; NaN for a single topic.
+    """Return the variance components of means over topics; NaN for a single topic.
 
     Parameters
     ----------
@@ -79,10 +79,10 @@ def estimate_components(
 def joint_replicates(
     scores: Floats, means: Floats, weights: Floats, components: VarianceComponents
 ) -> Floats:
-    """Return replicates of means over topics and collections: their variance is the total.
+    """Return replicates of means over topics and collections, with the total variance.
 
-    Each is a mean of topics drawn from the observed scores, which vary by topics and interaction
-    already, plus the deviation of a resampled collection, scaled to the part of documents alone.
+    Each is a mean of topics drawn from the observed scores, which already vary by topic and
+    interaction, plus the deviation of a resampled collection, scaled to the documents component.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def joint_replicates(
     weights
         Weights of the topics drawn for each replicate: replicates × topics.
     components
-        The components of variance of the means.
+        The variance components of the means.
     """
     defined = ~np.isnan(scores)
     mean = mean_over_topics(scores.T)[:, None]
@@ -108,18 +108,18 @@ def joint_replicates(
     return replicates
 
 
-def mean_over_topics(values: Floats) -> Floats:
-    """Return the mean over the first axis, NaN left out; NaN where there is nothing else."""
-    defined = ~np.isnan(values)
+def mean_over_topics(values: Floats, defined: Booleans | None = None) -> Floats:
+    """Return the mean over the first axis of the defined values, by default all but NaN."""
+    defined = ~np.isnan(values) if defined is None else defined
     with np.errstate(divide="ignore", invalid="ignore"):
         mean: Floats = np.where(defined, values, 0.0).sum(axis=0) / defined.sum(axis=0)
     return mean
 
 
 def spread(values: Floats) -> Floats:
-    """Return the standard deviation over the last axis, NaN left out; NaN for fewer than two."""
+    """Return the standard deviation over the last axis, ignoring NaN; NaN for fewer than two."""
     if len(values) > 1 and values.size > _CELLS and values.ndim > 1:
-        half = len(values) // 2  # copies are made of a part at a time
+        half = len(values) // 2  # to limit the memory of copies
         return np.concatenate((spread(values[:half]), spread(values[half:])))
     defined = ~np.isnan(values)
     count = defined.sum(axis=-1, keepdims=True)
@@ -127,7 +127,7 @@ def spread(values: Floats) -> Floats:
         mean = np.where(defined, values, 0.0).sum(axis=-1, keepdims=True) / count
         squares = np.where(defined, np.square(values - mean), 0.0).sum(axis=-1)
         sd: Floats = np.sqrt(squares / (count[..., 0] - 1.0))
-    # All values equal: what is left is the rounding of their mean.
+    # All values are equal: the rest is rounding error of the mean.
     low = np.where(defined, values, np.inf).min(axis=-1)
     high = np.where(defined, values, -np.inf).max(axis=-1)
     return np.where((low == high) & ~np.isnan(sd), 0.0, sd)

@@ -1,8 +1,8 @@
-"""Which questions does confir answer? STUDIES is the one list: a folder and an entry for each.
+"""The questions that confir answers: STUDIES lists them, each with a folder.
 
-A study's folder holds its statistics, and beside them what shows them: ``table.py``, ``chart.py``,
-``command.py`` and its part of the page. Command line, page, notebooks and documentation find
-studies through this list alone. It imports nothing, so that ``confir --help`` is fast.
+A study's folder contains its statistics and how they are shown: ``table.py``, ``chart.py``,
+``command.py`` and ``section.py``, its part of the page. Command line, page, notebooks and
+documentation find studies only through this list. It imports nothing, to keep ``confir --help`` fast.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ DAILY, STUDY = "Daily", "Studies"
 
 
 class Shown(NamedTuple):
-    """How a result is shown: names of functions in the study's table.py and chart.py."""
+    """The functions in table.py and chart.py that show a result."""
 
     table: str
     chart: str | None = None
@@ -24,27 +24,27 @@ class Shown(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A question, and where its answer is computed and shown: an entry of STUDIES.
+    """A question, and where its answer is computed and shown.
 
     Attributes
     ----------
     folder
         The package below ``confir.studies``.
     question
-        What the study answers, in one sentence.
+        The question, in one sentence.
     source
-        The paper or the documentation that it follows, and the page in ``docs``.
+        The paper that it follows, or its subject, and the page in ``docs``.
     names
-        Public names of `confir`, and the modules of the folder that hold them; a name with a dot
-        in front of its module lies in that module of confir.
+        Public names of `confir`, and their modules in the folder; a module with a leading dot is
+        relative to confir.
     results
-        Results as "module.Class", in the folder or in confir, and how each is shown.
+        Results as "module.Class", as in ``names``, and how each is shown.
     commands
-        Its commands; the folder's command.py holds a function ``<name>_command`` for each.
+        Its commands; command.py has a function ``<name>_command`` for each.
     panel
-        Where the help lists its commands.
+        The panel of the help that lists its commands.
     section
-        Whether it has a part in the report; the folder's section.py then holds a SECTION.
+        Whether it has a part in the report: the SECTION of section.py.
     """
 
     folder: str
@@ -57,7 +57,7 @@ class Study:
     section: bool = False
 
     def module(self, name: str) -> str:
-        """Return the full name of a module of the folder, or of confir where a dot leads."""
+        """Return the full name of a module of the folder, or of confir after a leading dot."""
         home = "confir" if name.startswith(".") else f"confir.studies.{self.folder}"
         return f"{home}.{name.removeprefix('.')}"
 
@@ -78,6 +78,14 @@ STUDIES = (
         },
         commands=("evaluate",),
         panel=DAILY,
+        section=True,
+    ),
+    Study(
+        "best",
+        "Which runs may be the best?",
+        ("Hsu 1984", "best.md"),
+        names={"find_best": "best_runs", "BestRuns": "best_runs"},
+        results={"best_runs.BestRuns": Shown("best_table", "best_chart")},
         section=True,
     ),
     Study(
@@ -128,23 +136,21 @@ STUDIES = (
         ("Cormack & Lynam 2006", "collection.md"),
         names={
             "CollectionDifferences": "differences",
-            "CollectionMeans": "collection",
-            "CollectionTopics": "collection",
-            "CollectionVariance": "differences",
+            "CollectionMeans": "means",
+            "CollectionTopics": "topics",
+            "CollectionVariance": "variance",
             "compare_on_collection": "differences",
-            "decompose_variance": "differences",
-            "summarise_means": "collection",
-            "summarise_topics": "collection",
+            "decompose_variance": "variance",
+            "summarise_means": "means",
+            "summarise_topics": "topics",
         },
         results={
-            "collection.CollectionMeans": Shown("collection_table", "collection_chart"),
-            "collection.CollectionTopics": Shown(
-                "collection_topic_table", "collection_topic_chart"
-            ),
+            "means.CollectionMeans": Shown("collection_table", "collection_chart"),
+            "topics.CollectionTopics": Shown("collection_topic_table", "collection_topic_chart"),
             "differences.CollectionDifferences": Shown(
                 "collection_difference_table", "collection_difference_chart"
             ),
-            "differences.CollectionVariance": Shown(
+            "variance.CollectionVariance": Shown(
                 "collection_variance_table", "collection_variance_chart"
             ),
         },
@@ -191,14 +197,70 @@ STUDIES = (
         ("Bestgen 2015", "chance.md"),
         names={
             "Chance": "chance",
-            "compare_with_chance": "chance",
-            "describe_chance": "chance",
+            "compare_with_chance": "random_baseline",
+            "describe_chance": "random_baseline",
             "expected_random_ap": ".measures.chance",
             "expected_random_score": ".measures.chance",
         },
         results={"chance.Chance": Shown("chance_table", "chance_chart")},
         commands=("chance",),
         section=True,
+    ),
+    Study(
+        "judgements",
+        "How far do judges agree, and does the choice of a judge change the results?",
+        ("judges", "judges.md"),
+        names={
+            "GradeAgreement": "grade_agreement",
+            "JudgementComparison": "judgement_comparison",
+            "compare_judgements": "judgement_comparison",
+            "measure_agreement": "grade_agreement",
+        },
+        results={
+            "judgement_comparison.JudgementComparison": Shown("judgement_table", "judgement_chart"),
+            "grade_agreement.GradeAgreement": Shown("agreement_table"),
+            "grade_agreement.GradeConfusion": Shown("confusion_table", "confusion_chart"),
+            "judge_effects.JudgedRuns": Shown("judged_run_table", "gain_chart"),
+            "judge_effects.JudgeVariance": Shown("judge_variance_table"),
+        },
+        commands=("judges",),
+        section=True,
+    ),
+    Study(
+        "unjudged",
+        "How far could scores move if unjudged documents were judged?",
+        ("Moffat & Zobel 2008, Sakai 2007, Fröbe et al. 2023", "unjudged.md"),
+        names={
+            "UnjudgedBounds": "bounds",
+            "UnjudgedDifferences": "differences",
+            "UnjudgedEstimate": "estimates",
+            "bound_differences": "differences",
+            "bound_unjudged": "bounds",
+            "estimate_unjudged": "estimates",
+        },
+        results={
+            "bounds.UnjudgedBounds": Shown("unjudged_bounds_table", "unjudged_bounds_chart"),
+            "differences.UnjudgedDifferences": Shown("unjudged_difference_table"),
+            "estimates.UnjudgedEstimate": Shown(
+                "unjudged_estimate_table", "unjudged_estimate_chart"
+            ),
+        },
+        section=True,
+    ),
+    Study(
+        "ties",
+        "How far do scores depend on the order of tied documents?",
+        ("McSherry & Najork 2008", "unjudged.md#ties"),
+        names={"TieBounds": "ties", "bound_ties": "ties"},
+        results={"ties.TieBounds": Shown("tie_table", "tie_chart")},
+        section=True,
+    ),
+    Study(
+        "corrected_means",
+        "What would people have judged, where most topics are judged by a model?",
+        ("human judgements", "human.md"),
+        names={"CorrectedMeans": "corrected_means", "correct_judgements": "corrected_means"},
+        results={"corrected_means.CorrectedMeans": Shown("corrected_table", "corrected_chart")},
     ),
     Study(
         "data_quality",
@@ -238,7 +300,7 @@ STUDIES = (
 
 
 def find_function(result: Any, kind: str) -> Callable[..., Any] | None:
-    """Return the function that makes the "table" or "chart" of a result; None where none does."""
+    """Return the function for the "table" or "chart" of a result; None if there is none."""
     wanted = f"{type(result).__module__}.{type(result).__qualname__}"
     for study in STUDIES:
         for name, shown in study.results.items():

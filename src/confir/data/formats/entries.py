@@ -18,12 +18,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.formats.trec_files import HIGHEST_GAIN, RunSource
+from confir.data.formats.run_sources import RunSource
+from confir.data.formats.trec_lines import HIGHEST_GAIN
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run
 from confir.errors import FormatError, TopicWarning, enumerate_names, warn_caller
 
 _NO_SUBTOPIC = "0"
+
+# The column that names the run of each document, in frames and tables that may hold several.
+RUN_COLUMN = "run"
 
 # Iterable, but no iterables of entries or of runs.
 SINGLE = (str, bytes, bytearray, os.PathLike, Mapping, Run, Qrels, RunSource)
@@ -81,17 +85,20 @@ QRELS = Kind(
         Shape("query_id", "doc_id", "relevance", "iteration"),
         Shape("qid", "docno", "label", "iteration"),
         Shape("q_id", "doc_id", "score"),
+        Shape("query-id", "corpus-id", "score"),  # BEIR
+        Shape("query", "docid", "rating"),  # Quepid
     ),
 )
 
 
 class Entries(NamedTuple):
-    """Retrieved documents or judgements, one per position."""
+    """Retrieved documents or judgements, one per position; with their runs where these are named."""
 
     topics: list[str]
     subtopics: list[str]
     documents: list[str]
     values: Floats
+    runs: list[str] | None = None
 
 
 def read_entries(source: Any, kind: Kind, place: str) -> Entries:
@@ -113,7 +120,12 @@ def read_entries(source: Any, kind: Kind, place: str) -> Entries:
 
 def qrels_from_object(source: Any, place: str, intents: Intents | None) -> Qrels:
     """Return the qrels that an object holds; ``place`` is its name in messages."""
-    topics, subtopics, documents, values = read_entries(source, QRELS, place)
+    return qrels_from_entries(read_entries(source, QRELS, place), place, intents)
+
+
+def qrels_from_entries(entries: Entries, place: str, intents: Intents | None) -> Qrels:
+    """Return the qrels made of judgements, whose gains are whole numbers."""
+    topics, subtopics, documents, values, _ = entries
     whole = (values == np.floor(values)) & (np.abs(values) <= HIGHEST_GAIN)
     if not whole.all():
         i = int(np.flatnonzero(~whole)[0])
@@ -228,11 +240,12 @@ def _from_mapping(mapping: Mapping[Any, Any], kind: Kind, place: str) -> Entries
 
 
 def as_frame(source: Any, place: str) -> Any:
-    """Return a frame of narwhals, or None where the object is none, or a lazy one."""
+    """Return a frame of narwhals, a lazy one collected; None where the object is none."""
     import narwhals as nw
 
     try:
-        frame = nw.from_native(source, eager_only=True, pass_through=True)
+        frame = nw.from_native(source, pass_through=True)
+        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     except nw.exceptions.DuplicateError as error:
         problem = " ".join(str(error).split())
         raise FormatError(f"two columns have one name ({problem})", path=place) from None
@@ -240,9 +253,20 @@ def as_frame(source: Any, place: str) -> Any:
 
 
 def _from_frame(frame: Any, kind: Kind, place: str) -> Entries:
-    shape = _find_shape(frame.columns, kind, "columns", place)
-    columns = {name: frame[name].to_list() for name in shape if name is not None}
-    return _from_columns(shape, columns, kind, place)
+    wanted = {RUN_COLUMN, *(name for shape in kind.shapes for name in shape)}
+    columns = {name: frame[name].to_list() if name in wanted else () for name in frame.columns}
+    return entries_from_columns(columns, kind, place)
+
+
+def entries_from_columns(columns: Mapping[str, Any], kind: Kind, place: str) -> Entries:
+    """Return the entries in columns, by name; those of a shape are used, and that of the run."""
+    shape = _find_shape(list(columns), kind, "columns", place)
+    used = {name: columns[name] for name in shape if name is not None}
+    entries = _from_columns(shape, used, kind, place)
+    if kind is not RUN or RUN_COLUMN not in columns:
+        return entries
+    runs = ids_as_text(columns[RUN_COLUMN], "run", place)
+    return entries._replace(runs=runs)
 
 
 def _from_tuples(entries: list[Any], kind: Kind, place: str) -> Entries:

@@ -8,22 +8,17 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from confir.data.files import (
-    COMPRESSION_ENDINGS,
-    STDIN,
-    PathLike,
-    open_bytes,
-    read_bytes,
-    write_whole,
-)
+from confir.data.files import COMPRESSION_ENDINGS, STDIN, PathLike, text_bytes, write_whole
 from confir.data.formats.entries import (
+    QRELS,
     RUN,
     Kind,
+    qrels_from_object,
     read_entries,
     type_name,
 )
-from confir.data.formats.trec_files import name_from_path, text_bytes
-from confir.data.qrels import Qrels
+from confir.data.formats.run_sources import NameBy, RunSource
+from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run, build_run
 from confir.errors import FormatError, InvalidValueError
 
@@ -31,12 +26,21 @@ _KEYS_AND_BRACES = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<colon>\s*:)?|[{}]
 _JSON_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*["}]')
 
 
-def read_json_run(path: PathLike, *, name: str | None = None) -> Run:
-    """Return the run in a JSON file, {topic: {docid: score}}, plain or compressed."""
-    source = os.fspath(path)
-    entries = read_entries(load_json(path, RUN), RUN, source)
-    run_name = name or name_from_path(source)
-    return build_run(run_name, entries.topics, entries.documents, entries.values, path=source)
+def read_json_run(content: bytes, source: RunSource, _: NameBy = "file") -> list[Run]:
+    """Return the run in the content of a JSON file, {topic: {docid: score}}."""
+    return [run_from_mapping(load_object(content, source.path, RUN), source)]
+
+
+def run_from_mapping(held: Mapping[str, Any], source: RunSource) -> Run:
+    """Return the run that an object of a file holds, topic → docid → score."""
+    entries = read_entries(held, RUN, source.path)
+    columns = (entries.topics, entries.documents, entries.values)
+    return build_run(source.label(), *columns, path=source.path)
+
+
+def read_json_qrels(content: bytes, source: RunSource, intents: Intents | None = None) -> Qrels:
+    """Return the judgements in the content of a JSON file, {topic: {docid: gain}}."""
+    return qrels_from_object(load_object(content, source.path, QRELS), source.path, intents)
 
 
 def dump_json_run(run: Run, path: PathLike) -> None:
@@ -57,15 +61,12 @@ def dump_json_qrels(qrels: Qrels, path: PathLike) -> None:
     _write_json(qrels.to_dict(), path)
 
 
-def is_json(path: PathLike) -> bool:
-    """Whether a file is JSON, by its ending or its start; a pipe, which can be read once, is not."""
-    name = os.fspath(path)
-    if has_json_ending(name):
+def is_json(path: str, content: bytes) -> bool:
+    """Whether a file is JSON, by its ending or by how it starts; a pipe never is by the latter."""
+    if has_json_ending(path):
         return True
-    if name == STDIN or not os.path.isfile(name):
-        return False
-    with open_bytes(name) as stream:
-        return _JSON_START.match(stream.read(256)) is not None
+    is_file = path != STDIN and os.path.isfile(path)
+    return is_file and _JSON_START.match(content) is not None
 
 
 def has_json_ending(path: str) -> bool:
@@ -75,19 +76,23 @@ def has_json_ending(path: str) -> bool:
     return name.removesuffix(ending).endswith(".json")
 
 
-def load_json(path: PathLike, kind: Kind) -> Mapping[str, Any]:
+def load_object(content: bytes, source: str, kind: Kind) -> Mapping[str, Any]:
     """Return the mapping in a JSON file; what its values hold is not looked at."""
-    source = os.fspath(path)
     expected = f"expected JSON of the shape {{topic: {{docid: {kind.value}}}}}"
+    held = load_json(content, source, expected)
+    if not isinstance(held, dict):
+        raise FormatError(f"a JSON value of type {type_name(held)}; {expected}", path=source)
+    return held
+
+
+def load_json(content: bytes, source: str, expected: str) -> Any:
+    """Return what a JSON file holds, whose numbers are finite."""
 
     def reject(constant: str) -> NoReturn:
         raise FormatError(f"{constant} stands where a finite number was expected", path=source)
 
-    text = text_bytes(read_bytes(path), source).decode()
-    held = parse_json(text, source, expected=expected, parse_constant=reject)
-    if not isinstance(held, dict):
-        raise FormatError(f"a JSON value of type {type_name(held)}; {expected}", path=source)
-    return held
+    text = text_bytes(content, source).decode()
+    return parse_json(text, source, expected=expected, parse_constant=reject)
 
 
 def parse_json(

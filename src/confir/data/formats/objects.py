@@ -12,7 +12,7 @@ from typing import Any
 
 from confir.arguments import as_path, as_text
 from confir.data.files import PathLike
-from confir.data.formats.catalogue import recognise
+from confir.data.formats.catalogue import format_named_by
 from confir.data.formats.entries import (
     RUN,
     has_columns,
@@ -23,10 +23,12 @@ from confir.data.formats.entries import (
     qrels_from_object,
     read_entries,
 )
-from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.formats.trec_files import RunSource, as_intents, find_runs
+from confir.data.formats.run_groups import runs_from_entries, single_run
+from confir.data.formats.run_readers import read_judgements, read_runs
+from confir.data.formats.run_sources import NameBy, Reading, RunSource, check_names, find_runs
+from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels, build_qrels
-from confir.data.run import Run, build_run
+from confir.data.run import Run
 from confir.errors import FormatError, InvalidValueError
 
 
@@ -42,10 +44,13 @@ def as_run(source: Any, *, name: str | None = None) -> Run:
     name
         The run's name; by default the one it has, that of its file, or "run".
     """
-    return _to_run(source, None if name is None else as_text("name", name), "run")
+    runs = _to_runs(source, None if name is None else as_text("name", name), "run")
+    return single_run(runs, "run" if not isinstance(source, str | os.PathLike) else str(source))
 
 
-def as_qrels(source: Any, *, intents: PathLike | Intents | None = None) -> Qrels:
+def as_qrels(
+    source: Any, *, intents: PathLike | Intents | None = None, reading: Reading | None = None
+) -> Qrels:
     """Return the qrels that an object or a file holds.
 
     Parameters
@@ -56,28 +61,47 @@ def as_qrels(source: Any, *, intents: PathLike | Intents | None = None) -> Qrels
         which may have a subtopic ("iteration").
     intents
         Intent probabilities: a file, or a mapping topic → subtopic → probability.
+    reading
+        How a file is read: which part of it, and whether it may be fetched.
     """
+    return qrels_called("qrels", source, intents, reading)
+
+
+def qrels_called(
+    name: str,
+    source: Any,
+    intents: PathLike | Intents | None = None,
+    reading: Reading | None = None,
+) -> Qrels:
+    """Return what `as_qrels` does; messages call an object by a name of its own."""
     probabilities = as_intents(intents)
     if isinstance(source, Qrels):
         if probabilities is None:
             return source
         return build_qrels(*judgements(source), source.subtopic_gains, intents=probabilities)
     if isinstance(source, str | os.PathLike):
-        return read_qrels(as_path("qrels", source), intents=probabilities)
-    return qrels_from_object(source, "qrels", probabilities)
+        file = RunSource(as_path(name, source), None, reading or Reading())
+        return read_judgements(file, probabilities)
+    return qrels_from_object(source, name, probabilities)
 
 
-def as_runs(source: Any) -> list[Run | RunSource]:
+def as_runs(
+    source: Any, reading: Reading | None = None, name_by: NameBy = "file"
+) -> list[Run | RunSource]:
     """Return the runs that paths and objects stand for, each with a name of its own.
 
-    Files whose format is scanned stay files, to be read when needed; others are read here.
+    Files stay files, to be read when needed, unless their ending names a format that cannot be
+    scanned: these are read here.
 
     Parameters
     ----------
     source
         One path (a file, a glob, a directory, or ``NAME=PATH``), one object that `as_run` takes,
         an iterable of these, or a mapping name → path or object. Objects without a name are
-        called "run", or "run1", "run2", … by their place where there are several.
+        called "run", or "run1", "run2", … by their place where there are several. Frames and
+        tables with a column ``run`` hold several runs, or one.
+    reading, name_by
+        How files are read.
     """
     if isinstance(source, Mapping) and not _is_one_run(source):
         runs = _named_runs(source)
@@ -85,26 +109,39 @@ def as_runs(source: Any) -> list[Run | RunSource]:
         runs = _listed_runs(list(source))
     else:
         runs = [*_expand(source, "run")]
-    _check_names(runs)
-    return [_read_unless_scanned(run) if isinstance(run, RunSource) else run for run in runs]
+    if reading is not None:
+        runs = [run if isinstance(run, Run) else run._replace(reading=reading) for run in runs]
+    read: list[Run | RunSource] = []
+    places: list[tuple[str, str, bool]] = []
+    for run in runs:
+        if isinstance(run, Run):
+            held: Sequence[Run | RunSource] = [run]
+        else:
+            scanned = format_named_by(run.path).scanned
+            held = [run] if scanned else read_runs(run, name_by)
+        read += held
+        places += [_place(run, one) for one in held]
+    check_names(places)
+    return read
 
 
-def _read_unless_scanned(source: RunSource) -> Run | RunSource:
-    held = recognise(source.path)
-    return source if held.scanned else held.read_run(source.path, source.name, "file")
+def _place(source: Run | RunSource, held: Run | RunSource) -> tuple[str, str, bool]:
+    """Return a run's name, where it comes from, and whether that is a file."""
+    name = held.name if isinstance(held, Run) else held.label()
+    return (name, repr(source), False) if isinstance(source, Run) else (name, source.path, True)
 
 
-def _to_run(source: Any, name: str | None, default: str) -> Run:
+def _to_runs(source: Any, name: str | None, default: str) -> list[Run]:
+    """Return the runs in an object: one, or those that a column of a frame names."""
     if isinstance(source, Run):
-        return source if name is None else replace(source, name=name)
+        return [source if name is None else replace(source, name=name)]
     if isinstance(source, RunSource):
-        return _to_run(source.path, name or source.name, default)
+        return read_runs(source._replace(name=name or source.name), "file")
     if isinstance(source, str | os.PathLike):
-        return read_run(as_path("run", source), name=name)
+        return read_runs(RunSource(as_path("run", source), name), "file")
     own_name = source.name if is_from_ranx(source) and hasattr(source, "name") else None
-    run_name = name or own_name or default
-    entries = read_entries(source, RUN, run_name)
-    return build_run(run_name, entries.topics, entries.documents, entries.values)
+    entries = read_entries(source, RUN, name or own_name or default)
+    return runs_from_entries(entries, name or own_name, default)
 
 
 def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
@@ -135,9 +172,9 @@ def _named_runs(mapping: Mapping[Any, Any]) -> list[Run | RunSource]:
     for name, source in zip(names, mapping.values(), strict=True):
         files = _find_files(source)
         if files is None:
-            runs.append(_to_run(source, name, name))
+            runs += _to_runs(source, name, name)
         elif len(files) == 1:
-            runs.append(RunSource(files[0].path, name))
+            runs.append(files[0]._replace(name=name))
         else:
             raise InvalidValueError(
                 f"{source} stands for {len(files)} files; expected one for the run named {name!r}"
@@ -149,7 +186,7 @@ def _listed_runs(items: list[Any]) -> list[Run | RunSource]:
     if not items:
         raise FormatError("no runs; expected at least one", path="runs")
     if _is_entry(items[0]):
-        return [_to_run(items, None, "run")]
+        return [*_to_runs(items, None, "run")]
     runs: list[Run | RunSource] = []
     for number, item in enumerate(items, start=1):
         runs.extend(_expand(item, "run" if len(items) == 1 else f"run{number}"))
@@ -158,7 +195,7 @@ def _listed_runs(items: list[Any]) -> list[Run | RunSource]:
 
 def _expand(source: Any, default: str) -> Sequence[Run | RunSource]:
     files = _find_files(source)
-    return [_to_run(source, None, default)] if files is None else files
+    return _to_runs(source, None, default) if files is None else files
 
 
 def _find_files(source: Any) -> list[RunSource] | None:
@@ -166,17 +203,3 @@ def _find_files(source: Any) -> list[RunSource] | None:
     if isinstance(source, RunSource):
         return [source]
     return find_runs([as_path("runs", source)]) if isinstance(source, str | os.PathLike) else None
-
-
-def _check_names(runs: Sequence[Run | RunSource]) -> None:
-    first: dict[str, Run | RunSource] = {}
-    for run in runs:
-        name = run.name if isinstance(run, Run) else run.label()
-        if name in first:
-            places = [repr(one) if isinstance(one, Run) else one.path for one in (first[name], run)]
-            hint = f", as in other={run.path}" if isinstance(run, RunSource) else ""
-            raise InvalidValueError(
-                f"two runs are named {name!r}: {places[0]} and {places[1]}; give one of them "
-                f"another name{hint}"
-            )
-        first[name] = run

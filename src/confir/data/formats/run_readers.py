@@ -1,49 +1,110 @@
-"""How are runs and qrels read from files? TREC or JSON, whichever a file holds."""
+"""How are runs and qrels read from files? In whichever format of FORMATS a file holds them."""
 
 from __future__ import annotations
 
-from confir.arguments import as_choice, as_path, as_text
-from confir.data.files import PathLike
+from confir.arguments import as_choice, as_flag, as_path, as_text
+from confir.data.files import PathLike, read_bytes
 from confir.data.formats.catalogue import recognise
-from confir.data.formats.trec_files import (
-    NAMINGS,
-    NameBy,
-    as_intents,
-)
+from confir.data.formats.run_groups import single_run
+from confir.data.formats.run_sources import DATASET, NAMINGS, NameBy, Reading, RunSource
+from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
+from confir.errors import FormatError
 
 
-def read_run(path: PathLike, *, name: str | None = None, name_by: NameBy = "file") -> Run:
-    """Return the run in a TREC or JSON file, plain or compressed.
+def read_run(
+    path: PathLike,
+    *,
+    name: str | None = None,
+    name_by: NameBy = "file",
+    subset: str | None = None,
+    split: str | None = None,
+    download: bool = False,
+) -> Run:
+    """Return the run in a file, plain or compressed, in any format of FORMATS.
 
     Parameters
     ----------
     path
-        The file: lines of topic, Q0, docid, rank, score, tag; or JSON, {topic: {docid: score}}.
-        "-" is standard input, TREC lines only.
+        The file: lines of topic, Q0, docid, rank, score, tag; JSON, {topic: {docid: score}}; or
+        another format, recognised by its content. "-" is standard input, TREC lines only.
     name
         The run's name; by default that of the file without its endings.
     name_by
         "tag" takes the run's tag, the last column of its first line, as its name; JSON has none.
+    subset, split, download
+        As in `read_qrels`.
     """
-    source = as_path("path", path)
     chosen = None if name is None else as_text("name", name)
     as_choice("name_by", name_by, NAMINGS)
-    return recognise(source).read_run(source, chosen, name_by)
+    source = RunSource(as_path("path", path), chosen, _as_reading(subset, split, download))
+    return read_source(source, name_by)
 
 
-def read_qrels(path: PathLike, *, intents: PathLike | Intents | None = None) -> Qrels:
-    """Return the judgements in a TREC or JSON file, plain or compressed.
+def read_source(source: RunSource, name_by: NameBy) -> Run:
+    """Return the one run in a file."""
+    return single_run(read_runs(source, name_by), source.path)
+
+
+def read_runs(source: RunSource, name_by: NameBy) -> list[Run]:
+    """Return the runs in a file, which is opened once: its content tells its format."""
+    content = _read(source)
+    held = recognise(source.path, content)
+    if held.read_runs is None:
+        raise FormatError(f"{held.name}: {held.shape}; expected a run", path=source.path)
+    return list(held.read_runs(content, source, name_by))
+
+
+def read_qrels(
+    path: PathLike,
+    *,
+    intents: PathLike | Intents | None = None,
+    subset: str | None = None,
+    split: str | None = None,
+    download: bool = False,
+) -> Qrels:
+    """Return the judgements in a file, plain or compressed, in any format of FORMATS.
 
     Parameters
     ----------
     path
-        The file: lines of topic, subtopic (or anything), docid, gain; or JSON,
-        {topic: {docid: gain}}. "-" is standard input, TREC lines only.
+        The file: lines of topic, subtopic (or anything), docid, gain; JSON,
+        {topic: {docid: gain}}; or another format, recognised by its content. "-" is standard
+        input, TREC lines only. ``irds:ID`` is a dataset of ir_datasets.
     intents
         Intent probabilities: a file with lines of topic, subtopic, probability, or a mapping
         topic → subtopic → probability. Without them, a topic's subtopics count alike.
+    subset, split
+        The part of a file that holds several.
+    download
+        Whether what is not on this machine may be fetched: ``https://…``, or a dataset.
     """
-    source, probabilities = as_path("path", path), as_intents(intents)
-    return recognise(source).read_qrels(source, probabilities)
+    reading = _as_reading(subset, split, download)
+    return read_judgements(RunSource(as_path("path", path), None, reading), as_intents(intents))
+
+
+def read_judgements(source: RunSource, intents: Intents | None) -> Qrels:
+    """Return the judgements in a file, which is opened once."""
+    return read_content_qrels(_read(source), source, intents)
+
+
+def read_content_qrels(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
+    """Return the judgements in the content of a file, which tells its format."""
+    held = recognise(source.path, content)
+    if held.read_qrels is None:
+        raise FormatError(f"{held.name}: {held.shape}; expected qrels", path=source.path)
+    return held.read_qrels(content, source, intents)
+
+
+def _read(source: RunSource) -> bytes:
+    """Return the content of a file; none of a dataset."""
+    path, reading = source.path, source.reading
+    return b"" if path.startswith(DATASET) else read_bytes(path, download=reading.download)
+
+
+def _as_reading(subset: str | None, split: str | None, download: bool) -> Reading:
+    for name, value in (("subset", subset), ("split", split)):
+        if value is not None:
+            as_text(name, value)
+    return Reading(subset, split, as_flag("download", download))

@@ -1,7 +1,7 @@
 """How are large run files scanned? In blocks of whole topics, by compiled kernels, in threads.
 
 Every rule of the reference reader is checked; at the first thing that a kernel does not understand,
-the file is left to `read_run`, which knows every rule and names the line of an error. Small input
+the file is left to `read_source`, which knows every rule and names the line of an error. Small input
 never comes here: loading the kernels would take longer.
 """
 
@@ -22,7 +22,8 @@ import numpy as np
 
 from confir.arrays import Bytes, Integers
 from confir.data.files import COMPRESSION_ENDINGS, STDIN, open_bytes
-from confir.data.formats.trec_files import NameBy, RunSource, name_from_path
+from confir.data.formats.catalogue import recognise
+from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.scanning.scan_kernels import (
     NEWLINE,
     WORD,
@@ -44,6 +45,9 @@ WARM_BREAK_EVEN = 1 << 16
 COMPRESSION_RATIO = 4
 # Large enough to make little of Python's work per block, small enough for the processor's cache.
 BLOCK_SIZE = 1 << 21
+
+# Enough of a file to tell its format.
+_START = 256
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FIELD = re.compile(rb"[^\x00- ]+")
@@ -174,11 +178,11 @@ class BlockScanner(ABC):
 def choose_kernels(sources: Iterable[RunSource]) -> ScanKernels | None:
     """Return compiled kernels where files are so large that scanning them is worth it."""
     loaded = load_kernels.cache_info().currsize > 0
-    size = sum(map(_content_size, sources))
+    size = sum(map(content_size, sources))
     return load_kernels() if size >= (WARM_BREAK_EVEN if loaded else COLD_BREAK_EVEN) else None
 
 
-def _content_size(source: RunSource) -> int:
+def content_size(source: RunSource) -> int:
     """Return about how many bytes a file holds, decompressed; 0 where it can be read only once."""
     if source.path == STDIN:
         return 0
@@ -205,7 +209,7 @@ def scan_files(
     """
     threads = threads or usable_cores()
     scans = [_FileScan(source.path, scanner, block_size) for source in sources]
-    sizes = [_content_size(source) for source in sources]
+    sizes = [content_size(source) for source in sources]
     with ThreadPoolExecutor(threads) as pool:
         tasks = [
             [pool.submit(scan.drain)] if size else []
@@ -227,6 +231,7 @@ class _FileScan:
     """The scan of one file, by one thread or several."""
 
     def __init__(self, path: str, scanner: BlockScanner, block_size: int) -> None:
+        self._path = path
         self._scanner = scanner
         self._blocks = read_blocks(path, scanner.kernels, block_size)
         self._count = 0
@@ -244,7 +249,7 @@ class _FileScan:
         try:
             while (numbered := self._next_block()) is not None:
                 number, block = numbered
-                part = self._scanner.scan(block)
+                part = self._scanner.scan(block) if number > 1 or self._is_trec(block) else None
                 if part is None:
                     self.give_up()
                 else:
@@ -272,6 +277,10 @@ class _FileScan:
             raise self._error
         parts, self._parts = self._parts, {}
         return None if self._given_up else [parts[number] for number in sorted(parts)]
+
+    def _is_trec(self, first: Block) -> bool:
+        """Whether a file holds what can be scanned, by its first block."""
+        return recognise(self._path, first.content[:_START].tobytes()).scanned
 
     def _next_block(self) -> tuple[int, Block] | None:
         with self._reading:

@@ -17,7 +17,8 @@ import numpy as np
 from confir.arguments import as_choice
 from confir.arrays import Bytes, Integers
 from confir.data.formats.objects import as_runs
-from confir.data.formats.trec_files import NAMINGS, NameBy, RunSource, read_trec_run
+from confir.data.formats.run_readers import read_source
+from confir.data.formats.run_sources import NAMINGS, NameBy, RunSource
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists import DocumentNumbers, RankedLists, RunLists, build_lists
 from confir.data.rankings import TIE_PRECISIONS, TiePrecision
@@ -76,7 +77,7 @@ def scan_sources(
                 found.append(source)
             else:
                 lists = next(scanned)
-                found.append(lists or read_trec_run(source.path, name=source.name, name_by=name_by))
+                found.append(lists or read_source(source, name_by))
             if progress is not None:
                 progress(1)
     numbers = DocumentNumbers(() if scanner is None else scanner.docids())

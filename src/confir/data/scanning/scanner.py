@@ -14,9 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Bytes, Integers
-from confir.data.formats.trec_files import NameBy, RunSource, read_trec_run
+from confir.data.formats.run_readers import read_source
+from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Qrels
 from confir.data.rankings import JudgedPositions, Rankings, TiePrecision, empty_rankings
+from confir.data.run import Run
 from confir.data.scanning.blocks import (
     BLOCK_SIZE,
     BlockScanner,
@@ -31,19 +33,19 @@ Ranked = tuple[Rankings, tuple[str, ...]]
 
 def read_rankings(
     qrels: Qrels,
-    sources: Sequence[RunSource],
+    sources: Sequence[Run | RunSource],
     *,
     tie_precision: TiePrecision = "double",
     lowest_gain: int | None = None,
     name_by: NameBy = "file",
     progress: Callable[[int], None] | None = None,
 ) -> list[Ranked]:
-    """Return the rankings of each run file, and the topics of the run that the qrels lack.
+    """Return the rankings of each run, and the topics of the run that the qrels lack.
 
     Parameters
     ----------
     qrels, sources
-        The judgements, and the files, plain or compressed; "-" is standard input.
+        The judgements; runs, and files that hold runs, plain or compressed.
     tie_precision
         "single" compares scores after rounding them to single precision.
     lowest_gain
@@ -51,15 +53,17 @@ def read_rankings(
     name_by
         "tag" names an unnamed run by the tag of its first line.
     progress
-        Called with 1 after each file.
+        Called with 1 after each run.
     """
     wanted = Wanted(qrels, tie_precision, lowest_gain, name_by)
     reference = _ReferenceReader(wanted)
-    kernels = choose_kernels(sources)
-    scanned = scan_rankings(wanted, sources, kernels) if kernels else (None for _ in sources)
+    files = [source for source in sources if isinstance(source, RunSource)]
+    kernels = choose_kernels(files)
+    scanned = scan_rankings(wanted, files, kernels) if kernels else (None for _ in files)
     results: list[Ranked] = []
     with closing(scanned):
-        for source, ranked in zip(sources, scanned, strict=True):
+        for source in sources:
+            ranked = next(scanned) if isinstance(source, RunSource) else None
             results.append(ranked or reference.read(source))
             if progress is not None:
                 progress(1)
@@ -76,7 +80,7 @@ class Wanted(NamedTuple):
 
 
 class _ReferenceReader:
-    """Reads runs by `read_trec_run`."""
+    """Ranks runs, and files after reading them by `read_source`."""
 
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
@@ -89,10 +93,10 @@ class _ReferenceReader:
     def _topics(self) -> set[str]:
         return set(self._wanted.qrels.topics)
 
-    def read(self, source: RunSource) -> Ranked:
+    def read(self, source: Run | RunSource) -> Ranked:
         """Return the rankings of a run, and its topics that the qrels lack."""
         _, tie_precision, lowest_gain, name_by = self._wanted
-        run = read_trec_run(source.path, name=source.name, name_by=name_by)
+        run = source if isinstance(source, Run) else read_source(source, name_by)
         rankings = self._positions.rank(run, tie_precision)
         if lowest_gain is not None:
             rankings = rankings.at_least(lowest_gain)

@@ -168,12 +168,11 @@ class InputTable:
 
     def _cells(self, place: int) -> Sequence[Any]:
         column = self.columns[place]
-        if not _is_arrow(column):
-            return column  # type: ignore[no-any-return]
         try:
-            return column.to_pylist()  # type: ignore[no-any-return]
+            cells: Sequence[Any] = column.to_pylist() if _is_arrow(column) else column
         except (ValueError, OverflowError) as error:
             raise self._unreadable(place, error) from None
+        return cells
 
     def _unreadable(self, place: int, error: Exception) -> FormatError:
         return self.header_error(f"column {self.header[place]!r} cannot be read ({error})")

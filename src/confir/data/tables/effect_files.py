@@ -17,7 +17,7 @@ import numpy as np
 from confir.arguments import as_level, as_list, as_path
 from confir.arrays import Floats
 from confir.data.files import PathLike
-from confir.data.formats.trec_files import find_runs
+from confir.data.formats.run_sources import find_runs
 from confir.data.tables.columns import InputTable, drop_summaries, fold
 from confir.data.tables.table_files import TableKind, read_table
 from confir.defaults import LEVEL

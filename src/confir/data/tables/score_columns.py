@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from confir.data.formats.trec_files import name_from_path
+from confir.data.formats.run_sources import name_from_path
 from confir.data.scores import ScoreEntries
 from confir.data.tables.columns import Ids, InputTable, drop_summaries, fold
 from confir.errors import warn_caller

@@ -18,9 +18,11 @@ import numpy as np
 
 from confir.arguments import as_choice, as_flag, as_list, as_path, as_text, invalid
 from confir.data.files import PathLike, write_whole
+from confir.data.formats.catalogue import recognise
 from confir.data.formats.entries import has_columns
 from confir.data.scores import Scores
 from confir.data.tables.columns import Ids, InputTable, is_escaped, is_summary, is_unicode
+from confir.data.tables.sample_tables import from_samples
 from confir.data.tables.score_columns import (
     COLUMN_NAMES,
     EXPECTED,
@@ -41,12 +43,20 @@ from confir.data.tables.table_files import (
 )
 from confir.errors import FormatError, InvalidValueError
 
+
+def _read_format(content: bytes, source: str) -> InputTable | None:
+    """Return the scores in a file of a format that holds some; None where it is a table."""
+    held = recognise(source, content).read_scores
+    return None if held is None else held(content, source)
+
+
 _SCORES = TableKind(
     EXPECTED,
     KNOWN_NAMES,
     levels=tuple(COLUMN_NAMES),
     read_lines=read_lines,
     drops_short_rows=lambda header: not is_long(header),
+    read_format=_read_format,
 )
 
 
@@ -146,7 +156,7 @@ def scores_from_table(
     table: InputTable, run: str | None = None, measure: str | None = None
 ) -> Scores:
     """Return the scores in one table; where an entry is there twice, say on which lines."""
-    entries, table = score_entries(table)
+    entries, table = score_entries(from_samples(table))
     if run is not None:
         entries = entries._replace(runs=_renamed("run", entries.runs, run, table.source))
     if measure is not None:

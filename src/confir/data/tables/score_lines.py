@@ -7,7 +7,7 @@ names where they are the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -48,6 +48,15 @@ _MEASURE = re.compile(
 )
 
 
+# the keys of a result of pytrec_eval, and names with a cutoff
+_SPELT_MEASURE = re.compile(
+    r"(gm_)?(map|bpref)|Rprec|Rndcg|recip_rank|ndcg|ndcg_rel|infAP|11pt_avg|utility|(bin)?G|"
+    r"relstring|runid|num_(q|ret|rel|rel_ret|nonrel_judged_ret)|set_(P|F|map|recall|relative_P)(_[\d.]+)?|"
+    r"(P|recall|map_cut|ndcg_cut|success|relative_P|iprec_at_recall|Rprec_mult)_[\d.]+|"
+    r"[A-Za-z_+-]+(\(.*\))?@\d+|AP|RR|nDCG|Rprec|Bpref"
+)
+
+
 def read_lines(
     content: bytes, first: bytes, separator: str | None, source: str
 ) -> InputTable | None:
@@ -60,7 +69,7 @@ def read_lines(
     if len(columns) == 3 and _topics_come_first(columns[0], columns[1], content, source):
         columns = [columns[1], columns[0], columns[2]]
     else:
-        columns[0] = [_confir_name(name) for name in columns[0]]
+        columns[0] = [confir_name(name) for name in columns[0]]
     table = InputTable(source, header, columns, lines)
     kept = np.array([topic != _SUMMARY for topic in columns[1]])
     return table if kept.all() else drop_rows(table, kept, f"topic {_SUMMARY!r}")
@@ -143,7 +152,18 @@ def _topics_come_first(
     return usual[1] > usual[0]
 
 
-def _confir_name(name: str) -> str:
+def is_text_measure(name: str) -> bool:
+    """Whether trec_eval prints text under a name, where a measure would have a number."""
+    return str(name).startswith(_TEXT_MEASURES)
+
+
+def are_measures(names: Iterable[str]) -> bool:
+    """Whether all names are measures as pytrec_eval and ir_measures spell them; none are not."""
+    listed = list(names)
+    return bool(listed) and all(_SPELT_MEASURE.fullmatch(str(name)) for name in listed)
+
+
+def confir_name(name: str) -> str:
     """Return confir's name of a measure of trec_eval; one that confir lacks stays as it is."""
     match = _TREC_EVAL_CUTOFF.fullmatch(name)
     if match:

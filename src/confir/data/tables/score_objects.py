@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from confir.arguments import as_path, as_reals, invalid
-from confir.data.formats.entries import has_columns
+from confir.data.formats.entries import has_columns, is_from_ranx, type_name
 from confir.data.scores import Scores
 from confir.data.tables.columns import InputTable
 from confir.data.tables.score_columns import COLUMN_NAMES
 from confir.data.tables.score_files import read_scores, scores_from_table
+from confir.data.tables.score_lines import are_measures, confir_name, is_text_measure
 from confir.errors import FormatError, InvalidValueError
 
 _ACCEPTED = (
-    "Scores, a path to a table of scores or several, a frame with the columns of one, or a mapping "
-    "run → topic → score, run → measure → topic → score, or run → array, or the columns of a table"
+    "Scores, a path to a table of scores or several, a frame with the columns of one, results of "
+    "ir_measures, pytrec_eval or ranx, or a mapping run → topic → score, run → measure → topic → "
+    "score, or run → array, or the columns of a table"
 )
 
 # What `as_scores` takes.
 ScoresSource: TypeAlias = Any
 
-# The measure of scores whose measure has no name.
+# The measure of scores whose measure has no name, and the run of results that name none.
 _UNNAMED = "score"
+_UNNAMED_RUN = "run"
+_METRIC_FIELDS = ("query_id", "measure", "value")
+
+Row = tuple[Any, Any, Any, Any]
 
 
 def make_scores(source: Any, name: str) -> Scores:
@@ -39,13 +45,25 @@ def make_scores(source: Any, name: str) -> Scores:
 
 def is_score_source(source: Any) -> bool:
     """Whether an object is something that `as_scores` takes, rather than a plain array."""
-    paths = isinstance(source, list | tuple) and bool(source) and all(map(_is_path, source))
-    return paths or isinstance(source, Scores | Mapping) or _is_path(source) or has_columns(source)
+    if isinstance(source, list | tuple) and source:
+        return all(map(_is_table, source)) or _is_listed_result(source[0])
+    return (
+        isinstance(source, Scores | Mapping | Iterator)
+        or _is_table(source)
+        or _is_evaluated(source)
+    )
 
 
 def _from_source(source: Any, name: str) -> Scores:
+    if isinstance(source, Iterator):
+        source = list(source)
     if isinstance(source, Mapping):
         return _from_mapping(source, name)
+    if _is_evaluated(source):
+        source = [source]
+    if isinstance(source, list | tuple) and source and _is_listed_result(source[0]):
+        rows = _listed_rows(source, name)
+        return _from_columns([list(column) for column in zip(*rows, strict=True)], name)
     if is_score_source(source):
         return read_scores(as_path(name, source) if _is_path(source) else source)
     raise invalid(name, source, _ACCEPTED)
@@ -55,36 +73,107 @@ def _is_path(source: Any) -> bool:
     return isinstance(source, str | os.PathLike)
 
 
+def _is_table(source: Any) -> bool:
+    return _is_path(source) or has_columns(source)
+
+
+def _is_evaluated(source: Any) -> bool:
+    """Whether an object is a run of ranx, which keeps its scores."""
+    return is_from_ranx(source) and hasattr(source, "run") and hasattr(source, "scores")
+
+
+def _is_metric(entry: Any) -> bool:
+    """Whether an object is a score as ir_measures returns them."""
+    return isinstance(entry, tuple) and set(_METRIC_FIELDS) <= set(getattr(entry, "_fields", ()))
+
+
+def _is_listed_result(entry: Any) -> bool:
+    return _is_metric(entry) or _is_evaluated(entry)
+
+
 def _from_mapping(mapping: Mapping[Any, Any], name: str) -> Scores:
     names = list(COLUMN_NAMES)
     if set(mapping) == set(names) and not any(isinstance(x, Mapping) for x in mapping.values()):
-        columns = [list(mapping[column]) for column in names]
-    else:
-        columns = [list(column) for column in zip(*_rows(mapping, name), strict=True)]
+        return _from_columns([list(mapping[column]) for column in names], name)
+    if not are_measures(mapping) and _is_by_topic(mapping):
+        mapping = {_UNNAMED_RUN: mapping}
+    return _from_columns([list(column) for column in zip(*_rows(mapping, name), strict=True)], name)
+
+
+def _from_columns(columns: list[list[Any]], name: str) -> Scores:
+    """Return the scores in the columns run, measure, topic and score."""
     sizes = {len(column) for column in columns}
     if len(sizes) > 1:
         raise FormatError("columns of different lengths; expected one entry per score", path=name)
     if not sizes or sizes == {0}:
         raise FormatError("no scores; expected one per run and topic", path=name)
-    return scores_from_table(InputTable(name, names, columns, range(1, sizes.pop() + 1), "row"))
+    rows = range(1, sizes.pop() + 1)
+    return scores_from_table(InputTable(name, list(COLUMN_NAMES), columns, rows, "row"))
 
 
-def _rows(mapping: Mapping[Any, Any], name: str) -> Iterator[tuple[Any, Any, Any, Any]]:
+def _is_by_topic(held: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is topic → measure → score, as pytrec_eval returns it."""
+    parts = list(held.values())
+    return (
+        bool(parts)
+        and all(isinstance(part, Mapping) for part in parts)
+        and not any(isinstance(score, Mapping) for part in parts for score in part.values())
+        and are_measures({measure for part in parts for measure in part})
+        and not are_measures(held)
+    )
+
+
+def _rows(mapping: Mapping[Any, Any], name: str) -> Iterator[Row]:
     """Yield run, measure, topic and score of each score that a mapping of runs holds."""
-    sizes = set()
-    for run, held in mapping.items():
-        if not isinstance(held, Mapping):
-            values = as_reals(f"run {run!r} of {name}", held)
-            sizes.add(values.shape)
-            if values.ndim != 1 or len(sizes) > 1:
-                raise InvalidValueError(
-                    f"{name} map runs to arrays of the shapes {sorted(sizes)}; expected one score "
-                    "per topic, of the same topics for every run"
-                )
-            width = len(str(len(values)))
-            for number, score in enumerate(values.tolist(), start=1):
-                yield run, _UNNAMED, f"{number:0{width}}", score
-            continue
-        by_measure = all(isinstance(part, Mapping) for part in held.values())
-        for measure, topics in held.items() if by_measure else [(_UNNAMED, held)]:
-            yield from ((run, measure, topic, score) for topic, score in topics.items())
+    sizes: set[tuple[int, ...]] = set()
+    for run, source in mapping.items():
+        held = list(source) if isinstance(source, Iterator) else source
+        if _is_evaluated(held) or (isinstance(held, list | tuple) and any(map(_is_metric, held))):
+            yield from _listed_rows([held] if _is_evaluated(held) else held, name, run)
+        elif not isinstance(held, Mapping):
+            yield from _numbered_rows(run, held, name, sizes)
+        elif _is_by_topic(held):
+            for topic, scores in held.items():
+                numbers = {m: score for m, score in scores.items() if not is_text_measure(m)}
+                yield from ((run, confir_name(m), topic, score) for m, score in numbers.items())
+        else:
+            by_measure = all(isinstance(part, Mapping) for part in held.values())
+            for measure, topics in held.items() if by_measure else [(_UNNAMED, held)]:
+                yield from ((run, measure, topic, score) for topic, score in topics.items())
+
+
+def _numbered_rows(run: Any, held: Any, name: str, sizes: set[tuple[int, ...]]) -> Iterator[Row]:
+    """Yield the scores in an array, whose topics are numbered; all arrays have one size."""
+    values = as_reals(f"run {run!r} of {name}", held)
+    sizes.add(values.shape)
+    if values.ndim != 1 or len(sizes) > 1:
+        raise InvalidValueError(
+            f"{name} map runs to arrays of the shapes {sorted(sizes)}; expected one score "
+            "per topic, of the same topics for every run"
+        )
+    width = len(str(len(values)))
+    for number, score in enumerate(values.tolist(), start=1):
+        yield run, _UNNAMED, f"{number:0{width}}", score
+
+
+def _listed_rows(entries: Sequence[Any], name: str, run: Any = None) -> Iterator[Row]:
+    """Yield the scores in a list: those of ir_measures, one each, or of runs of ranx, some each."""
+    for number, entry in enumerate(entries, start=1):
+        if _is_metric(entry):
+            yield run or _UNNAMED_RUN, str(entry.measure), entry.query_id, float(entry.value)
+        elif not _is_evaluated(entry):
+            raise FormatError(
+                f"entry {number} is {type_name(entry)}; expected scores of ir_measures, or runs of "
+                "ranx",
+                path=name,
+            )
+        elif not entry.scores:
+            raise FormatError(
+                f"run {entry.name!r} of ranx has no scores; expected one after ranx.evaluate, which "
+                "keeps them there",
+                path=name,
+            )
+        else:
+            called = run or entry.name or (_UNNAMED_RUN if len(entries) == 1 else f"run{number}")
+            for measure, scores in entry.scores.items():
+                yield from ((called, str(measure), t, float(s)) for t, s in scores.items())

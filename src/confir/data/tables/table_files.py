@@ -17,10 +17,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import Any
 
-from confir.data.files import COMPRESSION_ENDINGS, PathLike, read_bytes
+from confir.data.files import COMPRESSION_ENDINGS, PathLike, read_bytes, text_bytes
 from confir.data.formats.entries import as_frame, type_name
 from confir.data.formats.json_files import parse_json
-from confir.data.formats.trec_files import text_bytes
 from confir.data.tables.columns import InputTable, fold, is_unicode, without_escape
 from confir.errors import FormatError, MissingDependencyError, enumerate_numbers, warn_caller
 
@@ -49,6 +48,8 @@ class TableKind:
         it and the source; it returns None where a header is there.
     drops_short_rows
         Whether a few rows that are shorter than a header may be left out.
+    read_format
+        Reader of a format of its own, given the content and the source; None where it is none.
     """
 
     expected: str
@@ -56,6 +57,7 @@ class TableKind:
     levels: tuple[str, ...] = ()
     read_lines: Callable[[bytes, bytes, str | None, str], InputTable | None] | None = None
     drops_short_rows: Callable[[Sequence[str]], bool] = lambda _: False
+    read_format: Callable[[bytes, str], InputTable | None] = lambda _, __: None
 
 
 def read_table(source: PathLike | Any, kind: TableKind) -> InputTable:
@@ -63,7 +65,10 @@ def read_table(source: PathLike | Any, kind: TableKind) -> InputTable:
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
         content = read_bytes(name)
-        if content.startswith(b"PAR1") or (content and format_ending(name) == ".parquet"):
+        of_format = kind.read_format(content, name)
+        if of_format is not None:
+            table = of_format
+        elif content.startswith(b"PAR1") or (content and format_ending(name) == ".parquet"):
             table = _parquet_table(content, name, kind)
         else:
             table = _text_table(text_bytes(content, name), name, kind)

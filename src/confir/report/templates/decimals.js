@@ -1,6 +1,6 @@
 "use strict";
-// A number that the page makes itself, written as confir.report.numbers writes it: a score, or
-// a difference with its sign. All other numbers come as texts.
+// Formats a number computed on the page as confir.report.numbers does: a score, or a signed
+// difference. All other numbers come formatted.
 function decimals(value, { sign = false } = {}) {
   if (value === null) return "–";
   const size = Math.abs(value);
@@ -10,7 +10,7 @@ function decimals(value, { sign = false } = {}) {
   if (sign && size < 0.00005) return before + size.toExponential(0).replace(/-(\d)$/, "-0$1");
   const digits = size < 10 ? 4 : 1;
   const scale = 10 ** digits;
-  // Half of the last digit is rounded to even, where toFixed rounds it up: such numbers are odd
+  // Exact halves are rounded to even, but toFixed rounds them up: such numbers are odd
   // multiples of 1/32 for four decimals, and of 1/4 for one.
   const half = (size * (digits === 4 ? 32 : 4)) % 2 === 1;
   const below = Math.floor(size * scale);

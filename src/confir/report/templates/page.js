@@ -8,7 +8,7 @@
     return new Response(stream).text();
   }
 
-  // Text is only ever set as text: names of runs and topics are not trusted.
+  // Names of runs and topics are untrusted: they are only ever set as textContent.
   function element(name, text, className) {
     const made = document.createElement(name);
     if (text !== undefined) made.textContent = text;
@@ -17,10 +17,10 @@
   }
 
   const none = "–";
-  // Texts of signed numbers: their values, for sorting, and the same from the other run's side.
+  // Signed numbers as text: the value, for sorting, and the number with the opposite sign.
   const valueOf = (text) => (text === none ? null : Number(text));
   const opposed = (text) => text.replace(/^[+-]/, (sign) => (sign === "+" ? "-" : "+"));
-  // A name that keeps its direction of writing to itself.
+  // A name isolated from the writing direction of the text around it.
   const isolated = (name) => (/^[\x00-\x7f]*$/.test(name) ? name : `\u2068${name}\u2069`);
 
   const [data, tables, charts] = (
@@ -129,7 +129,7 @@
       row.append(bar(run));
       if (ranks) {
         row.append(element("td", ranking.limits[run], "number"));
-        row.append(element("td", ranks.p_best_text[run], "number"));
+        row.append(element("td", ranks.share_first_text[run], "number"));
       }
       if (verdicts) row.append(element("td", verdict(run), "verdict-word"));
       return row;
@@ -149,7 +149,7 @@
     if (ranks) {
       columns.push(
         { title: "rank interval", number: true, small: true, value: (row) => ranking.low[row.run] },
-        { title: "P(best)", number: true, value: (row) => ranks.p_best[row.run] },
+        { title: "first in", number: true, value: (row) => ranks.share_first[row.run] },
       );
     }
     if (verdicts) columns.push({ title: "against the best", value: (row) => verdict(row.run) });
@@ -164,13 +164,14 @@
     const said = [`${name}: means over ${means.over}`];
     if (limited) said[0] += `, ${levelText()} intervals by the method ${means.method}`;
     if (ranks && ranks.topics !== means.over) said.push(`Runs are ranked on the ${ranks.topics} that all of them have`);
-    if (ranks) said.push("P(best) is the share of bootstrap samples of the topics in which the run ranks first");
+    if (ranks) said.push("A rank interval holds for its run; the chart adds those that hold for all runs at once");
+    if (ranks) said.push("“first in” is the share of bootstrap samples of the topics in which the run ranks first");
     if (comparison) said.push("The last column says whether the run is significantly worse than the best one");
     if (shown < data.runs.length) said.unshift(`${shown} of ${data.runs.length} runs shown`);
     byId("leaderboard-note").textContent = `${said.join(". ")}.`;
   }
 
-  // What is known of a pair, from the side of its first run; null for a pair that is not there.
+  // The comparison of run a with run b; null if the page does not hold this pair.
   function findPair(a, b) {
     const pairs = measure().comparison;
     if (!pairs) return null;
@@ -215,7 +216,7 @@
     const pair = findPair(state.a, state.b);
     if (!pair) {
       target.textContent =
-        `${a} and ${b} are not both among the best runs by ${measure().name}, whose pairs this page holds; ` +
+        `${a} and ${b} are not both among the best runs by ${measure().name}, whose pairs this page contains; ` +
         "confir compare lists all pairs.";
       return;
     }
@@ -227,7 +228,7 @@
       inconclusive: `${a} and ${b} are statistically indistinguishable`,
       "not compared": `${a} and ${b} are not compared, with fewer than 2 topics in common`,
     };
-    const limits = pair.limits === none ? "no interval" : `${levelText()} interval ${pair.limits}`;
+    const limits = pair.limits === none ? "no interval" : `${measure().comparison.interval}${levelText()} interval ${pair.limits}`;
     const reason = pair.reason ? ` (${pair.reason})` : "";
     target.textContent =
       `By ${measure().name}, ${said[pair.verdict]}${reason}: difference ${pair.difference}, ${limits}, ` +
@@ -243,7 +244,7 @@
       { title: "run", value: (row) => data.runs[row.run] },
       { title: "against", value: (row) => data.runs[row.other] },
       { title: "difference", number: true, value: (row) => valueOf(row.difference) },
-      { title: `${levelText()} interval`, number: true, value: (row) => valueOf(row.low) },
+      { title: `${pairs.interval}${levelText()} interval`, number: true, value: (row) => valueOf(row.low) },
       { title: "adjusted p", number: true, small: true, value: (row) => row.p },
       { title: "won/tied/lost", number: true, value: (row) => row.wins },
       { title: "verdict", value: (row) => row.verdict },
@@ -299,7 +300,7 @@
     const hardest = records.slice(0, 5).map((record) => isolated(record.topic));
     byId("topics-explain").textContent =
       (records.length > 1 ? `Hardest by ${measure().name}, by the median of all runs: ${hardest.join(", ")}. ` : "") +
-      `Here is ${isolated(a)} beside all runs${pair ? `, and ${isolated(a)} minus ${isolated(b)}; choose others above` : ""}.`;
+      `Shown: ${isolated(a)} compared with all runs${pair ? `, and ${isolated(a)} minus ${isolated(b)}; choose others above` : ""}.`;
     const columns = [
       { title: "topic", value: (row) => row.topic },
       { title: a, number: true, value: (row) => row.score },
@@ -325,7 +326,7 @@
     sortable(byId("topic-table"), columns, records.map((record) => ({ ...record, line: () => line(record) })));
   }
 
-  // The tables behind charts: built when they are opened.
+  // Tables of charts, built when they are opened.
   const fits = (entry) => entry.measure === null || entry.measure === measure().name;
   function behind(details) {
     const entry = tables.find((table) => table.part === details.dataset.table && fits(table));
@@ -359,7 +360,7 @@
   }
   const behindAll = () => document.querySelectorAll("[data-table]").forEach(behind);
 
-  // Charts: one specification each, which names its fields; here they get their size and colours.
+  // Charts: Vega-Lite specifications, to which size and colours are added here.
   const partsThat = (holds) => [...new Set(charts.filter(holds).map((chart) => chart.part))];
   function chartOf(part) {
     return charts.find(
@@ -395,7 +396,7 @@
       config.axisX = { titleAnchor: "end" };
     }
     if (!spec.height || !(spec.height.step * data.runs.length > 560)) return { ...spec, config };
-    // Of a chart so tall that it scrolls, axis and legend are above, where they are seen first.
+    // A chart that scrolls has its axis and legend at the top, where they are visible.
     config.axisX = { ...config.axisX, orient: "top" };
     config.legend.orient = "top";
     return { ...withLegendAbove(spec), config };
@@ -410,17 +411,17 @@
       ...(layer && { layer: layer.map(withLegendAbove) }),
     };
   }
-  // The blue of charts is too dim on a dark page.
+  // The blue of charts is too dark for a dark page.
   const darkScheme = matchMedia("(prefers-color-scheme: dark)");
   const bright = (spec) =>
     darkScheme.matches ? JSON.parse(JSON.stringify(spec).replaceAll("#0072B2", "#4AA5E0")) : spec;
-  // A chart of topics fills its place where every topic then has room for its label.
+  // A chart of topics fills the page width if every label then has room.
   function fitted(spec, room) {
     const step = spec.width && spec.width.step;
     if (!step || spec.height.step || room < step * spec.data.values.length + 80) return spec;
     return { ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } };
   }
-  // A chart that fills the width of its place has a height in pixels, not in steps.
+  // A chart that fills the page width needs a height in pixels, not in steps.
   function measured(spec) {
     if (spec.width !== "container" || !spec.height.step) return spec;
     const encodings = [spec, ...(spec.layer || [])].map((part) => part.encoding || {});
@@ -457,10 +458,10 @@
     figure.querySelector(".frame").setAttribute("aria-label", caption);
     const result = await window.vegaEmbed(plot.firstElementChild, bright(measured(themed(spec))), {
       actions: false,
-      ast: true, // no code is made from text: the page forbids it
+      ast: true, // the content security policy forbids eval
       renderer: "svg",
       mode: "vega-lite",
-      logLevel: 1, // errors alone
+      logLevel: 1, // errors only
     });
     if (part === "pairs") {
       result.view.addEventListener("click", (_, item) => {
@@ -473,11 +474,11 @@
     figure.querySelector(".plot").firstElementChild.textContent =
       "This chart cannot be drawn; its numbers are in the table of this part.";
   }
-  // The page says whether all its charts are drawn, to those who print it or test it.
+  // Whether all charts are drawn, for printing and tests.
   const mark = (ready) => {
     document.documentElement.dataset.ready = ready;
   };
-  // One chart after the other, the nearest first, so that the page answers meanwhile.
+  // One chart after the other, nearest first, so that the page stays responsive.
   const waiting = new Set();
   let drawing = false;
   const distance = (figure) => {

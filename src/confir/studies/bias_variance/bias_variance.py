@@ -1,39 +1,41 @@
 """Effectiveness and stability: the error of a run, split into bias and variance ([Zhang2013]).
 
-The error of a run is how far its scores lie from a target's: ``bias² + variance`` over topics, for
-the score itself or for ρ, what the target has more on each topic. Moments are those of the topics
-given (ddof=0), so that the parts sum exactly.
+The error of a run is the distance between its scores and a target's: ``bias² + variance`` over
+topics, for the score itself or for ρ, the target's score minus the run's. Moments are those of the
+given topics (ddof=0), so the parts sum exactly.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from confir.arguments import as_choice, as_generator, as_level, as_real, as_texts
+from confir.arguments import as_choice, as_generator, as_level, as_texts
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL, REPLICATES
-from confir.errors import InvalidValueError, UnknownNameError
+from confir.errors import InvalidValueError
 from confir.intervals.catalogue import confidence_interval, find_method
 from confir.intervals.interval import Limits
 from confir.measures.bounds import bounded_measures
 from confir.measures.evaluation import as_scores
-from confir.resampling.statistics import Statistic
+from confir.resampling.statistics import UNIT, Statistic
 from confir.resampling.topics import Rng, TopicSample, check_replicates, topic_weights
+from confir.resampling.variance_components import mean_over_topics
 from confir.studies.bias_variance.parameter_sweep import Sweep, read_sweeps
-from confir.studies.bias_variance.robustness import Robustness, mean_over_topics, measure_robustness
-
-Decomposed = Literal["score", "rho"]
-VARIABLES: tuple[Decomposed, ...] = ("score", "rho")
-
-PERFECT, BEST = "perfect", "best"
+from confir.studies.bias_variance.robustness import Robustness, measure_robustness
+from confir.studies.bias_variance.targets import (
+    PERFECT,
+    VARIABLES,
+    Decomposed,
+    find_target,
+    possible_ranges,
+)
 
 # Of the methods that fit, the one whose coverage of the variance is best on TREC 2004 Robust.
 DEFAULT_VARIANCE_METHOD = "bootstrap-t"
@@ -58,21 +60,21 @@ class BiasVariance(Result):
     target
         "perfect", "best", the name of a run, or a mean score.
     variable
-        What is decomposed: "score", or "rho", the target's score less the run's by topic.
+        What is decomposed: "score", or "rho", the target's score minus the run's on each topic.
     topics
-        Topics that each decomposition rests on.
+        Number of topics of each decomposition.
     mean, target_mean
         Means over topics of the run and of the target.
     bias, variance, total
         ``target_mean - mean``; variance over topics; ``bias² + variance``; with intervals.
     error, error_to_target, target_error, cross
-        ``E(x-1)²``, and the three terms that it is made of: ``E(x-T)²``, ``E(T-1)²`` and
-        ``2E(x-T)(T-1)`` ([Zhang2013] Eq. 8). NaN where 1 is not the best score, or where the target
-        has no scores by topic.
+        ``E(x-1)²``, and the three terms of which it is the sum: ``E(x-T)²``, ``E(T-1)²`` and
+        ``2E(x-T)(T-1)`` ([Zhang2013] Eq. 8). NaN if 1 is not the best score, or if the target has
+        no scores by topic.
     level, method
         Confidence level and method of the intervals.
     cut
-        How many limits lay beyond what is possible, such as a variance below 0, and are cut there.
+        Number of intervals with impossible limits, such as a variance below 0, that were clipped.
     robustness
         Comparison with a baseline; None without one.
     sweeps
@@ -173,15 +175,15 @@ def decompose_error(
         "perfect" (1 on every topic), "best" (the best run of each topic), the name of a run, or a
         mean score.
     variable
-        "score", or "rho" for what the target has more on each topic; a mean score has no rho.
+        "score", or "rho", the target's score minus the run's on each topic; a mean has no rho.
     baseline
-        A run against which robustness is measured.
+        The run relative to which robustness is measured.
     precision
         The same runs by one P@k: gives R-Loss@k against the baseline.
     parameters
         Runs that differ in one parameter, as `read_sweeps` reads them; one text or several.
     level, method, replicates, rng
-        Of the intervals, by bootstrap over topics.
+        Confidence level, method, replicates and seed of the intervals over topics.
     """
     scores = as_scores(scores)
     precision = None if precision is None else make_scores(precision, "precision")
@@ -189,7 +191,7 @@ def decompose_error(
     level = as_level(level)
     check_replicates(replicates)
     find_method(method)
-    targets, name = _find_target(scores, target, variable)
+    targets, name = find_target(scores, target, variable)
     robustness = None if baseline is None else measure_robustness(scores, baseline, precision)
     sweeps = read_sweeps(as_texts("parameters", parameters, least=0), scores.runs)
     sample = _Errors.of(scores, targets, variable)
@@ -199,7 +201,7 @@ def decompose_error(
         _with_limits(scores, sample, statistic, name, weights, level, method)
         for statistic in _STATISTICS
     ]
-    ranges = _possible_ranges(bounded_measures(scores), target, variable)
+    ranges = possible_ranges(bounded_measures(scores), target, variable)
     bias, variance, total = map(_cut, found, ranges)
     cut = sum(
         int(np.sum(~np.isnan(one.low) & ((one.low != kept.low) | (one.high != kept.high))))
@@ -242,45 +244,8 @@ def _check_request(
         raise InvalidValueError("there is one topic; a variance over topics needs at least 2")
     if baseline is None and precision is not None:
         raise InvalidValueError(
-            "R-Loss counts the relevant documents that a baseline has more; name the baseline"
+            "R-Loss counts relevant documents lost relative to a baseline; name the baseline"
         )
-
-
-def _find_target(scores: Scores, target: str | float, variable: Decomposed) -> tuple[Floats, str]:
-    """Return the target's scores, topics × measures, and its name."""
-    shape = (len(scores.topics), len(scores.measures))
-    bounded = [scores.measures[m] for m in np.flatnonzero(bounded_measures(scores))]
-    if isinstance(target, str):
-        if target in (PERFECT, BEST) and target in scores.runs:
-            raise InvalidValueError(
-                f"a run is named {target!r}, which is also a kind of target; rename the run"
-            )
-        if target == PERFECT:
-            unbounded = [name for name in scores.measures if name not in bounded]
-            if unbounded:
-                raise InvalidValueError(
-                    f"a perfect score is 1, but {unbounded[0]} is not confined to [0, 1]; expected "
-                    "another target: best, a run, or a mean score"
-                )
-            return np.ones(shape), target
-        if target == BEST:
-            known = np.where(np.isnan(scores.values), -np.inf, scores.values).max(axis=1)
-            return np.where(np.isinf(known), np.nan, known), target
-        if target not in scores.runs:
-            raise UnknownNameError("target", target, (PERFECT, BEST, *scores.runs))
-        return scores.select(run=[target]).values[:, 0], target
-    target = as_real("target", target)
-    if variable == "rho":
-        raise InvalidValueError(
-            f"the target is a mean, {target:g}: it has no score by topic, so there is no rho; "
-            "decompose the score, or take as target perfect, best or a run"
-        )
-    if not math.isfinite(target) or (bounded and not 0.0 <= target <= 1.0):
-        raise InvalidValueError(
-            f"the target's mean is {target:g}; expected a mean score"
-            + (f", from 0 to 1 for {bounded[0]}" if bounded else "")
-        )
-    return np.full(shape, float(target)), f"{target:g}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -290,9 +255,9 @@ class _Errors:
     Attributes
     ----------
     rho
-        The target's score less the run's.
+        The target's score minus the run's.
     deviation
-        The variable less its mean, so that squares do not cancel.
+        The variable minus its mean, to avoid cancellation in squares.
     present
         Whether run and target both have a score.
     variable
@@ -312,13 +277,9 @@ class _Errors:
         return cls(rho, values - mean_over_topics(values, present), present, variable)
 
 
-def _one(_: Floats) -> tuple[Floats, ...]:
-    return (np.ones(1),)
-
-
-# What is averaged, given rho and the deviation; then a function of the averages, and its slopes.
+# The variables averaged, from rho and the deviation; a function of the means; its derivatives.
 _STATISTICS = (
-    Statistic("bias", lambda rho, _: (rho,), np.positive, _one),
+    Statistic("bias", lambda rho, _: (rho,), np.positive, lambda _: (UNIT,)),
     Statistic(
         "variance",
         lambda _, deviation: (deviation, deviation**2),
@@ -343,7 +304,7 @@ def _with_limits(
     level: float,
     method: str,
 ) -> Estimate:
-    """Return a part of the error with its interval; none for what is 0 because it is the target."""
+    """Return a part of the error with its interval; NaN limits where the run is the target."""
     variables = statistic.variables(errors.rho, errors.deviation)
     means = [mean_over_topics(variable, errors.present) for variable in variables]
     value = np.asarray(statistic.value(*means), np.float64)
@@ -365,31 +326,8 @@ def _with_limits(
     return Estimate(value, low, high)
 
 
-def _possible_ranges(
-    bounded: Booleans, target: str | float, variable: Decomposed
-) -> tuple[Limits, Limits, Limits]:
-    """Return the lowest and highest bias, variance and total that each measure allows.
-
-    A variance is at most a quarter of the squared range of what varies.
-    """
-    lowest, highest = (0.0, 1.0) if target in (PERFECT, BEST) else (-1.0, 1.0)
-    if not isinstance(target, str):
-        lowest, highest = target - 1.0, float(target)
-    rho = Limits(
-        np.where(bounded, lowest, 0.0 if target == BEST else -np.inf),
-        np.where(bounded, highest, np.inf),
-    )
-    varying = rho.high - rho.low if variable == "rho" else np.where(bounded, 1.0, np.inf)
-    variance = Limits(np.zeros(len(bounded)), varying**2 / 4.0)
-    most = np.maximum(rho.low**2, rho.high**2)
-    by_topic = isinstance(target, str) and target != PERFECT
-    if by_topic and variable == "score":  # two parts of different errors
-        most = most + variance.high
-    return rho, variance, Limits(np.zeros(len(bounded)), most)
-
-
 def _cut(found: Estimate, possible: Limits) -> Estimate:
-    """Return a part of the error with limits within what is possible."""
+    """Return a part of the error with its limits clipped to the possible range."""
     return found._replace(
         low=np.clip(found.low, possible.low, possible.high),
         high=np.clip(found.high, possible.low, possible.high),
@@ -399,7 +337,7 @@ def _cut(found: Estimate, possible: Limits) -> Estimate:
 def _error_terms(
     scores: Scores, targets: Floats | None, present: Booleans
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return E(x-1)² and the three terms that it is made of ([Zhang2013] Eq. 8)."""
+    """Return E(x-1)² and the three terms of which it is the sum ([Zhang2013] Eq. 8)."""
     nothing = np.full(scores.values.shape[1:], np.nan)
     bounded = bounded_measures(scores)
     error = np.where(bounded, mean_over_topics((scores.values - 1.0) ** 2, present), np.nan)

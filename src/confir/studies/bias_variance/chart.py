@@ -1,4 +1,4 @@
-"""Charts of bias and variance: which runs are effective, which are stable, and the trend between.
+"""Charts of bias and variance: which runs are effective, and which are stable.
 
 Both figures of [Zhang2013]: variance against squared bias, and total error against squared bias.
 """
@@ -24,11 +24,11 @@ from confir.studies.bias_variance.bias_variance import BiasVariance
 
 # More names than this in a panel are too many to read.
 _NAMES_SHOWN = 12
-# A panel as narrow as a telephone shows it, in pixels: where names fit here, they fit everywhere.
+# The size of a panel on a phone, in pixels: labels that fit here fit everywhere.
 _PANEL = (240.0, 220.0)
 _LINES_WANTED = 6
-_TOTAL_BELOW = 8  # from the end of a line of equal total error to what it says, in pixels
-# Beyond the outermost points, a share of the axis is left free, for their names.
+_TOTAL_BELOW = 8  # from the end of a line of equal total error to its label, in pixels
+# Share of the axis left free beyond the outermost points, for their labels.
 _MARGIN = 0.06
 # The group of runs that belong to no sweep.
 _OTHERS = "runs"
@@ -37,7 +37,7 @@ _OTHERS = "runs"
 def bias_variance_chart(result: BiasVariance) -> Any:
     """Return variance against squared bias, with lines of equal total error ([Zhang2013] Fig. 1).
 
-    Runs that differ in one parameter are joined in its order.
+    Runs that differ in one parameter are joined by a line.
     """
     alt = import_altair()
     panels = []
@@ -83,9 +83,9 @@ def _of_measure(result: BiasVariance, measure: str) -> list[Record]:
 def _records_of(
     result: BiasVariance, measure: str, height: str, written: Sequence[Record] = ()
 ) -> list[Record]:
-    """Return the records of a measure, each with its group, and its label where there is room.
+    """Return the records of a measure with group and, where there is room, label.
 
-    A run of a sweep is labelled by its parameter's value. Labels keep off what is written already.
+    A run of a sweep is labelled with its parameter value. Labels avoid existing text.
     """
     records = _of_measure(result, measure)
     labels = _labels(records)
@@ -120,7 +120,7 @@ def _labels(records: Sequence[Record]) -> dict[int, str]:
 def _places(
     records: Sequence[Record], labels: dict[int, str], height: str, written: Sequence[Record]
 ) -> dict[int, Record]:
-    """Return where labels stand, as fields of their records."""
+    """Return the positions of labels, as fields of their records."""
     across, up = (_extent(records, field) for field in ("bias_squared", height))
 
     def pixels(record: Record, below: float = 0.0) -> tuple[float, float]:
@@ -140,17 +140,17 @@ def _places(
 
 
 def _pixel(value: float, extent: Sequence[float], axis: int) -> float:
-    """Return where a value lies along an axis of the panel."""
+    """Return the pixel of a value along an axis of the panel."""
     return _PANEL[axis] * (value - extent[0]) / (extent[1] - extent[0])
 
 
 def _unit(pixel: float, extent: Sequence[float], axis: int) -> float:
-    """Return the value at a place along an axis of the panel."""
+    """Return the value at a pixel along an axis of the panel."""
     return extent[0] + pixel / _PANEL[axis] * (extent[1] - extent[0])
 
 
 def _worth_naming(records: Sequence[Record]) -> list[str]:
-    """Return the runs to be named, the most important first: the extreme ones, then all of few."""
+    """Return the runs to label, most important first: the extremes, then all if they are few."""
     records = [record for record in records if record.get("parameter") is None]
     known = [record for record in records if not math.isnan(record["total"])]
     if not known:
@@ -213,14 +213,14 @@ def _point_layers(records: Sequence[Record], height: str) -> list[Any]:
 
 
 def _extent(records: Sequence[Record], field: str) -> list[float]:
-    """Return the ends of an axis: a little room beyond the values, but none below 0."""
+    """Return the range of an axis: slightly wider than the values, but not below 0."""
     values = [record[field] for record in records if not math.isnan(record[field])] or [0.0]
     room = _MARGIN * (max(values) - min(values)) or 1.0
     return [max(0.0, min(values) - room), max(values) + room]
 
 
 def _equal_totals(records: Sequence[Record]) -> list[Record]:
-    """Return the ends of lines of equal total error, at round numbers across the panel."""
+    """Return the end points of lines of equal total error, at round numbers."""
     known = [record for record in records if not math.isnan(record["total"])]
     if not known:
         return []

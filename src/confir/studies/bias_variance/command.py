@@ -26,8 +26,8 @@ def bias_variance_command(
         typer.Option(
             "--target",
             metavar="perfect|best|RUN|MEAN",
-            help="What runs should score: 1 on every topic, as much as the best run of each topic, "
-            "as much as a run, or a mean score.",
+            help="The score to reach: 1 on every topic, the best score of each topic, the scores of "
+            "a run, or a mean score.",
             rich_help_panel=_TARGET,
         ),
     ] = "perfect",
@@ -44,8 +44,8 @@ def bias_variance_command(
         typer.Option(
             "--baseline",
             metavar="RUN",
-            help="Compare with this run, its name or its file: adds robustness index and share of "
-            "topics hurt (<Init).",
+            help="Compare with this run, its name or its file: adds robustness index and proportion "
+            "of topics hurt (<Init).",
             rich_help_panel=_TARGET,
         ),
     ] = None,
@@ -54,7 +54,8 @@ def bias_variance_command(
         typer.Option(
             "--loss-depth",
             metavar="K",
-            help="Adds R-Loss@K: relevant documents lost against the baseline in the first K.",
+            help="Add R-Loss@K: relevant documents lost among the first K, relative to the "
+            "baseline.",
             callback=options.at_least(1),
             rich_help_panel=_TARGET,
         ),
@@ -98,7 +99,7 @@ def bias_variance_command(
     find_method(method)
     if loss_depth is not None and baseline is None:
         raise InvalidValueError(
-            "--loss-depth counts documents lost against a baseline; expected --baseline RUN"
+            "--loss-depth counts documents lost relative to a baseline; expected --baseline RUN"
         )
     wanted = list(inputs.measure or ([] if inputs.scores else DEFAULT_MEASURES))
     counting = [] if loss_depth is None else [f"P@{loss_depth}"]
@@ -127,7 +128,7 @@ def bias_variance_command(
 
 
 def _precision(scores: Scores, depth: int) -> Scores:
-    """Return the scores by P@depth alone, from which lost documents are counted."""
+    """Return the scores by P@depth, from which lost documents are counted."""
     from confir.errors import UnknownNameError
     from confir.measures.catalogue import parse_measure
 
@@ -145,7 +146,7 @@ def _precision(scores: Scores, depth: int) -> Scores:
 
 
 def _without(scores: Scores, precision: Scores, wanted: list[str]) -> Scores:
-    """Return the scores without the P@k that only serves to count, unless it is wanted itself."""
+    """Return the scores without the P@k used only for counting, unless it was requested."""
     from confir.measures.catalogue import canonical_name, parse_measure
 
     depth = parse_measure(precision.measures[0]).cutoff
@@ -155,20 +156,20 @@ def _without(scores: Scores, precision: Scores, wanted: list[str]) -> Scores:
 
 
 def _read_target(target: str, scores: Scores) -> str | float:
-    """Return a target: a mean score where it is a number and no run's name."""
+    """Return a target: a mean score if it is a number and not the name of a run."""
     if target in scores.runs:
         return target
     try:
         return float(target)
     except ValueError:
-        from confir.data.formats.trec_files import name_from_path
+        from confir.data.formats.run_sources import name_from_path
 
         name = name_from_path(target)
         return name if name in scores.runs else target
 
 
 def _note(result: BiasVariance, drawn: options.Statistics) -> str:
-    """Return the line below the table, with how to get it again."""
+    """Return the note below the table, with replicates and seed."""
     from confir.studies.bias_variance.table import bias_variance_note
 
     note = (

@@ -28,7 +28,7 @@ class Sweep(NamedTuple):
 
 
 def read_sweeps(texts: Sequence[str], runs: Sequence[str]) -> tuple[Sweep, ...]:
-    """Return the sweeps that texts describe; a run belongs to one at most.
+    """Return the parameter sweeps described; a run belongs to at most one.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def _read_sweep(text: str, runs: Sequence[str]) -> Sweep:
     name, sign, rest = text.partition("=")
     if not name or not sign or not rest:
         raise InvalidValueError(
-            f"{text!r} describes no parameter; expected one such as 'lambda=0.1,0.2' or "
+            f"{text!r} is not a parameter; expected one such as 'lambda=0.1,0.2' or "
             "'lambda=rm3-{}'"
         )
     values = _match_names(text, rest, runs) if _PLACE in rest else _listed(text, rest, runs)
@@ -72,7 +72,7 @@ def _listed(text: str, rest: str, runs: Sequence[str]) -> dict[str, float]:
     for field in fields:
         if field and not re.fullmatch(_NUMBER, field):
             raise InvalidValueError(
-                f"{text!r}: {field!r} is no number; expected numbers, or a run's name with {{}} "
+                f"{text!r}: {field!r} is not a number; expected numbers, or a run's name with {{}} "
                 "for the number"
             )
     if len(fields) != len(runs):
@@ -86,7 +86,7 @@ def _listed(text: str, rest: str, runs: Sequence[str]) -> dict[str, float]:
 
 def _match_names(text: str, pattern: str, runs: Sequence[str]) -> dict[str, float]:
     if pattern.count(_PLACE) != 1:
-        raise InvalidValueError(f"{text!r} has {{}} more than once; expected one place")
+        raise InvalidValueError(f"{text!r} has {{}} more than once; expected it once")
     before, after = (re.escape(part) for part in pattern.split(_PLACE))
     matches = {run: re.fullmatch(before + _NUMBER + after, run) for run in runs}
     return {run: float(match[1]) for run, match in matches.items() if match}

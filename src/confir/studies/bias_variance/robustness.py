@@ -1,6 +1,6 @@
 """On how many topics is a run worse than a baseline? Robustness index, <Init and R-Loss@k.
 
-The measures that [Zhang2013] sets beside bias and variance (Collins-Thompson 2009, Zighelnic &
+The measures that [Zhang2013] compares with bias and variance (Collins-Thompson 2009, Zighelnic &
 Kurland 2008).
 """
 
@@ -10,17 +10,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats
+from confir.arrays import Floats
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 from confir.measures.catalogue import parse_measure
 from confir.order import TIE
+from confir.resampling.variance_components import mean_over_topics
 
 
 @result
 class Robustness(Result):
-    """How often a run does worse than a baseline: all arrays are runs × measures.
+    """How often a run is worse than a baseline: all arrays are runs × measures.
 
     Attributes
     ----------
@@ -33,8 +34,8 @@ class Robustness(Result):
     hurt
         Share of topics hurt, ``<Init``.
     loss
-        R-Loss@k: relevant documents fewer than the baseline among the first k, net, over the topics
-        hurt, by topic; None where it was not asked for.
+        R-Loss@k: net number of relevant documents lost among the first k on the topics hurt, per
+        topic; None if not requested.
     loss_depth
         k.
     """
@@ -48,7 +49,7 @@ class Robustness(Result):
     loss_depth: int | None = None
 
     def derived(self) -> Iterator[Variable]:
-        """Yield the depth of R-Loss, where it was asked for."""
+        """Yield the depth of R-Loss, if requested."""
         if self.loss_depth is not None:
             yield Variable("loss_depth", (), self.loss_depth)
 
@@ -56,12 +57,12 @@ class Robustness(Result):
 def measure_robustness(
     scores: Scores, baseline: str, precision: Scores | None = None
 ) -> Robustness:
-    """Return how often, and by how many relevant documents, runs do worse than a baseline.
+    """Return how often runs are worse than a baseline, and how many relevant documents they lose.
 
     Parameters
     ----------
     scores
-        Scores of the runs, the baseline among them: they say which topics are hurt.
+        Scores of the runs, including the baseline, which decide which topics are hurt.
     baseline
         Name of the run that the others are compared with.
     precision
@@ -91,14 +92,6 @@ def _relevant_found(scores: Scores, precision: Scores) -> tuple[Floats, int]:
             f"{', '.join(precision.measures)}"
         )
     if precision.topics != scores.topics:
-        raise InvalidValueError(f"the scores by {name} are of other topics; expected the same")
+        raise InvalidValueError(f"the scores by {name} are on other topics; expected the same")
     values = precision.select(run=scores.runs).values[:, :, 0]
     return np.rint(values * measure.cutoff), measure.cutoff
-
-
-def mean_over_topics(values: Floats, present: Booleans) -> Floats:
-    """Return the mean over the topics that both runs have: runs × measures."""
-    count = present.sum(axis=0)
-    total = np.where(present, values, 0.0).sum(axis=0)
-    mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    return mean

@@ -16,8 +16,9 @@ from confir.studies.bias_variance.bias_variance import BiasVariance
 _PARTS = ("bias", "variance", "total")
 
 
-def bias_variance_table(result: BiasVariance, note: str = "") -> Table:
-    """Return a table with a row for each measure and run, the smallest total error first."""
+def bias_variance_table(result: BiasVariance, note: str | None = None) -> Table:
+    """Return a table with one row per measure and run, smallest total error first."""
+    note = bias_variance_note(result) if note is None else note
     several = len(result.measures) > 1
     names = ("measure", "run") if several else ("run",)
     headings, fields = _extra_columns(result)
@@ -63,12 +64,12 @@ def _part_cell(part: str, record: Record, best: bool) -> Cell:
 
 
 def _plain_text(value: float | None) -> str:
-    """Return a count or a share without digits that say nothing."""
+    """Return a count or a share in few digits."""
     return "–" if value is None or math.isnan(value) else f"{value:.4g}"
 
 
 def bias_variance_note(result: BiasVariance) -> str:
-    """Return the line below the table: what was decomposed, and how."""
+    """Return the note below the table: what was decomposed, and how."""
     what = "score" if result.variable == "score" else "rho = target - score"
     topics = topics_text(result.topics)
     note = (
@@ -78,4 +79,4 @@ def bias_variance_note(result: BiasVariance) -> str:
     if not result.cut:
         return note
     intervals = counted(result.cut, "interval")
-    return f"{note}; {intervals} cut to what is possible (a variance is 0 or more)"
+    return f"{note}; {intervals} clipped to the possible range (a variance is at least 0)"

@@ -1,4 +1,4 @@
-"""Charts of chance: runs beside the random baseline, topics beside it, and how far R/N is off."""
+"""Charts of the random baseline: compared with runs, with topics, and with R/N."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from confir.errors import counted
 from confir.report.charts import (
     COLOURS,
     import_altair,
+    in_panels,
     names_best_first,
     numbered,
     panel_facet,
@@ -23,18 +24,18 @@ from confir.studies.chance.chance import Chance
 from confir.studies.chance.table import chance_is_shared, topic_counts
 
 _CHANCE_COLOUR = COLOURS[1]
-_CHANCE_TICK = 11  # as high as the lowest row
+_CHANCE_TICK = 11  # the height of the lowest row
 
 
 def chance_chart(chance: Chance) -> Any:
-    """Return a chart of means beside chance; without runs, of what chance scores by topic."""
+    """Return a chart of the runs' means and the baseline; without runs, of the baseline by topic."""
     return run_chart(chance) if chance.runs else baseline_chart(chance)
 
 
 def run_chart(chance: Chance) -> Any:
     """Return a chart of the runs' means, a dashed line for chance: one panel per measure.
 
-    Where chance differs by run, as topics are missing, each run's row has a tick for its own.
+    If runs lack topics, so that chance differs between them, each row has its own tick.
     """
     alt = import_altair()
     records = chance.to_records()
@@ -50,21 +51,16 @@ def run_chart(chance: Chance) -> Any:
             "run:N", "measure:N", "topics:Q", "score:Q", "expected:Q", "corrected:Q", "p:Q"
         ),
     )
-    panels = (
-        alt.layer(means, _chance_line(base) if shared else _chance_ticks(rows))
-        .properties(width=260, height=step)
-        .facet(facet=panel_facet(alt, "measure", chance.measures), columns=2)
-        .resolve_scale(x="independent")
-    )
+    layers = alt.layer(means, _chance_line(base) if shared else _chance_ticks(rows))
     return styled(
-        panels,
+        in_panels(layers.properties(width=260, height=step), "measure", chance.measures),
         f"Runs and chance: random rankings of {counted(chance.documents, 'document')}, "
         f"{topics_text(topic_counts(chance))}",
     )
 
 
 def _chance_line(base: Any) -> Any:
-    """Return a dashed line where chance is for all runs."""
+    """Return a dashed line at the baseline of all runs."""
     alt = import_altair()
     return base.mark_rule(color=_CHANCE_COLOUR, strokeDash=[5, 3], strokeWidth=2).encode(
         x=alt.X("mean(expected):Q"), tooltip=[alt.Tooltip("mean(expected):Q", title="chance")]
@@ -72,7 +68,7 @@ def _chance_line(base: Any) -> Any:
 
 
 def _chance_ticks(rows: Any) -> Any:
-    """Return a tick in the row of each run where chance is on its topics."""
+    """Return a tick in each row at the baseline on the run's own topics."""
     alt = import_altair()
     return rows.mark_tick(color=_CHANCE_COLOUR, thickness=2, size=_CHANCE_TICK, opacity=1).encode(
         x=alt.X("expected:Q"), tooltip=tooltips("run:N", "measure:N", "expected:Q")
@@ -93,7 +89,7 @@ def topic_chart(chance: Chance, measure: str | None = None) -> Any:
     chosen = chance.measures[0] if measure is None else measure
     records = [r for r in chance.to_records(per_topic=True) if r["measure"] == chosen]
     smallest = min((r["expected"] for r in records if r["expected"] > 0), default=1e-6)
-    # logarithmic, except for the lowest part, so that scores of 0 can be drawn
+    # logarithmic except near 0, to include scores of 0
     scale = alt.Scale(type="symlog", constant=smallest)
     axis = alt.Axis(format="~g", values=[0, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1], labelOverlap="greedy")
     base = alt.Chart(inline_records(numbered(records, run=chance.runs))).encode(
@@ -113,11 +109,11 @@ def topic_chart(chance: Chance, measure: str | None = None) -> Any:
         .properties(width=170, height=150)
         .facet(facet=panel_facet(alt, "run", chance.runs), columns=4)
     )
-    return styled(panels, f"{chosen} of each topic; dashed: what chance is expected to score")
+    return styled(panels, f"{chosen} of each topic; dashed: expected by chance")
 
 
 def baseline_chart(chance: Chance) -> Any:
-    """Return a chart of what chance scores on each topic, by its number of relevant documents."""
+    """Return a chart of the expected score of each topic by its number of relevant documents."""
     alt = import_altair()
     records = numbered(chance.to_records(per_topic=True), measure=chance.measures)
     base = alt.Chart(inline_records(records))
@@ -147,7 +143,7 @@ def prevalence_gap_chart(records: Sequence[Record]) -> Any:
     Parameters
     ----------
     records
-        With the fields documents, prevalence (a text) and difference.
+        With the fields documents, prevalence (as text) and difference.
     """
     alt = import_altair()
     shares = list(dict.fromkeys(record["prevalence"] for record in records))
@@ -174,5 +170,5 @@ def prevalence_gap_chart(records: Sequence[Record]) -> Any:
     )
     return styled(
         alt.layer(lines, bound).properties(width=480, height=300),
-        "Expected AP of a random ranking, less R/N",
+        "Expected AP of a random ranking minus R/N",
     )

@@ -1,4 +1,4 @@
-"""``confir chance``: what random rankings score, and runs beside them."""
+"""``confir chance``: the expected score of random rankings, compared with runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _CHANCE = "Chance"
 
-# The rules of reading that matter without runs, too.
+# Reading options that also apply without runs.
 _OF_QRELS = ("rel", "depth")
 
 
@@ -67,7 +67,7 @@ def chance_command(
     `confir chance qrels.txt bm25.run --documents 528155 --depth 1000`
     """
     from confir.measures.catalogue import DEFAULT_MEASURES
-    from confir.studies.chance.chance import describe_chance
+    from confir.studies.chance.random_baseline import describe_chance
 
     out.prepare()
     if documents is None:
@@ -78,12 +78,12 @@ def chance_command(
     names = inputs.measure or list(DEFAULT_MEASURES)
     if not inputs.runs:
         of_runs = [name for name in reading_options() if name not in _OF_QRELS]
-        reason = "is for runs; there is none"
+        reason = "is for runs; none are given"
         refuse_options(inputs.context, ["draws", *of_runs, "seed"], reason)
     if relevant is not None:
         if inputs.qrels is not None:
-            raise InvalidValueError("--relevant stands in for QRELS; give one or the other")
-        reason = "is for the topics of QRELS; there are none"
+            raise InvalidValueError("--relevant replaces QRELS; give one or the other")
+        reason = "is for the topics of QRELS; none are given"
         refuse_options(inputs.context, ["per_topic"], reason)
         chance = describe_chance(documents, relevant, names, depth=inputs.depth, rel=inputs.rel)
         out.deliver(_answer(chance, per_topic=False, note=_note(chance)))
@@ -96,10 +96,10 @@ def chance_command(
 def _of_qrels(
     inputs: Inputs, measures: list[str], documents: int, draws: int, seed: int, *, quiet: bool
 ) -> Chance:
-    """Return what random rankings score on the topics of the qrels, and runs beside them."""
+    """Return the random baseline on the topics of the qrels, and how runs compare."""
     from confir.cli.terminal import Progress
     from confir.measures.evaluation import evaluate
-    from confir.studies.chance.chance import compare_with_chance
+    from confir.studies.chance.random_baseline import compare_with_chance
 
     example = "confir chance --documents 1000 --relevant 10"
     if inputs.qrels is None:
@@ -108,9 +108,9 @@ def _of_qrels(
     if not inputs.runs:
         return compare_with_chance(inputs.qrels, documents=documents, measures=measures, **rules)
     experiment = inputs.experiment(measures, example=example)
-    # before any run is read: errors of the request come at once
+    # checks the request before any run is read
     compare_with_chance(experiment.qrels, documents=documents, measures=measures, **rules)
-    with Progress("reading runs", total=len(inputs.sources), quiet=quiet) as progress:
+    with Progress("reading runs", total=inputs.run_count, quiet=quiet) as progress:
         evaluate(experiment, progress=progress)
     return compare_with_chance(experiment, documents=documents, draws=draws, rng=seed)
 
@@ -124,7 +124,7 @@ def _answer(chance: Chance, *, per_topic: bool, note: str) -> Answer:
 
 
 def _note(chance: Chance, draws: int = 0, seed: int | None = None) -> str:
-    """Return the line below the table, with what was drawn for p."""
+    """Return the note below the table, with the simulation behind p."""
     from confir.measures.chance_tail import ERROR_LEVEL
     from confir.studies.chance.table import chance_note
 

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from confir.errors import InvalidValueError
 from confir.report.contents import Contents, MeasureContents
-from confir.report.sections import Figure, Scope, Section, Sentence
-from confir.report.tables import Table
-from confir.studies.chance.chance import Chance, compare_with_chance
-from confir.studies.chance.chart import chance_chart
-from confir.studies.chance.table import chance_note, chance_table
+from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
+from confir.studies.chance.chance import Chance
+from confir.studies.chance.random_baseline import compare_with_chance
 
 
 def _gather(scope: Scope) -> Chance:
     if scope.qrels is None or scope.documents is None:
-        raise InvalidValueError("chance needs the qrels, which say how many documents are relevant")
+        raise InvalidValueError(
+            "the random baseline needs qrels, for the number of relevant documents"
+        )
     return compare_with_chance(
         scope.qrels,
         scope.scores,
@@ -24,15 +24,6 @@ def _gather(scope: Scope) -> Chance:
         draws=0,
         rng=scope.settings.seed,
     )
-
-
-def _figures(contents: MeasureContents, _: tuple[float, ...]) -> Iterator[Figure]:
-    yield Figure("chance", chance_chart(contents["chance"]), by_run=True)
-
-
-def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
-    chance: Chance = contents["chance"]
-    yield "chance", chance_table(chance, chance_note(chance))
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -52,7 +43,7 @@ SECTION: Section[MeasureContents] = Section(
     anchor="chance",
     title="Chance",
     heading="Random baseline",
-    figures=_figures,
-    tables=_tables,
+    figures=own_chart("chance", "chance", by_run=True),
+    tables=own_table("chance", "chance"),
     methods=_methods,
 )

@@ -13,20 +13,21 @@ from confir.report.numbers import number_text, topics_text
 from confir.report.tables import Cell, Table, best_runs, topics_column
 from confir.studies.chance.chance import Chance
 
-# Where double precision ends: smaller p-values are not worth their digits.
+# Smaller p-values are near the end of double precision.
 _SMALLEST_P = 1e-300
 
 
-def chance_table(chance: Chance, note: str = "") -> Table:
+def chance_table(chance: Chance, note: str | None = None) -> Table:
     """Return a table of means: one row per run, best first, then chance; or one row per measure.
 
-    Where runs lack scores on different topics, each run has its own chance, in columns.
+    If runs lack different topics, each run has its own baseline, in further columns.
     """
+    note = chance_note(chance) if note is None else note
     return _run_table(chance, note) if chance.runs else _measure_table(chance, note)
 
 
 def chance_topic_table(chance: Chance, note: str = "") -> Table:
-    """Return a table with a row for each topic, measure and run."""
+    """Return a table with one row per topic, measure and run."""
     names = ("measure", "run", "topic") if chance.runs else ("measure", "topic")
     numbers = ("relevant", "expected", "sd", *(("score", "corrected", "p") if chance.runs else ()))
     rows = tuple(
@@ -50,7 +51,7 @@ def _measure_table(chance: Chance, note: str) -> Table:
 
 
 def chance_is_shared(chance: Chance) -> bool:
-    """Return whether chance is the same for all runs: they have scores on the same topics."""
+    """Whether all runs share one baseline: they have scores on the same topics."""
     known = {
         (record["measure"], record["expected"], record["sd"])
         for record in chance.to_records()
@@ -100,7 +101,7 @@ def _run_table(chance: Chance, note: str) -> Table:
 
 
 def _with_score(column: list[Record]) -> Record:
-    """Return the record of a run that has a score, where there is one."""
+    """Return the record of the first run that has a score, if any."""
     return next((record for record in column if not math.isnan(record["score"])), column[0])
 
 
@@ -117,7 +118,7 @@ def _chance_text(record: Record) -> str:
 
 
 def _text(field: str, record: Record) -> str:
-    """Return a number with enough digits: the score of chance may be very small."""
+    """Return a number with enough digits: expected scores may be very small."""
     value = float(record[field])
     if math.isnan(value):
         return "–"
@@ -129,14 +130,14 @@ def _text(field: str, record: Record) -> str:
 
 
 def topic_counts(chance: Chance) -> Integers:
-    """Return the topics behind means: runs × measures; without runs, all."""
+    """Return the number of topics of each mean, runs × measures; all topics without runs."""
     if chance.scores is None:
         return np.full((1, len(chance.measures)), len(chance.topics))
     return chance.scores.topic_counts()
 
 
 def _p_text(record: Record) -> str:
-    """Return p; where a topic has no draw that does as well, the bound that the draws support."""
+    """Return p, or an upper bound if on some topic no draw reached the run's AP."""
     value = record["p_high"] if record["p_low"] == 0 else record["p"]
     if value < _SMALLEST_P:
         return f"<{_SMALLEST_P:g}"
@@ -144,7 +145,7 @@ def _p_text(record: Record) -> str:
 
 
 def chance_note(chance: Chance) -> str:
-    """Return the line below the table: what chance is here, and what the columns are."""
+    """Return the note below the table: how the baseline is defined, and what the columns are."""
     lists = "" if chance.depth == chance.documents else f", the first {chance.depth:,} kept"
     note = f"chance: random rankings of {chance.documents:,} documents{lists}"
     if len(chance.topics) > 1:

@@ -5,30 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from confir.arguments import as_choice
 from confir.data.result import Record
-from confir.errors import UnknownNameError
 from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
-    label_names,
+    in_panels,
+    interval_layers,
     names_best_first,
     numbered,
-    panel_facet,
     run_rows,
     styled,
     tooltips,
+    topic_axis,
 )
 from confir.report.inline_records import inline_records
 from confir.report.numbers import percent, topics_text
-from confir.studies.collection.collection import CollectionMeans, CollectionTopics
-from confir.studies.collection.differences import CollectionDifferences, CollectionVariance
+from confir.studies.collection.differences import CollectionDifferences
+from confir.studies.collection.means import CollectionMeans
 from confir.studies.collection.table import summary_name
-from confir.studies.comparison.verdicts import BETTER, INCONCLUSIVE, WORSE
+from confir.studies.collection.topics import CollectionTopics
+from confir.studies.collection.variance import CollectionVariance
+from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE
 
-# Height of an interval where a run has several.
+# Height of an interval if a run has several.
 _METHOD_ROW = 11
-_MOST_LABELLED_TOPICS = 120
 
 
 def collection_chart(means: CollectionMeans) -> Any:
@@ -52,29 +54,18 @@ def collection_chart(means: CollectionMeans) -> Any:
         ),
         tooltip=[
             *tooltips("run:N", "measure:N", "summary:N", "method:N"),
-            alt.Tooltip("mean:Q", format=".4f"),
-            alt.Tooltip("low:Q", format=".4f"),
-            alt.Tooltip("high:Q", format=".4f"),
-            alt.Tooltip("topics:Q"),
+            *tooltips("mean:Q", "low:Q", "high:Q", numbers=".4f"),
+            *tooltips("topics:Q"),
         ],
     )
     title = f"mean with {percent(means.level)} interval" + (
         "" if several else f" over collections ({methods[0]})"
     )
-    limits = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("low:Q", title=title, scale=alt.Scale(zero=False)),
-        x2=alt.X2("high:Q"),
+    layers = alt.layer(*interval_layers(base, "mean", title, 36)).properties(
+        width=260, height=alt.Step(_METHOD_ROW) if several else step
     )
-    dots = base.mark_point(filled=True, size=36, opacity=1).encode(x=alt.X("mean:Q"))
-    drawing = (
-        alt.layer(limits, dots)
-        .properties(width=260, height=alt.Step(_METHOD_ROW) if several else step)
-        .facet(facet=panel_facet(alt, "panel", panels), columns=3)
-        .resolve_scale(x="independent")
-    )
-    return styled(
-        drawing, f"Means over {topics_text(means.topics)}, had the collection been another"
-    )
+    heading = f"Means over {topics_text(means.topics)}, on similar collections of documents"
+    return styled(in_panels(layers, "panel", panels, columns=3), heading)
 
 
 def _panel(record: Record, means: CollectionMeans) -> str:
@@ -95,73 +86,51 @@ def collection_topic_chart(
         Which run by which measure; by default the first.
     """
     alt = import_altair()
-    wanted = run or topics.runs[0], measure or topics.measures[0]
-    for kind, name, known in zip(
-        ("run", "measure"), wanted, (topics.runs, topics.measures), strict=True
-    ):
-        if name not in known:
-            raise UnknownNameError(kind, name, known)
+    chosen_run = as_choice("run", run or topics.runs[0], topics.runs)
+    chosen_measure = as_choice("measure", measure or topics.measures[0], topics.measures)
+    kinds = ["bootstrap", "corrected for small R"]
     records = sorted(
         (
-            record
-            | {
-                "kind": "corrected for small R" if record["corrected"] else "bootstrap",
-            }
-            for record in topics.to_records()
-            if (record["run"], record["measure"]) == wanted
+            record | {"kind": kinds[record["corrected"]]}
+            for record in topics.select(run=chosen_run, measure=chosen_measure).to_records()
         ),
         key=lambda record: -record["score"],
     )
-    labelled = len(records) <= _MOST_LABELLED_TOPICS
     order = [record["topic"] for record in records]
+    axis, width = topic_axis(alt, order, len(order))
     base = alt.Chart(inline_records(numbered(records, topic=order))).encode(
-        x=alt.X(
-            "topic_number:N",
-            title=f"topic ({len(records)}), best first",
-            axis=alt.Axis(
-                labels=labelled,
-                labelExpr=label_names(order),
-                ticks=labelled,
-                labelAngle=-90,
-                labelLimit=90,
-            ),
-        ),
+        x=alt.X("topic_number:N", title=f"topic ({len(records)}), best first", axis=axis),
         color=alt.Color(
             "kind:N",
-            scale=alt.Scale(
-                domain=["bootstrap", "corrected for small R"], range=[COLOURS[0], COLOURS[1]]
-            ),
+            scale=alt.Scale(domain=kinds, range=list(COLOURS[:2])),
             title="interval",
             legend=alt.Legend(orient="bottom"),
         ),
         tooltip=[
-            alt.Tooltip("topic:N"),
-            alt.Tooltip("score:Q", format=".4f"),
-            alt.Tooltip("low:Q", format=".4f"),
-            alt.Tooltip("high:Q", format=".4f"),
-            alt.Tooltip("relevant:Q"),
-            alt.Tooltip("relevant_retrieved:Q"),
+            *tooltips("topic:N", "score:Q", "low:Q", "high:Q", numbers=".4f"),
+            *tooltips("relevant:Q", "relevant_retrieved:Q"),
         ],
     )
     scale = alt.Scale(domain=[0, 1])
     limits = base.mark_rule(strokeWidth=2).encode(
-        y=alt.Y("low:Q", title=f"{wanted[1]} with {percent(topics.level)} interval", scale=scale),
+        y=alt.Y(
+            "low:Q", title=f"{chosen_measure} with {percent(topics.level)} interval", scale=scale
+        ),
         y2=alt.Y2("high:Q"),
     )
     dots = base.mark_point(filled=True, size=32, opacity=1).encode(y=alt.Y("score:Q", scale=scale))
-    width = alt.Step(11) if labelled else 900
     drawing = alt.layer(limits, dots).properties(width=width, height=280)
-    return styled(drawing, f"{wanted[0]}: each topic, had the collection been another")
+    return styled(drawing, f"{chosen_run}: each topic, on similar collections of documents")
 
 
 def collection_difference_chart(differences: CollectionDifferences) -> Any:
-    """Return differences with intervals over collections: one panel per kind, one row per run."""
+    """Return differences with intervals over collections: one panel per variant, one row per run."""
     alt = import_altair()
     records = [
         record
         | {
             "panel": f"{summary_name(record['summary'], differences.measures)}, "
-            f"{record['pairing']}; drawn: {record['resampled']}"
+            f"{record['pairing']}; resampled: {record['resampled']}"
             + (f" ({record['measure']})" if len(differences.measures) > 1 else ""),
             "zero": 0,
         }
@@ -170,51 +139,42 @@ def collection_difference_chart(differences: CollectionDifferences) -> Any:
     panels = list(dict.fromkeys(record["panel"] for record in records))
     order = names_best_first([r for r in records if r["panel"] == panels[0]], "difference")
     verdicts = [BETTER, WORSE, INCONCLUSIVE]
+    verdicts += [IDENTICAL] if (differences.verdict == IDENTICAL).any() else []
     axis, step = run_rows(alt, order)
     plain = alt.Chart(inline_records(numbered(records, run=order, panel=panels)))
     base = plain.encode(
         y=alt.Y("run_number:N", title=None, axis=axis),
         color=alt.Color(
             "verdict:N",
-            scale=alt.Scale(domain=verdicts, range=[COLOURS[0], COLOURS[1], INK]),
+            scale=alt.Scale(domain=verdicts, range=[COLOURS[0], COLOURS[1], INK, COLOURS[3]]),
             legend=alt.Legend(orient="bottom"),
         ),
         tooltip=[
-            *tooltips("run:N", "summary:N"),
-            alt.Tooltip("difference:Q", format="+.4f"),
-            alt.Tooltip("low:Q", format="+.4f"),
-            alt.Tooltip("high:Q", format="+.4f"),
+            *tooltips("run:N", "summary:N", "difference:Q", "low:Q", "high:Q", numbers="+.4f"),
             alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
             alt.Tooltip("verdict:N"),
         ],
     )
     title = f"difference with {percent(differences.level)} interval"
-    layers = alt.layer(
-        plain.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title)),
-        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
-        base.mark_point(filled=True, size=40, opacity=1).encode(x=alt.X("difference:Q")),
+    zero = plain.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title))
+    layers = alt.layer(zero, *interval_layers(base, "difference", title, 40)).properties(
+        width=280, height=step
     )
-    drawing = (
-        layers.properties(width=280, height=step)
-        .facet(facet=panel_facet(alt, "panel", panels), columns=2)
-        .resolve_scale(x="independent")
-    )
-    return styled(
-        drawing, f"Differences from {differences.baseline}, had the collection been another"
-    )
+    heading = f"Differences from {differences.baseline}, on similar collections of documents"
+    return styled(in_panels(layers, "panel", panels), heading)
 
 
 def collection_variance_chart(
     variance: CollectionVariance, order: Sequence[str] | None = None
 ) -> Any:
-    """Return a chart of where variance comes from: one stacked bar per run, one panel per summary.
+    """Return a chart of variance components: one stacked bar per run, one panel per summary.
 
     Parameters
     ----------
     variance
         What `decompose_variance` returns.
     order
-        The runs from top to bottom; by default as they come.
+        The runs from top to bottom; by default in their own order.
     """
     alt = import_altair()
     parts = ["topics", "documents", "interaction"]
@@ -233,7 +193,7 @@ def collection_variance_chart(
     panels = list(dict.fromkeys(record["panel"] for record in records))
     rows = order or variance.runs
     axis, step = run_rows(alt, rows)
-    drawing = (
+    bars = (
         alt.Chart(inline_records(numbered(records, run=rows, panel=panels)))
         .mark_bar()
         .encode(
@@ -247,15 +207,9 @@ def collection_variance_chart(
                 legend=alt.Legend(orient="bottom"),
             ),
             order=alt.Order("place:Q"),
-            tooltip=[
-                alt.Tooltip("run:N"),
-                alt.Tooltip("part:N"),
-                alt.Tooltip("variance:Q", format=".3g"),
-            ],
+            tooltip=tooltips("run:N", "part:N", "variance:Q", numbers=".3g"),
         )
         .properties(width=280, height=step)
-        .facet(facet=panel_facet(alt, "panel", panels), columns=2)
-        .resolve_scale(x="independent")
     )
     against = "" if variance.baseline is None else f" of differences from {variance.baseline}"
-    return styled(drawing, f"Where the variance{against} comes from")
+    return styled(in_panels(bars, "panel", panels), f"Where the variance{against} comes from")

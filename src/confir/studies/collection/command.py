@@ -1,9 +1,9 @@
-"""``confir collection``: how much would scores change with another collection of the same kind?"""
+"""``confir collection``: how much would scores vary over similar collections?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +11,7 @@ from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
 from confir.cli.input import Inputs
-from confir.errors import InvalidValueError, counted
+from confir.errors import InvalidValueError, counted, warn_caller
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 _STATISTICS = "Statistics"
 
-# Said where a command that resamples documents has nothing to read.
-DOCUMENTS_NEEDED = "; documents are needed, so that a score table will not do"
+# Enough for a standard deviation with a relative error of 10 % (Efron & Tibshirani 1993, §6.4).
+LEAST_REPLICATES = 50
+
+# The error message of commands that resample documents, if runs are missing.
+DOCUMENTS_NEEDED = "; documents are resampled, so a score table is not enough"
 
 MeasuresOption = Annotated[
     list[str] | None,
@@ -30,6 +33,7 @@ MeasuresOption = Annotated[
         "--measure",
         metavar="NAME",
         help="A measure in [0, 1] (repeatable; confir measures lists them). Default AP.",
+        callback=options.split_measures,
         rich_help_panel="Input",
     ),
 ]
@@ -87,14 +91,14 @@ def collection_command(
     statistics: options.DocumentStatistics,
     out: options.Output,
 ) -> None:
-    """Estimate how much scores would change with another collection of the same kind (Cormack 2006).
+    """Estimate how much scores would vary over similar collections (Cormack & Lynam 2006).
 
     Example: `confir collection qrels.txt bm25.run dense.run`
     """
     out.prepare()
     has_baseline = baseline is not None
     _check_view(inputs.context, per_topic=per_topic, variance=variance, has_baseline=has_baseline)
-    chosen = _check_methods(method or [], per_topic=per_topic)
+    chosen = _check_methods(method or [], statistics, per_topic=per_topic)
     measures = inputs.measure or ["AP"]
     check_settings(statistics, measures, inputs.rel)
     experiment = inputs.experiment(
@@ -107,27 +111,30 @@ def collection_command(
     sample = resample(experiment, statistics, jackknife=jackknife, quiet=out.quiet)
     against = inputs.find_baseline(baseline, sample.runs)
     if variance:
-        answer = _variance(sample, against, statistics)
+        answer = _variance(sample, statistics, against)
     elif against is not None:
-        answer = _differences(sample, against, pairing, statistics, per_topic=per_topic)
+        compare = _topic_differences if per_topic else _differences
+        answer = compare(sample, statistics, against, pairing)
     elif per_topic:
-        answer = _topics(sample, chosen[0], statistics, small_r=small_r)
+        answer = _topics(sample, statistics, method=chosen[0], small_r=small_r)
     else:
-        answer = _means(sample, chosen, statistics, small_r=small_r)
+        answer = _means(sample, statistics, methods=chosen, small_r=small_r)
     out.deliver(answer)
 
 
 def _check_view(
     context: typer.Context, *, per_topic: bool, variance: bool, has_baseline: bool
 ) -> None:
-    """Raise where options ask for what the view does not show."""
+    """Raise if options do not apply to the chosen output."""
     if variance and per_topic:
         raise InvalidValueError("--variance and --per-topic cannot be combined")
     if variance or has_baseline:
         reason = "is for means and topics, not for differences or variance"
         refuse_options(context, ("method", "small_r"), reason)
     if variance:
-        refuse_options(context, ("level", "pairing"), "is for intervals, which --variance lacks")
+        refuse_options(
+            context, ("level", "pairing"), "is for intervals, which --variance does not print"
+        )
     if not has_baseline:
         refuse_options(context, ["pairing"], "is for differences; expected --baseline RUN")
 
@@ -135,11 +142,11 @@ def _check_view(
 def check_settings(
     statistics: options.DocumentStatistics, measures: Sequence[str], rel: int
 ) -> None:
-    """Raise before any work where a level, an epsilon or a measure will not do."""
+    """Raise before any work if a level, epsilon or measure is invalid."""
     from confir.intervals.documents import check_epsilon
     from confir.intervals.interval import check_level
     from confir.measures.evaluation import parse_measures
-    from confir.studies.collection.collection import check_bounded_measure
+    from confir.studies.collection.topics import check_bounded_measure
 
     check_level(statistics.level)
     check_epsilon(statistics.epsilon)
@@ -147,18 +154,28 @@ def check_settings(
         check_bounded_measure(str(measure))
 
 
-def _check_methods(methods: list[str], *, per_topic: bool) -> list[str]:
-    """Return the methods asked for, or the default ones; raise before any work where unknown."""
+def _check_methods(
+    methods: list[str], statistics: options.DocumentStatistics, *, per_topic: bool
+) -> list[str]:
+    """Return the methods requested, or the default; raise or warn before any work."""
     from confir.cli.input import check_choice
-    from confir.intervals.catalogue import DEFAULT_SCORE_METHOD, methods_over
-    from confir.studies.collection.collection import DEFAULT_MEAN_METHODS, MEAN_METHODS
+    from confir.intervals.catalogue import DEFAULT_SCORE_METHOD, check_tails, methods_over
+    from confir.studies.collection.means import DEFAULT_MEAN_METHODS, MEAN_METHODS
 
-    known = tuple(methods_over("documents")) if per_topic else tuple(MEAN_METHODS)
+    if not per_topic:
+        for name in methods:
+            check_choice("--method", name, tuple(MEAN_METHODS))
+        return methods or list(DEFAULT_MEAN_METHODS)
+    known = methods_over("documents")
     for name in methods:
-        check_choice("--method", name, known)
-    if per_topic and len(methods) > 1:
+        check_choice("--method", name, tuple(known))
+    if len(methods) > 1:
         raise InvalidValueError("--per-topic takes one --method")
-    return methods or ([DEFAULT_SCORE_METHOD] if per_topic else list(DEFAULT_MEAN_METHODS))
+    chosen = methods or [DEFAULT_SCORE_METHOD]
+    asked = known[chosen[0]]
+    if asked.resamples and asked.counts:  # its limits are quantiles of the replicates
+        check_tails(statistics.replicates, statistics.level)
+    return chosen
 
 
 def resample(
@@ -168,10 +185,15 @@ def resample(
     jackknife: bool = False,
     quiet: bool,
 ) -> DocumentReplicates:
-    """Return the scores on resampled collections that a command's options ask for."""
+    """Return the scores on resampled collections, as the options of a command say."""
     from confir.cli.terminal import Progress
     from confir.resampling.documents import resample_documents
 
+    if statistics.replicates < LEAST_REPLICATES:
+        warn_caller(
+            f"{counted(statistics.replicates, 'replicate')} of the collection give a rough standard "
+            f"deviation; a stable interval needs {LEAST_REPLICATES} or more"
+        )
     with Progress("resampling the collection", total=None, quiet=quiet) as progress:
         return resample_documents(
             experiment,
@@ -183,38 +205,28 @@ def resample(
 
 
 def _means(
-    sample: DocumentReplicates,
-    methods: list[str],
-    statistics: options.DocumentStatistics,
-    *,
-    small_r: bool,
+    sample: DocumentReplicates, statistics: options.DocumentStatistics, **choices: Any
 ) -> Answer:
     from confir.cli.terminal import Answer
-    from confir.studies.collection.collection import summarise_means
+    from confir.studies.collection.means import summarise_means
     from confir.studies.collection.table import collection_note, collection_table
 
-    level, epsilon = statistics.level, statistics.epsilon
-    means = summarise_means(sample, level=level, methods=methods, small_r=small_r, epsilon=epsilon)
+    means = summarise_means(sample, level=statistics.level, epsilon=statistics.epsilon, **choices)
     note = f"{collection_note(means)}; {_drawn(sample, statistics.seed)}"
     return Answer(means.to_records(), collection_table(means, note), means)
 
 
 def _topics(
-    sample: DocumentReplicates,
-    method: str,
-    statistics: options.DocumentStatistics,
-    *,
-    small_r: bool,
+    sample: DocumentReplicates, statistics: options.DocumentStatistics, **choices: Any
 ) -> Answer:
     from confir.cli.terminal import Answer
-    from confir.studies.collection.collection import summarise_topics
     from confir.studies.collection.table import collection_topic_table
+    from confir.studies.collection.topics import summarise_topics
 
-    level, epsilon = statistics.level, statistics.epsilon
-    topics = summarise_topics(sample, level=level, method=method, small_r=small_r, epsilon=epsilon)
+    topics = summarise_topics(sample, level=statistics.level, epsilon=statistics.epsilon, **choices)
     note = (
-        f"score with {100 * level:g} % interval over collections by {method}; relevant documents, "
-        f"those in the list, and where the interval is corrected for few of them; "
+        f"score with {100 * topics.level:g} % interval over collections by {topics.method}; relevant "
+        "documents, those in the list, and where the interval is corrected for few of them; "
         f"{_drawn(sample, statistics.seed)}"
     )
     return Answer(topics.to_records(), collection_topic_table(topics, note), topics)
@@ -222,53 +234,60 @@ def _topics(
 
 def _differences(
     sample: DocumentReplicates,
+    statistics: options.DocumentStatistics,
     baseline: str,
     pairing: str,
-    statistics: options.DocumentStatistics,
-    *,
-    per_topic: bool,
 ) -> Answer:
     from confir.cli.terminal import Answer
-    from confir.studies.collection.differences import (
-        compare_on_collection,
-        compare_topics_on_collection,
-        variants_for,
-    )
-    from confir.studies.collection.table import (
-        collection_difference_table,
-        collection_topic_difference_table,
-    )
+    from confir.studies.collection.differences import compare_on_collection, variants_for
+    from confir.studies.collection.table import collection_difference_table
+    from confir.studies.comparison.verdicts import IDENTICAL
 
-    variants = variants_for(pairing)
     level, epsilon = statistics.level, statistics.epsilon
-    drawn = _drawn(sample, statistics.seed)
-    what = f"from {baseline} with {100 * level:g} % interval over collections"
-    if per_topic:
-        alone = [variant for variant in variants if not variant.with_topics]
-        topics = compare_topics_on_collection(
-            sample, baseline, level=level, variants=alone, epsilon=epsilon
-        )
-        note = f"difference {what}, each topic by itself; {drawn}"
-        return Answer(topics.to_records(), collection_topic_difference_table(topics, note), topics)
     result = compare_on_collection(
-        sample, baseline, level=level, variants=variants, epsilon=epsilon
+        sample, baseline, level=level, variants=variants_for(pairing), epsilon=epsilon
     )
+    tested = int((result.verdict != IDENTICAL).any(axis=(0, 2)).sum())
     note = (
-        f"difference of means over {len(sample.topics)} topics {what}, runs "
+        f"difference of means over {len(sample.topics)} topics from {baseline} with "
+        f"{100 * level:g} % interval over collections, runs "
         f"{'both ways' if pairing == 'both' else pairing}; p normal, by Student's t where topics "
-        f"vary too, adjusted by Holm's correction for {counted(len(result.runs), 'run')}; {drawn}; "
-        "w/t/l: topics won, tied, lost"
+        f"vary too, adjusted by Holm's correction for {counted(tested, 'run')}; "
+        f"{_drawn(sample, statistics.seed)}; w/t/l: topics won, tied, lost"
     )
     return Answer(result.to_records(), collection_difference_table(result, note), result)
 
 
+def _topic_differences(
+    sample: DocumentReplicates,
+    statistics: options.DocumentStatistics,
+    baseline: str,
+    pairing: str,
+) -> Answer:
+    from confir.cli.terminal import Answer
+    from confir.studies.collection.differences import variants_for
+    from confir.studies.collection.table import collection_topic_difference_table
+    from confir.studies.collection.topic_differences import compare_topics_on_collection
+
+    level, epsilon = statistics.level, statistics.epsilon
+    variants = [variant for variant in variants_for(pairing) if not variant.with_topics]
+    result = compare_topics_on_collection(
+        sample, baseline, level=level, variants=variants, epsilon=epsilon
+    )
+    note = (
+        f"difference from {baseline} with {100 * level:g} % interval over collections, each topic "
+        f"by itself; {_drawn(sample, statistics.seed)}"
+    )
+    return Answer(result.to_records(), collection_topic_difference_table(result, note), result)
+
+
 def _variance(
-    sample: DocumentReplicates, baseline: str | None, statistics: options.DocumentStatistics
+    sample: DocumentReplicates, statistics: options.DocumentStatistics, baseline: str | None
 ) -> Answer:
     from confir.cli.terminal import Answer
     from confir.order import best_first
-    from confir.studies.collection.differences import decompose_variance
     from confir.studies.collection.table import collection_variance_table, variance_note
+    from confir.studies.collection.variance import decompose_variance
 
     result = decompose_variance(sample, baseline=baseline, epsilon=statistics.epsilon)
     note = f"{variance_note(result, len(sample.topics))}; {_drawn(sample, statistics.seed)}"
@@ -278,7 +297,7 @@ def _variance(
 
 
 def _drawn(sample: DocumentReplicates, seed: int) -> str:
-    """Return which topics are left out, how many replicates were drawn, and how many in vain."""
+    """Return the topics left out, the number of replicates, and how many of them were undefined."""
     from confir.studies.collection.table import left_out_note
 
     text = f"{left_out_note(sample)}{counted(sample.replicates, 'replicate')}, seed {seed}"

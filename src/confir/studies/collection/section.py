@@ -1,4 +1,4 @@
-"""Other collections in the report: how far documents matter, by the first measure in [0, 1]."""
+"""Other collections in the report: the influence of documents, by the first measure in [0, 1]."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
 from confir.resampling.documents import resample_lists, resampled_measures
 from confir.studies.collection.chart import collection_chart, collection_variance_chart
-from confir.studies.collection.collection import CollectionMeans, summarise_means
-from confir.studies.collection.differences import CollectionVariance, decompose_variance
+from confir.studies.collection.means import CollectionMeans, summarise_means
 from confir.studies.collection.table import (
     collection_note,
     collection_table,
     collection_variance_table,
     variance_note,
 )
+from confir.studies.collection.variance import CollectionVariance, decompose_variance
 
-# Enough that a share of variance is known to a few percent.
+# Enough to estimate a share of variance to a few percent.
 COLLECTION_REPLICATES = 400
 
-# Shares of a variance that differ by less are about equal: replicates are few.
+# Shares of a variance that differ by less are called about equal.
 _ABOUT_EQUAL = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CollectionContents:
-    """How far documents matter: means over other collections, and where variance comes from.
+    """The influence of documents: means over other collections, and variance components.
 
     Attributes
     ----------
     means
         Means with intervals over collections, of one measure.
     variance
-        Of the means.
+        Variance components of the means.
     difference_variance
-        Of the other runs' differences from the best; None for one run.
+        Those of the other runs' differences from the best; None for one run.
     """
 
     means: CollectionMeans
@@ -60,7 +60,7 @@ def _gather(scope: Scope) -> CollectionContents:
     lists, scores, settings = scope.require_lists(), scope.scores, scope.settings
     bounded = [scores.measures[m] for m in np.flatnonzero(bounded_measures(scores))]
     if not bounded:
-        raise InvalidValueError("intervals over collections are for measures in [0, 1]")
+        raise InvalidValueError("intervals over collections need a measure in [0, 1]")
     sample = resample_lists(
         lists,
         resampled_measures(bounded[:1]),
@@ -96,7 +96,7 @@ def _tables(contents: Contents) -> Iterator[tuple[str, Table]]:
 
 
 def _answer(contents: Contents) -> Iterator[Sentence]:
-    """Yield what limits the certainty of the best difference: topics or documents."""
+    """Yield whether topics or documents contribute more to the variance of the best difference."""
     found: CollectionContents | None = contents["collection"]
     if found is None or found.difference_variance is None:
         return
@@ -110,15 +110,17 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
         float(part[place, 0, 0]) / total
         for part in (variance.topics, variance.documents, variance.interaction)
     )
-    limit = "topics and documents limit the certainty about equally"
+    limit = "topics and documents contribute about equally to the uncertainty"
     if abs(topics - documents) >= _ABOUT_EQUAL:
-        limit = f"the {'topics' if topics > documents else 'documents'} limit the certainty most"
+        limit = (
+            f"{'topics' if topics > documents else 'documents'} contribute most to the uncertainty"
+        )
     yield Sentence(
         50,
         f"Of the variance of the difference between {isolated(best)} and "
         f"{isolated(runner_up)} by {variance.measures[0]}, {percent(topics, 2)} comes from the "
         f"choice of topics, {percent(documents, 2)} from the documents of the collection and "
-        f"{percent(both, 2)} from their interaction, which more of either reduces: {limit}.",
+        f"{percent(both, 2)} from their interaction: {limit}.",
     )
 
 

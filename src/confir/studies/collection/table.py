@@ -21,25 +21,24 @@ from confir.report.numbers import (
 )
 from confir.report.tables import Cell, Table, topics_column
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.studies.collection.collection import CollectionMeans, CollectionTopics
-from confir.studies.collection.differences import (
-    CollectionDifferences,
-    CollectionTopicDifferences,
-    CollectionVariance,
-)
+from confir.studies.collection.differences import CollectionDifferences
+from confir.studies.collection.means import CollectionMeans
+from confir.studies.collection.topic_differences import CollectionTopicDifferences
+from confir.studies.collection.topics import CollectionTopics
+from confir.studies.collection.variance import CollectionVariance
 from confir.studies.comparison.verdicts import BETTER, WORSE
 
 _SUMMARIES = {"mean": "mean", "logit-mean": "logit mean", "geometric-mean": "geometric mean"}
 
-# Where variance comes from.
+# The variance components.
 _PARTS = ("topics", "documents", "interaction")
 
-# What MAP's relatives are called where the measure is AP.
+# The names of the summaries of AP.
 _MAP_NAMES = {"mean": "MAP", "logit-mean": "L-MAP", "geometric-mean": "GMAP"}
 
 
 def summary_name(summary: str, measures: tuple[str, ...]) -> str:
-    """Return how a summary is called: MAP, L-MAP and GMAP for AP."""
+    """Return the name of a summary: MAP, L-MAP and GMAP for AP."""
     return _MAP_NAMES[summary] if measures == ("AP",) else _SUMMARIES[summary]
 
 
@@ -92,7 +91,7 @@ def collection_topic_table(topics: CollectionTopics, note: str = "") -> Table:
 
 
 def collection_difference_table(differences: CollectionDifferences, note: str = "") -> Table:
-    """Return a table of differences from a baseline: one row per run, summary and replicate kind."""
+    """Return a table of differences from a baseline: one row per run and variant."""
     several = len(differences.measures) > 1
     pairings = {variant.pairing for variant in differences.variants}
     rows = tuple(
@@ -120,7 +119,7 @@ def collection_difference_table(differences: CollectionDifferences, note: str = 
 def collection_topic_difference_table(
     differences: CollectionTopicDifferences, note: str = ""
 ) -> Table:
-    """Return a table of differences on every topic: one row per run, topic and scale."""
+    """Return a table of differences on each topic: one row per run, topic and variant."""
     rows = tuple(
         (
             Cell(record["measure"]),
@@ -140,7 +139,7 @@ def collection_topic_difference_table(
 def collection_variance_table(
     variance: CollectionVariance, note: str = "", order: Sequence[str] | None = None
 ) -> Table:
-    """Return a table of where variance comes from: shares, and the standard deviation.
+    """Return a table of variance components: their shares, and the total standard deviation.
 
     The shares sum to 100 %; the standard deviation is that over new topics and a new collection.
 
@@ -149,9 +148,9 @@ def collection_variance_table(
     variance
         What `decompose_variance` returns.
     note
-        What stands below the table.
+        The note below the table.
     order
-        The runs from top to bottom; by default as they come.
+        The runs from top to bottom; by default in their own order.
     """
     several = len(variance.measures) > 1
     places = {run: place for place, run in enumerate(order or ())}
@@ -173,18 +172,18 @@ def collection_variance_table(
 
 
 def _shares(record: Record) -> list[str]:
-    """Return the shares of the parts in the total; dashes where nothing varies."""
+    """Return the shares of the components in the total; dashes if the total is 0."""
     total = record["total"]
     return [share_text(record[part] / total) if total > 0 else "–" for part in _PARTS]
 
 
 def collection_note(means: CollectionMeans) -> str:
-    """Return the line below a table of means: what varies."""
+    """Return the note below a table of means."""
     return f"mean over {topics_text(means.topics)} with {percent(means.level)} interval over collections"
 
 
 def left_out_note(sample: DocumentReplicates) -> str:
-    """Return how many topics have no relevant document, so that `evaluate` has more; or nothing."""
+    """Return the number of topics left out for lack of relevant documents; empty if none are."""
     whole = len(sample.topics) + len(sample.left_out)
     without = (sample.relevant == 0).sum(axis=1) + len(sample.left_out)
     if not without.any():
@@ -200,7 +199,7 @@ def left_out_note(sample: DocumentReplicates) -> str:
 
 
 def variance_note(variance: CollectionVariance, topics: int) -> str:
-    """Return the line below a table of variances: what each part is, and what shrinks it."""
+    """Return the note below a table of variances: what the components are, and what reduces them."""
     of = "means" if variance.baseline is None else f"differences from {variance.baseline}"
     return (
         f"share of the variance of {of} that comes from {counted(topics, 'topic')}, from documents, "

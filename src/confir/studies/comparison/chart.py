@@ -26,7 +26,7 @@ from confir.report.inline_records import inline_records
 from confir.report.numbers import percent, topics_text
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.run_groups import RunGroups
-from confir.studies.comparison.table import unjoined_sentence
+from confir.studies.comparison.table import interval_name, unjoined_sentence
 from confir.studies.comparison.topic_differences import TopicDifferences
 from confir.studies.comparison.verdicts import OPPOSITE, VERDICTS
 
@@ -55,7 +55,7 @@ def difference_chart(comparison: Comparison) -> Any:
     measures = list(comparison.measures)
     first = [record for record in records if record["measure"] == measures[0]]
     order = names_best_first(first, "difference", "name")
-    title = f"difference with {percent(comparison.level)} interval ({comparison.method})"
+    title = f"difference with {interval_name(comparison)}"
     plain = alt.Chart(inline_records(numbered(records, name=order, measure=measures)))
     axis, step = run_rows(alt, order)
     base = plain.encode(
@@ -273,9 +273,13 @@ def group_chart(groups: RunGroups) -> Any:
 def _records(comparison: Comparison) -> list[Record]:
     """Return the records of the first test, with what the chart shows besides."""
     margin = comparison.margin
+    shown = comparison.select(test=comparison.tests[0])
+    low, high = (limit.T.reshape(-1).tolist() for limit in shown.limits)
     return [
         {
             **record,
+            "low": low[place],
+            "high": high[place],
             "name": record["run"]
             if comparison.baseline is not None
             else f"{record['run']} - {record['baseline']}",
@@ -283,8 +287,7 @@ def _records(comparison: Comparison) -> list[Record]:
             "below": None if margin is None else -margin,
             "above": margin,
         }
-        for record in comparison.to_records()
-        if record["test"] == comparison.tests[0]
+        for place, record in enumerate(shown.to_records())
     ]
 
 

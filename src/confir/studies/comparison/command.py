@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -14,13 +15,15 @@ from confir.cli import options
 from confir.cli.explicit_options import is_given, refuse_options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
-from confir.errors import InvalidValueError, UnknownNameError
+from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.scores import Scores
+    from confir.studies.best.best_runs import BestRuns
     from confir.studies.comparison.comparison import Comparison
     from confir.studies.comparison.gate import Gate, Requirement
+    from confir.studies.comparison.paired_tests import PairedTest
 
 _STATISTICS = "Statistics"
 _GATE = "Gate"
@@ -37,6 +40,15 @@ def compare_command(
             "pairs are compared.",
         ),
     ] = None,
+    family: Annotated[
+        str | None,
+        typer.Option(
+            metavar="all-pairs|baseline|best|none",
+            help="Pairs whose intervals and p-values hold all at once: those with the baseline, "
+            "without one all pairs; best is the same as --best; or none of them.",
+        ),
+    ] = None,
+    best: Annotated[bool, typer.Option("--best", help="Print which runs may be the best.")] = False,
     per_topic: Annotated[
         bool, typer.Option("-q", "--per-topic", help="Print the difference on every topic.")
     ] = False,
@@ -83,13 +95,14 @@ def compare_command(
         ),
     ] = None,
     correction: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAME",
-            help="Correction for several pairs: holm, bonferroni, benjamini-hochberg or none.",
+            help="Single tests in place of a family, with intervals of each pair alone: holm "
+            "(default of tests other than t), bonferroni, benjamini-hochberg or none.",
             rich_help_panel=_STATISTICS,
         ),
-    ] = "holm",
+    ] = None,
     statistics: options.Statistics,
     out: options.Output,
 ) -> None:
@@ -98,9 +111,11 @@ def compare_command(
     Example: `confir compare qrels.txt a.run b.run --baseline a --fail-if-worse nDCG@10`
     """
     from confir.cli.streams import print_message
+    from confir.defaults import BEST
     from confir.intervals.catalogue import DEFAULT_METHOD
     from confir.intervals.interval import check_level
     from confir.studies.comparison.comparison import compare_runs
+    from confir.studies.comparison.families import choose_family
     from confir.studies.comparison.mean_differences import find_difference_method
     from confir.studies.comparison.paired_tests import DEFAULT_TEST
     from confir.studies.comparison.pairs import check_differences
@@ -108,14 +123,19 @@ def compare_command(
     out.prepare()
     gates = list(fail_if_worse or [])
     tests = test or [DEFAULT_TEST]
+    if best or family == BEST:
+        _check_best(inputs.context, best=best)
+        _show_best(inputs, statistics, out)
+        return
     _check_gate(gates, require, baseline, margin)
     _check_view(inputs.context, tests, per_topic=per_topic, groups=groups, effects=effects)
     check_level(statistics.level)
-    find_difference_method(method or DEFAULT_METHOD)
-    _check_tests(inputs.context, tests, correction, margin, baseline)
+    interval_method = find_difference_method(method or DEFAULT_METHOD)
+    chosen = _check_tests(inputs.context, tests, correction, margin, baseline)
+    choose_family(family, correction, baseline, chosen, interval_method)
     measures = _with_gates(inputs, gates)
     if inputs.runs and baseline is None:
-        check_differences(len(inputs.sources), len(measures), len(tests))
+        check_differences(inputs.run_count, len(measures), len(tests))
     scores = inputs.load_scores(
         measures,
         baseline=baseline,
@@ -125,6 +145,7 @@ def compare_command(
     comparison = compare_runs(
         scores,
         baseline=inputs.find_baseline(baseline, scores.runs),
+        family=family,
         test=tests,
         correction=correction,
         margin=margin or None,
@@ -144,6 +165,29 @@ def compare_command(
             print_message(f"confir: {gate.sentence()}")
     if any(gate.closed for gate in judged):
         raise typer.Exit(1)
+
+
+def _check_best(context: typer.Context, *, best: bool) -> None:
+    """Raise where options do not go with the confidence set of the best run."""
+    shown = ("per_topic", "groups", "effects", *(["family"] if best else []))
+    tested = ("method", "test", "correction", "margin", "fail_if_worse", "require")
+    others = ("baseline", *shown, *tested)
+    refuse_options(context, others, "cannot be combined with the confidence set of the best run")
+
+
+def _show_best(inputs: Inputs, statistics: options.Statistics, out: options.Output) -> None:
+    """Write or print which runs may be the best."""
+    from confir.cli.terminal import Answer
+    from confir.studies.best.best_runs import find_best
+    from confir.studies.best.table import best_table
+
+    scores = inputs.load_scores(
+        quiet=out.quiet, example="confir compare qrels.txt bm25.run dense.run --best"
+    )
+    found = find_best(
+        scores, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
+    )
+    out.deliver(Answer(found.to_records(), best_table(found, statistics.seed), found))
 
 
 def _check_gate(
@@ -173,7 +217,7 @@ def _check_view(
     if per_topic or effects:
         view = "--per-topic" if per_topic else "--effects"
         shown = f"which {view} does not print"
-        refuse_options(context, ("test", "correction"), f"is for p-values, {shown}")
+        refuse_options(context, ("family", "test", "correction"), f"is for p-values, {shown}")
         if not is_given(context, "fail_if_worse"):
             names = ("level", "method", "margin", "replicates", "seed")
             refuse_options(context, names, f"is for intervals and verdicts, {shown}")
@@ -182,11 +226,11 @@ def _check_view(
 def _check_tests(
     context: typer.Context,
     tests: Sequence[str],
-    correction: str,
+    correction: str | None,
     margin: float | None,
     baseline: str | None,
-) -> None:
-    """Raise for tests and corrections that there are not, or that do not fit together."""
+) -> list[PairedTest]:
+    """Return the tests; raise where there are none such, or they do not fit with the rest."""
     from confir.studies.comparison.comparability import check_options
     from confir.studies.comparison.paired_tests import find_test
 
@@ -195,6 +239,7 @@ def _check_tests(
     if not margin and all(test.corrected for test in chosen):
         names = " and ".join(test.name for test in chosen)
         refuse_options(context, ["correction"], f"is for other tests; {names} corrects by itself")
+    return chosen
 
 
 def _with_gates(inputs: Inputs, gates: Sequence[str]) -> list[str]:
@@ -242,11 +287,11 @@ def _show(comparison: Comparison, gates: Sequence[Gate], seed: int, out: options
     )
 
     if out.output is not None and Path(out.output).suffix.lower() == ".md":
-        sections = comparison_sections(comparison, gates, seed)
+        sections = comparison_sections(comparison, gates, seed, _find_best(comparison, seed))
         write_whole(out.output, sections_to_markdown(sections).encode())
         return False
     if out.output is None and out.kind in ("table", "md"):
-        sections = comparison_sections(comparison, gates, seed)
+        sections = comparison_sections(comparison, gates, seed, _find_best(comparison, seed))
         terminal = sys.stdout.isatty() and out.kind == "table"
         width = shutil.get_terminal_size().columns if terminal else None
         if out.kind == "md":
@@ -257,6 +302,26 @@ def _show(comparison: Comparison, gates: Sequence[Gate], seed: int, out: options
     table = comparison_table(comparison, seed)
     out.deliver(Answer(comparison.to_records(), table, comparison))
     return False
+
+
+def _find_best(comparison: Comparison, seed: int) -> BestRuns | None:
+    """Return which runs may be the best, where all pairs were compared as a family."""
+    from confir.defaults import ALL_PAIRS
+    from confir.studies.best.best_runs import find_best
+
+    if comparison.family != ALL_PAIRS or len(comparison.runs) < 3:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TopicWarning)  # the comparison has its own
+        try:
+            return find_best(
+                comparison.scores,
+                level=comparison.level,
+                replicates=comparison.replicates,
+                rng=seed,
+            )
+        except TopicMismatchError:  # too few topics that all runs have
+            return None
 
 
 def _view(comparison: Comparison, *, per_topic: bool, groups: bool) -> Answer:

@@ -26,10 +26,11 @@ from confir.studies.comparison.randomisation import MOST_EXACT_TOPICS
 
 
 def check_options(
-    tests: Sequence[PairedTest], correction: str, margin: float | None, baseline: str | None
+    tests: Sequence[PairedTest], correction: str | None, margin: float | None, baseline: str | None
 ) -> None:
     """Raise where options do not fit together."""
-    find_correction(correction)
+    if correction is not None:
+        find_correction(correction)
     names = [test.name for test in tests]
     if not names or len(set(names)) < len(names):
         raise InvalidValueError(f"tests are {names}; expected one or more, each once")
@@ -81,7 +82,7 @@ def warn_of_samples(pairs: Pairs, means: MeanDifferences, scores: Scores) -> Non
 
 def warn_of_replicates(
     tests: Sequence[PairedTest],
-    correction: str,
+    correction: str | None,
     means: MeanDifferences,
     level: float,
     replicates: int,

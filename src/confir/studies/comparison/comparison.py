@@ -13,9 +13,11 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Record, Result, Variable, axis, constant, over, records_of, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, NO_FAMILY, REPLICATES
 from confir.errors import InvalidValueError
 from confir.intervals.catalogue import DEFAULT_METHOD
+from confir.intervals.interval import Limits
+from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.evaluation import as_scores
 from confir.resampling.topics import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparability import (
@@ -25,15 +27,29 @@ from confir.studies.comparison.comparability import (
     warn_of_replicates,
     warn_of_samples,
 )
-from confir.studies.comparison.decisions import Decision, Family, decide, give_verdicts
+from confir.studies.comparison.decisions import (
+    Decision,
+    Family,
+    count_tested,
+    decide,
+    give_verdicts,
+)
+from confir.studies.comparison.families import (
+    Adjustment,
+    Correction,
+    Families,
+    choose_family,
+    form_families,
+)
 from confir.studies.comparison.mean_differences import (
+    MeanDifferences,
     find_difference_method,
     limits_at,
     mean_differences,
 )
 from confir.studies.comparison.pair_result import PairResult
 from confir.studies.comparison.paired_tests import DEFAULT_TEST, count_wins, find_test
-from confir.studies.comparison.pairs import LEAST_TOPICS, check_differences, pair_runs
+from confir.studies.comparison.pairs import check_differences, pair_runs
 from confir.studies.comparison.reasons import Evidence, explain
 from confir.studies.comparison.run_groups import RunGroups, group_runs
 from confir.studies.comparison.significance import Estimates
@@ -64,14 +80,20 @@ class Comparison(PairResult):
     first, second
         Numbers of the two runs of each pair: baseline and run.
     difference, se, low, high
-        Mean difference over the topics that both runs have, its standard error and interval.
+        Mean difference over the topics that both runs have, its standard error, and the pair's own
+        interval.
+    family, families
+        all-pairs, baseline or none, and the family of each measure, whose intervals and p-values
+        hold all at once; None for single tests.
+    simultaneous_low, simultaneous_high
+        The interval that a family's verdict rests on; NaN for single tests.
     topics, wins, ties, losses
         Topics that both have, and those that the run wins, ties and loses against the baseline.
     identical
         Whether both runs have the same score on all of them.
     tests, p, p_adjusted, correction, tested
-        Paired tests, their p-values, those adjusted for the pairs tested by a measure, how, and the
-        number of those pairs by measure.
+        Paired tests, their p-values, those adjusted for the pairs tested by a measure, the
+        correction of single tests, and the number of those pairs by measure.
     direction
         What a test's own statistic favours: 1 the run, -1 the baseline, 0 neither.
     verdict
@@ -98,7 +120,11 @@ class Comparison(PairResult):
     tests: tuple[str, ...] = axis("test")
     p: Floats = over("test", "pair", "measure")
     p_adjusted: Floats = over("test", "pair", "measure")
-    correction: str
+    family: str = constant()
+    families: tuple[ComparisonFamily, ...] | None = over("measure")
+    simultaneous_low: Floats = over("pair", "measure")
+    simultaneous_high: Floats = over("pair", "measure")
+    correction: str | None
     tested: Integers = over("measure")
     direction: Integers = over("test", "pair", "measure")
     verdict: Words = over("test", "pair", "measure")
@@ -122,6 +148,9 @@ class Comparison(PairResult):
         "p",
         "p_adjusted",
         "test",
+        "family",
+        "simultaneous_low",
+        "simultaneous_high",
         "effect_size",
         "wins",
         "ties",
@@ -195,10 +224,21 @@ class Comparison(PairResult):
         return self.runs[self.first[pair]], self.runs[self.second[pair]]
 
     @property
-    def constant(self) -> Booleans:
-        """Whether all topics, two or more, show the same difference: pairs × measures."""
-        constant: Booleans = np.isnan(self.se) & (self.topics >= LEAST_TOPICS)
-        return constant
+    def means(self) -> MeanDifferences:
+        """The mean differences, as the decisions rest on them."""
+        return MeanDifferences(self.difference, self.se, self.topics, self.identical)
+
+    @property
+    def adjustment(self) -> Adjustment:
+        """What makes the decisions on many pairs hold together."""
+        return Correction(self.correction) if self.families is None else Families(self.families)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits that verdicts rest on: simultaneous in a family, else each pair's own."""
+        if self.family == NO_FAMILY:
+            return Limits(self.low, self.high)
+        return Limits(self.simultaneous_low, self.simultaneous_high)
 
     @property
     def reasons(self) -> Any:
@@ -213,20 +253,20 @@ class Comparison(PairResult):
                 run=runs[:, None],
                 verdict=self.verdict,
                 difference=self.difference,
-                low=self.low,
-                high=self.high,
+                low=self.limits.low,
+                high=self.limits.high,
                 level=self.level,
                 test=np.array(self.tests, object)[:, None, None],
                 direction=self.direction,
                 p=self.p,
                 p_adjusted=self.p_adjusted,
                 topics=self.topics,
-                constant=self.constant,
+                constant=self.means.constant,
             )
         )
 
-    def _correction(self, test: str) -> str:
-        """Return what adjusts the p-values of a test: the correction, or the test itself."""
+    def _correction(self, test: str) -> str | None:
+        """Return what corrects single tests: the correction, or the test itself."""
         return test if find_test(test).corrected else self.correction
 
     def decision(self, place: Place) -> Decision:
@@ -239,21 +279,17 @@ class Comparison(PairResult):
             run=run,
             verdict=str(self.verdict[place]),
             difference=float(self.difference[cell]),
-            low=float(self.low[cell]),
-            high=float(self.high[cell]),
+            low=float(self.limits.low[cell]),
+            high=float(self.limits.high[cell]),
             level=self.level,
             test=test,
             direction=int(self.direction[place]),
             p=float(self.p[place]),
             p_adjusted=float(self.p_adjusted[place]),
-            family=Family(
-                "all-pairs" if self.baseline is None else "baseline",
-                int(self.tested[place.measure]),
-                self._correction(test),
-            ),
+            family=Family(self.family, int(self.tested[place.measure]), self._correction(test)),
             margin=self.margin,
             topics=int(self.topics[cell]),
-            constant=bool(self.constant[cell]),
+            constant=bool(self.means.constant[cell]),
         )
 
     def at(self, level: float) -> Comparison:
@@ -263,16 +299,25 @@ class Comparison(PairResult):
         error alone, as the default does; of others, what they need is not kept.
         """
         level = as_level(level)
-        limits = limits_at(self.difference, self.se, self.topics, self.method, level)
+        own = limits_at(self.difference, self.se, self.topics, self.method, level)
+        simultaneous = _simultaneous(self.adjustment, self.means, level)
+        changed = replace(
+            self,
+            level=level,
+            low=own.low,
+            high=own.high,
+            simultaneous_low=simultaneous.low,
+            simultaneous_high=simultaneous.high,
+        )
         verdict = give_verdicts(
-            Estimates(self.difference, *limits, self.constant),
+            Estimates(self.difference, *changed.limits, self.means.constant),
             self.direction,
             self.p_adjusted,
             level,
             self.identical,
             self.p_equivalence_adjusted,
         )
-        return replace(self, level=level, low=limits.low, high=limits.high, verdict=verdict)
+        return replace(changed, verdict=verdict)
 
     def sentences(self) -> list[str]:
         """Return a sentence for each difference, in the order of the records."""
@@ -327,8 +372,9 @@ def compare_runs(
     scores: ScoresSource,
     *,
     baseline: str | None = None,
+    family: str | None = None,
     test: str | Sequence[str] = DEFAULT_TEST,
-    correction: str = "holm",
+    correction: str | None = None,
     margin: float | None = None,
     level: float = LEVEL,
     method: str = DEFAULT_METHOD,
@@ -344,10 +390,13 @@ def compare_runs(
         topics that both have.
     baseline
         The run that the others are compared with; by default all pairs are compared.
+    family
+        The pairs whose intervals and p-values hold all at once, within one measure: "baseline" with
+        a baseline, "all-pairs" without, each the default; or "none" of them.
     test
-        Name of a test in TESTS, or several.
+        Name of a test in TESTS, or several. Other tests than t are single tests.
     correction
-        Name in CORRECTIONS; it counts the pairs within one measure and test.
+        Name in CORRECTIONS for single tests, whose intervals are not adjusted: "holm" by default.
     margin
         Differences smaller than this do not matter: equivalence is tested, too.
     level, method
@@ -359,6 +408,7 @@ def compare_runs(
     tests = [find_test(name) for name in as_texts("test", test, least=0)]
     interval_method = find_difference_method(method)
     check_options(tests, correction, margin, baseline)
+    family, correction = choose_family(family, correction, baseline, tests, interval_method)
     if baseline is None:
         check_differences(len(scores.runs), len(scores.measures), len(tests))
     pairs = pair_runs(scores, baseline)
@@ -366,34 +416,47 @@ def compare_runs(
     check_replicates(replicates)
     generator = as_generator(rng)
     seed = own_seed(generator)
-    means, limits = mean_differences(pairs, interval_method, level, replicates, generator)
+    means, own = mean_differences(pairs, interval_method, level, replicates, generator)
     check_topics(pairs, means, scores)
     warn_of_samples(pairs, means, scores)
     warn_of_replicates(tests, correction, means, level, replicates)
     if any(one.corrected for one in tests):
         warn_of_incomplete_topics(scores)
+    tested = count_tested(means)
+    adjustment: Adjustment = Correction(correction)
+    if family != NO_FAMILY:
+        adjustment = form_families(pairs, means, tested, replicates, seed)
     outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in tests]
-    decisions = decide(outcomes, means, limits, correction=correction, margin=margin, level=level)
+    decisions = decide(outcomes, means, own, adjustment, margin=margin, level=level)
+    simultaneous = _simultaneous(adjustment, means, level)
     wins, ties, losses = count_wins(pairs)
     return Comparison(
         scores=scores,
         baseline=baseline,
         first=pairs.first,
         second=pairs.second,
-        difference=means.difference,
-        se=means.se,
-        low=limits.low,
-        high=limits.high,
-        topics=means.topics,
-        identical=means.identical,
+        **means._asdict(),
+        low=own.low,
+        high=own.high,
+        family=family,
+        families=adjustment.by_measure if isinstance(adjustment, Families) else None,
+        simultaneous_low=simultaneous.low,
+        simultaneous_high=simultaneous.high,
         wins=wins,
         ties=ties,
         losses=losses,
         tests=tuple(one.name for one in tests),
         correction=correction,
+        tested=tested,
         margin=margin,
         level=level,
         method=method,
         replicates=replicates,
         **decisions._asdict(),
     )
+
+
+def _simultaneous(adjustment: Adjustment, means: MeanDifferences, level: float) -> Limits:
+    """Return the limits that hold for a family at once; NaN for single tests."""
+    none = np.full(means.se.shape, np.nan)
+    return adjustment.limits(means, Limits(none, none), level)

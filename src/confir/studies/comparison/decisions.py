@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.defaults import NO_FAMILY
 from confir.intervals.interval import Limits
 from confir.order import TIE, signed
-from confir.studies.comparison.corrections import adjust_p_values
+from confir.studies.comparison.families import Adjustment, Correction, TestedPairs
 from confir.studies.comparison.mean_differences import MeanDifferences
 from confir.studies.comparison.paired_tests import (
     Outcome,
@@ -45,16 +46,21 @@ class Family(NamedTuple):
     Attributes
     ----------
     name
-        "baseline" for all runs against one, "all-pairs" for each run against each.
+        A name in FAMILIES: "none" for single tests.
     pairs
         Number of pairs tested by one measure; identical runs are not tested.
     correction
-        A name in CORRECTIONS, or that of a test that corrects by itself.
+        Of single tests: a name in CORRECTIONS, or that of a test that corrects by itself; else None.
     """
 
     name: str
     pairs: int
-    correction: str
+    correction: str | None
+
+    @property
+    def simultaneous(self) -> bool:
+        """Whether the interval beside a verdict holds for all pairs at once."""
+        return self.name != NO_FAMILY and self.pairs > 1
 
 
 class Decisions(NamedTuple):
@@ -70,8 +76,6 @@ class Decisions(NamedTuple):
         One of VERDICTS.
     p_equivalence, p_equivalence_adjusted
         Of two one-sided tests against the margin, pairs × measures; None without a margin.
-    tested
-        Number of pairs tested, by measure.
     """
 
     p: Floats
@@ -80,15 +84,14 @@ class Decisions(NamedTuple):
     verdict: Words
     p_equivalence: Floats | None
     p_equivalence_adjusted: Floats | None
-    tested: Integers
 
 
 def decide(
     tests: list[tuple[PairedTest, Outcome]],
     means: MeanDifferences,
-    limits: Limits,
+    own: Limits,
+    adjustment: Adjustment,
     *,
-    correction: str,
     margin: float | None,
     level: float,
 ) -> Decisions:
@@ -102,18 +105,28 @@ def decide(
         [np.where(means.constant, means.sign, outcome.direction) for _, outcome in tests]
     )
     adjusted = np.stack(
-        [_adjust(part, means, test, correction) for (test, _), part in zip(tests, p, strict=True)]
+        [
+            _adjust(part, means, Correction(None) if test.corrected else adjustment)
+            for (test, _), part in zip(tests, p, strict=True)
+        ]
     )
     equivalence = equivalence_adjusted = None
     if margin is not None:
         equivalence = equivalence_p_values(means, margin)
-        equivalence_adjusted = _adjust_family(equivalence, means.constant, correction)
+        distance = margin - np.abs(means.difference)
+        equivalence_adjusted = adjustment.adjust(_statistics(equivalence, distance, means), 1)
+    limits = adjustment.limits(means, own, level)
     estimates = Estimates(means.difference, *limits, means.constant)
     verdict = give_verdicts(
         estimates, direction, adjusted, level, means.identical, equivalence_adjusted
     )
-    tested = np.sum((means.topics >= LEAST_TOPICS) & ~means.identical, axis=0)
-    return Decisions(p, adjusted, direction, verdict, equivalence, equivalence_adjusted, tested)
+    return Decisions(p, adjusted, direction, verdict, equivalence, equivalence_adjusted)
+
+
+def count_tested(means: MeanDifferences) -> Integers:
+    """Return the number of pairs that are tested, by measure: identical runs are not."""
+    tested: Integers = np.sum((means.topics >= LEAST_TOPICS) & ~means.identical, axis=0)
+    return tested
 
 
 def give_verdicts(
@@ -138,57 +151,35 @@ def _replace_constant(p: Floats, means: MeanDifferences) -> Floats:
     return np.where(means.constant, flipped, p)
 
 
-def _adjust(p: Floats, means: MeanDifferences, test: PairedTest, correction: str) -> Floats:
+def _adjust(p: Floats, means: MeanDifferences, adjustment: Adjustment) -> Floats:
     """Return p-values adjusted for the pairs tested, which exclude identical runs."""
     tested = np.where(means.identical, np.nan, p)
-    adjusted = _adjust_family(tested, means.constant, None if test.corrected else correction)
+    adjusted = adjustment.adjust(_statistics(tested, means.difference, means))
     return np.where(means.identical, p, adjusted)
 
 
-def _adjust_family(p: Floats, constant: Booleans, correction: str | None) -> Floats:
-    """Return p-values adjusted within each measure, constant differences by Bonferroni's factor.
-
-    Parameters
-    ----------
-    p
-        pairs × measures; NaN where a pair is not tested.
-    constant
-        Which pairs show the same difference on all topics.
-    correction
-        A name in CORRECTIONS; None for a test that corrects by itself, if not for those pairs.
-    """
-    adjusted = p if correction is None else adjust_p_values(p, correction)
-    if correction == "none":
-        return adjusted
-    pairs = np.sum(~np.isnan(p), axis=0)
-    return np.where(constant, np.minimum(1.0, pairs * p), adjusted)
+def _statistics(p: Floats, distance: Floats, means: MeanDifferences) -> TestedPairs:
+    return TestedPairs(p, distance, means.se, means.topics, means.constant)
 
 
 def sides_of_bound(
-    estimates: Estimates,
-    se: Floats,
-    topics: Integers,
-    bound: float,
-    *,
-    correction: str,
-    level: float,
+    means: MeanDifferences, limits: Limits, bound: float, adjustment: Adjustment, level: float
 ) -> Integers:
     """Return 1 or -1 where a difference is significantly above or below a bound, else 0.
 
-    By a t test of the difference from the bound, corrected for all pairs as the verdicts are, and by
+    By a t test of the difference from the bound, adjusted for all pairs as the verdicts are, and by
     the interval; where all topics show the same difference, by the exact sign-flip test.
     Arrays are pairs × measures.
     """
     from scipy.special import stdtr
 
-    shifted = estimates.difference - bound
-    apart = np.abs(shifted) > TIE * np.maximum(1.0, np.abs(estimates.difference))
-    p = 2.0 * stdtr(topics - 1.0, -np.abs(shifted) / se)
-    flipped = np.where(apart, same_sign_p(topics), 1.0)
-    adjusted = _adjust_family(
-        np.where(estimates.constant, flipped, p), estimates.constant, correction
-    )
-    moved = Estimates(shifted, estimates.low - bound, estimates.high - bound, estimates.constant)
+    shifted = means.difference - bound
+    apart = np.abs(shifted) > TIE * np.maximum(1.0, np.abs(means.difference))
+    p = 2.0 * stdtr(means.topics - 1.0, -np.abs(shifted) / means.se)
+    flipped = np.where(apart, same_sign_p(means.topics), 1.0)
+    alone = np.where(means.constant, flipped, p)
+    adjusted = adjustment.adjust(_statistics(alone, shifted, means))
+    moved = Estimates(shifted, limits.low - bound, limits.high - bound, means.constant)
     sides: Integers = significant_directions(
         moved, np.where(apart, np.sign(shifted), 0), adjusted, level
     )
@@ -206,7 +197,7 @@ class Decision:
     verdict
         One of VERDICTS.
     difference, low, high, level
-        The mean difference and its interval.
+        The mean difference and the interval that the verdict rests on.
     test, direction, p, p_adjusted
         The test, what its own statistic favours (1 the run, -1 the baseline), and its p-values.
     family
@@ -247,9 +238,8 @@ class Decision:
     @property
     def lost_by_correction(self) -> bool:
         """Whether the pair would be significant were it the only one."""
-        estimates = Estimates(self.difference, self.low, self.high, self.constant)
-        alone = significant_directions(estimates, self.direction, self.p, self.level)
-        return bool(alone) and not self.significant
+        alone = is_significant(self.p, self.level) and self.direction * self.difference > 0
+        return bool(alone) and not is_significant(self.p_adjusted, self.level)
 
     @property
     def reason(self) -> str:
@@ -271,8 +261,9 @@ class Decision:
         """The difference with its interval, where there is one."""
         if math.isnan(self.low) or math.isnan(self.high):
             return f"difference {signed(self.difference)}"
+        simultaneous = "simultaneous " if self.family.simultaneous else ""
         return (
-            f"difference {signed(self.difference)}, {100 * self.level:g} % interval "
+            f"difference {signed(self.difference)}, {simultaneous}{100 * self.level:g} % interval "
             f"[{signed(self.low)}, {signed(self.high)}]"
         )
 

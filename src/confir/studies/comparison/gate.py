@@ -11,7 +11,6 @@ from confir.arguments import as_choice, invalid
 from confir.errors import InvalidValueError
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.decisions import Decision, sides_of_bound
-from confir.studies.comparison.significance import Estimates
 from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, WORSE
 
 Requirement = Literal["not-worse", "non-inferior", "superior"]
@@ -121,7 +120,10 @@ def judge_gate(
     decisions = [_decision(comparison, pair, m) for pair in range(len(comparison.first))]
     sides = [decision.significant for decision in decisions]
     if margin:
-        sides = _sides(comparison, m, -margin)
+        every = sides_of_bound(
+            comparison.means, comparison.limits, -margin, comparison.adjustment, comparison.level
+        )
+        sides = every[:, m].tolist()
     return Gate(
         measure,
         comparison.baseline,
@@ -144,23 +146,6 @@ def _decision(comparison: Comparison, pair: int, measure: int) -> Decision:
             "the gate cannot decide; take another interval method, or more topics"
         )
     return decision
-
-
-def _sides(comparison: Comparison, measure: int, bound: float) -> list[int]:
-    """Return on which side of a bound each candidate is significantly."""
-    column = [
-        array[:, [measure]]
-        for array in (comparison.difference, comparison.low, comparison.high, comparison.constant)
-    ]
-    sides = sides_of_bound(
-        Estimates(*column),
-        comparison.se[:, [measure]],
-        comparison.topics[:, [measure]],
-        bound,
-        correction=comparison.correction,
-        level=comparison.level,
-    )
-    return [int(side) for side in sides[:, 0]]
 
 
 def _passes(decision: Decision, side: int, margin: float, require: Requirement) -> bool:

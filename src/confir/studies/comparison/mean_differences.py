@@ -96,8 +96,8 @@ def limits_at(
 ) -> Limits:
     """Return the limits of mean differences at a level, by a method that takes se alone."""
     chosen = find_difference_method(method)
-    lacking = [need for need in chosen.needs if need != "se"]
-    if lacking:
+    if not chosen.takes_se_alone:
+        lacking = [need for need in chosen.needs if need != "se"]
         raise UnsupportedMethodError(
             f"intervals by the method {method!r} need {' and '.join(lacking)} of the differences, "
             f"which a comparison does not keep; expected compare_runs with level={level:g}"

@@ -62,6 +62,8 @@ class PairedTest:
         Whether its p-values are ``(b+1)/(B+1)``, beyond the exact ones.
     corrected
         Whether it accounts for all pairs of runs itself.
+    studentised
+        Whether its statistic is the mean difference over its standard error, as in a family.
     """
 
     name: str
@@ -70,6 +72,7 @@ class PairedTest:
     source: str
     resamples: bool = False
     corrected: bool = False
+    studentised: bool = False
 
     @property
     def title(self) -> str:
@@ -200,7 +203,7 @@ def _rank_sum_tails(ranks: tuple[int, ...]) -> Floats:
 
 
 _ALL = (
-    PairedTest("t", _t_test, "the mean difference is 0", "Student 1908"),
+    PairedTest("t", _t_test, "the mean difference is 0", "Student 1908", studentised=True),
     PairedTest(
         "randomisation",
         _randomisation_test,

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.errors import InvalidValueError, counted
+from confir.errors import InvalidValueError
 from confir.order import signed
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import list_runs
-from confir.report.numbers import p_text
+from confir.report.numbers import p_text, percent
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.studies.comparison.chart import matrix_chart
 from confir.studies.comparison.comparison import Comparison, Place, compare_runs
-from confir.studies.comparison.corrections import CORRECTION_NAMES
 from confir.studies.comparison.paired_tests import find_test
+from confir.studies.comparison.table import how_compared, is_simultaneous
 from confir.studies.comparison.verdicts import (
     BETTER,
     IDENTICAL,
@@ -37,7 +37,7 @@ _WORDS = (*VERDICTS, NOT_COMPARED)
 
 
 def _gather(scope: Scope) -> dict[float, Comparison]:
-    """Return the comparison of all pairs by level."""
+    """Return the comparison of all pairs by level: one family."""
     if len(scope.scores.runs) < 2:
         raise InvalidValueError("there is one run; a pair needs two")
     comparison = compare_runs(scope.scores, level=scope.settings.level, **scope.settings.drawing)
@@ -66,6 +66,7 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
     kept = np.flatnonzero(among)
     return {
         "verdicts": list(_WORDS),
+        "interval": "simultaneous " if is_simultaneous(first) else "",
         "first": first.first[kept].tolist(),
         "second": first.second[kept].tolist(),
         "difference": _signed(first.difference[kept, 0]),
@@ -83,12 +84,13 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
 
 def _at_level(comparison: Comparison, kept: Integers, best: int) -> dict[str, Any]:
     words, against = pair_verdicts(comparison), verdicts_against(comparison, best)
+    low, high = comparison.limits
     return {
         "best_is": [
             _WORDS.index(against.get(place, INCONCLUSIVE)) for place in range(len(comparison.runs))
         ],
-        "low": _signed(comparison.low[kept, 0]),
-        "high": _signed(comparison.high[kept, 0]),
+        "low": _signed(low[kept, 0]),
+        "high": _signed(high[kept, 0]),
         "verdict": [_WORDS.index(words[pair]) for pair in kept.tolist()],
         "reason": [comparison.decision(Place(0, pair, 0)).reason for pair in kept.tolist()],
     }
@@ -111,7 +113,7 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     for place in others:
         runs.setdefault(verdicts[place], []).append(first.scores.runs[place])
     beaten, unclear = runs.pop(BETTER, []), runs.pop(INCONCLUSIVE, [])
-    for text in _better(len(beaten), unclear, len(others), _how_compared(comparison)):
+    for text in _better(len(beaten), unclear, len(others), how_compared(comparison)):
         yield Sentence(20, text)
     for word, names in runs.items():
         yield Sentence(20, _exception(word, names))
@@ -146,40 +148,31 @@ def _exception(word: str, names: list[str]) -> str:
     return f"On the topics in common, {list_runs(names)} {better} significantly better than it."
 
 
-def _how_compared(comparison: Comparison) -> str:
-    how = f"paired {find_test(comparison.tests[0]).title}, α = {1 - comparison.level:.4g}"
-    tested = int(comparison.tested[0])
-    if tested > 1:
-        how += f", {CORRECTION_NAMES[comparison.correction]} for {counted(tested, 'pair')}"
-    return how
-
-
 def _methods(contents: Contents) -> Iterator[Sentence]:
     found = [part["comparison"] for part in contents.measures if part["comparison"] is not None]
     if not found:
         return
     comparison: Comparison = found[0][contents.settings.level]
-    error = f"{1 - comparison.level:.4g}"
     constant = ""
     if np.isnan(comparison.se).any():
-        constant = "; where all topics showed the same difference, by the exact sign-flip test"
-    test = find_test(comparison.tests[0]).title
-    by = f"with {comparison.method} intervals of the difference and a paired {test}"
+        constant = "; where all topics showed the same difference, the exact sign-flip test decided"
     if len(comparison.first) == 1:
+        test = find_test(comparison.tests[0]).title
         yield Sentence(
             40,
-            f"The two runs were compared {by}; a difference is called significant where p is at "
-            f"most {error} and the interval excludes 0{constant}.",
+            f"The two runs were compared with {comparison.method} intervals of the difference and a "
+            f"paired {test}; a difference is called significant where p is at most "
+            f"{1 - comparison.level:.4g} and the interval excludes 0{constant}.",
         )
         return
-    holm = comparison.correction == "holm"
     yield Sentence(
         40,
-        f"All {len(comparison.first):,} pairs of runs were compared {by}, p-values adjusted by "
-        f"{'Holm (1979)' if holm else comparison.correction} within each measure; a difference "
-        f"is called significant where the adjusted p is at most {error} and the interval excludes "
-        f"0{constant}.",
-        ("Holm1979",) if holm else (),
+        f"All {len(comparison.first):,} pairs of runs were compared with simultaneous "
+        f"{percent(comparison.level)} intervals within each measure: the largest studentised "
+        f"difference over {comparison.replicates:,} bootstrap samples of the topics gives the "
+        "critical value, at most that of Bonferroni (Westfall & Young 1993); a difference is called "
+        f"significant where its interval excludes 0{constant}.",
+        ("Westfall1993",),
     )
 
 

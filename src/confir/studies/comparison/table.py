@@ -14,6 +14,8 @@ from confir.intervals.catalogue import find_method
 from confir.order import best_first, signed
 from confir.report.numbers import difference_text, number_text, p_text, percent, topics_text
 from confir.report.tables import Cell, Mark, Table, escape_markdown, to_markdown, to_text
+from confir.studies.best.best_runs import BestRuns
+from confir.studies.best.table import best_words_table
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.corrections import CORRECTION_NAMES
 from confir.studies.comparison.decisions import Decision
@@ -67,27 +69,52 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     """Return one line that says what the numbers are, and how to get them again."""
     topics = topics_text(comparison.topics)
     between = "between runs" if comparison.baseline is None else f"from {comparison.baseline}"
-    interval = f"{percent(comparison.level)} interval by {comparison.method}"
     tests = f"p by {', '.join(find_test(test).title for test in comparison.tests)}"
-    correction = CORRECTION_NAMES.get(comparison.correction, "")
+    by = _adjusted_by(comparison)
     if _is_adjusted(comparison):
-        tests += f", adjusted by {correction} for {_family_text(comparison)}"
-        interval += " (of each pair alone)"
-    parts = [f"mean difference {between} with {interval}, over {topics}", tests]
+        tests += f", adjusted by {by}"
+        tests += "" if is_simultaneous(comparison) else f" for {_family_text(comparison)}"
+    parts = [f"mean difference {between} with {interval_name(comparison)}, over {topics}", tests]
     if comparison.margin is not None:
-        adjusted = f", adjusted by {correction}"
+        adjusted = f", adjusted by {by}" if _is_equivalence_adjusted(comparison) else ""
         parts.append(
-            f"equivalence within ±{comparison.margin:g} by two one-sided t tests"
-            + (adjusted if _is_equivalence_adjusted(comparison) else "")
+            f"equivalence within ±{comparison.margin:g} by two one-sided t tests{adjusted}"
         )
     resamples = find_method(comparison.method).resamples or any(
         find_test(test).resamples for test in comparison.tests
     )
-    if resamples:
+    if resamples or is_simultaneous(comparison):
         parts.append(
             counted(comparison.replicates, "replicate") + ("" if seed is None else f", seed {seed}")
         )
     return "; ".join(parts)
+
+
+def interval_name(comparison: Comparison) -> str:
+    """Return what interval stands beside a verdict: ``simultaneous 95 % interval, all 10 pairs``."""
+    if is_simultaneous(comparison):
+        return f"simultaneous {percent(comparison.level)} interval, {_family_text(comparison)}"
+    alone = " (of each pair alone)" if _is_adjusted(comparison) else ""
+    return f"{percent(comparison.level)} interval by {comparison.method}{alone}"
+
+
+def how_compared(comparison: Comparison) -> str:
+    """Return by what verdicts are given, in a few words for a report."""
+    if is_simultaneous(comparison):
+        return f"simultaneous {percent(comparison.level)} intervals, {_family_text(comparison)}"
+    return f"paired {find_test(comparison.tests[0]).title}, α = {1 - comparison.level:.4g}"
+
+
+def is_simultaneous(comparison: Comparison) -> bool:
+    """Whether the intervals beside verdicts hold for several pairs at once."""
+    return comparison.families is not None and bool(comparison.tested.max() > 1)
+
+
+def _adjusted_by(comparison: Comparison) -> str:
+    """Return what adjusts p-values: the correction, or the largest t of the family."""
+    if comparison.correction is None:
+        return "the studentised maximum"
+    return CORRECTION_NAMES.get(comparison.correction, "")
 
 
 def marked_table(table: Table, comparison: Comparison) -> Table:
@@ -125,10 +152,9 @@ def verdicts_by_run(comparison: Comparison) -> dict[tuple[str, str], str]:
 
 def _mark_note(comparison: Comparison) -> str:
     """Return what the marks mean, and by which test."""
-    parts = [find_test(comparison.tests[0]).title]
-    if _is_adjusted(comparison):
-        parts.append(CORRECTION_NAMES[comparison.correction])
-    parts.append(f"{percent(comparison.level)} interval by {comparison.method}")
+    parts = [find_test(comparison.tests[0]).title, interval_name(comparison)]
+    if _is_adjusted(comparison) and not is_simultaneous(comparison):
+        parts.insert(1, _adjusted_by(comparison))
     return f"▲ ▼ significantly better, worse than {comparison.baseline}: {', '.join(parts)}"
 
 
@@ -243,13 +269,18 @@ def gate_table(gate: Gate) -> Table:
 
 
 def comparison_sections(
-    comparison: Comparison, gates: Sequence[Gate], seed: int | None = None
+    comparison: Comparison,
+    gates: Sequence[Gate],
+    seed: int | None = None,
+    best: BestRuns | None = None,
 ) -> list[TitledTable]:
     """Return the tables of a whole comparison, as many as can reasonably be read.
 
-    Gates, differences, sentences and topics; of very many pairs the groups of runs instead.
+    Which runs may be the best, gates, differences, sentences and topics; of very many pairs the
+    groups of runs instead.
     """
-    sections = [
+    sections = [] if best is None else [TitledTable("Best run", best_words_table(best))]
+    sections += [
         TitledTable(f"Gate {'closed' if gate.closed else 'open'}: {gate.measure}", gate_table(gate))
         for gate in gates
     ]
@@ -298,10 +329,14 @@ def _is_equivalence_adjusted(comparison: Comparison) -> bool:
 
 
 def _family_text(comparison: Comparison) -> str:
-    """Return for how many pairs p-values were adjusted; measures may have tested fewer."""
+    """Return for how many pairs decisions are adjusted; measures may have tested fewer."""
     most = int(comparison.tested.max())
     at_most = "" if (comparison.tested == most).all() else "at most "
-    return f"{at_most}{counted(most, 'pair')} within each measure"
+    if not is_simultaneous(comparison):
+        return f"{at_most}{counted(most, 'pair')} within each measure"
+    every = "all " if comparison.baseline is None and not at_most else at_most
+    against = "" if comparison.baseline is None else f" with {comparison.baseline}"
+    return f"{every}{counted(most, 'pair')}{against}"
 
 
 def _ordered_places(comparison: Comparison) -> list[Place]:

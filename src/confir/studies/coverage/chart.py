@@ -29,7 +29,7 @@ from confir.studies.coverage.type_one_error import TypeOneError
 _FEWEST_IN_BOX = 8
 
 _GREY = "#888"
-_HOLDS = "share of intervals that contain the mean"
+_COVERAGE_TITLE = "share of intervals that contain the mean"
 
 
 def coverage_chart(coverage: Coverage) -> Any:
@@ -46,7 +46,7 @@ def coverage_chart(coverage: Coverage) -> Any:
         .facet(facet=panel_facet(alt, "measure", coverage.measures), columns=2)
     )
     how = f"box plots over {len(coverage.runs)} runs" if many else "each with its Monte-Carlo error"
-    title = f"Coverage of {percent(coverage.level)} intervals (dashed: what they claim), {how}"
+    title = f"Coverage of {percent(coverage.level)} intervals (dashed: nominal), {how}"
     return styled(panels, title)
 
 
@@ -89,7 +89,10 @@ def _named_runs(coverage: Coverage) -> list[Any]:
 def _share_axis(field: str) -> Any:
     alt = import_altair()
     return alt.X(
-        field, scale=alt.Scale(zero=False, padding=12), axis=alt.Axis(tickCount=6), title=_HOLDS
+        field,
+        scale=alt.Scale(zero=False, padding=12),
+        axis=alt.Axis(tickCount=6),
+        title=_COVERAGE_TITLE,
     )
 
 
@@ -145,7 +148,7 @@ def bias_chart(error: TypeOneError) -> Any:
         for c in range(len(error.columns))
     ]
     sizes = [f"n = {size}" for size in error.topics]
-    panels = _histograms(records, sizes, "mean of the sample means less the truth", "runs")
+    panels = _histograms(records, sizes, "mean of the sample means minus the truth", "runs")
     return styled(
         panels, f"Bias of the mean of n topics, from {counted(error.samples, 'sample')} of each run"
     )
@@ -161,7 +164,7 @@ def skewness_chart(error: TypeOneError) -> Any:
 def population_chart(error: TypeOneError, scores: Scores) -> Any:
     """Return histograms of the scores of the least, the median and the most skewed run.
 
-    Figure 3 of [Park2011]. The scores are those that the error was measured on.
+    Figure 3 of [Park2011]; ``scores`` are those that the error was estimated from.
     """
     columns = scores.values.reshape(len(scores.topics), -1)
     order = [c for c in np.argsort(error.skewness).tolist() if not np.isnan(error.skewness[c])]
@@ -208,6 +211,6 @@ def _colours(domain: Sequence[str | int]) -> Any:
 
 
 def _dashes(number: int) -> list[list[int]]:
-    """Return strokes that distinguish lines of the same colour."""
+    """Return dash patterns that distinguish lines of the same colour."""
     strokes = ([1, 0], [6, 3], [2, 2])
     return [strokes[place // len(COLOURS) % len(strokes)] for place in range(number)]

@@ -22,7 +22,7 @@ _STATISTICS = "Statistics"
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How many samples are drawn, and how the work is done."""
+    """Number of samples and replicates, seed, threads, and where parts are stored."""
 
     samples: Annotated[
         int,
@@ -45,7 +45,7 @@ class Sampling:
     resume: options.ResumeOption = None
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of the study that these options stand for."""
+        """Return the options as arguments of the study."""
         return {
             "samples": self.samples,
             "replicates": self.replicates,
@@ -60,7 +60,7 @@ StudiedMethodsOption = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="Interval method (repeatable; default all that fit; confir methods lists them).",
+        help="Interval method (repeatable; default all that apply; confir methods lists them).",
         rich_help_panel=_STATISTICS,
     ),
 ]
@@ -73,6 +73,7 @@ MeasureOption = Annotated[
         "--measure",
         metavar="NAME",
         help="The measure, such as nDCG@10. By default AP; for a score table, the one in it.",
+        callback=options.split_measures,
         rich_help_panel="Input",
     ),
 ]
@@ -87,7 +88,7 @@ def coverage_command(
         str,
         options.choice(
             *("half", "published"),
-            help="published adds the bootstrap-t of Soboroff 2014, with the whole error in each "
+            help="published adds the bootstrap-t of Soboroff 2014, with α instead of α/2 in each "
             "tail.",
             panel=_STATISTICS,
         ),
@@ -208,12 +209,12 @@ def type_one_command(
     if per_run:
         note = (
             f"share of {100 * levels[0]:g} % intervals that miss the mean over all; {_size(scores)}, "
-            f"most skewed first; bias: mean of the samples' means less the mean over all; {drawn}"
+            f"most skewed first; bias: mean of the sample means minus the mean over all; {drawn}"
         )
         answer = Answer(error.by_run(), type_one_run_table(error, note), error)
     else:
         note = (
-            "share of intervals that miss the mean over all topics, beside the nominal share; "
+            "share of intervals that miss the mean over all topics, and the nominal share; "
             f"{_size(scores)}; Monte-Carlo standard error at most "
             f"{error.mean_error_se.max():.4f}; {drawn}"
         )
@@ -222,7 +223,7 @@ def type_one_command(
 
 
 def _check_early(methods: Sequence[str] | None, levels: Sequence[float]) -> None:
-    """Raise for misspelt methods and levels before runs are read."""
+    """Raise for unknown methods and invalid levels before runs are read."""
     from confir.intervals.interval import check_level
     from confir.studies.coverage.studied_methods import as_method
 
@@ -233,7 +234,7 @@ def _check_early(methods: Sequence[str] | None, levels: Sequence[float]) -> None
 
 
 def _check_single(measures: Sequence[str]) -> None:
-    """Raise where there are several measures."""
+    """Raise if there are several measures."""
     if len(measures) > 1:
         raise InvalidValueError(
             f"the scores are by {len(measures)} measures ({', '.join(measures)}); name one of them "
@@ -242,6 +243,6 @@ def _check_single(measures: Sequence[str]) -> None:
 
 
 def _size(scores: Scores) -> str:
-    """Return how many runs, measures and topics there are, in words."""
+    """Return the numbers of runs, measures and topics as text."""
     counts = (("run", scores.runs), ("measure", scores.measures), ("topic", scores.topics))
-    return ", ".join(f"{len(of)} {name}{'' if len(of) == 1 else 's'}" for name, of in counts)
+    return ", ".join(counted(len(of), name) for name, of in counts)

@@ -1,6 +1,6 @@
 """Are the intervals calibrated? Coverage on the given scores ([Soboroff2014] §3).
 
-A run's scores are taken for the population; samples of as many topics are drawn from it with
+A run's scores are taken as the population; samples of the same size are drawn from it with
 replacement, and the intervals that contain the population's mean are counted.
 """
 
@@ -24,7 +24,7 @@ from confir.resampling.topics import Rng
 from confir.studies.coverage.miss_counts import count_misses
 from confir.studies.coverage.studied_methods import MethodLike
 
-# An outlier's coverage is too low by more than this many of its standard errors.
+# The coverage of an outlier is more than this many standard errors too low.
 _OUTLYING = 4.0
 
 
@@ -37,20 +37,20 @@ class Coverage(Result):
     runs, measures, methods
         Names.
     level
-        The level that the intervals claim.
+        Nominal level of the intervals.
     coverage
         Share of intervals that contain the population's mean.
     low, high
         Wilson's 95 % interval of that share.
     below, above
-        Share of intervals that the truth lies below, and above.
+        Share of intervals with the truth below them, and above.
     undefined
         Share of samples that had no interval; they count as misses.
     mean_se
         Standard error of each method's mean coverage over runs and measures, which share the
         samples (methods).
     reasons
-        What is unusual about the scores of each run and measure, in words: runs × measures.
+        What is unusual about the scores, in words: runs × measures.
     samples, replicates
         Samples drawn, and replicates of each.
     """
@@ -91,7 +91,7 @@ class Coverage(Result):
         ]
 
     def outliers(self) -> list[Record]:
-        """Return what is covered far less than the level and the method's median, and why.
+        """Return runs and methods whose coverage is far below the level and the method's median.
 
         The lowest coverage comes first.
         """
@@ -128,16 +128,16 @@ def estimate_coverage(
     Parameters
     ----------
     scores
-        What `as_scores` takes; each run's scores are the population of its topics.
+        Anything that `as_scores` takes; each run's scores are a population of topics.
     methods
-        Names of methods, "bootstrap-t-published" among them; `Method` objects or functions of one's
-        own; by default all that fit.
+        Names, including "bootstrap-t-published", `Method` objects or functions; by default all
+        that apply.
     level
         The level of the intervals.
     samples, replicates
         Samples drawn from the population, and bootstrap replicates of each.
     rng, jobs, progress, resume
-        Seed or generator; threads; called after each part; a folder that keeps parts.
+        Seed or generator; number of threads; called after each part; folder that stores parts.
     """
     scores = as_scores(scores)
     level = as_level(level)
@@ -193,7 +193,7 @@ def wilson_interval(share: Floats, count: int, level: float = LEVEL) -> tuple[Fl
 
 
 def _reasons(scores: Scores) -> tuple[tuple[str, ...], ...]:
-    """Return in words what makes each run's scores hard for intervals."""
+    """Return what makes intervals difficult for each run's scores, in words."""
     return tuple(
         tuple(_reason(scores.values[:, r, m]) for m in range(len(scores.measures)))
         for r in range(len(scores.runs))

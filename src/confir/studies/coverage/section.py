@@ -11,13 +11,10 @@ from confir.intervals.documents import normal_quantile
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
 from confir.report.numbers import percent
-from confir.report.sections import Figure, Scope, Section, Sentence
-from confir.report.tables import Table
-from confir.studies.coverage.chart import coverage_chart
+from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.coverage.coverage import Coverage, estimate_coverage
-from confir.studies.coverage.table import coverage_note, coverage_table
 
-# Enough that a coverage is known to about a percent.
+# Enough to estimate a coverage to about one percentage point.
 COVERAGE_SAMPLES, COVERAGE_REPLICATES = 500, 500
 
 
@@ -43,18 +40,9 @@ def _context(contents: Contents) -> dict[str, Any]:
 
 
 def coverage_error(level: float) -> str:
-    """Return half the 95 % interval of a coverage that was estimated by the samples, in points."""
+    """Return half the 95 % interval of a coverage estimated from the samples, in points."""
     se = math.sqrt(level * (1 - level) / COVERAGE_SAMPLES)
     return f"{100 * normal_quantile(LEVEL) * se:.2g}"
-
-
-def _figures(contents: MeasureContents, _: tuple[float, ...]) -> Iterator[Figure]:
-    yield Figure("coverage", coverage_chart(contents["coverage"]))
-
-
-def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
-    coverage: Coverage = contents["coverage"]
-    yield "coverage", coverage_table(coverage, coverage_note(coverage))
 
 
 def _answer(contents: Contents) -> Iterator[Sentence]:
@@ -95,8 +83,8 @@ SECTION: Section[MeasureContents] = Section(
     title="Calibration",
     heading="Calibration of the intervals",
     context=_context,
-    figures=_figures,
-    tables=_tables,
+    figures=own_chart("coverage", "coverage"),
+    tables=own_table("coverage", "coverage"),
     answer=_answer,
     methods=_methods,
 )

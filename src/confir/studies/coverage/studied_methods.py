@@ -1,4 +1,4 @@
-"""The methods that a coverage study takes: those of the catalogue that apply, and users' own."""
+"""The methods of a coverage study: those of the catalogue, and user-defined ones."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from confir.resampling.topics import ScoresLike, TopicSample, topic_sample
 
 MethodLike = str | Method | Callable[[SamplingDistribution, float], Limits]
 
-# What a user's function may read.
+# The fields that a user-defined method may read.
 _ALL_FIELDS = ("se", "acceleration", "replicates", "replicate_se")
 
 
 def as_method(method: MethodLike) -> Method:
     """Return the method of a name or of a function.
 
-    "bootstrap-t-published" is that of [Soboroff2014] as printed. A function goes by its own name,
-    and answers for samples of equal scores too: where it has no interval it returns NaN.
+    "bootstrap-t-published" is that of [Soboroff2014] as printed. A function is named after itself,
+    and must also handle samples of equal scores: it returns NaN if it has no interval.
     """
     if isinstance(method, Method):
         return method
@@ -42,7 +42,7 @@ def as_method(method: MethodLike) -> Method:
 
 @dataclass(frozen=True, slots=True)
 class _OwnMethod:
-    """A user's function, whose limits are checked."""
+    """A user-defined function, whose limits are checked."""
 
     function: Callable[[SamplingDistribution, float], Limits]
 
@@ -52,12 +52,12 @@ class _OwnMethod:
         try:
             low, high = limits
         except (TypeError, ValueError):
-            raise invalid("what a function of methods returns", limits, "two arrays") from None
+            raise invalid("the result of a function in methods", limits, "two arrays") from None
         return Limits(np.asarray(low), np.asarray(high))
 
 
 def fitting_methods(scores: ScoresLike) -> list[str]:
-    """Return the names of the methods that fit the mean of scores."""
+    """Return the names of the methods that apply to the mean of scores."""
     population = topic_sample(scores)
     return [method.name for method in _fitting(population)]
 
@@ -67,7 +67,7 @@ def _fitting(population: TopicSample) -> list[Method]:
 
 
 def _published_limits(distribution: SamplingDistribution, level: float) -> Limits:
-    """The bootstrap-t of [Soboroff2014], which put the whole error into each tail."""
+    """The bootstrap-t of [Soboroff2014], with α instead of α/2 in each tail."""
     return BOOTSTRAP_T.compute(distribution, 2.0 * level - 1.0)
 
 
@@ -80,10 +80,10 @@ PUBLISHED_BOOTSTRAP_T = replace(
     name="bootstrap-t-published",
     compute=_published_limits,
     count_side=_published_side,
-    level_above=0.5,  # with less, the whole error in each tail leaves nothing between them
+    level_above=0.5,  # below, the two tails overlap
 )
 
-# Methods that are studied by name, but not offered for intervals.
+# Methods that can be studied by name, but are not offered for intervals.
 _FOR_STUDIES = {method.name: method for method in (PUBLISHED_BOOTSTRAP_T,)}
 
 
@@ -92,7 +92,7 @@ def chosen_methods(
     population: TopicSample,
     levels: Sequence[float],
 ) -> list[Method]:
-    """Return the methods asked for, checked against the scores and the levels."""
+    """Return the methods requested, checked against scores and levels."""
     if methods is None:
         return _fitting(population)
     if isinstance(methods, str | Method) or callable(methods):
@@ -106,14 +106,14 @@ def chosen_methods(
             raise InvalidValueError(f"two methods have the name {method.name!r}")
         if min(levels) <= method.level_above:
             raise InvalidValueError(
-                f"the tails of {method.name} leave nothing between them at level "
+                f"the tails of {method.name} overlap at level "
                 f"{min(levels):g}; expected a level above {method.level_above:g}"
             )
     return chosen
 
 
 def method_identity(method: Method) -> str:
-    """Return a text that identifies a method among others of the same name."""
+    """Return a string that distinguishes methods of the same name."""
     function = method.compute.function if isinstance(method.compute, _OwnMethod) else method.compute
     home, name = (getattr(function, key, "") for key in ("__module__", "__qualname__"))
     return f"{method.name} ({home}.{name})"

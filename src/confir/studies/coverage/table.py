@@ -17,7 +17,7 @@ _METHODS_SHOWN = 4
 
 
 def coverage_table(coverage: Coverage, note: str | None = None) -> Table:
-    """Return a table by method: mean coverage, its range, and the misses of each side."""
+    """Return a table by method: mean coverage, its range, and the misses on each side."""
     columns = (
         "method",
         "mean coverage",
@@ -64,7 +64,7 @@ def type_one_table(
 def type_one_run_table(error: TypeOneError, note: str = "") -> Table:
     """Return a table by run: skewness, bias of the mean, and the error of each method and size.
 
-    The errors are those at the first level.
+    Errors are those at the first level.
     """
     several = len({measure for _, measure in error.columns}) > 1
     rows = []
@@ -83,7 +83,7 @@ def type_one_run_table(error: TypeOneError, note: str = "") -> Table:
 
 
 def _nominal_texts(levels: Sequence[float]) -> list[str]:
-    """Return the errors that intervals of some levels claim: two decimals, more where needed."""
+    """Return the nominal errors of some levels: two decimals, more if needed."""
     needed = [len(f"{1.0 - level:.10f}".rstrip("0")) - len("0.") for level in levels]
     decimals = max(2, *needed)
     return [f"{1.0 - level:.{decimals}f}" for level in levels]
@@ -114,7 +114,7 @@ def _outlier_lines(coverage: Coverage) -> list[str]:
 
 
 def coverage_note(coverage: Coverage) -> str:
-    """Return the line below the table: what was counted."""
+    """Return the note below the table: what was counted."""
     return (
         f"share of {percent(coverage.level)} intervals that contain the mean of all topics, ± "
         "Monte-Carlo standard error"

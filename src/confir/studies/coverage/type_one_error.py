@@ -23,10 +23,11 @@ from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.parallel import Progress
 from confir.resampling.topics import Rng
-from confir.studies.coverage.miss_counts import Sampling, check_size, count_misses
+from confir.studies.coverage.miss_counter import Sampling
+from confir.studies.coverage.miss_counts import check_size, count_misses
 from confir.studies.coverage.studied_methods import MethodLike
 
-# [Park2011] §2: the proposed errors, 0.05 to 0.50 in steps of 0.05, as levels.
+# [Park2011] §2: nominal errors 0.05 to 0.50 in steps of 0.05, as levels.
 PARK_LEVELS = tuple(round(1.0 - 0.05 * step, 2) for step in range(1, 11))
 PARK_TOPICS = (5, 10, 20)
 
@@ -44,7 +45,7 @@ class TypeOneError(Result):
     error
         Share of intervals that miss: methods × topics × levels × columns.
     below, above
-        The same for the intervals that the truth lies below, and above.
+        Share of intervals with the truth below them, and above.
     undefined
         Share of samples without an interval, which count as misses.
     mean_error_se
@@ -52,7 +53,7 @@ class TypeOneError(Result):
     skewness
         Skewness of each population (columns).
     bias
-        Mean of the samples' means less the population's, topics × columns.
+        Mean of the sample means minus the population's, topics × columns.
     sampling
         "with" or "without" replacement.
     samples, replicates
@@ -129,9 +130,9 @@ def estimate_type_one_error(
     Parameters
     ----------
     scores
-        What `as_scores` takes; each run's scores are a population of topics.
+        Anything that `as_scores` takes; each run's scores are a population of topics.
     methods
-        Names of methods; `Method` objects or users' functions; by default all that fit.
+        Names, `Method` objects or functions; by default all that apply.
     topics, levels
         Sizes of the samples, and levels of the intervals.
     sampling
@@ -139,13 +140,13 @@ def estimate_type_one_error(
     samples, replicates
         Samples of each size, and bootstrap replicates of each.
     rng, jobs, progress, resume
-        Seed or generator; threads; called after each part; a folder that keeps parts.
+        Seed or generator; number of threads; called after each part; folder that stores parts.
     """
     scores = as_scores(scores)
     sizes = tuple(dict.fromkeys(as_integers("topics", topics, lowest=0)))
     folder = None if resume is None else Path(as_path("resume", resume))
     if resume is not None and rng is None:
-        raise InvalidValueError("a study that may be resumed needs a seed; give rng a number")
+        raise InvalidValueError("a resumable study needs a seed; set rng to a number")
     for size in sizes:
         check_size(size, len(scores.topics), sampling)
     start = int(as_generator(rng).integers(2**63))
@@ -158,7 +159,7 @@ def estimate_type_one_error(
             samples=samples,
             replicates=replicates,
             sampling=sampling,
-            rng=np.random.default_rng([start, size]),  # whatever other sizes are studied
+            rng=np.random.default_rng([start, size]),  # independent of the other sizes
             jobs=jobs,
             progress=progress,
             resume=None if folder is None else folder / f"topics-{size}",

@@ -1,4 +1,4 @@
-"""Charts of the quality of data: how much of what runs retrieved was never judged."""
+"""A chart of data quality: the share of unjudged documents of each run."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from confir.report.charts import (
 from confir.report.inline_records import inline_records
 from confir.studies.data_quality.data_quality import DataQuality
 
-# Rows of more runs are too low for numbers in the cells.
+# With more runs, rows are too low for numbers in the cells.
 _MOST_WRITTEN = 40
 
-# From nothing to all; above the share, white text is read better than black.
+# Colours of 0 % and 100 %; above this share, text is white.
 _LIGHTEST, _DARKEST = "#ffffff", "#08519c"
 _DARK = 0.78
 
@@ -30,10 +30,10 @@ def quality_chart(quality: DataQuality) -> Any:
         for record in quality.to_records()
         for cutoff in quality.cutoffs
     ]
-    told = [record for record in records if record["cutoff"] == quality.main_cutoff]
-    order = names_best_first(told, "unjudged")
+    main = [record for record in records if record["cutoff"] == quality.main_cutoff]
+    order = names_best_first(main, "unjudged")
     rows, step = run_rows(alt, order)
-    rows["grid"] = False  # it would strike the numbers through
+    rows["grid"] = False  # it would cross the numbers
     base = alt.Chart(inline_records(numbered(records, run=order))).encode(
         x=alt.X(
             "cutoff:O",
@@ -67,4 +67,4 @@ def quality_chart(quality: DataQuality) -> Any:
             )
         )
     drawing = alt.layer(*layers).properties(width=alt.Step(52), height=step)
-    return styled(drawing, "Share of the first k documents that were never judged")
+    return styled(drawing, "Share of unjudged documents among the first k")

@@ -26,22 +26,23 @@ from confir.data.result import (
     result,
 )
 from confir.data.run import Run
+from confir.data.tied_lists import tie_groups
 from confir.studies.data_quality.sentences import quality_sentences
 
 DEFAULT_CUTOFFS = (5, 10, 20, 100, 1000)
 
-# Where users look, and what most reports score: the cutoff that sentences are about.
+# The cutoff that sentences refer to: what users see, and most papers report.
 MAIN_CUTOFF = 10
 
 
 @result
 class DataQuality(Result):
-    """What runs lack, and how much of them was judged. Only lists of topics of the qrels count.
+    """What runs lack, and how much of them is judged; topics outside the qrels are ignored.
 
     Attributes
     ----------
     topics, runs, cutoffs
-        Topics of the qrels, names of the runs, and the ranks down to which shares are counted.
+        Topics of the qrels, names of the runs, and cutoffs of the shares of unjudged documents.
     missing, unknown
         By run: the topics of the qrels that it lacks, and its topics that the qrels lack.
     lengths
@@ -50,9 +51,9 @@ class DataQuality(Result):
         Share of the first k documents, or of a shorter list, without a judgement; mean over the
         lists: runs × cutoffs, NaN for a run without lists.
     tied
-        Share of a run's documents whose score another one has in the same list; NaN without lists.
+        Share of a run's documents whose score occurs more than once in the list; NaN without lists.
     largest_tie
-        Number of documents in each run's largest group of equal scores; 0 where none are equal.
+        Size of each run's largest group of tied documents; 0 without ties.
     judged, relevant
         Number of documents of each topic that are judged, and that have gain ``rel`` or more.
     rel
@@ -76,7 +77,7 @@ class DataQuality(Result):
 
     @property
     def main_cutoff(self) -> int:
-        """The cutoff that sentences are about and that runs are ordered by."""
+        """The cutoff that sentences refer to and that runs are ordered by."""
         lower = [cutoff for cutoff in self.cutoffs if cutoff <= MAIN_CUTOFF]
         return max(lower) if lower else min(self.cutoffs)
 
@@ -91,7 +92,7 @@ class DataQuality(Result):
         return self._topics(self.relevant == 1)
 
     def sentences(self) -> list[str]:
-        """Return what a reader of scores should know, in words; "nothing unusual" if nothing."""
+        """Return what a reader of scores should know; "nothing unusual" if there is nothing."""
         return quality_sentences(self)
 
     def variables(self) -> list[Variable]:
@@ -116,7 +117,7 @@ class DataQuality(Result):
         return records_of({"topic": self.topics, **numbers})
 
     def qrels_record(self) -> Record:
-        """Return the qrels in numbers: topics, judged and relevant documents of a topic."""
+        """Return statistics of the qrels: topics, judged and relevant documents per topic."""
         return {
             "topics": len(self.topics),
             **_spread("judged", self.judged),
@@ -143,7 +144,7 @@ def inspect_data(
     qrels, runs
         Files or objects, as in `evaluate`, or an `Experiment` alone.
     cutoffs
-        Rank or ranks down to which the share of unjudged documents is counted.
+        Cutoff or cutoffs for the share of unjudged documents.
     rel
         Lowest gain that counts as relevant.
     """
@@ -155,7 +156,7 @@ def inspect_data(
 def inspect_lists(
     lists: RankedLists, *, cutoffs: Sequence[int] = DEFAULT_CUTOFFS, rel: int = 1
 ) -> DataQuality:
-    """Return what `inspect_data` does, of lists that are read already."""
+    """Return what `inspect_data` does, for lists already read."""
     qrels, depth = lists.qrels, lists.depth
     ranks = tuple(sorted({int(cutoff) for cutoff in cutoffs}))
     levels, counts = qrels.count_by_gain()
@@ -194,11 +195,7 @@ def _unjudged(rankings: Rankings, cutoffs: Sequence[int]) -> list[float]:
 
 def _ties(lists: RankedLists) -> tuple[Floats, Integers]:
     """Return each run's share of tied documents, and its largest tied group."""
-    first = np.ones(len(lists.scores), bool)  # documents that start a group of equal scores
-    np.not_equal(lists.scores[1:], lists.scores[:-1], out=first[1:])
-    first[lists.offsets[:-1][np.diff(lists.offsets) > 0]] = True
-    starts = np.flatnonzero(first)
-    sizes = np.diff(starts, append=len(lists.scores))
+    starts, sizes = tie_groups(lists)
     listed = lists.depth.sum(axis=1)
     run = np.repeat(np.arange(len(lists.runs)), listed)[starts]
     tied = np.where(sizes > 1, sizes, 0)

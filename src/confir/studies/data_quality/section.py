@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from confir.report.contents import Contents
-from confir.report.sections import Figure, Scope, Section, Sentence
-from confir.report.tables import Table
-from confir.studies.data_quality.chart import quality_chart
+from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.data_quality.data_quality import DataQuality, inspect_lists
-from confir.studies.data_quality.table import quality_table
+from confir.studies.data_quality.sentences import NOTHING_UNUSUAL, moved_sentences
 
 
 def _gather(scope: Scope) -> DataQuality:
@@ -21,15 +19,16 @@ def _gather(scope: Scope) -> DataQuality:
 
 def _context(contents: Contents) -> dict[str, Any]:
     quality: DataQuality = contents["data_quality"]
-    return {"sentences": [f"{text[0].upper()}{text[1:]}." for text in quality.sentences()]}
-
-
-def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
-    yield Figure("quality", quality_chart(contents["data_quality"]), by_run=True)
-
-
-def _tables(contents: Contents) -> Iterator[tuple[str, Table]]:
-    yield "quality", quality_table(contents["data_quality"])
+    moved = [
+        sentence
+        for study, cause in (
+            ("unjudged", "unjudged documents"),
+            ("ties", "the order of documents with equal scores"),
+        )
+        for sentence in moved_sentences(cause, (part[study] for part in contents.measures))
+    ]
+    told = [text for text in quality.sentences() if not moved or text != NOTHING_UNUSUAL]
+    return {"sentences": [f"{text[0].upper()}{text[1:]}." for text in (*told, *moved)]}
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -46,7 +45,7 @@ SECTION: Section[Contents] = Section(
     title="Data",
     heading="The data",
     context=_context,
-    figures=_figures,
-    tables=_tables,
+    figures=own_chart("data_quality", "quality", by_run=True),
+    tables=own_table("data_quality", "quality"),
     methods=_methods,
 )

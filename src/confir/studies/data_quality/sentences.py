@@ -1,84 +1,116 @@
-"""What should a reader of scores know about the data? Sentences, only where something matters."""
+"""What should a reader of scores know about the data? Sentences about anything unusual."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.errors import enumerate_names
+from confir.errors import counted, enumerate_names
 from confir.order import TIE
 
 if TYPE_CHECKING:
     from confir.studies.data_quality.data_quality import DataQuality
+    from confir.studies.ties.ties import TieBounds
+    from confir.studies.unjudged.bounds import UnjudgedBounds
 
-# One of the first ten documents, on average: a run of the pool has none there, and P@10 could rise
-# by as much.
+# One of the first ten documents, on average: pooled runs have none, and P@10 could rise by 0.1.
 MUCH_UNJUDGED = 0.10
 
-# One document in ten: fewer ties are accidents of rounding, mostly of two documents far down.
+# One document in ten: fewer ties are mostly rounding, between two documents at low ranks.
 MANY_TIED = 0.10
 
-# Lists of less than half the depth of others: those had twice the room for relevant documents.
+# Lists of less than half the depth of others have far less room for relevant documents.
 SHORT_LISTS = 0.5
 
-# Buckley & Voorhees 2000: with fewer topics, orders of runs are too unstable to report.
+# Buckley & Voorhees 2000: with fewer topics, rankings of runs are too unstable to report.
 FEW_TOPICS = 25
 
-# One topic in ten: from there on, scores of a single document's rank shape the means.
+# One topic in ten: means then depend noticeably on the ranks of single documents.
 MANY_WITH_ONE_RELEVANT = 0.10
 
-# Sentences of one kind beyond this number are counted instead of written.
+# Means that differ by this much are reported as different; smaller moves are not worth a sentence.
+MUCH_MOVED = 0.01
+
+# Further runs with the same problem are only counted.
 MOST_RUNS_NAMED = 5
 
 NOTHING_UNUSUAL = "nothing unusual"
 
 
 def quality_sentences(quality: DataQuality) -> list[str]:
-    """Return what is to be said of qrels and runs; "nothing unusual" if nothing is."""
+    """Return sentences about qrels and runs; "nothing unusual" if there are none."""
     return [*_qrels_sentences(quality), *_run_sentences(quality)] or [NOTHING_UNUSUAL]
+
+
+def moved_sentences(
+    cause: str, bounds: Iterable[UnjudgedBounds | TieBounds | None]
+) -> Iterator[str]:
+    """Yield, for each measure, which run something could move most, where that is much.
+
+    Parameters
+    ----------
+    cause
+        What could move the means: "unjudged documents".
+    bounds
+        Lowest and highest means by each measure; None where they are not known.
+    """
+    for one in bounds:
+        if one is None:
+            continue
+        mean, low, high = (array[:, 0] for array in (one.mean, one.lowest, one.highest))
+        moves = np.nan_to_num(np.maximum(high - mean, mean - low))
+        most, many = int(moves.argmax()), int((moves >= MUCH_MOVED).sum()) - 1
+        if moves[most] < MUCH_MOVED:
+            continue
+        more = f"; {counted(many, 'more run')} by {MUCH_MOVED} or more" if many else ""
+        yield (
+            f"{cause} could move {one.measures[0]} of run {one.runs[most]!r} by up to "
+            f"{moves[most]:.4f}, from {mean[most]:.4f} to between {low[most]:.4f} and "
+            f"{high[most]:.4f}{more}"
+        )
 
 
 def _qrels_sentences(quality: DataQuality) -> Iterator[str]:
     topics = len(quality.topics)
     if topics < FEW_TOPICS:
         yield (
-            f"there {'is' if topics == 1 else 'are'} {_count(topics, 'topic')}; with fewer than "
+            f"there {'is' if topics == 1 else 'are'} {counted(topics, 'topic')}; with fewer than "
             f"{FEW_TOPICS}, rankings of runs often change with the topics"
         )
     without, one = quality.without_relevant, quality.with_one_relevant
     if without:
         yield (
-            f"{_some_of(without, topics)} {_have(without)} no relevant document; that scores 0 by "
-            "most measures, whatever a run does"
+            f"{_some_of(without, topics)} {_have(without)} no relevant document; every run scores 0 "
+            "there by most measures"
         )
     if one and len(one) >= MANY_WITH_ONE_RELEVANT * topics:
         yield (
-            f"{_some_of(one, topics)} {_have(one)} one relevant document; AP depends there on the "
-            "rank of that one alone"
+            f"{_some_of(one, topics)} {_have(one)} one relevant document; AP there depends on "
+            "the rank of that document alone"
         )
     if np.array_equal(quality.judged, quality.relevant):
         yield (
-            "every judged document is relevant; so an unjudged one may be relevant or not, and "
-            "measures of judged documents such as Bpref say little"
+            "every judged document is relevant, so measures based on judged non-relevant documents "
+            "such as Bpref say little"
         )
 
 
 class _Concern(NamedTuple):
-    """Something to be said of some runs.
+    """A problem of some runs.
 
     Attributes
     ----------
     weight, concerned
-        How severe it is for each run, and whether to mention it.
+        Severity for each run, and whether to mention it.
     say
-        The sentence, from a run's position and how it is named.
+        The sentence, given a run's index and name.
     reason
         Why it matters, said once.
     others
-        What further runs have, when there are too many to mention each.
+        How further runs are described, if there are too many to name.
     """
 
     weight: Floats | Integers
@@ -97,11 +129,11 @@ def _run_sentences(quality: DataQuality) -> Iterator[str]:
             yield sentence if place or not concern.reason else f"{sentence}; {concern.reason}"
         rest = [quality.runs[r] for r in chosen[MOST_RUNS_NAMED:]]
         if rest:
-            yield f"{_count(len(rest), 'more run')} {concern.others} ({enumerate_names(rest)})"
+            yield f"{counted(len(rest), 'more run')} {concern.others} ({enumerate_names(rest)})"
 
 
 def _concerns(quality: DataQuality) -> Iterator[_Concern]:
-    """Yield what may be said of runs, what concerns whole topics first."""
+    """Yield possible problems of runs, those of whole topics first."""
     topics, cutoff = len(quality.topics), quality.main_cutoff
     lacking = np.array([len(names) for names in quality.missing])
     yield _Concern(
@@ -116,7 +148,7 @@ def _concerns(quality: DataQuality) -> Iterator[_Concern]:
         extra,
         extra > 0,
         lambda r, run: f"the qrels lack {_some_of(quality.unknown[r])} of {run}",
-        "what the qrels lack is not scored",
+        "these topics are not scored",
         "with topics that the qrels lack",
     )
     longest = quality.lengths.max(axis=1)
@@ -125,7 +157,7 @@ def _concerns(quality: DataQuality) -> Iterator[_Concern]:
         -longest,
         (longest > 0) & (longest < SHORT_LISTS * deepest),
         lambda r, run: f"the lists of {run} end at rank {longest[r]}, others at {deepest}",
-        "measures that look deeper favour the longer ones",
+        "measures of deeper ranks favour longer lists",
         "with lists of less than half the depth of others",
     )
     unjudged = quality.unjudged[:, quality.cutoffs.index(cutoff)]
@@ -153,20 +185,16 @@ def _concerns(quality: DataQuality) -> Iterator[_Concern]:
 
 def _some_of(names: Sequence[str], whole: int | None = None) -> str:
     """Return "2 topics (301, 302)", or "2 of 50 topics (301, 302)"."""
-    counted = _count(len(names), "topic")
+    number = counted(len(names), "topic")
     if whole is not None and whole > 1:
-        counted = f"{len(names)} of {whole} topics"
-    return f"{counted} ({enumerate_names(names, 5)})"
+        number = f"{len(names)} of {whole} topics"
+    return f"{number} ({enumerate_names(names, 5)})"
 
 
 def _have(names: Sequence[str]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def _percent(share: float) -> str:
-    """Return a share in whole percent; one that is not all is not called so."""
+    """Return a share in whole percent, not rounded up to 100 %."""
     return "more than 99 %" if 0.995 <= share < 1.0 else f"{100 * share:.0f} %"

@@ -13,10 +13,10 @@ from confir.studies.data_quality.sentences import MANY_TIED, MUCH_UNJUDGED
 def quality_table(quality: DataQuality, note: str = "") -> Table:
     """Return a table of runs: lists, ties, and shares unjudged; the most unjudged run first.
 
-    What the sentences mention is in bold.
+    Values that the sentences mention are in bold.
     """
     unjudged = [f"unjudged_{cutoff}" for cutoff in quality.cutoffs]
-    told = f"unjudged_{quality.main_cutoff}"
+    main = f"unjudged_{quality.main_cutoff}"
     records = quality.to_records()
     shares = quality.unjudged[:, quality.cutoffs.index(quality.main_cutoff)]
     rows = []
@@ -37,7 +37,7 @@ def quality_table(quality: DataQuality, note: str = "") -> Table:
                 *(
                     Cell(
                         share_text(record[field]),
-                        field == told and record[field] >= MUCH_UNJUDGED,
+                        field == main and record[field] >= MUCH_UNJUDGED,
                     )
                     for field in unjudged
                 ),
@@ -55,8 +55,8 @@ def quality_table(quality: DataQuality, note: str = "") -> Table:
     )
     explained = (
         f"missing: of the {counted(len(quality.topics), 'topic')} of the qrels; unknown: topics that "
-        "the qrels lack; length: shortest/median/longest list; tied: documents whose score another has "
-        "in the list; unjudged@k: of the first k documents, mean over the lists"
+        "the qrels lack; length: shortest/median/longest list; tied: documents with the score of another "
+        "in the list; unjudged@k: share of the first k documents, mean over the lists"
     )
     return Table(columns, tuple(rows), f"{explained}. {note}" if note else explained)
 

@@ -1,4 +1,4 @@
-"""Charts of intervals: a dot with its limits for every run."""
+"""Charts of means with intervals: one dot with its limits per run."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from confir.intervals.interval import Interval
 from confir.report.charts import (
     COLOURS,
     import_altair,
+    in_panels,
+    interval_layers,
     names_best_first,
     numbered,
-    panel_facet,
     run_rows,
     styled,
     tooltips,
@@ -32,33 +33,17 @@ def interval_chart(interval: Interval) -> Any:
     axis, step = run_rows(alt, order)
     base = alt.Chart(inline_records(numbered(records, run=order, measure=measures))).encode(
         y=alt.Y("run_number:N", title=None, axis=axis),
-        tooltip=[
-            *tooltips("run:N", "measure:N"),
-            *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high")),
-            alt.Tooltip("topics:Q"),
-        ],
+        color=alt.value(COLOURS[0]),
+        tooltip=tooltips("run:N", "measure:N", "mean:Q", "low:Q", "high:Q", numbers=".4f")
+        + tooltips("topics:Q"),
     )
     title = "mean"
     if any(not math.isnan(record["low"]) for record in records):
         title = f"mean with {percent(interval.level)} interval ({interval.method})"
-    limits = base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(
-        x=alt.X(
-            "low:Q",
-            title=title,
-            scale=alt.Scale(zero=False),
-        ),
-        x2=alt.X2("high:Q"),
+    layers = alt.layer(*interval_layers(base, "mean", title)).properties(width=260, height=step)
+    return styled(
+        in_panels(layers, "measure", measures), f"Means over {topics_text(interval.topics)}"
     )
-    means = base.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(
-        x=alt.X("mean:Q")
-    )
-    panels = (
-        alt.layer(limits, means)
-        .properties(width=260, height=step)
-        .facet(facet=panel_facet(alt, "measure", measures), columns=2)
-        .resolve_scale(x="independent")
-    )
-    return styled(panels, f"Means over {topics_text(interval.topics)}")
 
 
 def scores_chart(scores: Scores, run: str | None = None, measure: str | None = None) -> Any:

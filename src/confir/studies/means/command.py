@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
-from confir.cli.input import Inputs
+from confir.cli.input import Inputs, reading_options
 from confir.errors import InvalidValueError, counted
+from confir.studies.unjudged.command import Beside, Doubts
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from confir.intervals.interval import Interval
     from confir.report.tables import Table
     from confir.studies.comparison.comparison import Comparison
+
+_HUMAN = "Human judgements"
 
 
 def evaluate_command(
@@ -32,8 +35,8 @@ def evaluate_command(
         bool,
         typer.Option(
             "--ranks",
-            help="Print each run's rank, its interval, and the share of bootstrap samples of the "
-            "topics in which it is first.",
+            help="Print each run's mean, its rank with intervals, and the share of bootstrap samples "
+            "of the topics in which it is first.",
         ),
     ] = False,
     baseline: Annotated[
@@ -42,6 +45,51 @@ def evaluate_command(
             metavar="RUN",
             help="Mark the runs that are significantly better (▲) or worse (▼) than this one: its "
             "name or its file.",
+        ),
+    ] = None,
+    unjudged: Annotated[
+        str | None,
+        options.choice(
+            *("bounds", "condensed", "resample"),
+            help="Also print what unjudged documents could do: the lowest and highest mean; the mean "
+            "without them; or the expected mean with judgements drawn for them.",
+            panel="Judgements",
+        ),
+    ] = None,
+    pool_depth: Annotated[
+        int | None,
+        typer.Option(
+            help="With --unjudged, consider documents that any run has down to this rank; by default "
+            "the measure's cutoff, or whole lists.",
+            callback=options.at_least(1),
+            rich_help_panel="Judgements",
+        ),
+    ] = None,
+    ties: Annotated[
+        str | None,
+        options.choice(
+            *("bounds", "expected"),
+            help="Also print the lowest and highest mean over all orders of documents with equal "
+            "scores, or the expected one.",
+            panel="Judgements",
+        ),
+    ] = None,
+    human: Annotated[
+        str | None,
+        typer.Option(
+            metavar="QRELS",
+            help="People's judgements of some topics, where QRELS are a model's: means are those "
+            "by people, estimated from both.",
+            rich_help_panel=_HUMAN,
+        ),
+    ] = None,
+    human_sample: Annotated[
+        str | None,
+        typer.Option(
+            metavar="random-topics|chosen",
+            help="How the topics that people judged came about: a random sample can correct the "
+            "model, a choice cannot.",
+            rich_help_panel=_HUMAN,
         ),
     ] = None,
     method: options.MethodsOption = None,
@@ -56,15 +104,26 @@ def evaluate_command(
     from confir.intervals.interval import check_level
 
     out.prepare()
+    doubts = Doubts(unjudged, pool_depth, ties)
     _check_view(inputs.context, per_topic=per_topic, ranks=ranks, baseline=baseline)
+    doubts.check(inputs, out.output, baseline)
     check_level(statistics.level)
     for name in method or ():
         find_method(name)
     if out.output is not None:
         _check_chart(out.output, method or [], baseline)
-    scores = inputs.load_scores(
-        baseline=baseline, quiet=out.quiet, example="confir evaluate qrels.txt bm25.run"
-    )
+    example = "confir evaluate qrels.txt bm25.run"
+    if human is not None or human_sample is not None:
+        _check_human(human, human_sample, method or [])
+        refused = ("per_topic", "ranks", "baseline", "scores")
+        refuse_options(inputs.context, refused, "cannot be combined with --human")
+        out.deliver(_corrected(inputs, str(human), method, statistics, quiet=out.quiet))
+        return
+    if doubts:
+        scores, beside = doubts.gather(inputs, statistics, out, example)
+        out.deliver(mean_answer(scores, statistics, methods=method, beside=beside))
+        return
+    scores = inputs.load_scores(baseline=baseline, quiet=out.quiet, example=example)
     if per_topic:
         answer = _per_topic(scores)
     elif ranks:
@@ -78,7 +137,7 @@ def evaluate_command(
 def _check_view(
     context: typer.Context, *, per_topic: bool, ranks: bool, baseline: str | None
 ) -> None:
-    """Raise where options ask for what the view does not show."""
+    """Raise if options do not apply to the chosen output."""
     if per_topic and ranks:
         raise InvalidValueError("--per-topic and --ranks cannot be combined")
     if baseline is not None and (per_topic or ranks):
@@ -87,15 +146,15 @@ def _check_view(
             "--per-topic shows differences from a baseline"
         )
     if per_topic:
-        names = ("level", "method", "bounded", "replicates", "seed")
+        names = (*("level", "method", "bounded", "replicates", "seed"), *Doubts._fields)
         refuse_options(context, names, "is for intervals, which --per-topic does not print")
     if ranks:
-        reason = "is for means; --ranks has percentile intervals"
-        refuse_options(context, ["method", "bounded"], reason)
+        reason = "is for means; --ranks compares all pairs of runs"
+        refuse_options(context, ["method", "bounded", *Doubts._fields], reason)
 
 
 def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> None:
-    """Raise where a chart would not show all that is asked for."""
+    """Raise if a chart cannot show everything requested."""
     from confir.defaults import CHART_ENDINGS
 
     if Path(output).suffix.lower() not in CHART_ENDINGS:
@@ -106,8 +165,64 @@ def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> N
         )
     if baseline is not None:
         raise InvalidValueError(
-            f"{output}: a chart of means has no marks; confir compare --baseline draws differences"
+            f"{output}: a chart of means shows no verdicts; confir compare --baseline draws differences"
         )
+
+
+def _check_human(human: str | None, human_sample: str | None, methods: Sequence[str]) -> None:
+    """Raise where it is not said how people's judgements came about, or by which method."""
+    from confir.studies.corrected_means.corrected_means import (
+        HUMAN_SAMPLES,
+        check_method,
+        check_sample,
+    )
+
+    if human is None:
+        raise InvalidValueError("--human-sample is for people's judgements: expected --human QRELS")
+    if human_sample is None:
+        raise InvalidValueError(
+            "--human needs --human-sample: how the topics that people judged came about; expected "
+            f"{' or '.join(HUMAN_SAMPLES)}"
+        )
+    check_sample(human_sample)
+    if len(methods) > 1:
+        raise InvalidValueError("--human takes one --method")
+    for name in methods:
+        check_method(name)
+
+
+def _corrected(
+    inputs: Inputs,
+    human: str,
+    methods: Sequence[str] | None,
+    statistics: options.Statistics,
+    *,
+    quiet: bool,
+) -> Answer:
+    """Return means by people's judgements, estimated from the model's and from theirs."""
+    from confir.cli.terminal import Progress, result_answer
+    from confir.studies.corrected_means.corrected_means import RANDOM_TOPICS, correct_judgements
+
+    experiment = inputs.experiment(
+        example="confir evaluate model.qrels runs/ --human people.qrels "
+        f"--human-sample {RANDOM_TOPICS}"
+    )
+    rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
+    with Progress("reading runs", total=len(inputs.sources), quiet=quiet) as progress:
+        means = correct_judgements(
+            experiment.qrels,
+            inputs.sources,
+            experiment.measures,
+            human=human,
+            human_sample=RANDOM_TOPICS,
+            level=statistics.level,
+            method=methods[0] if methods else None,
+            replicates=statistics.replicates,
+            rng=statistics.seed,
+            progress=progress,
+            **rules,
+        )
+    return result_answer(means)
 
 
 def _per_topic(scores: Scores) -> Answer:
@@ -119,17 +234,13 @@ def _per_topic(scores: Scores) -> Answer:
 
 def _ranks(scores: Scores, statistics: options.Statistics) -> Answer:
     from confir.cli.terminal import Answer
-    from confir.report.numbers import topics_text
     from confir.studies.ranks.ranking import rank_runs
-    from confir.studies.ranks.table import ranking_table
+    from confir.studies.ranks.table import ranking_note, ranking_table
 
     level, replicates, seed = statistics.level, statistics.replicates, statistics.seed
     ranking = rank_runs(scores, level=level, replicates=replicates, rng=seed)
-    note = (
-        f"rank with {100 * level:g} % interval, and the share of {replicates:,} bootstrap samples of "
-        f"{topics_text(ranking.topics)} in which the run is best; seed {seed}"
-    )
-    return Answer(ranking.to_records(), ranking_table(ranking, note), ranking)
+    table = ranking_table(ranking, ranking_note(ranking, seed))
+    return Answer(ranking.to_records(), table, ranking)
 
 
 def mean_answer(
@@ -138,6 +249,7 @@ def mean_answer(
     *,
     methods: Sequence[str] | None = None,
     baseline: str | None = None,
+    beside: Beside | None = None,
 ) -> Answer:
     """Return means with intervals as records and as a table; one topic gives means alone."""
     from confir.cli.terminal import Answer
@@ -152,7 +264,11 @@ def mean_answer(
             scores, level=[level], method=methods or None, replicates=replicates, rng=seed
         )
     records = [record for interval in intervals for record in interval.to_records()]
-    table = interval_table(intervals, _note(intervals, seed))
+    rows = () if beside is None else beside.rows
+    note = _note(intervals, seed)
+    table = interval_table(intervals, note if beside is None else beside.note(note), rows)
+    if beside is not None:
+        return Answer(beside.records(records), table, beside.shown(intervals[0]))
     if baseline is not None:
         from confir.studies.comparison.comparison import compare_runs
 
@@ -182,7 +298,7 @@ def _with_verdicts(
 
 
 def _note(intervals: Sequence[Interval], seed: int) -> str:
-    """Return the line below the table: what the intervals are, and how to get them again."""
+    """Return the note below the table: level and method of the intervals, replicates and seed."""
     topics = intervals[0].topics
     if topics.max() < 2:
         return "score of the one topic; an interval needs at least 2"

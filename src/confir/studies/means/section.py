@@ -27,8 +27,7 @@ from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Table, best_runs, to_latex, to_markdown, topics_column
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.corrections import CORRECTION_NAMES
-from confir.studies.comparison.paired_tests import find_test
+from confir.studies.comparison.table import how_compared
 from confir.studies.comparison.verdicts import BETTER, verdicts_against
 from confir.studies.means.chart import interval_chart
 from confir.studies.means.table import bounds_note, means_note
@@ -46,7 +45,7 @@ def _gather(scope: Scope) -> dict[float, Interval]:
 
 
 def _context(contents: Contents) -> dict[str, Any]:
-    """Return the leaderboard of all measures, ready to paste."""
+    """Return the leaderboard of all measures, to be copied."""
     table = leaderboard_table(contents)
     return {"paste": {"LaTeX": to_latex(table), "Markdown": to_markdown(table)}}
 
@@ -54,7 +53,7 @@ def _context(contents: Contents) -> dict[str, Any]:
 def leaderboard_table(contents: Contents) -> Table:
     """Return means with intervals: one row per run, one column per measure, the best in bold.
 
-    A mark says that the best run by the measure is significantly better.
+    A mark means that the best run by the measure is significantly better.
     """
     level = contents.settings.level
     order = contents.measures[0].order()
@@ -97,10 +96,7 @@ def _leaderboard_note(contents: Contents) -> str:
     if not compared:
         return note
     comparison: Comparison = compared[0][level]
-    return (
-        f"{note}; ▼ significantly worse than the best run: paired "
-        f"{find_test(comparison.tests[0]).title}, α = {1 - level:.4g}, {CORRECTION_NAMES[comparison.correction]} for all pairs"
-    )
+    return f"{note}; ▼ significantly worse than the best run: {how_compared(comparison)}"
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
@@ -122,7 +118,7 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
 
 
 def _at_level(interval: Interval) -> dict[str, Any]:
-    """Return the limits as numbers, which the page draws, and as texts; and the ends of its scale."""
+    """Return the limits as numbers, for drawing, and as text; and the ends of the scale."""
     numbers = [a.reshape(-1) for a in (interval.estimate, interval.low, interval.high)]
     known = np.concatenate(numbers)
     known = known[~np.isnan(known)]
@@ -151,7 +147,6 @@ def _best_run(contents: MeasureContents, level: float) -> str:
     if math.isnan(mean):
         over = counted(len(contents.scores.topics), "topic")
         return f"By {contents.measure} over {over}, no run has a score."
-    which = "the run is" if len(runs) == 1 else f"the best of {len(runs)} runs is"
     where = _where_compared(contents)
     said = f"mean {number_text(mean)}"
     if runs_differ_in_topics(counts[:, None]).any():
@@ -163,22 +158,25 @@ def _best_run(contents: MeasureContents, level: float) -> str:
     if tied:
         said += f"; the same mean{where}: {list_runs(tied)}"
     over = topics_text(counts)
-    return f"By {contents.measure} over {over}, {which} {isolated(runs[order[0]])}{where}: {said}."
+    first, by = isolated(runs[order[0]]), f"By {contents.measure} over {over}"
+    if len(runs) == 1:
+        return f"{by}, the run is {first}: {said}."
+    return f"{by}, {first} has the highest mean of {len(runs)} runs{where}: {said}."
 
 
 def _where_compared(contents: MeasureContents) -> str:
-    """Return on which topics means are compared, where runs do not have the same ones."""
+    """Return on which topics means are compared, if runs have different ones."""
     values = contents.scores.values
     if have_same_topics(values).all():
         return ""
     common = int(common_topics(values).sum())
     if common < LEAST_COMMON_TOPICS:
-        return " by its mean over its own topics"
+        return ", each over its own topics"
     return f" on the {common} topics that all runs have"
 
 
 def _other_measures(contents: Contents) -> Iterator[Sentence]:
-    """Yield whether the other measures name the same best run."""
+    """Yield whether the other measures agree on the best run."""
     best = contents.measures[0].order()[0]
     same, others = [], []
     for part in contents.measures[1:]:
@@ -198,7 +196,7 @@ def _other_measures(contents: Contents) -> Iterator[Sentence]:
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
-    """Yield how means got their intervals: a sentence for each method."""
+    """Yield how intervals of means were computed: one sentence per method."""
     if len(contents.scores.topics) < 2:
         return
     level = contents.settings.level

@@ -10,15 +10,19 @@ from confir.errors import enumerate_names
 from confir.intervals.interval import Interval, name_methods
 from confir.order import best_first
 from confir.report.numbers import interval_text, number_text, percent, topics_text
-from confir.report.tables import Cell, Table, best_runs, topics_column
+from confir.report.tables import Cell, RowBeside, Table, best_runs, topics_column
 
 
-def interval_table(intervals: Interval | Sequence[Interval], note: str | None = None) -> Table:
+def interval_table(
+    intervals: Interval | Sequence[Interval],
+    note: str | None = None,
+    beside: Sequence[RowBeside] = (),
+) -> Table:
     """Return a table of means with intervals: one row per run, one column per measure.
 
-    The best run comes first. Where runs have means over unequal numbers of topics, a column gives the
-    numbers, and no run is marked as the best. Several intervals of the same scores give a row each,
-    named by method and level.
+    The best run comes first. If runs have means over different numbers of topics, a column gives
+    the numbers, and no run is marked as the best. Several intervals of the same scores have one row
+    each, named by method and level, and so does what is shown beside them.
     """
     if isinstance(intervals, Interval):
         intervals = [intervals]
@@ -29,7 +33,7 @@ def interval_table(intervals: Interval | Sequence[Interval], note: str | None = 
     topics = first.topics.reshape(shape)
     best = best_runs(mean, topics)
     heading, counts = topics_column(topics)
-    several = len(intervals) > 1
+    several = len(intervals) + len(beside) > 1
     several_levels = len({interval.level for interval in intervals}) > 1
     rows = []
     for r in best_first(mean[:, 0]):
@@ -41,13 +45,17 @@ def interval_table(intervals: Interval | Sequence[Interval], note: str | None = 
             ]
             label = f"{interval.method} {interval.level:g}" if several_levels else interval.method
             rows.append((Cell(runs[r]), *([Cell(label)] if several else []), *counts[r], *cells))
+        for row in beside:
+            texts = row.texts[row.runs.index(runs[r])]
+            blank = [Cell("") for _ in counts[r]]
+            rows.append((Cell(runs[r]), Cell(row.label), *blank, *map(Cell, texts)))
     names: tuple[str, ...] = ("run", "method") if several else ("run",)
     note = means_note(intervals, topics) if note is None else note
     return Table((*names, *heading, *measures), tuple(rows), note, names=len(names))
 
 
 def means_note(intervals: Sequence[Interval], topics: Integers) -> str:
-    """Return what means with intervals are: level, methods, topics, and what is assumed."""
+    """Return the note on means with intervals: level, methods, topics and assumptions."""
     by = f"{percent(intervals[0].level)} interval by {name_methods(intervals)}"
     note = f"mean with {by}, over {topics_text(topics)}"
     assumed = list(dict.fromkeys(name for interval in intervals for name in interval.assumed))
@@ -55,10 +63,10 @@ def means_note(intervals: Sequence[Interval], topics: Integers) -> str:
 
 
 def bounds_note(measures: Sequence[str]) -> str:
-    """Return that measures which confir does not know are taken to lie in [0, 1], and why."""
+    """Return the note on unknown measures that are assumed to lie in [0, 1]."""
     verb, whose = ("is", "its") if len(measures) == 1 else ("are", "their")
     return (
-        f"{enumerate_names(measures, 5)}, unknown to confir, {verb} taken to lie in [0, 1], as all "
+        f"{enumerate_names(measures, 5)}, unknown to confir, {verb} assumed to lie in [0, 1], as all "
         f"of {whose} scores do"
     )
 

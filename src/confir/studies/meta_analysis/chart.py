@@ -20,7 +20,13 @@ from confir.report.charts import (
 from confir.report.inline_records import inline_records
 from confir.report.numbers import percent
 from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
-from confir.studies.meta_analysis.table import MOST_IN_FULL, effect_sign
+from confir.studies.meta_analysis.table import (
+    MOST_IN_FULL,
+    effect_sign,
+    interval_name,
+    is_simultaneous,
+    shown_limits,
+)
 
 # Rows of studies shrink where there are as many as topics.
 _ROW, _SMALL_ROW, _MANY_ROWS = 18, 11, 60
@@ -45,8 +51,9 @@ def models_chart(models: PooledModels) -> Any:
 def forest_chart(models: PooledModels) -> Any:
     """Return a forest plot: one panel per group, with one row per study, then one row per model.
 
-    A study's square grows with its weight in the main model. Diamonds are pooled effects; the thin
-    line around one shows where the true effect of a further study is expected.
+    A study's square grows with its weight in the main model. Diamonds are pooled effects, whose
+    intervals are simultaneous in a family; the thin line around one shows where the true effect of
+    a further study is expected.
     """
     alt = import_altair()
     studies = models.main.study_records()
@@ -63,9 +70,12 @@ def forest_chart(models: PooledModels) -> Any:
     drawing = alt.concat(*panels, columns=1 if len(panels) == 1 else 2).resolve_scale(
         x="independent", y="independent", size="shared"
     )
+    subtitle = [f"squares grow with a study's weight by {models.main.model.name}"]
+    if is_simultaneous(models.main):
+        subtitle.append(f"pooled effects: {interval_name(models.main)}")
     title = alt.TitleParams(
         f"Effects of studies and pooled effects, with {percent(models.main.level)} intervals",
-        subtitle=f"squares grow with a study's weight by {models.main.model.name}",
+        subtitle=subtitle,
         subtitleColor="#555",
     )
     return styled(drawing, title)
@@ -76,21 +86,22 @@ def summary_chart(models: PooledModels) -> Any:
     alt = import_altair()
     records = [
         {
-            **record,
+            **_with_shown_limits(record),
             "name": str(group._replace(measure=None)) or "pooled",
             "panel": group.measure or "",
             "zero": 0,
             "verdict": _VERDICTS[effect_sign(record) != 0],
         }
         for group, record in zip(models.main.groups, models.main.to_records(), strict=True)
-        if not (math.isnan(record["effect"]) or math.isnan(record["low"]))
+        if not (math.isnan(record["effect"]) or math.isnan(shown_limits(record)[0]))
     ]
     if not records:
         raise UnsupportedMethodError("no pooled effect has an interval that could be drawn")
     first = [record for record in records if record["panel"] == records[0]["panel"]]
     ranked = sorted(first, key=lambda record: -record["effect"]) + records
     order = list(dict.fromkeys(record["name"] for record in ranked))
-    title = f"pooled effect with {percent(models.main.level)} interval"
+    together = "simultaneous " if is_simultaneous(models.main) else ""
+    title = f"pooled effect with {together}{percent(models.main.level)} interval"
     measures = list(dict.fromkeys(record["panel"] for record in records))
     plain = alt.Chart(inline_records(numbered(records, name=order, panel=measures)))
     base = plain.encode(
@@ -163,11 +174,17 @@ def _pooled_rows(record: Record) -> list[Record]:
     if math.isnan(record["effect"]):
         return []
     row = {"row": f"pooled: {record['model']}", "effect": record["effect"], "zero": 0}
-    rows = [{**row, "kind": "pooled", "low": record["low"], "high": record["high"]}]
+    low, high = shown_limits(record)
+    rows = [{**row, "kind": "pooled", "low": low, "high": high}]
     if not math.isnan(record["predicted_low"]):
         limits = {"low": record["predicted_low"], "high": record["predicted_high"]}
         rows.append({**row, "kind": "further study", **limits})
     return rows
+
+
+def _with_shown_limits(record: Record) -> Record:
+    low, high = shown_limits(record)
+    return {**record, "low": low, "high": high}
 
 
 def _belongs(record: Record, group: Group) -> bool:

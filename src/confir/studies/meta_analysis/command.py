@@ -13,7 +13,8 @@ import typer
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
-from confir.cli.input import Inputs, reading_options
+from confir.cli.input import CHOOSING, Inputs, reading_options
+from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import FormatError, InvalidValueError, counted
 from confir.studies.collection.command import SmallROption
 
@@ -34,6 +35,7 @@ MeasuresOption = Annotated[
         metavar="NAME",
         help="Pool this measure over the topics of QRELS RUN..., with errors from resampled "
         "documents (repeatable; a measure in [0, 1], such as AP).",
+        callback=options.split_measures,
         rich_help_panel="Input",
     ),
 ]
@@ -82,6 +84,16 @@ def meta_command(
             rich_help_panel=_POOLING,
         ),
     ] = None,
+    family: Annotated[
+        str | None,
+        options.choice(
+            *(BASELINE, ALL_PAIRS, NO_FAMILY),
+            help="Pooled effects whose intervals and p-values hold all at once, within a measure: "
+            "those of several runs against one baseline (then the default), those of pairs of runs, "
+            "or none of them.",
+            panel=_POOLING,
+        ),
+    ] = None,
     pairing: Annotated[
         str,
         options.choice(
@@ -103,7 +115,8 @@ def meta_command(
     from confir.cli.input import check_choice
     from confir.intervals.interval import check_level
     from confir.studies.collection.command import DOCUMENTS_NEEDED, check_settings, resample
-    from confir.studies.meta_analysis.meta_analysis import MODELS, pool_models
+    from confir.studies.meta_analysis.meta_analysis import pool_models
+    from confir.studies.meta_analysis.models import MODELS
     from confir.studies.meta_analysis.topic_effects import EFFECTS, check_effect, collection_effects
 
     out.prepare()
@@ -121,7 +134,7 @@ def meta_command(
         )
     if inputs.measure is None:
         reason = "is for QRELS RUN..., whose measure -m names; tables of effects do not need it"
-        refuse_options(inputs.context, (*reading_options(), *_OF_DOCUMENTS), reason)
+        refuse_options(inputs.context, (*reading_options(), *CHOOSING, *_OF_DOCUMENTS), reason)
         found, note = _of_tables(files, effect, baseline, level)
     else:
         if baseline is None or effect == "adjusted":
@@ -149,7 +162,9 @@ def meta_command(
             f"{statistics.seed}"
         )
         note = f"studies are topics; {drawn}"
-    models = pool_models(**found._asdict(), models=model or list(MODELS), level=level)
+    models = pool_models(
+        **found._asdict(), models=model or list(MODELS), level=level, family=family
+    )
     _show(models, note, out)
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from confir.arguments import as_choice, as_choices, as_level
+from confir.arguments import as_choices, as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import (
     Columns,
@@ -27,57 +27,29 @@ from confir.data.result import (
     result,
 )
 from confir.data.tables.effect_files import Group
-from confir.defaults import LEVEL
-from confir.errors import (
-    DegenerateSampleWarning,
-    UnsupportedMethodError,
-    enumerate_names,
-)
+from confir.defaults import LEVEL, NO_FAMILY
+from confir.errors import DegenerateSampleWarning, enumerate_names
 from confir.intervals.interval import Limits
 from confir.intervals.quantiles import t_quantile
+from confir.intervals.simultaneous import ComparisonFamily
 from confir.studies.meta_analysis.effect_sample import (
     EffectSample,
     effect_sample,
     inverse_sum,
     or_nan,
-    weighted_mean,
 )
-from confir.studies.meta_analysis.tau2 import DERSIMONIAN_LAIRD, PAULE_MANDEL, REML, TAU2_ESTIMATORS
-
-RANDOM, FIXED, STOUFFER = "random", "fixed", "stouffer"
-NORMAL, HARTUNG_KNAPP = "normal", "hartung-knapp"
-
-
-class Model(NamedTuple):
-    """A way to pool: the kind of model, and for random effects how τ² and limits are found."""
-
-    kind: str
-    tau2: str | None = None
-    interval: str = NORMAL
-
-    @property
-    def name(self) -> str:
-        """Its name in results and options, such as ``reml+hartung-knapp``."""
-        if self.tau2 is None:
-            return self.kind
-        return self.tau2 if self.interval == NORMAL else f"{self.tau2}+{self.interval}"
-
-
-# Of the random models, this one's intervals covered best in simulations with few studies.
-DEFAULT_MODEL = Model(RANDOM, PAULE_MANDEL, HARTUNG_KNAPP)
-
-MODELS = {
-    model.name: model
-    for model in (
-        Model(STOUFFER),
-        Model(FIXED),
-        *(
-            Model(RANDOM, tau2, interval)
-            for tau2 in (DERSIMONIAN_LAIRD, PAULE_MANDEL, REML)
-            for interval in (NORMAL, HARTUNG_KNAPP)
-        ),
-    )
-}
+from confir.studies.meta_analysis.estimates import estimate_mean, stouffer_test
+from confir.studies.meta_analysis.families import adjust_effects, choose_family
+from confir.studies.meta_analysis.models import (
+    DEFAULT_MODEL,
+    HARTUNG_KNAPP,
+    MODELS,
+    RANDOM,
+    STOUFFER,
+    Model,
+    choose_model,
+)
+from confir.studies.meta_analysis.tau2 import TAU2_ESTIMATORS
 
 
 @result
@@ -96,6 +68,11 @@ class PooledEffect(Result):
         The pooled effect, its standard error and limits. Stouffer's test has none.
     p, p_greater
         Of the null hypothesis of no effect: two-sided, and one-sided for an effect above 0.
+    family, tested
+        What holds together: "baseline", "all-pairs" or "none"; number of effects in each family.
+    simultaneous_low, simultaneous_high, p_adjusted
+        Limits and two-sided p-values of a whole family, by Bonferroni's bound: there are no joint
+        replicates of pooled effects. Without a family limits are NaN, and p-values as they are.
     q, q_p, i2, tau2
         Cochran's Q and its p-value, the share (Q - df)/Q of variation beyond chance, and the
         variance between studies.
@@ -127,6 +104,11 @@ class PooledEffect(Result):
     weights: Floats = over("study", "group", flat=True)
     count: Integers = over("group", column="studies", flat=True)
     level: float = constant()
+    family: str = constant()
+    tested: Integers = over("group", flat=True)
+    p_adjusted: Floats = over("group", flat=True)
+    simultaneous_low: Floats = over("group", flat=True)
+    simultaneous_high: Floats = over("group", flat=True)
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"group": Group._fields}
     row_order = ("group",)
@@ -146,6 +128,10 @@ class PooledEffect(Result):
         "predicted_high",
         "studies",
         "level",
+        "p_adjusted",
+        "family",
+        "simultaneous_low",
+        "simultaneous_high",
     )
 
     def __repr__(self) -> str:
@@ -191,11 +177,23 @@ class PooledEffect(Result):
         )
 
     @property
+    def limits(self) -> Limits:
+        """The limits that verdicts rest on: simultaneous in a family, else each effect's own."""
+        if self.family == NO_FAMILY:
+            return Limits(self.low, self.high)
+        return Limits(self.simultaneous_low, self.simultaneous_high)
+
+    @property
     def normal_limits(self) -> Limits:
-        """Limits from the model's variance alone, as with the interval "normal"."""
+        """What `limits` are from the model's variance alone, as with the interval "normal"."""
         with np.errstate(divide="ignore"):
             total = np.nansum(1.0 / (self.sigmas**2 + self.tau2), axis=0)
-        margin = t_quantile(np.array(np.inf), self.level) / np.sqrt(or_nan(total))
+        sizes = np.ones_like(self.tested) if self.family == NO_FAMILY else self.tested
+        normal = np.empty(sizes.shape)
+        for size in np.unique(sizes).tolist():
+            together = ComparisonFamily(size, np.empty(0))
+            normal[sizes == size] = together.critical_value(np.inf, self.level)
+        margin = normal / np.sqrt(or_nan(total))
         return Limits(self.effect - margin, self.effect + margin)
 
 
@@ -239,6 +237,7 @@ def pool_effects(
     tau2: str | None = None,
     interval: str | None = None,
     level: float = LEVEL,
+    family: str | None = None,
     studies: Sequence[str] | None = None,
     groups: Sequence[Group] | None = None,
 ) -> PooledEffect:
@@ -257,12 +256,21 @@ def pool_effects(
         Of random effects: "hartung-knapp" (the default) or "normal".
     level
         Confidence level.
+    family
+        Columns of one measure that hold together: "baseline", "all-pairs" or "none". By default
+        "baseline" where groups are several runs against one, else "none".
     studies, groups
         Names of the studies, and what each column is about.
     """
-    chosen = _choose_model(model, tau2, interval)
+    chosen = choose_model(model, tau2, interval)
     return pool_models(
-        effects, sigmas, models=[chosen.name], level=level, studies=studies, groups=groups
+        effects,
+        sigmas,
+        models=[chosen.name],
+        level=level,
+        family=family,
+        studies=studies,
+        groups=groups,
     ).pooled[0]
 
 
@@ -272,6 +280,7 @@ def pool_models(
     *,
     models: Sequence[str] = tuple(MODELS),
     level: float = LEVEL,
+    family: str | None = None,
     studies: Sequence[str] | None = None,
     groups: Sequence[Group] | None = None,
 ) -> PooledModels:
@@ -279,7 +288,7 @@ def pool_models(
 
     Parameters
     ----------
-    effects, sigmas, level, studies, groups
+    effects, sigmas, level, family, studies, groups
         As for `pool_effects`.
     models
         Names of models, keys of MODELS; by default all.
@@ -288,25 +297,9 @@ def pool_models(
     names = as_choices("models", models, MODELS, "model")
     chosen = [MODELS[name] for name in dict.fromkeys(names)]
     sample = effect_sample(effects, sigmas, studies, groups)
+    family = choose_family(family, sample.groups)
     _warn_of_few(sample, chosen)
-    return PooledModels(tuple(_pool(sample, model, level) for model in chosen))
-
-
-def _choose_model(kind: str, tau2: str | None, interval: str | None) -> Model:
-    """Return the model of that kind, with the defaults filled in."""
-    as_choice("model", kind, (RANDOM, FIXED, STOUFFER))
-    if tau2 is not None:
-        as_choice("tau2", tau2, TAU2_ESTIMATORS, "estimator of τ²")
-    if interval is not None:
-        as_choice("interval", interval, (NORMAL, HARTUNG_KNAPP))
-    if kind == RANDOM:
-        return Model(RANDOM, tau2 or DEFAULT_MODEL.tau2, interval or DEFAULT_MODEL.interval)
-    if tau2 is not None or interval == HARTUNG_KNAPP:
-        raise UnsupportedMethodError(
-            f"the model {kind!r} has neither an estimator of τ² nor Hartung-Knapp limits; both are "
-            "for the model 'random'"
-        )
-    return Model(kind)
+    return PooledModels(tuple(_pool(sample, model, level, family) for model in chosen))
 
 
 def _warn_of_few(sample: EffectSample, models: Sequence[Model]) -> None:
@@ -335,7 +328,7 @@ def _of(groups: Sequence[str]) -> str:
     return f" of {enumerate_names(named, 5)}" if named else ""
 
 
-def _pool(sample: EffectSample, model: Model, level: float) -> PooledEffect:
+def _pool(sample: EffectSample, model: Model, level: float, family: str) -> PooledEffect:
     from scipy.special import chdtrc
 
     df = sample.df
@@ -346,25 +339,30 @@ def _pool(sample: EffectSample, model: Model, level: float) -> PooledEffect:
         q_p = chdtrc(df, q)
     tau2 = TAU2_ESTIMATORS[model.tau2](sample) if model.tau2 else np.zeros(df.shape)
     weights = sample.weights(tau2)
-    estimate = _stouffer(sample) if model.kind == STOUFFER else _estimate(sample, weights, model)
-    margin = t_quantile(estimate.df, level) * estimate.se
+    tests_only = model.kind == STOUFFER
+    estimate = stouffer_test(sample) if tests_only else estimate_mean(sample, weights, model)
+    own = estimate.limits(level)
+    together = adjust_effects(estimate, sample.groups, family, level)
     predicted = np.full(df.shape, np.nan)
     if model.kind == RANDOM:
         # Higgins, Thompson & Spiegelhalter 2009, equation 12
         predicted = t_quantile(df - 1.0, level) * np.sqrt(tau2 + inverse_sum(weights))
     several, some = sample.sizes > 1, sample.sizes > 0
-    shares = sample.present / or_nan(sample.sizes) if model.kind == STOUFFER else weights
+    shares = sample.present / or_nan(sample.sizes) if tests_only else weights
     arrays: dict[str, Floats] = {
         "effect": estimate.effect,
         "se": estimate.se,
-        "low": estimate.effect - margin,
-        "high": estimate.effect + margin,
-        "p": np.minimum(1.0, 2.0 * np.minimum(estimate.p_greater, estimate.p_less)),
+        "low": own.low,
+        "high": own.high,
+        "p": estimate.p,
+        "p_adjusted": together.p,
+        "simultaneous_low": together.low,
+        "simultaneous_high": together.high,
         "p_greater": estimate.p_greater,
         "q": np.where(some, q, np.nan),
         "q_p": np.where(several, q_p, np.nan),
         "i2": np.where(several, i2, np.nan),
-        "tau2": np.full(df.shape, np.nan) if model.kind == STOUFFER else tau2,
+        "tau2": np.full(df.shape, np.nan) if tests_only else tau2,
         "predicted_low": estimate.effect - predicted,
         "predicted_high": estimate.effect + predicted,
     }
@@ -379,47 +377,10 @@ def _pool(sample: EffectSample, model: Model, level: float) -> PooledEffect:
         weights=(shares * inverse_sum(shares)).reshape(wide),
         count=sample.sizes.reshape(sample.shape),
         level=level,
+        family=family,
+        tested=together.tested.reshape(sample.shape),
         **{name: array.reshape(sample.shape) for name, array in arrays.items()},
     )
-
-
-class _Estimate(NamedTuple):
-    """A pooled effect, its standard error, degrees of freedom and one-sided p-values."""
-
-    effect: Floats
-    se: Floats
-    df: Floats
-    p_greater: Floats
-    p_less: Floats
-
-
-def _estimate(sample: EffectSample, weights: Floats, model: Model) -> _Estimate:
-    """Return the weighted mean; with Hartung-Knapp, on the scale of the observed spread."""
-    from scipy.special import ndtr, stdtr
-
-    # without τ², as for a single study, there are no weights: the plain mean is the same
-    effect = weighted_mean(sample.effects, np.where(np.isnan(weights), sample.present, weights))
-    se = np.sqrt(inverse_sum(weights))
-    df = np.full(effect.shape, np.inf)
-    if model.interval == HARTUNG_KNAPP:
-        # Knapp & Hartung 2003: Q at τ² over its degrees of freedom scales the variance
-        df = sample.df
-        scale = (weights * sample.residuals(weights) ** 2).sum(axis=0) / or_nan(df)
-        se = np.where(sample.all_equal, np.nan, se * np.sqrt(scale))
-    greater, less = (
-        np.where(np.isinf(df), ndtr(statistic), stdtr(np.maximum(df, 1.0), statistic))
-        for statistic in (-effect / se, effect / se)
-    )
-    return _Estimate(effect, se, df, greater, less)
-
-
-def _stouffer(sample: EffectSample) -> _Estimate:
-    """Return the test without an estimate; ``p_greater = 1 - Φ(Σ d_i/(√k σ_i))`` as published."""
-    from scipy.special import ndtr
-
-    z = (sample.effects / np.sqrt(sample.variances)).sum(axis=0) / np.sqrt(or_nan(sample.sizes))
-    none = np.full(z.shape, np.nan)
-    return _Estimate(none, none, np.full(z.shape, np.inf), ndtr(-z), ndtr(z))
 
 
 def _fields(groups: Sequence[Group]) -> tuple[str, ...]:

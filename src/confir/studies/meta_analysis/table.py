@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from confir.data.result import Record
 from confir.data.tables.effect_files import Group
+from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import counted
 from confir.order import signed
 from confir.report.numbers import difference_text, p_text, percent, share_text
 from confir.report.tables import Cell, Table
-from confir.studies.comparison.significance import is_significant
-from confir.studies.comparison.table import TitledTable
-from confir.studies.meta_analysis.meta_analysis import (
-    FIXED,
-    HARTUNG_KNAPP,
-    STOUFFER,
-    PooledEffect,
-    PooledModels,
+from confir.studies.comparison.significance import (
+    Estimates,
+    is_significant,
+    significant_directions,
 )
+from confir.studies.comparison.table import TitledTable
+from confir.studies.meta_analysis.families import find_blocks
+from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
+from confir.studies.meta_analysis.models import FIXED, HARTUNG_KNAPP, STOUFFER
 
 # For more groups than this, only the main model is listed, without sentences.
 MOST_IN_FULL = 6
@@ -29,12 +32,14 @@ def pooled_table(models: PooledModels, note: str = "") -> Table:
     """Return a table of pooled effects: one row per group and model; of many groups, one each."""
     shown = models if len(models.main.groups) <= MOST_IN_FULL else PooledModels((models.main,))
     names = _group_columns(models)
+    adjusted = is_simultaneous(models.main)
     rows = tuple(
         (
             *(Cell(record[name] or "–") for name in names),
             Cell(record["model"]),
             Cell(_effect_text(record), effect_sign(record) != 0),
             Cell(p_text(record["p"])),
+            *([Cell(p_text(record["p_adjusted"]))] if adjusted else []),
             Cell(difference_text(math.nan, record["predicted_low"], record["predicted_high"])),
             Cell(_number(record["tau2"])),
             Cell(share_text(record["i2"], 0)),
@@ -44,6 +49,8 @@ def pooled_table(models: PooledModels, note: str = "") -> Table:
         for record in shown.to_records()
     )
     numbers = ["effect", "p", "further study", "τ²", "I²", "Q (p)"]
+    if adjusted:
+        numbers.insert(2, "adj. p")
     if not _same_count(models):
         numbers.append("studies")
     note = "; ".join(filter(None, (_note(models, shown), note)))
@@ -72,12 +79,38 @@ def meta_sections(models: PooledModels, note: str = "") -> list[TitledTable]:
 def pooled_sentences(pooled: PooledEffect) -> list[str]:
     """Return a sentence per group: effect, interval, and how far the studies differ."""
     low, high = (limit.reshape(-1).tolist() for limit in pooled.normal_limits)
+    tested = pooled.tested.reshape(-1).tolist()
     return [
-        _sentence(group, record, pooled, (low[place], high[place]))
+        _sentence(group, record, pooled, tested[place], (low[place], high[place]))
         for place, (group, record) in enumerate(
             zip(pooled.groups, pooled.to_records(), strict=True)
         )
     ]
+
+
+def is_simultaneous(pooled: PooledEffect) -> bool:
+    """Whether the intervals that are shown hold for several pooled effects at once."""
+    return pooled.family != NO_FAMILY and bool(pooled.tested.max() > 1)
+
+
+def interval_name(pooled: PooledEffect) -> str:
+    """Return what interval is shown: ``simultaneous 95 % interval, 2 pairs with bm25``."""
+    level = percent(pooled.level)
+    if is_simultaneous(pooled):
+        return f"simultaneous {level} interval, {_family_text(pooled)}"
+    several = any(len(block) > 1 for block in find_blocks(pooled.groups).values())
+    return f"{level} interval{' (of each effect alone)' if several else ''}"
+
+
+def _family_text(pooled: PooledEffect) -> str:
+    """Return how many pairs of runs a family holds; other measures may have fewer."""
+    most = int(pooled.tested.max())
+    at_most = "" if (pooled.tested == most).all() else "at most "
+    if pooled.family == ALL_PAIRS:
+        return f"{at_most or 'all '}{counted(most, 'pair')}"
+    baselines = {group.baseline for group in pooled.groups}
+    against = f" with {baselines.pop()}" if len(baselines) == 1 else " with a baseline"
+    return f"{at_most}{counted(most, 'pair')}{against}"
 
 
 def _group_columns(models: PooledModels) -> list[str]:
@@ -93,15 +126,24 @@ def _same_count(models: PooledModels) -> bool:
 
 
 def effect_sign(record: Record) -> int:
-    """Return 1 or -1 where the pooled effect is significantly above or below 0, else 0."""
-    return int(record["low"] > 0) - int(record["high"] < 0)
+    """Return 1 or -1 where interval and adjusted p agree that the effect is not 0, else 0."""
+    effect, p = record["effect"], record["p_adjusted"]
+    estimates = Estimates(effect, *shown_limits(record), constant=False)
+    return int(significant_directions(estimates, np.sign(effect), p, record["level"]))
+
+
+def shown_limits(record: Record) -> tuple[float, float]:
+    """Return the limits of a pooled effect: simultaneous in a family, else its own."""
+    if record["family"] == NO_FAMILY:
+        return record["low"], record["high"]
+    return record["simultaneous_low"], record["simultaneous_high"]
 
 
 def _effect_text(record: Record) -> str:
     """Return the effect with its interval; of a test alone, only the direction."""
     if record["model"] == STOUFFER and not math.isnan(record["p"]):
         return _direction_text(record)
-    return difference_text(record["effect"], record["low"], record["high"])
+    return difference_text(record["effect"], *shown_limits(record))
 
 
 def _direction_text(record: Record) -> str:
@@ -122,7 +164,10 @@ def _note(models: PooledModels, shown: PooledModels) -> str:
     kinds = {pooled.model.kind for pooled in shown.pooled}
     level = percent(models.main.level)
     over = f" over {_studies(int(models.main.count.flat[0]))}" if _same_count(models) else ""
-    parts = [f"effect pooled{over} with {level} interval, bold where it excludes 0"]
+    interval = interval_name(models.main)
+    parts = [f"effect pooled{over} with {interval}, bold where it excludes 0"]
+    if is_simultaneous(models.main):
+        parts.append("adj. p by Bonferroni's bound")
     if STOUFFER in kinds:
         parts.append("p two-sided; Stouffer's method is a test without an estimate")
     if kinds - {STOUFFER, FIXED}:
@@ -137,15 +182,15 @@ def _studies(count: int) -> str:
 
 
 def _sentence(
-    group: Group, record: Record, pooled: PooledEffect, normal: tuple[float, float]
+    group: Group, record: Record, pooled: PooledEffect, tested: int, normal: tuple[float, float]
 ) -> str:
     over = _studies(record["studies"])
-    parts = [f"{_effect_words(record, pooled)}, over {over} by {pooled.model.name}"]
-    if pooled.model.interval == HARTUNG_KNAPP and record["high"] - record["low"] < (
-        normal[1] - normal[0]
-    ):
+    together = "simultaneous " if pooled.family != NO_FAMILY and tested > 1 else ""
+    parts = [f"{_effect_words(record, pooled, together)}, over {over} by {pooled.model.name}"]
+    low, high = shown_limits(record)
+    if pooled.model.interval == HARTUNG_KNAPP and high - low < normal[1] - normal[0]:
         parts.append(
-            f"narrower than the normal interval [{signed(normal[0])}, {signed(normal[1])}], for "
+            f"narrower than the {together}normal interval [{signed(normal[0])}, {signed(normal[1])}], for "
             "the effects lie closer together than their errors explain: trust the wider one"
         )
     if record["studies"] > 1:
@@ -158,18 +203,20 @@ def _sentence(
     return (f"{group}: " if str(group) else "") + "; ".join(parts)
 
 
-def _effect_words(record: Record, pooled: PooledEffect) -> str:
+def _effect_words(record: Record, pooled: PooledEffect, together: str) -> str:
     if pooled.model.kind == STOUFFER:
-        return f"effect {_direction_text(record)}, p {p_text(record['p'])}"
+        adjusted = "adjusted " if together else ""
+        return f"effect {_direction_text(record)}, {adjusted}p {p_text(record['p_adjusted'])}"
     if math.isnan(record["effect"]):
         return "no pooled effect"
-    if math.isnan(record["low"]):
+    low, high = shown_limits(record)
+    if math.isnan(low):
         return f"pooled effect {signed(record['effect'])}, no interval"
     verdicts = {1: "significantly above 0", -1: "significantly below 0"}
     verdict = verdicts.get(effect_sign(record), "not significantly different from 0")
     return (
-        f"pooled effect {signed(record['effect'])}, {percent(record['level'])} interval "
-        f"[{signed(record['low'])}, {signed(record['high'])}]: {verdict}"
+        f"pooled effect {signed(record['effect'])}, {together}{percent(record['level'])} interval "
+        f"[{signed(low)}, {signed(high)}]: {verdict}"
     )
 
 

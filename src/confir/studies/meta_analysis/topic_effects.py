@@ -22,8 +22,8 @@ from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import clipped_logit
 from confir.resampling.document_replicates import DocumentReplicates, check_sample, transform_of
 from confir.resampling.variance_components import spread
-from confir.studies.collection.collection import CollectionTopics, summarise_topics
 from confir.studies.collection.differences import PAIRINGS, Pairing
+from confir.studies.collection.topics import CollectionTopics, summarise_topics
 from confir.studies.meta_analysis.effect_sample import or_nan
 
 EFFECTS = ("score", "logit", "difference", "logit-difference", "adjusted")
@@ -268,7 +268,7 @@ def _check_runs(effect: str, baseline: int | None, runs: int) -> None:
     if baseline is not None and not 0 <= baseline < runs:
         raise InvalidValueError(f"baseline is {baseline}; expected a column from 0 to {runs - 1}")
     if baseline is not None and runs == 1:
-        raise InvalidValueError("there is no run beside the baseline to compare")
+        raise InvalidValueError("there is no run to compare with the baseline")
     if baseline is None and effect == "adjusted" and runs == 1:
         raise InvalidValueError(
             "the effect 'adjusted' of a single run is 0 on every topic; expected a baseline, or "

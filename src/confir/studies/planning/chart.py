@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from confir.defaults import BEST, NO_FAMILY
 from confir.report.charts import (
     COLOURS,
     import_altair,
@@ -15,7 +16,14 @@ from confir.report.charts import (
 )
 from confir.report.inline_records import inline_records
 from confir.report.numbers import percent
-from confir.studies.planning.planning import DETECTABLE, HALF_WIDTH, Plan
+from confir.studies.planning.goals import (
+    ACHIEVED_POWER,
+    ACHIEVED_WIDTH,
+    DETECTABLE,
+    HALF_WIDTH,
+    POWER,
+)
+from confir.studies.planning.planning import Plan
 
 _MOST_COLOURED_RUNS = len(COLOURS)
 
@@ -25,8 +33,7 @@ def plan_chart(plan: Plan) -> Any:
     alt = import_altair()
     records = numbered([*_curve(plan), *_goals(plan)], run=plan.runs, measure=plan.measures)
     points = alt.Chart(inline_records(records))
-    titles = {HALF_WIDTH: "half width of the interval", DETECTABLE: "detectable difference"}
-    by_power = plan.goal not in titles
+    by_power = plan.goal in (POWER, ACHIEVED_POWER)
     scale = alt.Scale(domain=[0, 1]) if by_power else alt.Scale(zero=True)
     few = len(plan.runs) <= _MOST_COLOURED_RUNS
     colour = (
@@ -44,7 +51,7 @@ def plan_chart(plan: Plan) -> Any:
         .mark_line(strokeWidth=2, opacity=1 if few else 0.4)
         .encode(
             x=alt.X("topics:Q", scale=alt.Scale(type="log", nice=False), title="topics"),
-            y=alt.Y("value:Q", scale=scale, title=titles.get(plan.goal, "power")),
+            y=alt.Y("value:Q", scale=scale, title=_value_name(plan)),
             detail="run_number:N",
             color=colour,
             tooltip=["run:N", "measure:N", "topics:Q", alt.Tooltip("value:Q", format=".4f")],
@@ -70,7 +77,7 @@ def _curve(plan: Plan) -> list[dict[str, Any]]:
 
 def _goals(plan: Plan) -> list[dict[str, Any]]:
     """Return the point of each curve that the plan asks for."""
-    field = "power" if plan.goal not in (HALF_WIDTH, DETECTABLE) else "difference"
+    field = "power" if plan.goal in (POWER, ACHIEVED_POWER) else "difference"
     return [
         {
             "run": record["run"],
@@ -84,11 +91,35 @@ def _goals(plan: Plan) -> list[dict[str, Any]]:
     ]
 
 
+def _value_name(plan: Plan) -> str:
+    if plan.goal in (POWER, ACHIEVED_POWER):
+        return "power"
+    if plan.goal == DETECTABLE:
+        return "detectable difference"
+    return "largest distance" if plan.family == BEST else "half width of the interval"
+
+
 def _title(plan: Plan) -> str:
     against = "" if plan.baseline is None else f" from {plan.baseline}"
-    if plan.goal == HALF_WIDTH:
-        what = "mean" if plan.baseline is None else f"difference{against}"
-        return f"Half width of the {percent(plan.level)} interval of the {what}"
+    assured = "" if plan.assurance is None else f", with assurance {plan.assurance:g}"
+    if plan.goal in (HALF_WIDTH, ACHIEVED_WIDTH):
+        return f"{_width_title(plan, against)}{assured}"
+    family = "" if plan.family == NO_FAMILY else f" (family: {plan.family})"
     if plan.goal == DETECTABLE:
-        return f"Difference{against} that is detected with power {plan.power:g}"
-    return f"Power to detect a difference of {plan.difference.flat[0]:g}{against}"
+        return f"Difference{against} that is detected with power {plan.power:g}{family}{assured}"
+    size = "the observed difference" if plan.observed else _difference_text(plan)
+    return f"Power to detect {size}{against}{family}{assured}"
+
+
+def _width_title(plan: Plan, against: str) -> str:
+    level = percent(plan.level)
+    if plan.family == BEST:
+        return f"Largest distance from the best run in its {level} confidence set"
+    single = "difference" if against else "mean"
+    what = f"{single}{against}" if plan.family == NO_FAMILY or against else "difference of two runs"
+    simultaneous = "" if plan.family == NO_FAMILY else "simultaneous "
+    return f"Half width of the {simultaneous}{level} interval of the {what}"
+
+
+def _difference_text(plan: Plan) -> str:
+    return f"a difference of {plan.difference.flat[0]:g}"

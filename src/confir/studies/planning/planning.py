@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from confir.arguments import as_integer, as_level, as_real
-from confir.arrays import Booleans, Floats, Integers
+from confir.arguments import as_level, as_real
+from confir.arrays import Floats, Integers
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL
-from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_names
-from confir.intervals.interval import tail_probabilities
-from confir.intervals.quantiles import t_quantile
+from confir.defaults import BEST, DEFAULT_POWER, LEVEL, NO_FAMILY
+from confir.errors import InvalidValueError
 from confir.measures.bounds import bounded_measures
 from confir.measures.evaluation import as_scores
-from confir.resampling.topics import TopicSample, topic_sample
-
-HALF_WIDTH, POWER, DETECTABLE = "half width", "power", "detectable difference"
-
-DEFAULT_POWER = 0.8
-
-# More topics than anybody will ever judge: the search ends there.
-_MOST_TOPICS = 2**30
-
-# Halvings in the search for a difference: finer than double precision.
-_HALVINGS = 60
-
-# The range of a standard deviation needs more topics than these.
-_TOO_FEW_FOR_RANGE = 4
+from confir.resampling.topics import TopicSample
+from confir.studies.planning.goals import (
+    ACHIEVED_POWER,
+    ACHIEVED_WIDTH,
+    HALF_WIDTH,
+    POWER,
+    choose_family,
+    choose_goal,
+    is_observed,
+    topics_of_budget,
+)
+from confir.studies.planning.pilot import Pilot, measure_pilot, pilot_sample
+from confir.studies.planning.power import (
+    detectable_at,
+    family_level,
+    family_size,
+    fewest_topics,
+    half_width_at,
+    power_at,
+)
+from confir.studies.planning.sentences import plan_sentence
 
 # Numbers of topics at which the curve is drawn.
 _CURVE_POINTS = 60
@@ -41,27 +46,38 @@ _CURVE_POINTS = 60
 
 @result
 class Plan(Result):
-    """Topics that a goal needs, or the difference that topics can detect: runs × measures.
+    """Topics that a goal needs, or what a number of topics gives: runs × measures.
 
     Attributes
     ----------
     runs, measures, baseline
         Runs to be measured; with a baseline, their differences from it.
     goal
-        "half width" of an interval, "power" of a paired t test, or "detectable difference".
+        What topics are needed for: "half width" of an interval, or "power" of a paired t test; or
+        what topics give: "detectable difference", "achieved power", "achieved half width".
     topics
-        Number of topics: the answer to the first two goals, given for the third. NaN where none
-        is enough.
+        Number of topics, needed or given. NaN where none is enough.
     difference
-        Half width or difference: given for the first two goals, the answer to the third. NaN where
-        no difference that the measure allows is large enough.
+        Half width or difference, given or the answer; in the family "best" the largest distance
+        limit. NaN where no difference that the measure allows is large enough.
     low, high
-        Range of the answer, as the pilot's standard deviation may be off by its sampling error;
-        NaN for fewer than 5 topics, and where the measure allows no such difference.
-    sd, pilot
-        The pilot's standard deviation over topics, and its number of topics.
+        Range of the answer, as the pilot's standard deviation may be off by its sampling error; NaN
+        for fewer than 5 topics, and where the measure allows no such difference. For the observed
+        difference its interval (simultaneous in a family) gives the range; NaN as its end where
+        that contains 0.
+    sd, planned_sd, pilot
+        The pilot's standard deviation over topics, the one planned with, and its topics.
+    half_width, achieved_power
+        Half width of the interval, and power at the difference (NaN for a half width), at `topics`.
     power, level
         Power of the test (NaN for a half width); confidence level.
+    family, pairs, assurance
+        Differences for which the level holds together, and their number; probability that the plan
+        holds.
+    observed
+        Whether the plan is for the difference observed in the pilot.
+    judgements_per_topic
+        Judgements that a topic takes, where given.
     curve_topics, curve
         Numbers of topics, and for each the half width, the power or the detectable difference.
     """
@@ -75,9 +91,17 @@ class Plan(Result):
     low: Floats = over("run", "measure")
     high: Floats = over("run", "measure")
     sd: Floats = over("run", "measure")
+    planned_sd: Floats = over("run", "measure")
     pilot: Integers = over("run", "measure")
+    half_width: Floats = over("run", "measure")
+    achieved_power: Floats = over("run", "measure")
     power: float = constant()
     level: float = constant()
+    family: str
+    pairs: int
+    assurance: float | None
+    observed: bool
+    judgements_per_topic: int | None
     curve_topics: Integers
     curve: Floats = over("", "run", "measure")
 
@@ -91,6 +115,10 @@ class Plan(Result):
         "difference",
         "low",
         "high",
+        "half_width",
+        "family",
+        "assurance",
+        "judgements",
     )
     row_order = ("measure", "run")
 
@@ -98,9 +126,18 @@ class Plan(Result):
         return f"Plan({self.sentences()[0]})" if self.topics.size == 1 else Result.__repr__(self)
 
     def derived(self) -> Iterator[Variable]:
-        """Yield the topics as whole numbers."""
+        """Yield topics and judgements as whole numbers, and what the plan holds for."""
+        along = ("run", "measure")
         topics = [[_whole(number) for number in row] for row in self.topics.tolist()]
-        yield Variable("topics", ("run", "measure"), topics)
+        yield Variable("topics", along, topics)
+        if self.goal == ACHIEVED_POWER:
+            yield Variable("power", along, self.achieved_power)
+        yield Variable("family", (), self.family)
+        yield Variable("assurance", (), self.assurance)
+        if self.judgements_per_topic is not None:
+            each = self.judgements_per_topic
+            counts = [[number * each for number in row] for row in topics]
+            yield Variable("judgements", along, counts)
 
     def curve_records(self) -> list[Record]:
         """Return a record (measure, run, topics, value) per point of the curve."""
@@ -118,39 +155,9 @@ class Plan(Result):
         """Return a sentence per measure and run, in the order of the records."""
         sds = self.sd.T.reshape(-1).tolist()
         return [
-            self._sentence(record, sd) for record, sd in zip(self.to_records(), sds, strict=True)
+            plan_sentence(record, sd, level=self.level, asked=self.power, observed=self.observed)
+            for record, sd in zip(self.to_records(), sds, strict=True)
         ]
-
-    def _sentence(self, record: Record, sd: float) -> str:
-        against = f" against {self.baseline}" if self.baseline is not None else ""
-        what = f"{record['run']}{against} by {record['measure']}"
-        if math.isnan(sd):
-            return f"{what}: nothing can be planned"
-        form = ".4f" if self.goal == DETECTABLE else ".0f"
-        most = f"to {record['high']:{form}}" if not math.isnan(record["high"]) else "or more"
-        allowed = f" (the pilot allows {record['low']:{form}} {most})"
-        span = "" if math.isnan(record["low"]) else allowed
-        topics = f"{record['topics']:.0f} topics"
-        if self.goal == DETECTABLE and math.isnan(record["difference"]):
-            return (
-                f"{what}: with {topics}, no difference in [0, 1] is large enough to be detected with "
-                f"power {self.power:g}"
-            )
-        if self.goal == DETECTABLE:
-            return (
-                f"{what}: with {topics}, a true difference of {record['difference']:.4f}{span} is "
-                f"detected with power {self.power:g}"
-            )
-        needed = f"{topics}{span}"
-        if math.isnan(record["topics"]):
-            needed = "more topics than can be judged"
-        if self.goal == HALF_WIDTH:
-            interval = f"{100 * self.level:g} % interval of ±{record['difference']:g}"
-            return f"{what}: {needed} for a {interval}"
-        return (
-            f"{what}: {needed} to detect a true difference of {record['difference']:g} with "
-            f"power {self.power:g}"
-        )
 
 
 def plan_topics(
@@ -158,12 +165,16 @@ def plan_topics(
     *,
     baseline: str | None = None,
     half_width: float | None = None,
-    difference: float | None = None,
+    difference: float | Literal["observed"] | None = None,
     topics: int | None = None,
+    judgements: int | None = None,
+    judgements_per_topic: int | None = None,
     power: float = DEFAULT_POWER,
     level: float = LEVEL,
+    family: str | None = None,
+    assurance: float | None = None,
 ) -> Plan:
-    """Return the topics that a goal needs, or the difference that a number of topics can detect.
+    """Return the topics that a goal needs, or what a budget of topics or judgements gives.
 
     Parameters
     ----------
@@ -172,48 +183,149 @@ def plan_topics(
     baseline
         The run that the others are compared with; needed for power.
     half_width
-        Goal: an interval no wider than ± this, of the mean or, with a baseline, the difference.
+        Goal: an interval no wider than ± this, of the mean or, with a baseline, the difference; in
+        the family "best", no run in the confidence set of the best may lie further below it.
     difference
-        Goal: a true difference of this size is shown with the given power.
+        Goal: a true difference of this size is detected with the given power; "observed" is the
+        pilot's, whose interval gives the range.
     topics
-        Goal: the smallest difference that this many topics detect with the given power; by default
-        the topics of the pilot.
+        Budget: the smallest difference that this many topics detect, by default those of the pilot;
+        the power at a given difference; without a baseline, the half width.
+    judgements, judgements_per_topic
+        Budget in judgements, and how many a topic takes.
     power, level
         Power of the test; confidence level, of the range too.
+    family
+        Differences that hold together: "baseline", "all-pairs", "best" or "none". By default
+        "baseline" where several runs are compared with one, as they are in `compare_runs`, else "none".
+    assurance
+        Probability that the goal is reached though the pilot's sd is an estimate, such as 0.8; it
+        is planned with an upper limit of the sd. By default with the sd itself.
     """
     scores = as_scores(scores)
-    goal = _choose_goal(baseline, half_width, difference, topics)
+    family = choose_family(family, baseline, len(scores.runs))
+    topics = topics_of_budget(topics, judgements, judgements_per_topic)
+    goal = choose_goal(
+        baseline=baseline,
+        family=family,
+        half_width=half_width,
+        difference=difference,
+        topics=topics,
+    )
     level = as_level(level)
     as_real("power", power, above=0.0, below=1.0, like=", such as 0.8")
-    sample = topic_sample(
-        scores, statistic="mean" if baseline is None else "difference", baseline=baseline
+    if assurance is not None:
+        as_real("assurance", assurance, above=0.0, below=1.0, like=", such as 0.8")
+    sample = pilot_sample(scores, baseline, by_partner=baseline is None and family != NO_FAMILY)
+    pilot = measure_pilot(sample, level)
+    observed = is_observed(difference)
+    step = _difference(difference, pilot, scores, sample)
+    rule = _Rule(
+        goal=goal,
+        half_width=half_width,
+        difference=step,
+        power=power,
+        level=family_level(level, family, len(scores.runs)),
+        largest=_largest_difference(scores, sample),
+        factor=2.0 if family == BEST else 1.0,
     )
-    if sample.topics < 2:
-        raise InvalidValueError("there is one topic; a pilot needs at least 2")
-    largest = _largest_difference(scores, sample, difference)
-    pilot = _measure_pilot(sample, level)
     at_hand = pilot.topics if topics is None else np.full_like(pilot.topics, topics)
-    value, solve = _rule(goal, half_width, difference, at_hand, power, level, largest)
-    answer, low, high = (solve(sd) for sd in (pilot.sd, pilot.sd_low, pilot.sd_high))
-    needed = at_hand.astype(np.float64) if goal == DETECTABLE else answer
-    given = half_width if goal == HALF_WIDTH else difference
+    sd = pilot.sd if assurance is None else pilot.upper_sd(assurance)
+    answer = rule.solve(sd, at_hand)
+    limits = (
+        rule.over_differences(sd, at_hand, *_interval_of_size(pilot, rule.level))
+        if observed
+        else (rule.solve(pilot.sd_low, at_hand), rule.solve(pilot.sd_high, at_hand))
+    )
+    needed = answer if goal in (HALF_WIDTH, POWER) else at_hand.astype(np.float64)
     grid = _curve_topics(needed, pilot.topics)
+
+    def shaped(values: Floats) -> Floats:
+        return values.reshape(sample.shape)
+
     return Plan(
         runs=tuple(run for run in scores.runs if run != baseline),
         measures=scores.measures,
         baseline=baseline,
         goal=goal,
-        topics=needed.reshape(sample.shape),
-        difference=(answer if given is None else np.full_like(answer, given)).reshape(sample.shape),
-        low=low.reshape(sample.shape),
-        high=high.reshape(sample.shape),
-        sd=pilot.sd.reshape(sample.shape),
+        topics=shaped(needed),
+        difference=shaped(rule.aim(answer)),
+        # power falls as the sd rises, all other answers rise with it
+        low=shaped(np.fmin(*limits) if goal == ACHIEVED_POWER else limits[0]),
+        high=shaped(np.fmax(*limits) if goal == ACHIEVED_POWER else limits[1]),
+        sd=shaped(pilot.sd),
+        planned_sd=shaped(sd),
         pilot=pilot.topics.reshape(sample.shape),
-        power=math.nan if goal == HALF_WIDTH else power,
+        half_width=shaped(_at_topics(needed, lambda n: half_width_at(sd, n, rule.level))),
+        achieved_power=shaped(_at_topics(needed, lambda n: power_at(sd, n, step, rule.level))),
+        power=math.nan if goal in (HALF_WIDTH, ACHIEVED_WIDTH) else power,
         level=level,
+        family=family,
+        pairs=family_size(family, len(scores.runs)),
+        assurance=assurance,
+        observed=observed,
+        judgements_per_topic=judgements_per_topic,
         curve_topics=grid,
-        curve=value(pilot.sd, grid[:, None]).reshape(len(grid), *sample.shape),
+        curve=rule.value(sd, grid[:, None]).reshape(len(grid), *sample.shape),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What a number of topics gives, and how many a goal takes, for columns of a pilot.
+
+    Attributes
+    ----------
+    goal, half_width, difference, power
+        The goal; the half width, differences (NaN where none) and power that it is about.
+    level
+        Two-sided level of a single t interval, the family's.
+    largest
+        The largest difference that the measure of each column allows.
+    factor
+        Half widths that the goal's width takes. A run in the confidence set of the best is at most
+        one half width below each other run as observed, so at most two with its error: 2 for the
+        best set, 1 for all else.
+    """
+
+    goal: str
+    half_width: float | None
+    difference: Floats
+    power: float
+    level: float
+    largest: Floats
+    factor: float
+
+    def value(self, sd: Floats, topics: Integers) -> Floats:
+        """Return what the curve shows: half width, power or detectable difference."""
+        if self.goal in (HALF_WIDTH, ACHIEVED_WIDTH):
+            return self.factor * half_width_at(sd, topics, self.level)
+        if self.goal in (POWER, ACHIEVED_POWER):
+            return power_at(sd, topics, self.difference, self.level)
+        found = detectable_at(sd, topics, self.power, self.level)
+        return np.where(found > self.largest, np.nan, found)
+
+    def solve(self, sd: Floats, topics: Integers) -> Floats:
+        """Return the answer: the topics that the goal needs, or what the topics given yield."""
+        if self.goal == HALF_WIDTH and self.half_width is not None:
+            width = self.half_width
+            return fewest_topics(lambda n: self.value(sd, n) <= width, len(sd))
+        if self.goal == POWER:
+            return fewest_topics(lambda n: self.value(sd, n) >= self.power, len(sd))
+        return self.value(sd, topics)
+
+    def over_differences(
+        self, sd: Floats, topics: Integers, least: Floats, most: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return the answers at the largest and the smallest difference of an interval."""
+        first = replace(self, difference=most).solve(sd, topics)
+        return first, replace(self, difference=least).solve(sd, topics)
+
+    def aim(self, answer: Floats) -> Floats:
+        """Return the half widths or differences that the plan is about."""
+        if self.goal == HALF_WIDTH and self.half_width is not None:
+            return np.full_like(answer, self.half_width)
+        return self.difference if self.goal in (POWER, ACHIEVED_POWER) else answer
 
 
 def _whole(number: float) -> int | float:
@@ -221,188 +333,39 @@ def _whole(number: float) -> int | float:
     return number if math.isnan(number) else int(number)
 
 
-def half_width_at(sd: Floats, topics: Integers, level: float) -> Floats:
-    """Return the half width of the t interval: ``t_{n-1} · sd / √n``."""
-    width: Floats = t_quantile(_degrees(topics), level) * sd / np.sqrt(topics)
-    return width
-
-
-def power_at(sd: Floats, topics: Integers, difference: float, level: float) -> Floats:
-    """Return the power of the two-sided paired t test at a true difference."""
-    with np.errstate(divide="ignore"):
-        return _power(topics, difference * np.sqrt(topics) / sd, level)
-
-
-def detectable_at(sd: Floats, topics: Integers, power: float, level: float) -> Floats:
-    """Return the smallest true difference that is detected with the given power."""
-    shift: Floats = np.zeros(np.shape(topics))
-    reached = np.full(np.shape(topics), 1.0)
-    while (_power(topics, reached, level) < power).any():
-        reached = np.where(_power(topics, reached, level) < power, 2.0 * reached, reached)
-    for _ in range(_HALVINGS):
-        middle = (shift + reached) / 2.0
-        enough = _power(topics, middle, level) >= power
-        shift, reached = np.where(enough, shift, middle), np.where(enough, middle, reached)
-    difference: Floats = reached * sd / np.sqrt(topics)
-    return difference
-
-
-def _power(topics: Integers, shift: Floats, level: float) -> Floats:
-    """Return the power at a true difference of ``shift`` standard errors, by the noncentral t."""
-    from scipy.special import nctdtr
-
-    df = _degrees(topics)
-    critical = t_quantile(df, level)
-    # nctdtr gives NaN for probabilities too small for a double
-    missed = np.nan_to_num(nctdtr(df, shift, critical))
-    wrong_side = np.nan_to_num(nctdtr(df, shift, -critical))
-    power: Floats = np.where(np.isnan(shift), np.nan, 1.0 - missed + wrong_side)
-    return power
-
-
-def _degrees(topics: Integers) -> Floats:
-    """Return the degrees of freedom of the standard error."""
-    return topics.astype(np.float64) - 1.0
-
-
-def _fewest_topics(reaches: Callable[[Integers], Booleans], size: int) -> Floats:
-    """Return the smallest number of topics, 2 or more, that reaches a goal; NaN where none does."""
-    short, enough = np.ones(size, np.int64), np.full(size, 2, np.int64)
-    while ((~reaches(enough)) & (enough < _MOST_TOPICS)).any():
-        reached = reaches(enough)
-        short, enough = np.where(reached, short, enough), np.where(reached, enough, 2 * enough)
-    found = reaches(enough)
-    while (enough - short > 1).any():
-        middle = (short + enough) // 2
-        reached = reaches(middle) & (middle > 1)
-        short, enough = np.where(reached, short, middle), np.where(reached, middle, enough)
-    return np.where(found, enough, np.nan)
-
-
-class _Pilot(NamedTuple):
-    """What a pilot says about each column: standard deviation, its range, number of topics."""
-
-    sd: Floats
-    sd_low: Floats
-    sd_high: Floats
-    topics: Integers
-
-
-Value = Callable[[Floats, Integers], Floats]
-
-
-def _choose_goal(
-    baseline: str | None, half_width: float | None, difference: float | None, topics: int | None
-) -> str:
-    """Return the one goal that is asked for; by default what the pilot's topics can detect."""
-    given = [
-        goal
-        for goal, value in ((HALF_WIDTH, half_width), (POWER, difference), (DETECTABLE, topics))
-        if value is not None
-    ]
-    if len(given) > 1:
+def _difference(
+    difference: float | str | None, pilot: Pilot, scores: Scores, sample: TopicSample
+) -> Floats:
+    """Return the difference to be detected in each column; raise beyond what a measure allows."""
+    if is_observed(difference):
+        return np.abs(pilot.mean)
+    size = math.nan if difference is None else float(difference)
+    for place in np.flatnonzero(_largest_difference(scores, sample) < size)[:1]:
+        measure = scores.measures[place % len(scores.measures)]
         raise InvalidValueError(
-            "several goals are given; expected one of half width, difference and topics"
+            f"difference is {size:g}, but two means by {measure}, which lies in [0, 1], cannot differ "
+            "by more than 1; expected a smaller difference"
         )
-    goal = given[0] if given else DETECTABLE
-    if goal != HALF_WIDTH and baseline is None:
-        raise InvalidValueError(
-            "a difference needs a baseline to differ from; without one only a half width can be "
-            "planned"
-        )
-    for name, value in (("half width", half_width), ("difference", difference)):
-        if value is not None:
-            as_real(name, value, above=0.0)
-    if topics is not None:
-        as_integer("topics", topics, lowest=2)
-    return goal
+    return np.full(len(pilot.sd), size)
 
 
-def _rule(
-    goal: str,
-    half_width: float | None,
-    difference: float | None,
-    topics: Integers,
-    power: float,
-    level: float,
-    largest: Floats,
-) -> tuple[Value, Callable[[Floats], Floats]]:
-    """Return what the curve shows at a number of topics, and how the goal is solved."""
-    if goal == HALF_WIDTH and half_width is not None:
-        width = half_width
-        return (
-            lambda sd, n: half_width_at(sd, n, level),
-            lambda sd: _fewest_topics(lambda n: half_width_at(sd, n, level) <= width, len(sd)),
-        )
-    if goal == POWER and difference is not None:
-        step = difference
-        return (
-            lambda sd, n: power_at(sd, n, step, level),
-            lambda sd: _fewest_topics(lambda n: power_at(sd, n, step, level) >= power, len(sd)),
-        )
-    return (
-        lambda sd, n: _reachable(detectable_at(sd, n, power, level), largest),
-        lambda sd: _reachable(detectable_at(sd, topics, power, level), largest),
-    )
-
-
-def _largest_difference(scores: Scores, sample: TopicSample, difference: float | None) -> Floats:
-    """Return the largest difference that the measure of each column allows; raise beyond it."""
+def _largest_difference(scores: Scores, sample: TopicSample) -> Floats:
+    """Return the largest difference that the measure of each column allows."""
     largest = np.where(bounded_measures(scores), 1.0, np.inf)
-    for place in np.flatnonzero(largest < (difference or 0.0))[:1]:
-        raise InvalidValueError(
-            f"difference is {difference:g}, but two means by {scores.measures[place]}, which lies "
-            "in [0, 1], cannot differ by more than 1; expected a smaller difference"
-        )
     return np.tile(largest, sample.columns // len(scores.measures))
 
 
-def _reachable(difference: Floats, largest: Floats) -> Floats:
-    """Return differences that can be; NaN for those beyond what the measure allows."""
-    return np.where(difference > largest, np.nan, difference)
+def _interval_of_size(pilot: Pilot, level: float) -> tuple[Floats, Floats]:
+    """Return the limits of the size of the pilot's difference, 0 where its interval contains 0."""
+    reach = half_width_at(pilot.sd, np.maximum(pilot.topics, 2), level)
+    size = np.abs(pilot.mean)
+    return np.maximum(size - reach, 0.0), size + reach
 
 
-def _measure_pilot(sample: TopicSample, level: float) -> _Pilot:
-    """Return the standard deviations over topics with their limits; warn where there are none."""
-    distribution = sample.distribution(slice(None), None, ("se",))
-    root = np.sqrt(distribution.count)
-    sd = np.where(distribution.degenerate, np.nan, distribution.require("se") * root)
-    samples = zip(distribution.require("sample").T, sd.tolist(), strict=True)
-    limits = [_spread_limits(column[~np.isnan(column)], one, level) for column, one in samples]
-    low, high = np.array(limits).T
-    few = distribution.count < 2
-    for columns, cause in (
-        (np.isnan(sd) & few, "the pilot has fewer than two scores"),
-        (np.isnan(sd) & ~few, "the pilot's scores are all equal"),
-    ):
-        names = [" ".join(sample.labels[i]) for i in np.flatnonzero(columns)]
-        if names:
-            warnings.warn(
-                f"nothing can be planned for {enumerate_names(names, 5)}: {cause}",
-                DegenerateSampleWarning,
-                stacklevel=3,
-            )
-    return _Pilot(sd, low, high, distribution.count)
-
-
-def _spread_limits(values: Floats, sd: float, level: float) -> tuple[float, float]:
-    """Return the limits of a standard deviation, for scores that are not normal (Bonett 2006).
-
-    ``ln(c s²) ± z c √((γ - (n-3)/n) / (n-1))`` with the kurtosis γ around a trimmed mean and
-    ``c = n/(n-z)``; NaN for fewer than 5 topics.
-    """
-    from scipy.special import ndtri
-
-    topics = len(values)
-    z = float(ndtri(tail_probabilities(level)[1]))
-    if topics <= max(_TOO_FEW_FOR_RANGE, z) or math.isnan(sd):
-        return math.nan, math.nan
-    trimmed = int(topics / (2.0 * math.sqrt(topics - 4.0)))
-    centre = np.sort(values)[trimmed : topics - trimmed].mean()
-    kurtosis = float(((values - centre) ** 4).sum()) / (topics * (sd**2 * (1 - 1 / topics)) ** 2)
-    c = topics / (topics - z)
-    reach = z * c * math.sqrt((kurtosis - (topics - 3.0) / topics) / (topics - 1.0))
-    return sd * math.sqrt(c) * math.exp(-reach / 2.0), sd * math.sqrt(c) * math.exp(reach / 2.0)
+def _at_topics(topics: Floats, value: Callable[[Integers], Floats]) -> Floats:
+    """Return what numbers of topics give; NaN where there is none."""
+    known = ~np.isnan(topics)
+    return np.where(known, value(np.where(known, topics, 2.0).astype(np.int64)), np.nan)
 
 
 def _curve_topics(needed: Floats, pilot: Integers) -> Integers:

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
+from confir.data.result import Record
+from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.order import TIE, signed
 from confir.report.contents import Contents
 from confir.report.names import isolated
-from confir.report.numbers import p_text
+from confir.report.numbers import p_text, percent
 from confir.report.sections import Scope, Section, Sentence
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.verdicts import INCONCLUSIVE, verdicts_against
 from confir.studies.planning.planning import Plan, plan_topics
+from confir.studies.planning.power import family_level, family_size
 
 
 def _gather(scope: Scope) -> Plan:
-    """Return the topics needed to detect the difference between the best two runs."""
+    """Return the topics needed to detect the difference between the best two runs.
+
+    Of several runs all pairs are compared as a family: the plan is for its critical value.
+    """
     scope.require_runs("a plan")
     first = scope.measures[0]
     best, next_best = (first.scores.runs[place] for place in first.order()[:2])
@@ -31,8 +38,12 @@ def _gather(scope: Scope) -> Plan:
         raise InvalidValueError(
             f"{best} does not have a higher mean than {next_best} on the topics that both have: nothing to plan for"
         )
-    level = scope.settings.level
-    return plan_topics(pair, baseline=next_best, difference=difference, level=level)
+    runs, level = len(first.scores.runs), scope.settings.level
+    single = family_level(level, ALL_PAIRS, runs)
+    plan = plan_topics(pair, baseline=next_best, difference="observed", level=single)
+    if runs < 3:
+        return plan
+    return replace(plan, level=level, family=ALL_PAIRS, pairs=family_size(ALL_PAIRS, runs))
 
 
 def _answer(contents: Contents) -> Iterator[Sentence]:
@@ -58,13 +69,24 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
             f"{counted(decision.family.pairs, 'pair')} it is not."
         )
     else:
+        among = "alone" if plan.family == NO_FAMILY else f"among all {counted(plan.pairs, 'pair')}"
         text = (
             f"If its true difference from {name} is the one observed "
-            f"({signed(record['difference'])}), a test of this pair alone has power "
-            f"{record['power']:g} with about {record['topics']:,} topics; there are "
+            f"({signed(record['difference'])}), a test of this pair {among} has power "
+            f"{record['power']:g} with about {record['topics']:,} topics "
+            f"({_range_words(record, contents.settings.level)}); there are "
             f"{len(contents.scores.topics)}."
         )
     yield Sentence(60, text)
+
+
+def _range_words(record: Record, level: float) -> str:
+    """Return how far the number of topics is certain, as the observed difference may be off."""
+    together = "" if record["family"] == NO_FAMILY else "simultaneous "
+    interval = f"over the {together}{percent(level)} interval of that difference"
+    if math.isnan(record["high"]):
+        return f"{record['low']:,.0f} or more {interval}, which contains 0"
+    return f"{record['low']:,.0f} to {record['high']:,.0f} {interval}"
 
 
 SECTION: Section[Contents] = Section(by_measure=False, gather=_gather, answer=_answer)

@@ -17,7 +17,7 @@ from confir.report.inline_records import inline_records
 from confir.report.numbers import percent, topics_text
 from confir.studies.ranks.ranking import Ranking
 
-# Resampling favours the run that is best on these topics: no probability that it is best.
+# Resampling favours the run that is best on these topics: no probability that it is the best.
 _BEST = "share of bootstrap samples of the topics in which it is first"
 
 
@@ -32,14 +32,18 @@ def ranking_chart(ranking: Ranking) -> Any:
     base = alt.Chart(inline_records(drawn)).encode(
         y=alt.Y("run_number:N", title=None, axis=axis),
         tooltip=[
-            *tooltips("run:N", "measure:N", "topics:Q", "rank:Q", "low:Q", "high:Q"),
-            alt.Tooltip("p_best:Q", format=".3f", title=_BEST),
+            *tooltips("run:N", "measure:N", "topics:Q", "mean:Q", "rank:Q", "low:Q", "high:Q"),
+            *tooltips("simultaneous_low:Q", "simultaneous_high:Q"),
+            alt.Tooltip("share_first:Q", format=".3f", title=_BEST),
         ],
     )
-    limits = base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(
+    every = base.mark_rule(color=COLOURS[0], strokeWidth=1, opacity=0.6).encode(
+        x=alt.X("simultaneous_low:Q"), x2=alt.X2("simultaneous_high:Q")
+    )
+    limits = base.mark_rule(color=COLOURS[0], strokeWidth=4).encode(
         x=alt.X(
             "low:Q",
-            title=f"rank with {percent(ranking.level)} interval",
+            title=f"rank with {percent(ranking.level)} interval; thin: of all runs at once",
             scale=alt.Scale(domain=[0.5, len(order) + 0.5], nice=False),
             axis=alt.Axis(tickMinStep=1, format="d"),
         ),
@@ -49,8 +53,8 @@ def ranking_chart(ranking: Ranking) -> Any:
         x=alt.X("rank:Q")
     )
     panels = (
-        alt.layer(limits, ranks)
+        alt.layer(limits, every, ranks)
         .properties(width=260, height=step)
         .facet(facet=panel_facet(alt, "measure", ranking.measures), columns=2)
     )
-    return styled(panels, f"Ranks over {topics_text(ranking.topics)}, resampled")
+    return styled(panels, f"Ranks over {topics_text(ranking.topics)}")

@@ -1,59 +1,97 @@
-"""Which run is best, and how certain is that? Ranks over bootstrap samples of the topics."""
+"""How certain is the ranking of the runs? Ranks with intervals from comparisons of all pairs."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
-from typing import NamedTuple, overload
+from typing import overload
 
 import numpy as np
 
-from confir.arguments import as_generator, as_levels
+from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.common_topics import LEAST_COMMON_TOPICS, common_topics, have_same_topics
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
-from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
-from confir.intervals.interval import tail_probabilities
+from confir.intervals.interval import check_level
 from confir.measures.evaluation import as_scores
-from confir.order import TIE
 from confir.parallel import run_in_threads
-from confir.resampling.topics import Rng, check_replicates, own_seed, topic_sample, topic_weights
+from confir.resampling.topics import Rng
+from confir.studies.best.run_pairs import RunPairs, over_all_runs, pair_runs
+from confir.studies.ranks.rank_tests import rank_limits, rank_tests
 
 
 @result
 class Ranking(Result):
-    """The ranks of runs, and how they vary over topics: all arrays are runs × measures.
+    """The ranks of runs with their intervals: arrays are runs × measures, but for p-values.
 
     Attributes
     ----------
     runs, measures
         Names.
-    rank
-        Rank by the mean, 1 the best; tied runs share the better rank.
-    low, high
-        Limits of the rank's percentile interval, whole ranks.
-    p_best
-        Share of replicates in which the run is best; ties are shared out.
     topics
         Topics that all runs have, by which they are ranked.
+    mean
+        Mean over these topics; NaN for a run without scores.
+    rank
+        Rank by the mean, 1 the best: 1 + the number of runs that are better, so that tied runs
+        share the better rank.
+    low, high
+        Limits of the run's rank: the interval holds for each run on its own.
+    simultaneous_low, simultaneous_high
+        Limits of the ranks of all runs at once.
+    share_first
+        Share of bootstrap samples of the topics in which the run ranks first; ties are shared out.
+        A description: no probability that the run is the best.
+    p, simultaneous_p
+        p-values of the ranks 1, 2, …: runs × ranks × measures. Intervals hold the ranks whose p is
+        above 1 - level.
     level
-        Confidence level of the interval.
+        Confidence level of the intervals.
     """
 
     runs: tuple[str, ...] = axis("run")
     measures: tuple[str, ...] = axis("measure")
+    topics: Integers = over("run", "measure")
+    mean: Floats = over("run", "measure")
     rank: Integers = over("run", "measure")
     low: Integers = over("run", "measure")
     high: Integers = over("run", "measure")
-    p_best: Floats = over("run", "measure")
-    topics: Integers = over("run", "measure")
+    simultaneous_low: Integers = over("run", "measure")
+    simultaneous_high: Integers = over("run", "measure")
+    share_first: Floats = over("run", "measure")
+    p: Floats = over("run", "", "measure")
+    simultaneous_p: Floats = over("run", "", "measure")
     level: float = constant()
 
-    record_columns = ("run", "measure", "topics", "rank", "low", "high", "p_best")
+    record_columns = (
+        "run",
+        "measure",
+        "topics",
+        "mean",
+        "rank",
+        "low",
+        "high",
+        "simultaneous_low",
+        "simultaneous_high",
+        "share_first",
+    )
+
+    def at(self, level: float) -> Ranking:
+        """Return the ranking with intervals of another level; nothing is drawn again."""
+        check_level(level)
+        low, high = rank_limits(self.p, level)
+        simultaneous_low, simultaneous_high = rank_limits(self.simultaneous_p, level)
+        return replace(
+            self,
+            low=low,
+            high=high,
+            simultaneous_low=simultaneous_low,
+            simultaneous_high=simultaneous_high,
+            level=level,
+        )
 
 
 @overload
@@ -73,9 +111,11 @@ def rank_runs(
     replicates: int = REPLICATES,
     rng: Rng = None,
 ) -> Ranking | list[Ranking]:
-    """Return each run's rank, its interval, and the share of bootstrap samples in which it is first.
+    """Return each run's mean, its rank, and the rank's intervals: marginal and simultaneous.
 
-    Runs are ranked on the topics that all of them have. A run without any score is last.
+    A rank is outside of the interval where too many runs are significantly better, or worse, for
+    it (Mogstad, Romano, Shaikh & Wilhelm 2024). Runs are ranked on the topics that all of them
+    have. A run without any score is last.
 
     Parameters
     ----------
@@ -89,103 +129,50 @@ def rank_runs(
     """
     scores = as_scores(scores)
     levels = as_levels(level)
-    tails = [tail_probabilities(one) for one in levels]
-    check_replicates(replicates)
-    if len(scores.topics) < 2:
-        raise InvalidValueError("there is one topic; ranks over topics need at least 2")
-    common = common_topics(scores.values)
-    _check_common_topics(scores, common)
-    weights = _weights(common, replicates, as_generator(rng))
-    sample = topic_sample(scores)
-
-    def task(measure: int) -> _Ranks:
-        kept = np.flatnonzero(common[:, measure])
-        ranked = sample.selected(slice(measure, None, len(scores.measures))).drawn(kept)
-        distribution = ranked.distribution(slice(None), weights[len(kept)], ("replicates",))
-        return _ranks(distribution.estimate, distribution.require("replicates"), tails)
-
-    parts = run_in_threads(task, range(len(scores.measures)))
-    rankings = [
-        Ranking(
-            runs=scores.runs,
-            measures=scores.measures,
-            rank=np.stack([part.rank for part in parts], axis=1),
-            low=np.stack([part.low[place] for part in parts], axis=1),
-            high=np.stack([part.high[place] for part in parts], axis=1),
-            p_best=np.stack([part.p_best for part in parts], axis=1),
-            topics=np.minimum(scores.topic_counts(), common.sum(axis=0)),
-            level=one,
-        )
-        for place, one in enumerate(levels)
-    ]
+    for one in levels:
+        check_level(one)
+    ranking = ranking_of_pairs(scores, pair_runs(scores, replicates, rng, what="ranks"), levels[0])
+    rankings = [ranking, *(ranking.at(one) for one in levels[1:])]
     return rankings[0] if isinstance(level, Real) else rankings
 
 
-def _check_common_topics(scores: Scores, common: Booleans) -> None:
-    """Raise where runs share too few topics to be ranked; warn where they do not share all."""
-    counts = common.sum(axis=0)
-    for measure, count in zip(scores.measures, counts.tolist(), strict=True):
-        if count < LEAST_COMMON_TOPICS:
-            raise TopicMismatchError(
-                f"ranks by {measure} need {LEAST_COMMON_TOPICS} topics that all runs have; there "
-                f"{'is 1' if count == 1 else 'are none'}"
-            )
-    for m in np.flatnonzero(~have_same_topics(scores.values)).tolist():
-        warnings.warn(
-            f"runs are ranked by {scores.measures[m]} on the {counts[m]} topics that all of them "
-            f"have, of {len(scores.topics)}",
-            TopicWarning,
-            stacklevel=3,
-        )
+def ranking_of_pairs(scores: Scores, pairs: Sequence[RunPairs], level: float) -> Ranking:
+    """Return the ranking of the runs, from all pairs by each measure."""
+    tests = run_in_threads(rank_tests, pairs)
+    scored = np.stack([one.scored for one in pairs], axis=1)
+    counts = np.array([one.topics for one in pairs])
+    unlimited = np.zeros(scored.shape, np.int64)  # until the level is known
+    ranks = [1 + (one.difference > 0).sum(axis=1) for one in pairs]
+    ranking = Ranking(
+        runs=scores.runs,
+        measures=scores.measures,
+        topics=np.where(scored, counts, 0),
+        mean=_over_runs(pairs, [one.mean for one in pairs]),
+        rank=np.where(scored, _over_runs(pairs, ranks), scored.sum(axis=0) + 1).astype(np.int64),
+        low=unlimited,
+        high=unlimited,
+        simultaneous_low=unlimited,
+        simultaneous_high=unlimited,
+        share_first=np.where(scored, _over_runs(pairs, [one.share_first for one in pairs]), 0.0),
+        p=_over_ranks(scored, [one.marginal for one in tests]),
+        simultaneous_p=_over_ranks(scored, [one.simultaneous for one in tests]),
+        level=level,
+    )
+    return ranking.at(level)
 
 
-def _weights(
-    common: Booleans, replicates: int, generator: np.random.Generator
-) -> dict[int, Floats]:
-    """Return replicate weights of the common topics, by their number.
-
-    Where no topic is missing, they are those of `confidence_interval`. Those of fewer topics come
-    from a seed of their own, so that no measure's ranks depend on the other measures.
-    """
-    topics, seed = len(common), own_seed(generator)
-    return {
-        count: topic_weights(
-            count,
-            replicates,
-            generator if count == topics else np.random.default_rng([seed, count]),
-        )
-        for count in sorted(set(common.sum(axis=0).tolist()))
-    }
+def _over_runs(pairs: Sequence[RunPairs], values: Sequence[Floats | Integers]) -> Floats:
+    """Return values of the runs that have scores as runs × measures; NaN for other runs."""
+    columns = [over_all_runs(p.scored, v, np.nan) for p, v in zip(pairs, values, strict=True)]
+    return np.stack(columns, axis=1)
 
 
-class _Ranks(NamedTuple):
-    """The ranks of runs by one measure; their limits are levels × runs."""
-
-    rank: Integers
-    low: Integers
-    high: Integers
-    p_best: Floats
-
-
-def _ranks(estimate: Floats, replicates: Floats, tails: Sequence[tuple[float, float]]) -> _Ranks:
-    """Return ranks, their limits, and the share of replicates in which each run is best."""
-    ranks = _rank_rows(replicates)
-    best = ranks == 1
-    p_best: Floats = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
-    limits = np.quantile(ranks, tails, axis=0)
-    low, high = np.floor(limits[:, 0]).astype(np.int64), np.ceil(limits[:, 1]).astype(np.int64)
-    return _Ranks(_rank_rows(estimate[None])[0], low, high, p_best)
-
-
-def _rank_rows(values: Floats) -> Integers:
-    """Return each row's ranks, 1 the highest value; values within rounding share a rank."""
-    values = np.where(np.isnan(values), -np.inf, values)
-    order = np.argsort(-values, axis=1, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=1)
-    places = np.arange(1, values.shape[1] + 1)
-    with np.errstate(invalid="ignore"):
-        new = np.diff(ordered, axis=1, prepend=np.inf) < -TIE
-    shared = np.maximum.accumulate(np.where(new, places, 1), axis=1)
-    ranks = np.empty(values.shape, np.int64)
-    np.put_along_axis(ranks, order, shared, axis=1)
-    return ranks
+def _over_ranks(scored: Booleans, tests: Sequence[Floats]) -> Floats:
+    """Return p-values as runs × ranks × measures; runs without scores have the rank after all."""
+    runs = len(scored)
+    p = np.zeros((runs, runs, len(tests)))
+    for m, values in enumerate(tests):
+        kept, last = scored[:, m], len(values)
+        p[kept, :last, m] = values
+        p[~kept, last : last + 1, m] = 1.0
+    return p

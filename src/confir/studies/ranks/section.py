@@ -15,11 +15,11 @@ from confir.studies.ranks.ranking import Ranking, rank_runs
 
 
 def _gather(scope: Scope) -> dict[float, Ranking]:
-    """Return the ranking of the runs by level."""
+    """Return the ranking of the runs by level; the best run rests on the same pairs."""
     scope.require_runs("ranks")
-    levels = scope.settings.levels
-    made = rank_runs(scope.scores, level=levels, **scope.settings.drawing)
-    return dict(zip(levels, made, strict=True))
+    settings, best = scope.settings, scope.results["best"]
+    ranking = best.ranking if best else rank_runs(scope.scores, **settings.drawing)
+    return {level: ranking.at(level) for level in settings.levels}
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
@@ -33,8 +33,8 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
     return {
         "topics": topics_text(first.topics),
         "rank": first.rank[:, 0].tolist(),
-        "p_best": shown(first.p_best),
-        "p_best_text": [frequency_text(share) for share in first.p_best[:, 0].tolist()],
+        "share_first": shown(first.share_first),
+        "share_first_text": [frequency_text(share) for share in first.share_first[:, 0].tolist()],
         "at": {level_key(level): _at_level(ranking) for level, ranking in rankings.items()},
     }
 
@@ -61,7 +61,7 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     best = first.order()[0]
     low, high = int(ranking.low[best, 0]), int(ranking.high[best, 0])
     places = f"between {low} and {high}" if low < high else f"{low}"
-    share = float(ranking.p_best[best, 0])
+    share = float(ranking.share_first[best, 0])
     often = "more than 99 %" if share > 0.99 else percent(share, 2)
     yield Sentence(
         30,
@@ -74,9 +74,11 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     if contents.has("ranks"):
         yield Sentence(
             30,
-            f"Rank intervals and the share of replicates in which a run is best are from a "
-            f"bootstrap over topics ({counted(contents.settings.replicates, 'replicate')}; Efron 1979).",
-            ("Efron1979",),
+            "A rank interval holds the ranks that the comparisons of the run with all others do "
+            "not reject (after Mogstad et al. 2024); the share of samples in which a run ranks "
+            "first is from the same bootstrap over topics "
+            f"({counted(contents.settings.replicates, 'replicate')}; Efron 1979).",
+            ("Mogstad2024", "Efron1979"),
         )
 
 

@@ -1,4 +1,4 @@
-"""``confir simulate``: scores whose true means are known, or a whole collection."""
+"""``confir simulate``: scores with known true means, or a whole collection."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def simulate_command(
         typer.Option(
             "--scores",
             metavar="FILE",
-            help="A score table to fit a population of topics to (repeatable).",
+            help="A score table from which a population of topics is fitted (repeatable).",
             rich_help_panel=_SCORES,
         ),
     ] = None,
@@ -95,7 +95,7 @@ def simulate_command(
     ] = "table",
     quiet: options.QuietOption = False,
 ) -> None:
-    """Simulate scores whose true means are known, or runs and qrels.
+    """Simulate scores with known true means, or runs and qrels.
 
     Example: `confir simulate --scores scores.csv --topics 250 -o simulated.csv --truth truth.csv`
     """
@@ -124,7 +124,7 @@ def simulate_command(
 
 
 def _check_truth(truth: str) -> None:
-    """Raise before any work where the true means could not be written after it."""
+    """Raise before any work if the true means could not be written."""
     from confir.cli.terminal import check_output
     from confir.defaults import ENDINGS
 
@@ -159,7 +159,7 @@ def _simulate_scores(
 
 
 def _truth_answer(population: ScorePopulation, real: Scores, note: str) -> Answer:
-    """Return the true means: records beside the real means, and a table, best run first."""
+    """Return the true means: records with the real means, and a table, best run first."""
     from confir.cli.terminal import Answer
     from confir.report.numbers import number_text
     from confir.report.tables import Cell, Table

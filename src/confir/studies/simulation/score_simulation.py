@@ -1,10 +1,10 @@
-"""Scores whose true means are known, simulated: populations of topics fitted to real scores.
+"""Simulated scores with known true means: populations of topics fitted to real scores.
 
-A population has a distribution of scores for every run and measure, and a Gaussian copula that ties
-them together. The distribution keeps the shares of the scores 0 and 1 and smooths what lies between:
-a continuous measure by a kernel on the scale ``arcsin √score``, on which scores spread evenly, a
-discrete one such as P@10 within the values that occur. The copula has the rank correlations of the
-real scores, those of tied scores included.
+A population has a score distribution for every run and measure, and a Gaussian copula for their
+dependence. The distribution preserves the proportions of the scores 0 and 1 and smooths those in
+between: for a continuous measure by a kernel on the variance-stabilising scale ``arcsin √score``, for
+a discrete one such as P@10 over the values that occur. The copula reproduces the rank correlations
+of the real scores, ties included.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from confir.parallel import run_in_threads, task_seeds
 # 0.04 to 0.57 for P@10, P@30 and RR on TREC collections, 0.68 and more for P@1000, Rprec and AP.
 _DISTINCT_SHARE = 0.6
 
-# Share of a discrete score's frequency that moves to the next values.
+# Share of a discrete score's frequency that moves to neighbouring values.
 _MOVING_SHARE = 0.25
 
-# Share of each latent variance that no other column has part in: it makes the copula's correlation
-# matrix positive definite.
+# Share of each latent variance independent of the other columns: makes the correlation matrix of
+# the copula positive definite.
 _OWN_SHARE = 0.01
 
 _GRID = 257  # points at which a smoothed distribution is tabulated
 _HERMITE_TERMS = 12
 _NEWTON_STEPS = 6
-_BLOCK = 4096  # topics drawn together: fixed, for the numbers not to depend on the machine
+_BLOCK = 4096  # topics drawn together: fixed, so results do not depend on the machine
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,12 +105,12 @@ class ScorePopulation:
 def fit_population(scores: ScoresSource) -> ScorePopulation:
     """Return a population of topics from which the scores might have been drawn.
 
-    Missing scores are taken to be missing at random. A run whose scores are all equal stays so.
+    Missing scores are assumed to be missing at random. A run with equal scores stays constant.
 
     Parameters
     ----------
     scores
-        Real scores, of two topics or more; anything that `as_scores` takes.
+        Real scores on at least two topics; anything that `as_scores` takes.
     """
     scores = as_scores(scores)
     count = (~np.isnan(scores.values)).sum(axis=0)
@@ -118,7 +118,7 @@ def fit_population(scores: ScoresSource) -> ScorePopulation:
         run, measure = np.argwhere(count < 2)[0].tolist()
         raise InvalidValueError(
             f"run {scores.runs[run]!r} has {count[run, measure]} scores by "
-            f"{scores.measures[measure]}; expected 2 or more to fit a population to"
+            f"{scores.measures[measure]}; expected at least 2 to fit a population"
         )
     if np.isinf(scores.values).any():
         raise InvalidValueError("a score is infinite; expected finite numbers, NaN where missing")
@@ -132,7 +132,7 @@ def fit_population(scores: ScoresSource) -> ScorePopulation:
 def simulate_scores(
     scores: ScoresSource, *, topics: int, rng: np.random.Generator | int | None = None
 ) -> Scores:
-    """Return scores on new topics, drawn from the population that real scores suggest.
+    """Return scores on new topics, drawn from a population fitted to real scores.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ _Knots = tuple[Floats, Floats]
 
 
 def _stack(margins: list[_Knots]) -> tuple[Floats, Floats]:
-    """Return levels and points of all columns, the last knot repeated where a column has fewer."""
+    """Return levels and points of all columns, padded with the last knot."""
     knots = max(len(levels) for levels, _ in margins)
     levels, points = (
         np.stack([np.pad(part, (0, knots - len(part)), mode="edge") for part in parts])
@@ -173,7 +173,7 @@ def _fit_margins(scores: Floats) -> list[_Knots]:
 
 
 def _inner(column: Floats, bounded: bool) -> Floats:
-    """Return the scores that are smoothed: those between 0 and 1, where these are the ends."""
+    """Return the scores that are smoothed: all, or those strictly between the bounds 0 and 1."""
     return column[(column > 0) & (column < 1)] if bounded else column
 
 
@@ -197,9 +197,9 @@ def _fit_margin(column: Floats, bounded: bool, support: Floats | None) -> _Knots
 
 
 def _discrete_knots(inner: Floats, support: Floats) -> _Knots:
-    """Return the steps of frequencies, a part of which moves to the next values of the support.
+    """Return the frequencies as steps, part of which move to neighbouring values of the support.
 
-    It moves up and down in such shares that the mean stays what it is.
+    The parts that move up and down preserve the mean.
     """
     share = np.bincount(np.searchsorted(support, inner), minlength=len(support)) / len(inner)
     if len(support) > 2:
@@ -214,11 +214,11 @@ def _discrete_knots(inner: Floats, support: Floats) -> _Knots:
 
 
 def _smooth_knots(inner: Floats, bounded: bool) -> _Knots:
-    """Return the smoothed distribution of scores, with the mean and variance that they have.
+    """Return the smoothed distribution of scores, with their mean and variance preserved.
 
-    The kernel is normal, on the scale arcsin √score for scores in [0, 1]; it is folded back at the
-    ends. Scores move towards their mean to make room for the kernel's variance (Silverman 1986,
-    §6.4.1), and its width is his rule of thumb (§3.4.2).
+    The kernel is normal, on the scale arcsin √score for scores in [0, 1], and reflected at the
+    bounds. Scores are shrunk towards their mean to offset the kernel's variance (Silverman 1986,
+    §6.4.1); the bandwidth is his rule of thumb (§3.4.2).
     """
     from scipy.special import ndtr
 
@@ -229,8 +229,8 @@ def _smooth_knots(inner: Floats, bounded: bool) -> _Knots:
     quartiles = np.quantile(scale, [0.25, 0.75])
     spread = min(deviation, (quartiles[1] - quartiles[0]) / 1.349 or deviation)
     width = 0.9 * spread * len(scale) ** -0.2
-    room = 1.0 / math.sqrt(1.0 + (width / deviation) ** 2)
-    centres, width = mean + room * (scale - mean), room * width
+    shrinkage = 1.0 / math.sqrt(1.0 + (width / deviation) ** 2)
+    centres, width = mean + shrinkage * (scale - mean), shrinkage * width
     low, high = centres.min() - 4.0 * width, centres.max() + 4.0 * width
     if bounded:
         low, high = max(low, 0.0), min(high, math.pi / 2.0)
@@ -254,7 +254,7 @@ def _fit_copula(scores: Floats) -> Floats:
     present = ~np.isnan(scores[:, varies])
     together = np.maximum(present.T.astype(np.float64) @ present, 1.0)
     sizes, directions = np.linalg.eigh(_latent_correlation(ranks.T @ ranks / together, expansion))
-    # Correlations that were solved for one by one need not fit together: what does not is left out.
+    # Correlations solved pair by pair need not be positive semidefinite: negative eigenvalues go.
     kept = sizes > 1e-9 * sizes[-1]
     shared = directions[:, kept] * np.sqrt(sizes[kept])
     length = np.sqrt(np.square(shared).sum(axis=1, keepdims=True))
@@ -266,9 +266,8 @@ def _fit_copula(scores: Floats) -> Floats:
 def _rank_scores(scores: Floats) -> tuple[Floats, Floats]:
     """Return standardised mid-ranks, and their expansion in Hermite polynomials of normal scores.
 
-    A score stands for the stretch of probabilities that it and its ties take up. The k-th
-    coefficient is the mean of the mid-rank times ``He_k(Z)/√k!`` over those stretches. A missing
-    score has the middle rank.
+    A score and its ties occupy an interval of probabilities. The k-th coefficient is the mean of
+    the mid-rank times ``He_k(Z)/√k!`` over those intervals. A missing score has the middle rank.
     """
     from scipy.special import ndtri
     from scipy.stats import rankdata
@@ -278,14 +277,14 @@ def _rank_scores(scores: Floats) -> tuple[Floats, Floats]:
     high = rankdata(scores, "max", axis=0, nan_policy="omit") / count
     rank = np.nan_to_num((low + high - 1.0) / 2.0)
     rank /= np.sqrt(np.square(rank).sum(axis=0) / count)
-    # beyond ±40 the density is 0, whatever polynomial it is multiplied with
+    # beyond ±40 the density is 0, whatever the polynomial
     ends = [np.clip(ndtri(np.nan_to_num(part, nan=0.5)), -40.0, 40.0) for part in (low, high)]
     density = [np.exp(-np.square(end) / 2.0) / math.sqrt(2.0 * math.pi) for end in ends]
     weight = rank / np.nan_to_num(high - low, nan=1.0) / count
     polynomial, previous = [np.ones_like(rank)] * 2, [np.zeros_like(rank)] * 2
     expansion = np.empty((_HERMITE_TERMS, scores.shape[1]))
     for term in range(1, _HERMITE_TERMS + 1):
-        # ∫ He_k φ over a stretch is He_{k-1} φ at its lower end less that at its upper end
+        # ∫ He_k φ over an interval is He_{k-1} φ at its lower end minus that at its upper end
         mass = polynomial[0] * density[0] - polynomial[1] * density[1]
         expansion[term - 1] = (weight * mass).sum(axis=0) / math.sqrt(math.factorial(term))
         following = [
@@ -297,7 +296,7 @@ def _rank_scores(scores: Floats) -> tuple[Floats, Floats]:
 
 
 def _latent_correlation(wanted: Floats, expansion: Floats) -> Floats:
-    """Return the correlations of normal variables whose ranks, ties and all, correlate as wanted.
+    """Return the correlations of normal variables whose ranks, ties included, correlate as wanted.
 
     By Mehler's formula the ranks' correlation is ``Σ_k ρ^k α_k β_k`` with the columns' coefficients
     α and β; it is solved for ρ by Newton's method.

@@ -18,7 +18,10 @@ from confir.report.charts import (
 from confir.report.inline_records import inline_records
 from confir.report.numbers import percent
 from confir.studies.collection.table import summary_name
-from confir.studies.split_half.split_half import FEW_RELEVANT, SplitHalf
+from confir.studies.split_half.split_half import SplitHalf
+from confir.studies.split_half.splits import FEW_RELEVANT, Split
+
+_COLUMNS = {"below": "below", "in": "inside", "above": "above"}
 
 _EDGE, _BIN = 5.0, 0.25  # normalised differences beyond the edge are drawn there
 
@@ -26,14 +29,16 @@ _EDGE, _BIN = 5.0, 0.25  # normalised differences beyond the edge are drawn ther
 def split_half_chart(result: SplitHalf) -> Any:
     """Return a chart of the shares below, in and above, beside what the model predicts."""
     alt = import_altair()
-    parts = ["below", "in", "above"]
+    parts = list(_COLUMNS)
     records = [
         {
             "name": f"{record['method']}{', corrected' if record['corrected'] else ''}",
             "panel": f"{record['direction']}, "
             + ("all topics" if record["subset"] == "all" else f"R > {FEW_RELEVANT}"),
             "part": part,
-            "share": record["inside" if part == "in" else part],
+            "share": record[_COLUMNS[part]],
+            "lowest": record[f"{_COLUMNS[part]}_min"],
+            "highest": record[f"{_COLUMNS[part]}_max"],
             "model": record["predicted"] if part == "in" else (1.0 - record["predicted"]) / 2.0,
         }
         for record in result.to_records()
@@ -50,16 +55,23 @@ def split_half_chart(result: SplitHalf) -> Any:
             title="other half's score lies",
             legend=alt.Legend(orient="bottom"),
         ),
-        tooltip=["name:N", "part:N", alt.Tooltip("share:Q", format=".1%")],
+        tooltip=[
+            "name:N",
+            "part:N",
+            *(alt.Tooltip(f"{name}:Q", format=".1%") for name in ("share", "lowest", "highest")),
+        ],
     )
     axis = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
+    name = alt.Y("name:N", sort=names, title=None, axis=alt.Axis(labelLimit=240))
     dots = plain.mark_point(filled=True, size=50, opacity=1).encode(
-        x=alt.X("share:Q", title="share (lines: the model)", axis=axis),
-        y=alt.Y("name:N", sort=names, title=None, axis=alt.Axis(labelLimit=240)),
+        x=alt.X("share:Q", title=_shares_title(result), axis=axis), y=name
+    )
+    spread = plain.mark_rule(strokeWidth=2, opacity=0.6).encode(
+        x="lowest:Q", x2="highest:Q", y=name
     )
     model = plain.transform_filter("datum.part != 'below'").mark_rule(strokeDash=[4, 3])
     drawing = (
-        alt.layer(model.encode(x="model:Q"), dots)
+        alt.layer(model.encode(x="model:Q"), *([spread] if len(result.splits) > 1 else []), dots)
         .properties(width=280, height=alt.Step(18))
         .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=2)
     )
@@ -70,8 +82,14 @@ def split_half_chart(result: SplitHalf) -> Any:
     return styled(drawing, title)
 
 
+def _shares_title(result: SplitHalf) -> str:
+    if len(result.splits) == 1:
+        return "share (dashed: the model)"
+    return f"share: mean and range of {len(result.splits)} splits (dashed: the model)"
+
+
 def normalised_chart(
-    result: SplitHalf,
+    split: Split,
     methods: Sequence[str] = ("linear", "logit"),
     *,
     corrected: bool = True,
@@ -85,7 +103,7 @@ def normalised_chart(
     edges = np.linspace(-_EDGE, _EDGE, round(2 * _EDGE / _BIN) + 1)
     records = []
     for method in methods:
-        values = np.clip(result.normalised(method, corrected=corrected, half=half), -_EDGE, _EDGE)
+        values = np.clip(split.normalised(method, corrected=corrected, half=half), -_EDGE, _EDGE)
         counts, _ = np.histogram(values, edges)
         records += [
             {
@@ -129,14 +147,14 @@ def normalised_chart(
 
 
 def half_means_chart(
-    result: SplitHalf,
+    split: Split,
     shown: Sequence[tuple[str, str]] = (("mean", "parametric"), ("logit-mean", "bootstrap")),
 ) -> Any:
     """Return each run's mean in both halves with the interval from A ([Cormack2006] Figure 3)."""
     alt = import_altair()
     panels = []
     for summary, method in shown:
-        records = result.mean_records(summary, method)
+        records = split.mean_records(summary, method)
         worst_first = best_first(-np.array([record["A"] for record in records]))
         order = [records[place]["run"] for place in worst_first]
         axis = alt.Axis(labelLimit=100, labelExpr=label_names(order))
@@ -144,7 +162,7 @@ def half_means_chart(
             x=alt.X("run_number:N", title="run, worst first", axis=axis),
             tooltip=["run:N", "A:Q", "B:Q", "low:Q", "high:Q"],
         )
-        name = summary_name(summary, (result.measure,))
+        name = summary_name(summary, (split.measure,))
         limits = base.mark_rule(strokeWidth=2, color="#888").encode(
             y=alt.Y("low:Q", title=name, scale=alt.Scale(zero=False)), y2="high:Q"
         )

@@ -9,6 +9,7 @@ import typer
 from confir.cli import options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
+from confir.defaults import SPLITS
 from confir.errors import counted
 
 _STATISTICS = "Statistics"
@@ -36,6 +37,15 @@ def split_half_command(
             rich_help_panel=_STATISTICS,
         ),
     ] = None,
+    splits: Annotated[
+        int,
+        typer.Option(
+            help="Ways to halve the documents, over which shares are averaged; 1 is the split of "
+            "Cormack 2006 alone.",
+            callback=options.at_least(1),
+            rich_help_panel=_STATISTICS,
+        ),
+    ] = SPLITS,
     statistics: options.DocumentStatistics,
     out: options.Output,
 ) -> None:
@@ -63,13 +73,25 @@ def split_half_command(
             replicates=statistics.replicates,
             rng=statistics.seed,
             epsilon=statistics.epsilon,
+            splits=splits,
             progress=progress,
         )
     note = (
         f"share of scores below, in and above the {100 * statistics.level:g} % interval from the other half, "
         f"over {counted(len(result.runs), 'run')} and {counted(len(result.topics), 'topic')} with relevant documents in "
-        f"both halves; {counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
+        f"both halves{_over(len(result.splits))}; {counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
     )
     if result.left_out:
-        note += f"; left out: topics {enumerate_names(result.left_out)}"
+        of = "" if len(result.splits) == 1 else " of a split"
+        note += f"; left out{of}: topics {enumerate_names(result.left_out)}"
     out.deliver(Answer(result.to_records(), split_half_table(result, note), result))
+
+
+def _over(splits: int) -> str:
+    """Return what shares are averaged over, and what their range is not."""
+    if splits == 1:
+        return ""
+    return (
+        f"; mean over {splits} splits, and the lowest to the highest of them (no standard error: "
+        "splits share documents)"
+    )

@@ -6,11 +6,15 @@ from confir.data.result import Record
 from confir.report.numbers import share_text
 from confir.report.tables import Cell, Table
 from confir.studies.collection.table import summary_name
-from confir.studies.split_half.split_half import DIRECTIONS, SplitHalf
+from confir.studies.split_half.split_half import SplitHalf
+from confir.studies.split_half.splits import DIRECTIONS
 
 
 def split_half_table(result: SplitHalf, note: str = "") -> Table:
-    """Return a table of shares: one row per statistic, method and subset, columns by direction."""
+    """Return a table of shares: one row per statistic, method and subset, columns by direction.
+
+    Of several splits each share is the mean, and the one in the interval has its lowest to highest.
+    """
     rows: dict[tuple[str, ...], dict[str, Record]] = {}
     for record in result.to_records():
         key = (
@@ -26,7 +30,7 @@ def split_half_table(result: SplitHalf, note: str = "") -> Table:
         (
             *(Cell(name) for name in key),
             *(
-                Cell(share_text(found[direction][part]))
+                Cell(_share(found[direction], part))
                 for direction in DIRECTIONS
                 for part in ("below", "inside", "above")
             ),
@@ -38,6 +42,15 @@ def split_half_table(result: SplitHalf, note: str = "") -> Table:
     model = [outside, share_text(result.predicted), outside] * 2
     last = (*(Cell(text, strong=True) for text in ("model", "", "", "", *model)), Cell(""))
     return Table((*names, *columns, "n"), (*cells, last), note, names=4)
+
+
+def _share(record: Record, part: str) -> str:
+    """Return a share in per cent; of several splits that in the interval with its range."""
+    mean = share_text(record[part])
+    if part != "inside" or record["splits"] == 1 or record["n"] == 0:
+        return mean
+    low, high = (100 * record[f"{part}_{end}"] for end in ("min", "max"))
+    return f"{mean} ({low:.1f} to {high:.1f})"
 
 
 def _statistic(summary: str, measure: str) -> str:

@@ -19,7 +19,7 @@ def topics_command(
         str | None,
         typer.Option(
             metavar="RUN",
-            help="The run to look at: its name or its file. By default the one with the best mean "
+            help="The run to examine: its name or its file. By default the one with the best mean "
             "by the first measure.",
         ),
     ] = None,

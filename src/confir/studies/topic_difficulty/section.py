@@ -1,4 +1,4 @@
-"""Topics in the report: the chosen run beside all runs, and the chosen pair, topic by topic."""
+"""Topics in the report: the chosen run compared with all runs, and the chosen pair."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _gather(scope: Scope) -> TopicDifficulty:
 
 
 def _figures(contents: MeasureContents, _: tuple[float, ...]) -> Iterator[Figure]:
-    """Yield the charts of the best two runs; the page fills in those that its reader chooses."""
+    """Yield the charts of the best two runs; on the page the reader can choose others."""
     best = [contents.scores.runs[place] for place in contents.order()[:2]]
     yield Figure("topics", topic_score_chart(contents["topic_difficulty"], run=best[0]))
     if len(best) > 1:

@@ -16,10 +16,10 @@ from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty
 _NUMBERS = ("lowest", "median", "highest", "discrimination")
 _OF_RUN = ("score", "shortfall")
 
-# Numbers that agree in so many digits are equal up to rounding.
+# Numbers that agree to this many digits are equal up to rounding.
 _DIGITS = 12
 
-# What an overview lists, and the numbers that decide: the topics with the largest come first.
+# The lists of an overview, and the values that they are sorted by, descending.
 _LISTS: dict[str, Callable[[TopicDifficulty], Floats]] = {
     "hardest": lambda topics: -topics.median,
     "easiest": lambda topics: topics.median,
@@ -54,7 +54,7 @@ def overview_table(topics: TopicDifficulty, most: int) -> Table:
     topics
         What `describe_topics` returns.
     most
-        How many topics of each kind are listed.
+        Number of topics in each list.
     """
     several = len(topics.measures) > 1
     numbers = _numbers(topics)
@@ -74,10 +74,10 @@ def overview_table(topics: TopicDifficulty, most: int) -> Table:
 
 
 def difficulty_note(topics: TopicDifficulty) -> str:
-    """Return what the numbers of a table of topics are."""
+    """Return the note below a table of topics."""
     note = (
         f"lowest, median and highest score of {counted(len(topics.scores.runs), 'run')}; discr.: "
-        "discrimination, the correlation, over the runs, of the topic's scores with the means over the other topics"
+        "discrimination, the correlation of the topic's scores with the means over the other topics"
     )
     if topics.run is None:
         return note
@@ -94,7 +94,7 @@ def _numbers(topics: TopicDifficulty) -> tuple[str, ...]:
 
 
 def _listed(topics: TopicDifficulty, most: int) -> Iterator[tuple[str, str, str]]:
-    """Yield measure, list and topic of each row of an overview; ties in the order of the topics."""
+    """Yield measure, list and topic of each row of an overview; tied topics in their own order."""
     lists = dict(_LISTS)
     if topics.run is not None:
         lists[f"{topics.run} fails"] = lambda chosen: np.where(

@@ -13,13 +13,13 @@ from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.measures.evaluation import as_scores
 
-# A correlation of fewer runs says nothing.
+# A correlation needs at least this many runs.
 _LEAST_RUNS = 3
 
 
 @result
 class TopicDifficulty(Result):
-    """How all runs did on each topic, and one run beside them.
+    """The scores of all runs on each topic, and of one chosen run.
 
     Attributes
     ----------
@@ -28,14 +28,14 @@ class TopicDifficulty(Result):
     measures, topics
         Names; arrays are topics × measures.
     runs
-        Number of runs that have a score.
+        Number of runs with a score.
     lowest, median, highest
         Of the runs' scores; NaN where no run has one.
     discrimination
         Correlation, over the runs, of the topic's score with the mean over the other topics: a
         topic near 1 ranks the runs as the other topics do, one near 0 or below does not.
     run
-        The run to look at more closely; None for none.
+        The run to examine; None for none.
     """
 
     scores: Scores
@@ -56,7 +56,7 @@ class TopicDifficulty(Result):
 
     @property
     def shortfall(self) -> Floats:
-        """How far the chosen run stays below the best run of each topic."""
+        """How far the chosen run is below the best run of each topic."""
         return self.highest - self.run_score
 
     def derived(self) -> Iterator[Variable]:
@@ -68,7 +68,7 @@ class TopicDifficulty(Result):
             yield Variable("shortfall", along, self.shortfall)
 
     def rows(self) -> Integers:
-        """Return the rows of each measure, hardest topics first; those without scores left out."""
+        """Return the rows of each measure, hardest topics first, without topics that lack scores."""
         order = np.argsort(self.median, axis=0, kind="stable").T
         places = order + len(self.topics) * np.arange(len(self.measures))[:, None]
         scored: Integers = places[np.take_along_axis(self.runs.T, order, axis=1) > 0]
@@ -76,14 +76,14 @@ class TopicDifficulty(Result):
 
 
 def describe_topics(scores: ScoresSource, *, run: str | None = None) -> TopicDifficulty:
-    """Return how all runs did on each topic: range, median and discrimination.
+    """Return range and median of the runs' scores on each topic, and its discrimination.
 
     Parameters
     ----------
     scores
-        Scores of the runs, or what `as_scores` makes them of; missing ones do not count.
+        Anything that `as_scores` takes; missing scores are ignored.
     run
-        A run to look at more closely: its score, and how far it stays below the best.
+        A run to examine: its score, and how far it is below the best.
     """
     scores = as_scores(scores)
     if run is not None:

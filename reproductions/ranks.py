@@ -1,0 +1,248 @@
+"""Do the confidence set of the best run and the rank intervals hold what they promise?
+
+Tables of real scores are the populations: topics are drawn from them with replacement, so that the
+best run and all ranks are known. Percentile intervals of bootstrap ranks stand beside.
+
+    python reproductions/ranks.py --data data --output docs/reproductions
+
+`--quick` takes 20 samples, for a first look.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from confir.data.files import write_whole
+from confir.data.scores import Scores
+from confir.errors import ConfirWarning
+from confir.measures.evaluation import as_scores, evaluate
+from confir.resampling.topics import topic_weights
+from confir.studies.best.best_runs import best_of_pairs
+from confir.studies.best.run_pairs import pair_runs
+from confir.studies.ranks.ranking import ranking_of_pairs
+
+SEED = 2024
+LEVEL = 0.95
+REPLICATES = 499
+SIZES = (10, 25, 50, 100)
+
+# Tables with more runs take long: they get a fifth of the samples.
+MANY_RUNS = 50
+
+# Rank intervals of all runs at once may miss a little more often: with few topics, no t is exact.
+LEAST = {"set": LEVEL, "all": LEVEL, "top": LEVEL, "simultaneous": 0.94}
+
+# A coverage may be this many standard errors too low before the script ends with an error.
+ERRORS = 3.0
+
+
+class Population(NamedTuple):
+    """Scores that topics are drawn from: topics × runs."""
+
+    name: str
+    values: np.ndarray
+
+    @property
+    def rank(self) -> np.ndarray:
+        """1 + the number of runs with a higher mean."""
+        mean = self.values.mean(axis=0)
+        return 1 + (mean[None, :] > mean[:, None] + 1e-12).sum(axis=1)
+
+    @property
+    def top(self) -> np.ndarray:
+        """Which runs are in the best tenth."""
+        return self.rank <= max(1, round(len(self.rank) / 10))
+
+
+def populations(data: Path) -> Iterator[Population]:
+    """Yield real tables, parts of one, and the same with runs that are tied or nearly so."""
+    robust = as_scores(data / "robust2004_ap.csv").values[:, :, 0]
+    yield Population("Robust 2004, AP", robust)
+    yield Population("TREC-8, AP", as_scores(data / "urbano2018" / "adhoc8_ap.csv").values[:, :, 0])
+    for name, folder, qrels in (
+        ("Deep Learning 2021, nDCG@10", "trec-dl-2021", "qrels.nist.txt"),
+        ("TREC-COVID, nDCG@10", "trec-covid-r5", "qrels.txt"),
+    ):
+        home = data / folder
+        yield Population(name, evaluate(home / qrels, home / "runs", ["nDCG@10"]).values[:, :, 0])
+    order = np.random.default_rng(SEED).permutation(robust.shape[1])
+    yield Population("Robust 2004, 20 runs", robust[:, order[:20]])
+    yield Population("Robust 2004, 5 runs", robust[:, order[:5]])
+    tied = robust[:, order[:20]] - robust[:, order[:20]].mean(axis=0)
+    yield Population("the same 20 runs, all tied", tied)
+    yield Population("the same, means 0.0001 apart", tied + 0.0001 * np.arange(20))
+
+
+class Found(NamedTuple):
+    """What a sample of topics gave: each entry is a number of one sample."""
+
+    best_held: float
+    best_size: int
+    held: np.ndarray  # by run
+    held_together: bool
+    percentile_held: np.ndarray
+    widths: tuple[float, float, float]
+
+
+def study(population: Population, topics: int, samples: int) -> list[Found]:
+    """Return what each sample of topics gives."""
+    rng = np.random.default_rng([SEED, topics])
+    runs, rank = population.values.shape[1], population.rank
+    names = tuple(f"run {run}" for run in range(runs))
+    best = rank == 1
+    found = []
+    for sample in range(samples):
+        values = population.values[rng.integers(0, len(population.values), topics)]
+        scores = Scores(tuple(map(str, range(topics))), names, ("gain",), values[:, :, None])
+        pairs = pair_runs(scores, REPLICATES, sample, what="ranks")
+        (chosen,) = best_of_pairs(scores, pairs, [LEVEL])
+        ranking = ranking_of_pairs(scores, pairs, LEVEL)
+        low, high = ranking.low[:, 0], ranking.high[:, 0]
+        all_low, all_high = ranking.simultaneous_low[:, 0], ranking.simultaneous_high[:, 0]
+        old_low, old_high = percentile_ranks(values, sample)
+        found.append(
+            Found(
+                # Tied runs are all the best: each one must be in the set as often as one alone.
+                float(chosen.in_set[best, 0].mean()),
+                int(chosen.in_set.sum()),
+                (low <= rank) & (rank <= high),
+                bool(((all_low <= rank) & (rank <= all_high)).all()),
+                (old_low <= rank) & (rank <= old_high),
+                tuple(
+                    float((upper - lower).mean())
+                    for lower, upper in ((low, high), (all_low, all_high), (old_low, old_high))
+                ),
+            )
+        )
+    return found
+
+
+def percentile_ranks(values: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return percentile limits of the ranks over bootstrap samples of the topics."""
+    means = topic_weights(len(values), REPLICATES, np.random.default_rng(seed)) @ values
+    ranks = 1 + np.argsort(np.argsort(-means, axis=1, kind="stable"), axis=1, kind="stable")
+    low, high = np.quantile(ranks, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    return np.floor(low), np.ceil(high)
+
+
+def summary(population: Population, found: list[Found]) -> dict[str, float]:
+    """Return coverages and sizes of all samples."""
+    held = np.array([one.held for one in found])
+    old = np.array([one.percentile_held for one in found])
+    marginal, together, percentile = np.mean([one.widths for one in found], axis=0)
+    return {
+        "set": float(np.mean([one.best_held for one in found])),
+        "size": float(np.mean([one.best_size for one in found])),
+        "all": float(held.mean()),
+        "top": float(held[:, population.top].mean()),
+        "least": float(held.mean(axis=0).min()),
+        "simultaneous": float(np.mean([one.held_together for one in found])),
+        "percentile": float(old.mean()),
+        "percentile_top": float(old[:, population.top].mean()),
+        "width": marginal,
+        "simultaneous_width": together,
+        "percentile_width": percentile,
+    }
+
+
+def too_low(row: dict[str, float], samples: int) -> list[str]:
+    """Return which coverages are below what is promised, beyond Monte-Carlo error."""
+    return [
+        name
+        for name, least in LEAST.items()
+        if row[name] < least - ERRORS * np.sqrt(least * (1 - least) / samples)
+    ]
+
+
+def page(rows: dict[tuple[str, int, int], dict[str, float]], samples: int) -> str:
+    """Return the page in Markdown."""
+    about = (
+        "Made by `python reproductions/ranks.py --data data --output docs/reproductions`. Topics are "
+        "drawn with replacement from tables of real scores, whose means are the truth: "
+        f"{samples} samples of each size ({samples // 5} for more than {MANY_RUNS} runs), {REPLICATES} replicates, seed {SEED}, level {LEVEL:g}. The "
+        f"Monte-Carlo standard error of a coverage near {LEVEL:g} of one run is "
+        f"{np.sqrt(LEVEL * (1 - LEVEL) / samples):.3f}."
+    )
+    lines = ["# Coverage of the best set and of rank intervals", "", about, ""]
+    lines += ["## Best run", "", _BEST, ""]
+    lines += [
+        "| table | runs | topics | best run in set | runs in set |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {name} | {runs} | {topics} | {row['set']:.3f} | {row['size']:.1f} |"
+        for (name, runs, topics), row in rows.items()
+    ]
+    lines += ["", "## Ranks", "", _RANKS, ""]
+    heads = "table | runs | topics | all runs | best tenth | worst run | simultaneous"
+    lines += [f"| {heads} | percentile: all | best tenth |", "|---|" + "---:|" * 8]
+    columns = ("all", "top", "least", "simultaneous", "percentile", "percentile_top")
+    lines += [
+        f"| {name} | {runs} | {topics} | " + " | ".join(f"{row[c]:.3f}" for c in columns) + " |"
+        for (name, runs, topics), row in rows.items()
+    ]
+    lines += ["", "Mean width of the intervals, highest rank less lowest:", ""]
+    lines += ["| table | runs | topics | marginal | simultaneous | percentile |"]
+    lines += ["|---|---:|---:|---:|---:|---:|"]
+    widths = ("width", "simultaneous_width", "percentile_width")
+    lines += [
+        f"| {name} | {runs} | {topics} | " + " | ".join(f"{row[c]:.1f}" for c in widths) + " |"
+        for (name, runs, topics), row in rows.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+_BEST = (
+    "How often the truly best run is in the confidence set of `find_best`, and how many runs are. "
+    "Where all runs are tied, each of them is the best, and the share is the mean over them."
+)
+_RANKS = (
+    "How often an interval holds the true rank, 1 + the number of runs with a higher mean: each run's "
+    "own interval, on average over all runs, over the best tenth, and for the run with the lowest "
+    "coverage; all simultaneous intervals at once; and percentile intervals of bootstrap ranks, which "
+    "confir used before. Where all runs are tied, the true rank of each is 1.\n\n"
+    "A rank interval misses only where a direction is wrong: a run must seem significantly better "
+    "although it is not. Where many runs are tied this happens as often as is allowed, and the "
+    "coverage is close to the level. Where runs differ, it happens less often, and a run that wrongly "
+    "seems better is outweighed by better runs that do not seem so: intervals then cover more than "
+    "they promise. Narrower ones without this slack, such as unadjusted comparisons, fail where runs "
+    "are tied, which few topics cannot rule out."
+)
+
+
+def main() -> None:
+    """Study all tables, print the page, write it where asked; end with an error if one falls short."""
+    warnings.simplefilter("ignore", ConfirWarning)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--samples", type=int, default=200)
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    samples = 20 if options.quick else options.samples
+    rows, failed = {}, []
+    for population in populations(options.data):
+        for topics in SIZES:
+            runs = population.values.shape[1]
+            drawn = samples // 5 if runs > MANY_RUNS else samples
+            row = summary(population, study(population, topics, drawn))
+            rows[population.name, runs, topics] = row
+            failed += [(population.name, topics, name) for name in too_low(row, drawn)]
+            print(population.name, topics, f"{row['set']:.3f} {row['all']:.3f}", file=sys.stderr)
+    text = page(rows, samples)
+    print(text)
+    if options.output is not None:
+        write_whole(options.output / "ranks.md", text.encode())
+    if failed:
+        sys.exit(f"coverage is too low: {failed}")
+
+
+if __name__ == "__main__":
+    main()

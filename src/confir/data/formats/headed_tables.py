@@ -1,0 +1,175 @@
+"""How are tables of runs and qrels read? Text with a header, such as BEIR's qrels, and Parquet.
+
+The columns are those of frames; a column ``run`` names the runs of a table of several.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from confir.data.files import text_bytes, write_whole
+from confir.data.formats.entries import (
+    QRELS,
+    RUN,
+    Kind,
+    entries_from_columns,
+    judgements,
+    qrels_from_entries,
+)
+from confir.data.formats.run_groups import runs_from_entries
+from confir.data.formats.run_sources import NameBy, RunSource
+from confir.data.qrels import Intents, Qrels
+from confir.data.run import Run
+from confir.errors import FormatError, MissingDependencyError
+
+TEXT_SHAPE = "columns under a header, separated by tabs or commas: query-id, corpus-id, score, …"
+PARQUET_SHAPE = "columns topic, docid, score or gain, and run where there are several"
+
+_MAGIC = b"PAR1"
+_START = 1 << 12
+
+
+def is_headed_text(_: str, content: bytes) -> bool:
+    """Whether a file begins with names of columns of a run or of qrels."""
+    names = _split_header(content)
+    return any(
+        set(shape.required()) <= set(names) for kind in (RUN, QRELS) for shape in kind.shapes
+    )
+
+
+def read_headed_run(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
+    """Return the runs in a table of text."""
+    entries = entries_from_columns(_text_columns(content, source.path, RUN), RUN, source.path)
+    return runs_from_entries(entries, source.name, source.label(), source.path)
+
+
+def read_headed_qrels(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
+    """Return the judgements in a table of text, such as qrels of BEIR."""
+    columns = _text_columns(content, source.path, QRELS)
+    entries = entries_from_columns(columns, QRELS, source.path)
+    return qrels_from_entries(entries, source.path, intents)
+
+
+def is_parquet(path: str, content: bytes) -> bool:
+    """Whether a file is Parquet, by its first bytes or by its ending."""
+    return content.startswith(_MAGIC) or has_parquet_ending(path)
+
+
+def has_parquet_ending(path: str) -> bool:
+    """Whether a file is Parquet by its ending."""
+    return path.lower().endswith(".parquet")
+
+
+def read_parquet_run(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
+    """Return the runs in a Parquet file."""
+    entries = entries_from_columns(_parquet_columns(content, source.path), RUN, source.path)
+    return runs_from_entries(entries, source.name, source.label(), source.path)
+
+
+def read_parquet_qrels(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
+    """Return the judgements in a Parquet file."""
+    entries = entries_from_columns(_parquet_columns(content, source.path), QRELS, source.path)
+    return qrels_from_entries(entries, source.path, intents)
+
+
+def write_parquet_run(run: Run, path: str) -> None:
+    """Write a run as Parquet: run, topic, docid, score, best document first."""
+    sizes = (run.offsets[1:] - run.offsets[:-1]).tolist()
+    topics = [topic for topic, size in zip(run.topics, sizes, strict=True) for _ in range(size)]
+    columns = {"run": [run.name] * len(topics), "topic": topics, "docid": list(run.documents)}
+    _write_parquet({**columns, "score": run.scores}, path)
+
+
+def write_parquet_qrels(qrels: Qrels, path: str) -> None:
+    """Write qrels as Parquet: topic, subtopic, docid, gain."""
+    named = zip(("topic", "subtopic", "docid"), judgements(qrels), strict=True)
+    _write_parquet({**dict(named), "gain": qrels.subtopic_gains}, path)
+
+
+def _write_parquet(columns: dict[str, Any], path: str) -> None:
+    arrow, parquet = _import_pyarrow(f"{path}: writing Parquet")
+    stream = io.BytesIO()
+    parquet.write_table(arrow.table(columns), stream)
+    write_whole(path, stream.getvalue())
+
+
+def _parquet_columns(content: bytes, path: str) -> dict[str, list[Any]]:
+    arrow, parquet = _import_pyarrow(f"{path}: reading Parquet")
+    try:
+        table = parquet.read_table(io.BytesIO(content))
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        problem = str(error).split("\n", maxsplit=1)[0]
+        raise FormatError(f"cannot be read as Parquet ({problem})", path=path) from None
+    if not table.num_rows:
+        raise FormatError(f"a table without rows; expected {PARQUET_SHAPE}", path=path)
+    wanted = {"run", *(name for kind in (RUN, QRELS) for one in kind.shapes for name in one)}
+    return {
+        name: column.to_pylist() if name in wanted else []
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    }
+
+
+def _import_pyarrow(purpose: str) -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingDependencyError("pyarrow", purpose, "parquet") from None
+    return pa, pq
+
+
+def _split_header(content: bytes) -> list[str]:
+    """Return the names in a first line that tabs or commas separate; none where it is no text."""
+    line = content[:_START].removeprefix(b"\xef\xbb\xbf").split(b"\n", maxsplit=1)[0].rstrip(b"\r")
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        return []
+    separator = "\t" if "\t" in text else ","
+    return [name.strip('" ') for name in text.split(separator)]
+
+
+def _text_columns(content: bytes, path: str, kind: Kind) -> dict[str, list[Any]]:
+    """Return the columns of a table of text; those that may be values as numbers."""
+    text = text_bytes(content, path).decode()
+    header = _split_header(content)
+    separator = "\t" if "\t" in text.split("\n", maxsplit=1)[0] else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    values = {header.index(shape.value) for shape in kind.shapes if shape.value in header}
+    try:
+        rows = [
+            _checked(row, header, values, path, reader.line_num)
+            for row in reader
+            if row and reader.line_num > 1
+        ]
+    except csv.Error as error:
+        problem = f"the columns cannot be read ({error})"
+        raise FormatError(problem, path=path, line=reader.line_num) from None
+    if not rows:
+        raise FormatError(f"a header without rows; expected {TEXT_SHAPE}", path=path, line=1)
+    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _checked(
+    row: list[str], header: list[str], values: set[int], path: str, line: int
+) -> list[Any]:
+    """Return a row with its values as numbers."""
+    if len(row) != len(header):
+        problem = f"{len(row)} columns; expected {len(header)} as in the header"
+        raise FormatError(problem, path=path, line=line)
+    return [
+        _number(cell, header[place], path, line) if place in values else cell
+        for place, cell in enumerate(row)
+    ]
+
+
+def _number(cell: str, name: str, path: str, line: int) -> float:
+    try:
+        number = None if "_" in cell else float(cell)
+    except ValueError:
+        number = None
+    if number is None:
+        raise FormatError(f"{name} is {cell!r}; expected a number", path=path, line=line)
+    return number

@@ -1,0 +1,85 @@
+"""How are predictions and results of MTEB read?
+
+Predictions, ``{Task}_predictions.json``, hold runs: subset → split → topic → docid → score beside
+``mteb_model_meta``. Results hold means only, a list of scores per split.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from confir.data.files import read_bytes
+from confir.data.formats.entries import RUN
+from confir.data.formats.json_files import load_json, load_object, run_from_mapping
+from confir.data.formats.json_shapes import (
+    as_object,
+    as_objects,
+    choose_part,
+    has_keys,
+    held_by,
+)
+from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
+from confir.data.run import Run
+from confir.data.tables.columns import InputTable
+from confir.errors import FormatError, warn_caller
+
+PREDICTIONS = '{"mteb_model_meta": …, subset: {split: {topic: {docid: score}}}}'
+RESULTS = "means of datasets, without scores per topic"
+
+_META = "mteb_model_meta"
+_MODEL_FILE = "model_meta.json"
+_EXPECTED = "expected results of MTEB, scores: {split: [{hf_subset, main_score, …}]}"
+
+is_mteb_predictions = has_keys(_META)
+is_mteb_results = has_keys("mteb_version", "task_name", "scores")
+
+
+def read_mteb_predictions(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
+    """Return the run in predictions of MTEB, of the subset and the split that are wanted."""
+    expected = f"expected {PREDICTIONS}"
+    held = dict(load_object(content, source.path, RUN))
+    del held[_META]
+    path, reading = source.path, source.reading
+    subset = choose_part(held, reading.subset, "subset", path, "subset")
+    splits = as_object(subset, "a subset", path, expected)
+    split = choose_part(splits, reading.split, "split", path, "split")
+    return [run_from_mapping(as_object(split, "a split", path, expected), source)]
+
+
+def read_mteb_results(content: bytes, source: str) -> InputTable:
+    """Return a table of the main scores of datasets, which stand for topics, with a warning."""
+    held = as_object(load_json(content, source, _EXPECTED), "the file", source, _EXPECTED)
+    scores = as_object(held["scores"], "scores", source, _EXPECTED)
+    rows: list[tuple[str, Any]] = []
+    for split, entries in scores.items():
+        for entry in as_objects(entries, f"split {split!r}", source, _EXPECTED):
+            what = f"an entry of split {split!r}"
+            subset = held_by(entry, "hf_subset", what, source, _EXPECTED)
+            score = held_by(entry, "main_score", what, source, _EXPECTED)
+            rows.append((_dataset(held, str(subset), split, len(scores) > 1), score))
+    if not rows:
+        raise FormatError(f"no scores; {_EXPECTED}", path=source)
+    warn_caller(f"{source}: results of MTEB are means; their datasets stand for topics")
+    datasets, values = (list(column) for column in zip(*rows, strict=True))
+    columns = [[_model(source)] * len(rows), ["main_score"] * len(rows), datasets, values]
+    header = ["run", "measure", "topic", "score"]
+    return InputTable(source, header, columns, range(1, len(rows) + 1), "row")
+
+
+def _dataset(held: Mapping[str, Any], subset: str, split: str, several: bool) -> str:
+    """Return what a dataset is called: its task, its subset unless default, one of several splits."""
+    parts = [str(held["task_name"])]
+    parts += [] if subset == "default" else [subset]
+    return "/".join([*parts, split] if several else parts)
+
+
+def _model(source: str) -> str:
+    """Return the model's name, which MTEB writes beside its results; else that of the file."""
+    beside = os.path.join(os.path.dirname(source), _MODEL_FILE)
+    if not os.path.isfile(beside):
+        return name_from_path(source)
+    held = load_json(read_bytes(beside), beside, "expected the model's name")
+    name = held.get("name") if isinstance(held, dict) else None
+    return name if isinstance(name, str) and name else name_from_path(source)

@@ -1,0 +1,201 @@
+"""Which files hold the runs that a user names, and what are the runs called?"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+
+from confir.data.files import (
+    COMPRESSION_ENDINGS,
+    STDIN,
+    PathLike,
+    is_address,
+    read_bytes,
+    text_bytes,
+)
+from confir.errors import FormatError, InvalidValueError, UnreadableError
+
+KNOWN_ENDINGS = (
+    *(".run", ".txt", ".trec", ".res", ".dat", ".eval"),
+    *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"),
+)
+
+# What an id of ir_datasets begins with.
+DATASET = "irds:"
+
+_METADATA = ("ir-metadata.yml", "ir-metadata.yaml", ".ir-metadata.yml")
+_RUN_FILES = ("run.txt", "run.txt.gz")
+_PLAIN_VALUE = re.compile(r"""\"([^\"\\]+)\"|'([^']+)'|([^\s#"'\[\]{}>|&*!%@`][^#]*?)(?:\s+#.*)?""")
+
+NameBy = Literal["file", "tag"]
+NAMINGS: tuple[NameBy, ...] = get_args(NameBy)
+
+
+class Reading(NamedTuple):
+    """What to read of files that hold several parts, and whether files may be fetched.
+
+    Attributes
+    ----------
+    subset, split
+        The part that is wanted; None where there is only one.
+    download
+        Whether what is not on this machine may be fetched.
+    """
+
+    subset: str | None = None
+    split: str | None = None
+    download: bool = False
+
+
+class RunSource(NamedTuple):
+    """A file that holds a run, the name that the user gave it, if any, and how it is read."""
+
+    path: str
+    name: str | None = None
+    reading: Reading = Reading()
+
+    def label(self) -> str:
+        """Return the run's name as far as it is known without reading the file."""
+        return self.name or name_from_path(self.path)
+
+
+def name_from_path(path: PathLike) -> str:
+    """Return a run's name: its file's without endings, and without a leading ``input.``."""
+    name = Path(path).name
+    if name == STDIN:
+        return "stdin"
+    for endings in (COMPRESSION_ENDINGS, KNOWN_ENDINGS):
+        for ending in endings:
+            if name.lower().endswith(ending) and len(name) > len(ending):
+                name = name[: -len(ending)]
+                break
+    shorter = name.removeprefix("input.") or name
+    return shorter.encode(errors="replace").decode()  # a file's name need not be valid text
+
+
+def find_runs(sources: Iterable[PathLike]) -> list[RunSource]:
+    """Return the files that a list of paths, globs, directories and ``NAME=PATH`` stands for."""
+    found: list[RunSource] = []
+    for source in sources:
+        found.extend(_expand(os.fspath(source)))
+    check_names((run.label(), run.path, True) for run in found)
+    return found
+
+
+def check_names(runs: Iterable[tuple[str, str, bool]]) -> None:
+    """Raise where two runs have the same name.
+
+    Parameters
+    ----------
+    runs
+        Of each run its name, what it is or where it comes from, and whether that is a file.
+    """
+    first: dict[str, str] = {}
+    for name, place, is_file in runs:
+        if name in first:
+            hint = f", as in other={place}" if is_file else ""
+            raise InvalidValueError(
+                f"two runs are named {name!r}: {first[name]} and {place}; give one of them another "
+                f"name{hint}"
+            )
+        first[name] = place
+
+
+def find_files(source: str) -> list[str]:
+    """Return the files that a source of runs stands for, itself where there are none."""
+    try:
+        return [run.path for run in _expand(source)]
+    except UnreadableError:
+        return [source]
+
+
+def _expand(source: str) -> list[RunSource]:
+    if source == STDIN or is_remote(source):
+        return [RunSource(source)]
+    if os.path.isdir(source):
+        return _expand_directory(source)
+    if _exists(source):
+        return [RunSource(source)]
+    name, equals, path = source.partition("=")
+    if equals and name and (path == STDIN or is_remote(path)):
+        return [RunSource(path, name)]
+    if equals and name and os.path.exists(path):
+        return [run._replace(name=name) for run in _named_path(path)]
+    matches = [] if "\0" in source else sorted(filter(os.path.isfile, glob.glob(source)))
+    if not matches:
+        raise UnreadableError(f"{path if name and path else source}: no such file")
+    return [RunSource(match) for match in matches]
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is no file, but an address or the id of a dataset."""
+    return is_address(path) or path.startswith(DATASET)
+
+
+def _named_path(path: str) -> list[RunSource]:
+    """Return the one run of NAME=PATH: the file, or the run of a directory with metadata."""
+    described = described_run(path) if os.path.isdir(path) else None
+    return [RunSource(path) if described is None else described]
+
+
+def _exists(path: str) -> bool:
+    """Whether a file exists; raise where permissions do not allow to find out."""
+    try:
+        os.stat(path)
+    except PermissionError as error:
+        raise UnreadableError(f"{path}: cannot be read ({error.strerror})") from None
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _expand_directory(source: str) -> list[RunSource]:
+    try:
+        names = sorted(os.listdir(source))
+    except OSError as error:
+        raise UnreadableError(f"{source}: cannot be read ({error.strerror})") from None
+    described = described_run(source)
+    if described is not None:
+        return [described]
+    paths = [os.path.join(source, name) for name in names if not name.startswith(".")]
+    files = [RunSource(path) for path in paths if os.path.isfile(path)]
+    files += filter(None, (described_run(path) for path in paths if os.path.isdir(path)))
+    if not files:
+        raise UnreadableError(f"{source}: the directory has no files; expected runs")
+    return files
+
+
+def described_run(folder: str) -> RunSource | None:
+    """Return the run of a folder as TIRA and TIREx write it, named by the tag of its metadata.
+
+    None where a folder has no metadata: ``ir-metadata.yml``, as ir_metadata defines it (Breuer et
+    al. 2022), beside ``run.txt`` or ``run.txt.gz``.
+    """
+    metadata = next(filter(os.path.isfile, (os.path.join(folder, n) for n in _METADATA)), None)
+    if metadata is None:
+        return None
+    run = next(filter(os.path.isfile, (os.path.join(folder, name) for name in _RUN_FILES)), None)
+    if run is None:
+        raise UnreadableError(f"{folder}: metadata without a run; expected run.txt or run.txt.gz")
+    return RunSource(run, _tag_in(metadata) or Path(folder).resolve().name)
+
+
+def _tag_in(metadata: str) -> str | None:
+    """Return the tag in a file of metadata: a plain value at its top, the one thing used of it."""
+    text = text_bytes(read_bytes(metadata), metadata).decode()
+    for number, line in enumerate(text.splitlines(), start=1):
+        key, colon, value = line.partition(":")
+        if key.strip("\"'") != "tag" or not colon:
+            continue
+        found = _PLAIN_VALUE.fullmatch(value.strip())
+        tag = "" if found is None else "".join(filter(None, found.groups()))
+        if not tag:
+            raise FormatError(
+                f"the tag is {value.strip()!r}; expected plain text", path=metadata, line=number
+            )
+        return tag
+    return None

@@ -1,0 +1,147 @@
+"""An interval by inverting a test whose error is that of beta distributions: `calibrated-beta`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confir.arrays import Floats
+from confir.intervals.beta_logit import (
+    beta_logit_interval,
+    dispersion,
+    pass_into_equal_scores,
+    sample_skewness,
+    skewness_terms,
+    solve_cubic,
+)
+from confir.intervals.interval import Limits, tail_probabilities
+from confir.intervals.method import Method, Use
+from confir.intervals.pivot_quantiles import expand, pivot_quantiles
+from confir.measures.summary import inverse_logit, logit
+from confir.resampling.distribution import SamplingDistribution
+
+# Halvings of the gap between two means of the table in the search for a limit.
+_HALVINGS = 40
+
+
+def calibrated_beta_interval(distribution: SamplingDistribution, level: float) -> Limits:
+    """Means that a test does not reject, with the error that it has for beta distributions.
+
+    The test of a mean μ takes the pivot ``U = T + aT² + a²T³/3 + b`` of `beta-logit`, and compares
+    it with its own quantiles over samples of n from the beta distribution with mean μ and the
+    sample's dispersion ``φ = s²/(m(1-m))``, where `beta-logit` has those of t. They are tabulated
+    (`tables/pivot_quantiles.py`) up to level 0.999; above, the interval is the hull of that
+    interval and of `beta-logit`. Nearly equal scores have limits as there; for zeros and ones φ is
+    at the end of the table, where the beta distribution is nearly that of zeros and ones.
+    """
+    table = pivot_quantiles()
+    tail, _ = tail_probabilities(min(level, table.highest_level))
+    rows = table.rows(distribution.count, dispersion(distribution), tail)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # by equal scores
+        test = _Test.of(distribution)
+        low = inverse_logit(test.lowest_accepted(table.logits, rows))
+        high = 1.0 - inverse_logit(test.mirrored().lowest_accepted(table.logits, rows))
+    limits = pass_into_equal_scores(Limits(low, high), distribution, level)
+    if level <= table.highest_level:
+        return limits
+    other = beta_logit_interval(distribution, level)
+    return Limits(np.minimum(limits.low, other.low), np.maximum(limits.high, other.high))
+
+
+def pivot(n: int, mean: Floats, variance: Floats, third: Floats, truth: float) -> Floats:
+    """Return U at the true mean, of samples with these moments about their mean.
+
+    Equal scores have ±∞, by the side on which they lie.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        skewness = third / (variance * (n - 1) / n) ** 1.5
+        se = np.sqrt(variance / n)
+        a, b = skewness_terms(n, mean, se, skewness)
+        test = _Test(logit(mean), mean * (1.0 - mean) / se, a, b)
+        u = test.pivot(logit(np.array(truth)))
+    return np.where(np.isnan(u), np.copysign(np.inf, mean - truth), u)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Test:
+    """What the pivot of each column is made of: ``T = (centre - logit μ)·scale``, a and b."""
+
+    centre: Floats
+    scale: Floats
+    a: Floats
+    b: Floats
+
+    @classmethod
+    def of(cls, distribution: SamplingDistribution) -> _Test:
+        m, se = distribution.estimate, distribution.require("se")
+        a, b = skewness_terms(distribution.count, m, se, sample_skewness(distribution))
+        return cls(logit(m), m * (1.0 - m) / se, a, b)
+
+    def mirrored(self) -> _Test:
+        """Return the test for the scores 1-x, whose pivot is -U."""
+        return _Test(-self.centre, self.scale, -self.a, -self.b)
+
+    def pivot(self, candidate: Floats) -> Floats:
+        """Return U at the logit of a candidate mean; at several, logits × columns."""
+        t = (self.centre - candidate) * self.scale
+        bend = self.a * t
+        pivot: Floats = t * (1.0 + bend * (1.0 + bend / 3.0)) + self.b
+        return pivot
+
+    def lowest_accepted(self, logits: Floats, rows: Floats) -> Floats:
+        """Return the lowest logit at which the pivot does not exceed its upper quantile.
+
+        Parameters
+        ----------
+        logits
+            Logits of means, ascending; beyond their ends quantiles stay as they are there.
+        rows
+            Compressed quantiles: columns × logits.
+        """
+        accepted = self.pivot(logits[:, None]) <= expand(rows.T)
+        first = np.argmax(accepted, axis=0)
+        inside = accepted.any(axis=0) & (first > 0)
+        edge = np.where(accepted[0], 0, len(logits) - 1)
+        columns = np.arange(len(rows))
+        beyond = self._solve(expand(rows[columns, edge]))
+        right = np.where(inside, first, 1)
+        ends = logits[right - 1], logits[right]
+        quantiles = rows[columns, right - 1], rows[columns, right]
+        return np.where(inside, self._bisect(ends, quantiles), beyond)
+
+    def _solve(self, quantile: Floats) -> Floats:
+        """Return the logit at which the pivot has a value; -∞ or ∞ where the value is infinite."""
+        found = self.centre - solve_cubic(self.a, quantile - self.b) / self.scale
+        return np.where(np.isinf(quantile), -quantile, found)
+
+    def _bisect(self, ends: tuple[Floats, Floats], quantiles: tuple[Floats, Floats]) -> Floats:
+        """Return where the pivot crosses quantiles that are linear between two logits."""
+        rejected, accepted = np.zeros_like(self.centre), np.ones_like(self.centre)
+        (left, right), (at_left, at_right) = ends, quantiles
+        for _ in range(_HALVINGS):
+            middle = (rejected + accepted) / 2.0
+            quantile = expand((1.0 - middle) * at_left + middle * at_right)
+            holds = self.pivot((1.0 - middle) * left + middle * right) <= quantile
+            rejected = np.where(holds, rejected, middle)
+            accepted = np.where(holds, middle, accepted)
+        return (1.0 - rejected) * left + rejected * right
+
+
+CALIBRATED_BETA = Method(
+    "calibrated-beta",
+    calibrated_beta_interval,
+    needs=("sample", "se"),
+    bounded=True,
+    any_sample=True,
+    independent_topics=True,
+    closed_form=True,
+    logit_scale=True,
+    topics=Use(
+        assumes="scores in [0, 1] vary much as a beta distribution of their mean and variance does",
+        source="confir, after Hall 1992",
+        cites=("Hall1992",),
+        cost="a table, a search",
+        fails="scores that are 0 except on a rare topic: too many misses on one side",
+    ),
+)

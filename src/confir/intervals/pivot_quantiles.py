@@ -1,0 +1,123 @@
+"""Where do the quantiles of a pivot stand? Read from a table, between whose points they are linear.
+
+The table is made by `tables/pivot_quantiles.py`. Interpolation is linear in all coordinates, so that
+quantiles keep their order in the level.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+
+from confir.arrays import Floats, Integers
+from confir.measures.summary import logit
+
+TABLE = Path(__file__).with_name("pivot_quantiles.npz")
+
+# A pivot of this size is compressed to ½: quantiles at 0.95 are about as large.
+_SCALE = 3.0
+
+# Dispersions are interpolated by the logit of their share of this.
+_ABOVE_ONE = 1.05
+
+# The table holds compressed quantiles in as many steps from 0 to 1.
+STEPS = 32_767
+
+
+def compress(pivot: Floats) -> Floats:
+    """Return ``U / (3 + |U|)``, from -1 to 1, of pivots that may be infinite."""
+    with np.errstate(invalid="ignore"):
+        compressed: Floats = pivot / (_SCALE + np.abs(pivot))
+    return np.where(np.isinf(pivot), np.sign(pivot), compressed)
+
+
+def expand(compressed: Floats) -> Floats:
+    """Return the pivot of a compressed one."""
+    with np.errstate(divide="ignore"):
+        pivot: Floats = _SCALE * compressed / (1.0 - np.abs(compressed))
+    return pivot
+
+
+@dataclass(frozen=True, eq=False)
+class PivotQuantiles:
+    """Compressed upper quantiles of a pivot over samples of beta distributions.
+
+    Attributes
+    ----------
+    sizes, logits, dispersions, tails
+        Coordinates: topics, logit of the mean, dispersion φ, probability beyond the quantile.
+    quantiles
+        Sizes × logits × dispersions × tails.
+    """
+
+    sizes: Integers
+    logits: Floats
+    dispersions: Floats
+    tails: Floats
+    quantiles: Floats
+
+    @property
+    def highest_level(self) -> float:
+        """The highest level of a two-sided interval that the tails serve."""
+        return 1.0 - 2.0 * float(self.tails[-1])
+
+    def rows(self, count: Integers, dispersion: Floats, tail: float) -> Floats:
+        """Return each column's compressed quantiles beyond which a tail lies: columns × logits.
+
+        Beyond the ends of the grid dispersions, and fewer than two topics, have those of the end.
+        """
+        distinct, which = np.unique(np.maximum(count, self.sizes[0]), return_inverse=True)
+        slices = np.stack([_slice(self, size, tail) for size in distinct.tolist()])
+        grid = _dispersion_place(self.dispersions)
+        inside = np.clip(dispersion, self.dispersions[0], self.dispersions[-1])
+        place = np.interp(_dispersion_place(inside), grid, np.arange(len(grid), dtype=np.float64))
+        left = np.minimum(place.astype(np.int64), len(grid) - 2)
+        share = (place - left)[:, None]
+        rows: Floats = (1.0 - share) * slices[which, left] + share * slices[which, left + 1]
+        return rows
+
+
+@lru_cache(maxsize=512)
+def _slice(table: PivotQuantiles, size: int, tail: float) -> Floats:
+    """Return the quantiles of one size and tail: dispersions × logits.
+
+    Linear in 1/n, and at 0 those of the normal distribution; by these, too, tails are linear.
+    """
+    place = _normal_place(tail)
+    places = np.array([_normal_place(one) for one in table.tails.tolist()])
+    at_tail = _between(table.quantiles, places, place)
+    endless = np.full_like(at_tail[:1], place)
+    by_size = np.moveaxis(np.concatenate([endless, at_tail[::-1]]), 0, -1)
+    sizes = np.concatenate([[0.0], 1.0 / table.sizes[::-1]])
+    return np.ascontiguousarray(_between(by_size, sizes, 1.0 / size).T)
+
+
+@lru_cache(maxsize=1)
+def pivot_quantiles() -> PivotQuantiles:
+    """Return the table that the package ships."""
+    with np.load(TABLE) as table:
+        quantiles = table["quantiles"] / np.float64(STEPS)
+        coordinates = {name: table[name] for name in ("sizes", "logits", "dispersions", "tails")}
+    return PivotQuantiles(**coordinates, quantiles=quantiles)
+
+
+def _normal_place(tail: float) -> float:
+    """Return the compressed normal quantile beyond which a tail lies."""
+    return float(compress(np.array(-NormalDist().inv_cdf(tail))))
+
+
+def _dispersion_place(dispersion: Floats) -> Floats:
+    """Return nearly the logit, which would be infinite for a dispersion of 1."""
+    return logit(dispersion / _ABOVE_ONE)
+
+
+def _between(values: Floats, grid: Floats, place: float) -> Floats:
+    """Return values at a place on the grid of their last axis, linear between its points."""
+    right = int(np.clip(np.searchsorted(grid, place), 1, len(grid) - 1))
+    share = (place - grid[right - 1]) / (grid[right] - grid[right - 1])
+    between: Floats = (1.0 - share) * values[..., right - 1] + share * values[..., right]
+    return between

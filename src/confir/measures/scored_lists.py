@@ -1,0 +1,137 @@
+"""Whole lists and the scores that they have: what studies of unjudged and tied documents start from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from confir.arguments import as_function
+from confir.arrays import Floats
+from confir.data.experiment import Experiment, ReadingRules, as_experiment
+from confir.data.ranked_lists import RankedLists
+from confir.data.rankings import Rankings, stack_rankings
+from confir.data.scores import Scores
+from confir.errors import UnsupportedMethodError
+from confir.measures.binary import judged_share
+from confir.measures.evaluation import AnyMeasure, chosen_measures, evaluate, parse_measures
+from confir.measures.measure import Measure
+from confir.parallel import Progress
+
+# Returns why a measure of the catalogue cannot be used; nothing where it can.
+Objection = Callable[[Measure], str | None]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredLists:
+    """Lists, and their scores by measures of the catalogue.
+
+    Attributes
+    ----------
+    lists
+        The whole lists, of the runs and topics that have scores and perhaps of others.
+    scores
+        The scores; NaN where a run has none.
+    measures
+        The measures of the scores.
+    rules
+        How the lists were read, and the depth at which they are cut.
+    """
+
+    lists: RankedLists
+    scores: Scores
+    measures: tuple[Measure, ...]
+    rules: ReadingRules
+
+    @cached_property
+    def cut_lists(self) -> RankedLists:
+        """The lists, cut at the depth of the rules."""
+        return self.lists if self.rules.depth is None else self.lists.cut(self.rules.depth)
+
+    @cached_property
+    def rankings(self) -> Rankings:
+        """The judged documents of all runs, as the depth of the rules leaves them."""
+        return stack_rankings(self.cut_lists.rankings())
+
+    def scores_of(self, values: Sequence[Floats]) -> Scores:
+        """Return scores by each measure, given for all runs and topics of the lists, like the own.
+
+        Parameters
+        ----------
+        values
+            For each measure, runs × topics of the lists.
+        """
+        runs = [self.lists.runs.index(run) for run in self.scores.runs]
+        places = {topic: place for place, topic in enumerate(self.lists.qrels.topics)}
+        topics = [places[topic] for topic in self.scores.topics]
+        found = np.stack(values, axis=2)[np.ix_(runs, topics)].transpose(1, 0, 2)
+        return replace(self.scores, values=np.where(np.isnan(self.scores.values), np.nan, found))
+
+    def pool_depths(self, depth: int | None = None) -> tuple[int | None, ...]:
+        """Return for each measure how deep runs are looked at for documents that may be judged.
+
+        To the depth given, else to the measure's cutoff; None where that is all of the lists.
+        """
+        longest = int(self.cut_lists.depth.max(initial=1))
+        wanted = [depth or measure.cutoff for measure in self.measures]
+        return tuple(one if one is not None and one < longest else None for one in wanted)
+
+    def judged(self) -> Floats:
+        """Return the share judged of the first k documents, the mean over lists: runs × measures.
+
+        Of the whole lists for measures without cutoff.
+        """
+        present = self.rankings.present
+        shares = (judged_share(self.rankings, cutoff=one.cutoff)[:, :, 0] for one in self.measures)
+        return self.scores_of([np.where(present, share, np.nan) for share in shares]).mean()
+
+
+def read_scored_lists(
+    qrels: Any,
+    runs: Any,
+    measures: Any,
+    rules: ReadingRules,
+    objection: Objection,
+    progress: Progress | None = None,
+) -> ScoredLists:
+    """Return lists and scores of an experiment, or of what makes one.
+
+    Parameters
+    ----------
+    qrels, runs, measures, progress
+        As in `evaluate`.
+    rules
+        How to read qrels and runs.
+    objection
+        Why a measure cannot be used; raised before anything is read.
+    """
+    as_function("progress", progress)
+    experiment: Experiment = as_experiment(qrels, runs, rules)
+    parsed = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
+    wanted = usable_measures(parsed, objection)
+    lists = experiment.lists(progress)
+    return scored_lists(lists, evaluate(experiment, measures=wanted), experiment.rules, objection)
+
+
+def scored_lists(
+    lists: RankedLists, scores: Scores, rules: ReadingRules, objection: Objection
+) -> ScoredLists:
+    """Return lists with their scores; raise where a measure cannot be used."""
+    measures = usable_measures(parse_measures(scores.measures, rules.rel), objection)
+    return ScoredLists(lists, scores, measures, rules)
+
+
+def usable_measures(measures: Sequence[AnyMeasure], objection: Objection) -> tuple[Measure, ...]:
+    """Return the measures; raise where one of them cannot be used, with the reason."""
+    usable = []
+    for measure in measures:
+        reason: str | None = "it is not a measure of confir's catalogue"
+        if isinstance(measure, Measure):
+            reason = objection(measure)
+            usable.append(measure)
+        if reason is not None:
+            raise UnsupportedMethodError(f"{measure}: {reason}")
+    return tuple(usable)

@@ -1,0 +1,1 @@
+"""Which runs may be the best?"""

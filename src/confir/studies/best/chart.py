@@ -1,0 +1,61 @@
+"""Charts of the best run: how far each run is, and may be, above the best of the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from confir.report.charts import (
+    COLOURS,
+    INK,
+    import_altair,
+    names_best_first,
+    numbered,
+    panel_facet,
+    run_rows,
+    styled,
+    tooltips,
+)
+from confir.report.inline_records import inline_records
+from confir.report.numbers import percent, topics_text
+from confir.studies.best.best_runs import BestRuns
+
+_FIRST = "share of bootstrap samples of the topics in which it is first"
+
+
+def best_chart(best: BestRuns) -> Any:
+    """Return a chart of each run's mean less the best of the others, up to its limit.
+
+    One row per run, one panel per measure; runs outside of the confidence set are grey.
+    """
+    alt = import_altair()
+    records = best.to_records()
+    order = names_best_first([r for r in records if r["measure"] == best.measures[0]], "mean")
+    axis, step = run_rows(alt, order)
+    colour = alt.condition("datum.in_set", alt.value(COLOURS[0]), alt.value(INK))
+    data = inline_records(numbered(records, run=order, measure=best.measures))
+    base = alt.Chart(data).encode(
+        y=alt.Y("run_number:N", title=None, axis=axis),
+        color=colour,
+        tooltip=[
+            *tooltips("run:N", "measure:N", "topics:Q"),
+            *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "difference", "upper")),
+            alt.Tooltip("in_set:N", title="in the confidence set"),
+            alt.Tooltip("p:Q", format=".4f"),
+            alt.Tooltip("share_first:Q", format=".3f", title=_FIRST),
+        ],
+    )
+    title = f"mean less the best of the others, up to its {percent(best.level)} limit"
+    limits = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("difference:Q", title=title), x2=alt.X2("upper:Q")
+    )
+    points = base.mark_point(filled=True, size=50, opacity=1).encode(x=alt.X("difference:Q"))
+    zero = alt.Chart(data).mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.datum(0))
+    panels = (
+        alt.layer(zero, limits, points)
+        .properties(width=260, height=step)
+        .facet(facet=panel_facet(alt, "measure", best.measures), columns=2)
+    )
+    return styled(
+        panels,
+        f"{percent(best.level)} confidence set of the best run over {topics_text(best.topics)}: blue",
+    )

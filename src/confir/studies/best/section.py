@@ -1,0 +1,81 @@
+"""The best run in the report: the confidence set that its answer leads with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from confir.errors import counted
+from confir.report.contents import Contents, MeasureContents
+from confir.report.numbers import percent
+from confir.report.sections import Figure, Scope, Section, Sentence
+from confir.report.tables import Table
+from confir.studies.best.best_runs import BestRuns, best_of_pairs
+from confir.studies.best.chart import best_chart
+from confir.studies.best.run_pairs import pair_runs
+from confir.studies.best.table import best_sentence, best_table
+from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
+
+
+class Best(NamedTuple):
+    """The sets of the best run by level, and the ranking, which rests on the same pairs of runs.
+
+    ``level`` is the one asked for. The pairs are not kept: their replicates are large.
+    """
+
+    level: float
+    at: dict[float, BestRuns]
+    ranking: Ranking
+
+
+def _gather(scope: Scope) -> Best:
+    scope.require_runs("the best run")
+    settings = scope.settings
+    pairs = pair_runs(scope.scores, settings.replicates, settings.seed, what="best runs")
+    made = best_of_pairs(scope.scores, pairs, settings.levels)
+    ranking = ranking_of_pairs(scope.scores, pairs, settings.level)
+    return Best(settings.level, dict(zip(settings.levels, made, strict=True)), ranking)
+
+
+def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
+    for level in levels:
+        yield Figure("best", best_chart(contents["best"].at[level]), level, by_run=True)
+
+
+def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
+    best: Best = contents["best"]
+    yield "best", best_table(best.at[best.level])
+
+
+def _answer(contents: Contents) -> Iterator[Sentence]:
+    """Yield which runs may be the best, before all other sentences."""
+    first = contents.measures[0]
+    if first["best"] is None:
+        return
+    yield Sentence(5, f"{best_sentence(first['best'].at[contents.settings.level])}.")
+
+
+def _methods(contents: Contents) -> Iterator[Sentence]:
+    if contents.has("best"):
+        settings = contents.settings
+        yield Sentence(
+            25,
+            f"The {percent(settings.level)} confidence set of the best run is from one-sided "
+            "multiple comparisons with the best (Hsu 1984) by the studentised maximum over "
+            f"bootstrap samples of the topics ({counted(settings.replicates, 'replicate')}), "
+            "bounded by Bonferroni's t.",
+            ("Hsu1984",),
+        )
+
+
+SECTION: Section[MeasureContents] = Section(
+    by_measure=True,
+    gather=_gather,
+    anchor="best",
+    title="Best run",
+    heading="Which run is best?",
+    figures=_figures,
+    tables=_tables,
+    answer=_answer,
+    methods=_methods,
+)

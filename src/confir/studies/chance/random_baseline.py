@@ -1,0 +1,255 @@
+"""Is a score more than chance? The expected score of random rankings ([Bestgen2015])."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from confir.arguments import as_generator, as_integer
+from confir.arrays import Floats, Integers
+from confir.data.experiment import Experiment, ReadingRules, as_experiment
+from confir.data.formats.objects import as_qrels
+from confir.data.qrels import Qrels
+from confir.data.scores import Scores
+from confir.data.tables.score_objects import ScoresSource
+from confir.defaults import DRAWS
+from confir.errors import (
+    InvalidValueError,
+    TopicMismatchError,
+    UnsupportedMethodError,
+    counted,
+    enumerate_names,
+)
+from confir.measures.catalogue import (
+    DEFAULT_MEASURES,
+    as_rel,
+    canonical_name,
+    measure_name,
+    parse_measure,
+)
+from confir.measures.chance import (
+    MOST_DOCUMENTS,
+    CountsByGain,
+    chance_corrected,
+    check_collection,
+    expected_random_score,
+    random_score_variance,
+)
+from confir.measures.chance_tail import random_ap_tail
+from confir.measures.evaluation import as_scores, evaluate, parse_measures
+from confir.measures.measure import Measure
+from confir.parallel import run_in_threads
+from confir.resampling.topics import Rng
+from confir.studies.chance.chance import ALL_TOPICS, Chance, corrected_name
+
+
+def describe_chance(
+    documents: int,
+    relevant: int,
+    measures: Any = DEFAULT_MEASURES,
+    *,
+    depth: int | None = None,
+    rel: int = 1,
+) -> Chance:
+    """Return the expected score of a random ranking, given the number of relevant documents.
+
+    Parameters
+    ----------
+    documents, relevant
+        Number of documents, and of relevant ones.
+    measures
+        Names of measures that have an exact expectation.
+    depth
+        Length of the list; by default all documents are ranked.
+    rel
+        Lowest gain that counts as relevant: the gain of the relevant documents.
+    """
+    wanted = _measures(measures, rel)
+    documents = as_integer("documents", documents, highest=MOST_DOCUMENTS)
+    counts = {
+        as_rel(rel): np.array([as_integer("relevant", relevant, lowest=0, highest=MOST_DOCUMENTS)])
+    }
+    return _baseline((ALL_TOPICS,), wanted, documents, counts, depth)
+
+
+def compare_with_chance(
+    qrels: Experiment | Any,
+    scores: ScoresSource | None = None,
+    *,
+    documents: int,
+    measures: Any = None,
+    depth: int | None = None,
+    rel: int = 1,
+    draws: int = DRAWS,
+    rng: Rng = None,
+) -> Chance:
+    """Return the expected score of random rankings on each topic, and how runs compare.
+
+    Parameters
+    ----------
+    qrels
+        The judgements, as in `evaluate`; unjudged documents are not relevant. Or an `Experiment`,
+        whose runs are scored.
+    scores
+        The runs' scores, or anything that `as_scores` takes, from lists of at most ``depth``
+        documents.
+    documents
+        Number of documents in the collection.
+    measures
+        Names of measures with an exact expectation; by default those of the scores, else AP,
+        nDCG@10, P@10, RR and R@1000.
+    depth
+        Length of the random lists; by default all documents are ranked.
+    rel
+        Lowest gain that counts as relevant, for measures that do not name their own.
+    draws, rng
+        Random rankings per topic for the p-value of a run's AP, and seed or generator; with 0
+        draws there is no p-value.
+    """
+    as_integer("draws", draws, lowest=0)
+    documents = as_integer("documents", documents, highest=MOST_DOCUMENTS)
+    generator = as_generator(rng)
+    if isinstance(qrels, Experiment):
+        experiment = as_experiment(qrels, None, ReadingRules(rel, depth))
+        rel, depth = experiment.rules.rel, experiment.rules.depth
+        scores = evaluate(experiment, measures=measures) if scores is None else scores
+        qrels = experiment.qrels
+    qrels = as_qrels(qrels)
+    scores = None if scores is None else as_scores(scores)
+    wanted = _measures(DEFAULT_MEASURES if measures is None else measures, rel)
+    if scores is not None:
+        if measures is not None:
+            scores = scores.select(measure=_own_names(scores, measures))
+        wanted = [parse_measure(name, rel=rel) for name in scores.measures]
+    topics = qrels.topics if scores is None else scores.topics
+    counts = _relevant_by_gain(qrels, topics, documents)
+    baseline = _baseline(topics, wanted, documents, counts, depth)
+    if scores is None:
+        return baseline
+    values = chance_corrected(scores.values, baseline.expected[:, None])
+    p, low, high = _tails(baseline, wanted, scores, draws, generator)
+    # negative for scores below chance, so not bounded by [0, 1]
+    names = tuple(map(corrected_name, scores.measures))
+    return replace(
+        baseline,
+        measures=scores.measures,
+        scores=scores,
+        corrected=Scores(topics, scores.runs, names, values, bounded=False),
+        p=p,
+        p_low=low,
+        p_high=high,
+        draws=draws,
+    )
+
+
+def _measures(measures: Any, rel: int) -> list[Measure]:
+    """Return the measures of some names; only those of the catalogue have a known expectation."""
+    parsed = parse_measures(measures, rel)
+    for measure in parsed:
+        if not isinstance(measure, Measure):
+            raise UnsupportedMethodError(
+                f"the measure {measure} has no known expectation; expected measures such as AP"
+            )
+    return [measure for measure in parsed if isinstance(measure, Measure)]
+
+
+def _own_names(scores: Scores, measures: Any) -> list[str]:
+    """Return the names of measures as they are spelt in the scores."""
+    listed = (
+        measures if isinstance(measures, Sequence) and not isinstance(measures, str) else [measures]
+    )
+    names = [str(one) if isinstance(one, Measure) else measure_name(one) for one in listed]
+    return [name if name in scores.measures else canonical_name(name) for name in names]
+
+
+def _relevant_by_gain(qrels: Qrels, topics: Sequence[str], documents: int) -> dict[int, Integers]:
+    """Return the number of relevant documents of each gain on each topic."""
+    place = {topic: i for i, topic in enumerate(qrels.topics)}
+    unknown = [topic for topic in topics if topic not in place]
+    if unknown:
+        raise TopicMismatchError(
+            f"the scores have {counted(len(unknown), 'topic')} that the qrels lack "
+            f"({enumerate_names(unknown, 5)}); expected topics of the qrels"
+        )
+    rows = [place[topic] for topic in topics]
+    levels, counts = qrels.count_by_gain()
+    judged = counts.sum(axis=1)[rows]
+    if len(judged) and judged.max() > documents:
+        worst = int(judged.argmax())
+        raise InvalidValueError(
+            f"topic {topics[worst]!r} has {judged[worst]} judged documents, more than the "
+            f"{documents} documents of the collection"
+        )
+    return {
+        int(level): counts[rows, column]
+        for column, level in enumerate(levels.tolist())
+        if level >= 1
+    }
+
+
+def _baseline(
+    topics: tuple[str, ...],
+    measures: Sequence[Measure],
+    documents: int,
+    counts: CountsByGain,
+    depth: int | None,
+) -> Chance:
+    """Return expectations and standard deviations of random rankings, by topic and measure."""
+    if not counts:  # no topic has a relevant document
+        counts = {1: np.zeros(len(topics), np.int64)}
+    if depth is not None:
+        depth = as_integer("depth", depth, highest=MOST_DOCUMENTS)
+    collection = check_collection(documents, counts, depth)
+    relevant = [collection.relevant(measure.lowest_gain) for measure in measures]
+    expected = [expected_random_score(measure, documents, counts, depth) for measure in measures]
+    variance = [random_score_variance(measure, documents, counts, depth) for measure in measures]
+    return Chance(
+        topics=topics,
+        measures=tuple(str(measure) for measure in measures),
+        documents=documents,
+        depth=documents if depth is None else depth,
+        relevant=np.stack(relevant, axis=1).astype(np.int64),
+        expected=np.stack(expected, axis=1),
+        sd=np.sqrt(np.stack(variance, axis=1)),
+    )
+
+
+def _tails(
+    baseline: Chance,
+    measures: Sequence[Measure],
+    scores: Scores,
+    draws: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats, Floats]:
+    """Return the probability that a random ranking has at least each AP, with limits of its error.
+
+    Every topic has its own generator: topics are independent, whatever the number of threads.
+    """
+    p, low, high = (np.full(scores.values.shape, np.nan) for _ in range(3))
+    if draws == 0:
+        return p, low, high
+    generators = rng.spawn(len(scores.topics))
+
+    def task(topic: int) -> None:
+        for place, measure in enumerate(measures):
+            if measure.definition.name != "AP":
+                continue
+            depth = (
+                baseline.depth if measure.cutoff is None else min(baseline.depth, measure.cutoff)
+            )
+            tail = random_ap_tail(
+                baseline.documents,
+                int(baseline.relevant[topic, place]),
+                scores.values[topic, :, place],
+                depth,
+                draws=draws,
+                rng=generators[topic],
+            )
+            for table, values in zip((p, low, high), tail, strict=True):
+                table[topic, :, place] = values
+
+    run_in_threads(task, range(len(scores.topics)))
+    return p, low, high

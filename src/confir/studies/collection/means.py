@@ -1,0 +1,194 @@
+"""How much would a mean change with another collection of the same kind? ([Cormack2006] §8)
+
+MAP, logit MAP and geometric MAP: by the bootstrap of the mean, over new topics as well, or from the
+standard deviations of the single topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from confir.arguments import as_choices, as_flag, as_level
+from confir.arrays import Floats, Integers
+from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.defaults import LEVEL, LOGIT_EPSILON
+from confir.intervals.catalogue import DEFAULT_SCORE_METHOD
+from confir.intervals.documents import linear_interval, normal_quantile
+from confir.intervals.interval import Limits
+from confir.measures.summary import SUMMARIES
+from confir.resampling.document_replicates import DocumentReplicates, transform_of
+from confir.resampling.variance_components import mean_over_topics
+from confir.studies.collection.topics import check_request, topic_intervals
+
+
+class MeanMethod(NamedTuple):
+    """How the interval of a mean over topics is computed.
+
+    Attributes
+    ----------
+    by_topic
+        Whether the standard deviations of the topics' logits, small-R corrected, are combined;
+        otherwise that of the mean itself is used.
+    with_topics
+        Whether topics vary as well as documents.
+    """
+
+    by_topic: bool = False
+    with_topics: bool = False
+
+
+MEAN_METHODS = {
+    "bootstrap": MeanMethod(),
+    "parametric": MeanMethod(by_topic=True),
+    "bootstrap-with-topics": MeanMethod(with_topics=True),
+}
+DEFAULT_MEAN_METHODS = ("bootstrap",)
+MEAN_SUMMARIES = ("mean", "logit-mean", "geometric-mean")
+
+
+@result
+class CollectionMeans(Result):
+    """Means over topics with intervals over collections.
+
+    Attributes
+    ----------
+    runs, measures, summaries, methods
+        Names.
+    mean
+        Runs × measures × summaries; the logit mean stays on the logit scale.
+    low, high
+        Limits, not clipped: methods × runs × measures × summaries.
+    topics
+        Number of topics of each mean: runs × measures.
+    level, replicates
+        Confidence level and number of replicates.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    summaries: tuple[str, ...] = axis("summary")
+    methods: tuple[str, ...] = axis("method")
+    mean: Floats = over("run", "measure", "summary")
+    low: Floats = over("method", "run", "measure", "summary")
+    high: Floats = over("method", "run", "measure", "summary")
+    topics: Integers = over("run", "measure")
+    level: float = constant()
+    replicates: int
+
+    record_columns = (
+        "run",
+        "measure",
+        "summary",
+        "topics",
+        "mean",
+        "low",
+        "high",
+        "level",
+        "method",
+    )
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield the limits, clipped to [0, 1] unless they are logits."""
+        logits = np.array(self.summaries) == "logit-mean"
+        along = ("method", "run", "measure", "summary")
+        yield Variable("low", along, np.where(~logits & (self.low < 0.0), 0.0, self.low))
+        yield Variable("high", along, np.where(~logits & (self.high > 1.0), 1.0, self.high))
+
+
+def summarise_means(
+    sample: DocumentReplicates,
+    *,
+    level: float = LEVEL,
+    methods: Sequence[str] = DEFAULT_MEAN_METHODS,
+    summaries: Sequence[str] = MEAN_SUMMARIES,
+    small_r: bool = True,
+    epsilon: float = LOGIT_EPSILON,
+) -> CollectionMeans:
+    """Return means over topics with their intervals over collections ([Cormack2006] §8).
+
+    Parameters
+    ----------
+    sample
+        What `resample_documents` returns.
+    level
+        Confidence level.
+    methods
+        One name or several: "bootstrap" uses the standard deviation of the mean over collections,
+        "parametric" combines those of the topics' logits, "bootstrap-with-topics" lets topics vary
+        as well.
+    summaries
+        Names in SUMMARIES: MAP is "mean", L-MAP "logit-mean", GMAP "geometric-mean".
+    small_r, epsilon
+        As in `summarise_topics`.
+    """
+    check_request(sample, epsilon)
+    as_flag("small_r", small_r)
+    level = as_level(level)
+    methods = as_choices("methods", methods, MEAN_METHODS, "method for means")
+    chosen = [MEAN_METHODS[name] for name in methods]
+    summaries = as_choices("summaries", summaries, SUMMARIES, "summary")
+    estimates, limits = [], []
+    for m, measure in enumerate(sample.measures):
+        if any(method.by_topic for method in chosen):
+            logit_sd = topic_intervals(
+                sample, measure, level, DEFAULT_SCORE_METHOD, small_r, epsilon
+            ).logit_sd
+        for summary in summaries:
+            forward, back = transform_of(summary, epsilon), SUMMARIES[summary].back
+            estimates.append(back(mean_over_topics(forward(sample.estimates(m)).T)))
+            for method in chosen:
+                low, high = (
+                    _parametric_limits(sample.estimates(m), logit_sd, summary, level, epsilon)
+                    if method.by_topic
+                    else linear_interval(
+                        sample.summary_distribution(
+                            measure,
+                            summary,
+                            with_topics=method.with_topics,
+                            epsilon=epsilon,
+                        ),
+                        level,
+                    )
+                )
+                limits.append((back(low), back(high)))
+    shape = (len(sample.measures), len(summaries), len(methods), 2, len(sample.runs))
+    ends = np.array(limits).reshape(shape).transpose(3, 2, 4, 0, 1)
+    mean = np.array(estimates).reshape(len(sample.measures), len(summaries), -1)
+    return CollectionMeans(
+        runs=sample.runs,
+        measures=sample.measures,
+        summaries=tuple(summaries),
+        methods=tuple(methods),
+        mean=mean.transpose(2, 0, 1),
+        low=ends[0],
+        high=ends[1],
+        topics=sample.scores.topic_counts(),
+        level=level,
+        replicates=sample.replicates,
+    )
+
+
+def _parametric_limits(
+    score: Floats, logit_sd: Floats, summary: str, level: float, epsilon: float
+) -> Limits:
+    """Return ``mean ± z · √(Σ (w_t σ_t)²) / T``, w_t the derivative of the mean's term by the logit.
+
+    ``s - s²`` for the mean, 1 for the logit mean, ``1 - s`` for the mean of ln s. A score in [0, 1]
+    of mean s has a standard deviation of at most ``√(s - s²)``, the cap for wide logits.
+    """
+    weights = {
+        "mean": score - score**2,
+        "logit-mean": np.ones_like(score),
+        "geometric-mean": 1.0 - score,
+    }
+    sd = weights[summary] * logit_sd
+    if summary == "mean":
+        sd = np.minimum(sd, np.sqrt(weights[summary]))
+    variance = np.nansum(np.square(sd), axis=1)
+    topics = (~np.isnan(score)).sum(axis=1)
+    half = normal_quantile(level) * np.sqrt(variance) / topics
+    mean = mean_over_topics(transform_of(summary, epsilon)(score).T)
+    return Limits(mean - half, mean + half)

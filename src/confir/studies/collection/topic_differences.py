@@ -1,0 +1,135 @@
+"""On which topics would one run be better than another on other collections?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from confir.arguments import as_level
+from confir.arrays import Floats, Integers
+from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.defaults import LEVEL, LOGIT_EPSILON
+from confir.errors import InvalidValueError
+from confir.intervals.documents import normal_quantile
+from confir.resampling.document_replicates import DocumentReplicates, transform_of
+from confir.resampling.variance_components import spread
+from confir.studies.collection.differences import (
+    VARIANTS,
+    Variant,
+    identical_runs,
+    judge,
+    topic_differences,
+    two_sided_p,
+)
+from confir.studies.collection.topics import check_request, summarise_topics
+from confir.studies.comparison.verdicts import Words
+
+
+@result
+class CollectionTopicDifferences(Result):
+    """Differences on each topic, over collections: arrays are variants × topics × runs × measures.
+
+    Attributes
+    ----------
+    runs, baseline, topics, measures, variants
+        Names; the summary of a variant determines whether scores or logits are subtracted.
+    difference, sd
+        The difference, and its standard deviation over replicates.
+    low, high
+        Its interval; NaN for a constant difference.
+    verdict
+        better, worse, identical (runs with equal scores on every topic) or inconclusive, for each
+        topic by itself.
+    level
+        Confidence level.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    baseline: str = constant()
+    topics: tuple[str, ...] = axis("topic")
+    measures: tuple[str, ...] = axis("measure")
+    variants: tuple[Variant, ...] = axis("variant")
+    difference: Floats = over("variant", "topic", "run", "measure")
+    sd: Floats = over("variant", "topic", "run", "measure")
+    low: Floats = over("variant", "topic", "run", "measure")
+    high: Floats = over("variant", "topic", "run", "measure")
+    verdict: Words = over("variant", "topic", "run", "measure")
+    level: float = constant()
+
+    label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"variant": Variant._fields}
+    row_order = ("measure", "run", "topic", "variant")
+    record_columns = (
+        "measure",
+        "baseline",
+        "run",
+        "topic",
+        "scale",
+        "difference",
+        "low",
+        "high",
+        "level",
+        "verdict",
+        "pairing",
+    )
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield the scale on which scores are subtracted."""
+        logits = [variant.summary == "logit-mean" for variant in self.variants]
+        yield Variable("scale", ("variant",), np.where(logits, "logit", "score"))
+
+    def rows(self) -> Integers:
+        """Return the rows that have a difference."""
+        return np.flatnonzero(~np.isnan(self.difference.transpose(3, 2, 1, 0)))
+
+
+def compare_topics_on_collection(
+    sample: DocumentReplicates,
+    baseline: str,
+    *,
+    level: float = LEVEL,
+    variants: Sequence[Variant] = VARIANTS[:4],
+    epsilon: float = LOGIT_EPSILON,
+) -> CollectionTopicDifferences:
+    """Return each topic's difference from the baseline, with its interval over collections.
+
+    Independent differences of logits use the small-R corrected standard deviations; parameters as
+    in `compare_on_collection`.
+    """
+    check_request(sample, epsilon)
+    level = as_level(level)
+    if any(variant.with_topics for variant in variants):
+        raise InvalidValueError(
+            "the difference on a single topic cannot vary over topics; leave out with_topics"
+        )
+    shape = (len(variants), len(sample.measures), len(sample.runs) - 1, len(sample.topics))
+    d, sd = np.empty((2, *shape))
+    other = sample.run_place(baseline)
+    corrected = summarise_topics(sample, level=level, epsilon=epsilon).logit_sd.T
+    for v, (summary, pairing, _) in enumerate(variants):
+        forward = transform_of(summary, epsilon)
+        for m, measure in enumerate(sample.measures):
+            d[v, m] = topic_differences(sample, measure, baseline, summary, epsilon)
+            if pairing == "paired":
+                values = forward(sample.values[m])
+                sd[v, m] = spread(np.delete(values, other, axis=0) - values[other])
+            else:
+                alone = corrected[m] if summary == "logit-mean" else spread(sample.values[m])
+                sd[v, m] = np.hypot(np.delete(alone, other, axis=0), alone[other])
+    half = np.where(sd > 0, normal_quantile(level) * sd, np.nan)
+    identical = np.broadcast_to(identical_runs(sample, baseline)[:, :, None], shape)
+    p = two_sided_p(d, sd, np.full(shape, np.inf))
+    return CollectionTopicDifferences(
+        runs=tuple(run for run in sample.runs if run != baseline),
+        baseline=baseline,
+        topics=sample.topics,
+        measures=sample.measures,
+        variants=tuple(variants),
+        difference=d.transpose(0, 3, 2, 1),
+        sd=sd.transpose(0, 3, 2, 1),
+        low=(d - half).transpose(0, 3, 2, 1),
+        high=(d + half).transpose(0, 3, 2, 1),
+        verdict=judge(d, half, p, level, identical).transpose(0, 3, 2, 1),
+        level=level,
+    )

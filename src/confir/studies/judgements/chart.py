@@ -1,0 +1,245 @@
+"""Charts of judges: means by one against means by the other, gains of runs, and confusion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from confir.data.result import Record
+from confir.report.charts import (
+    COLOURS,
+    INK,
+    import_altair,
+    names_best_first,
+    numbered,
+    panel_facet,
+    run_rows,
+    styled,
+    tooltips,
+)
+from confir.report.inline_records import inline_records
+from confir.report.label_places import LONGEST_NAME, place_labels
+from confir.report.numbers import percent, share_text
+from confir.studies.comparison.verdicts import INCONCLUSIVE
+from confir.studies.judgements.grade_agreement import GradeConfusion
+from confir.studies.judgements.judge_effects import GAINS, LOSES, JudgedRuns
+from confir.studies.judgements.judgement_comparison import JudgementComparison
+
+# A panel as narrow as a telephone shows it, in pixels: where names fit here, they fit everywhere.
+_PANEL = (240.0, 240.0)
+_SIZE = 320
+# Beyond the outermost limits, a share of the axis is left free.
+_ROOM = 0.04
+# More names than this in a panel are too many to read.
+_NAMES_SHOWN = 12
+
+_EFFECTS = (GAINS, LOSES, INCONCLUSIVE)
+_EFFECT_COLOURS = (COLOURS[1], COLOURS[0], INK)
+
+
+def judgement_chart(comparison: JudgementComparison) -> Any:
+    """Return the means of runs by a judge against those by the reference, with intervals.
+
+    On the diagonal, both give the same mean; runs far from the trend of the others gain or lose.
+    """
+    alt = import_altair()
+    runs = comparison.runs
+    panels = [
+        _panel(alt, _records_of(runs, pair, measure), pair, measure)
+        for pair in runs.pairs
+        for measure in runs.measures
+    ]
+    title = f"Means of the runs by two judges, with {percent(runs.level)} intervals"
+    return styled(alt.concat(*panels, columns=2), f"{title}; dashed: equal means")
+
+
+def _records_of(runs: JudgedRuns, pair: tuple[str, str], measure: str) -> list[Record]:
+    return [
+        record
+        for record in runs.to_records()
+        if (record["reference"], record["judge"], record["measure"]) == (*pair, measure)
+    ]
+
+
+def _panel(alt: Any, records: list[Record], pair: tuple[str, str], measure: str) -> Any:
+    """Return the means by two judges: points with intervals, and the diagonal."""
+    ends = _extent(records)
+    scale = alt.Scale(domain=ends, nice=False, zero=False)
+    diagonal = (
+        alt.Chart(inline_records([{"both": end} for end in ends]))
+        .mark_line(color=INK, strokeDash=[4, 4], strokeWidth=1)
+        .encode(x=alt.X("both:Q"), y=alt.Y("both:Q"))
+    )
+    base = alt.Chart(inline_records(_labelled(records, ends))).encode(
+        color=alt.Color(
+            "effect:N",
+            scale=alt.Scale(domain=list(_EFFECTS), range=list(_EFFECT_COLOURS)),
+            legend=alt.Legend(
+                title="beyond the bias of all runs", orient="bottom", symbolOpacity=1
+            ),
+        )
+    )
+    across = alt.X("reference_mean:Q", title=[f"{measure} by {pair[0]}"], scale=scale)
+    up = alt.Y("judge_mean:Q", title=[f"{measure} by {pair[1]}"], scale=scale)
+    limits = [
+        base.mark_rule(opacity=0.3).encode(
+            x=alt.X("reference_low:Q", scale=scale), x2=alt.X2("reference_high:Q"), y=up
+        ),
+        base.mark_rule(opacity=0.3).encode(
+            x=across, y=alt.Y("judge_low:Q", scale=scale), y2=alt.Y2("judge_high:Q")
+        ),
+    ]
+    told = ("run:N", "reference_mean:Q", "judge_mean:Q", "bias:Q", "bias_low:Q", "bias_high:Q")
+    points = base.mark_point(filled=True, size=45, opacity=0.9).encode(
+        x=across,
+        y=up,
+        tooltip=tooltips(*told, "gain:Q", "gain_low:Q", "gain_high:Q", "effect:N"),
+    )
+    beside = base.transform_filter("datum.label != ''").encode(
+        x=alt.X("label_x:Q", scale=scale), y=alt.Y("label_y:Q", scale=scale)
+    )
+    threads = beside.mark_rule(strokeWidth=0.7).encode(
+        x2=alt.X2("reference_mean:Q"), y2=alt.Y2("judge_mean:Q"), color=alt.value(INK)
+    )
+    written = [
+        beside.transform_filter(f"datum.align == '{align}'")
+        .mark_text(align=align, fontSize=10, limit=LONGEST_NAME)
+        .encode(text=alt.Text("label:N"))
+        for align in ("left", "right", "center")
+    ]
+    return alt.layer(diagonal, *limits, threads, points, *written).properties(
+        width=_SIZE, height=_SIZE
+    )
+
+
+def _extent(records: Sequence[Record]) -> list[float]:
+    """Return the ends of both axes: all limits of both judges, and a little room."""
+    fields = [
+        f"{judge}_{end}" for judge in ("reference", "judge") for end in ("mean", "low", "high")
+    ]
+    values = [record[field] for record in records for field in fields]
+    known = [value for value in values if math.isfinite(value)] or [0.0]
+    room = _ROOM * (max(known) - min(known)) or 0.5
+    return [min(known) - room, max(known) + room]
+
+
+def _labelled(records: list[Record], ends: list[float]) -> list[Record]:
+    """Return records with labels where there is room: runs that gain or lose most come first."""
+    low, high = ends
+    span = high - low
+
+    def pixels(record: Record) -> tuple[float, float]:
+        return (
+            (record["reference_mean"] - low) / span * _PANEL[0],
+            (record["judge_mean"] - low) / span * _PANEL[1],
+        )
+
+    order = sorted(range(len(records)), key=lambda n: -abs(records[n]["gain"]))
+    named = {
+        n: records[n]["run"]
+        for n in order
+        if len(records) <= _NAMES_SHOWN or records[n]["effect"] != INCONCLUSIVE
+    }
+    chosen = dict(list(named.items())[:_NAMES_SHOWN])
+    places = place_labels([pixels(record) for record in records], chosen, _PANEL)
+    none = {"label": "", "label_x": None, "label_y": None, "align": "left"}
+    return [
+        record
+        | (
+            {
+                "label": chosen[n],
+                "label_x": low + places[n].x / _PANEL[0] * span,
+                "label_y": low + places[n].y / _PANEL[1] * span,
+                "align": places[n].align,
+            }
+            if n in places
+            else none
+        )
+        for n, record in enumerate(records)
+    ]
+
+
+def gain_chart(runs: JudgedRuns) -> Any:
+    """Return what each run gains from a judge, with simultaneous intervals: one row per run."""
+    alt = import_altair()
+    records = [
+        record | {"panel": _panel_name(record, runs), "zero": 0.0} for record in runs.to_records()
+    ]
+    panels = tuple(dict.fromkeys(record["panel"] for record in records))
+    order = names_best_first([one for one in records if one["panel"] == panels[0]], "gain")
+    axis, step = run_rows(alt, order)
+    plain = alt.Chart(inline_records(numbered(records, run=order, panel=panels)))
+    base = plain.encode(
+        y=alt.Y("run_number:N", title=None, axis=axis),
+        color=alt.Color(
+            "effect:N",
+            scale=alt.Scale(domain=list(_EFFECTS), range=list(_EFFECT_COLOURS)),
+            legend=alt.Legend(title=None, orient="bottom"),
+        ),
+        tooltip=tooltips("run:N", "gain:Q", "gain_low:Q", "gain_high:Q", "bias:Q", "effect:N"),
+    )
+    title = f"gain with simultaneous {percent(runs.level)} interval"
+    limits = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("gain_low:Q", title=title), x2=alt.X2("gain_high:Q")
+    )
+    dots = base.mark_point(filled=True, size=45, opacity=1).encode(x=alt.X("gain:Q"))
+    zero = plain.mark_rule(color=INK).encode(x=alt.X("zero:Q"))
+    drawn = alt.layer(zero, limits, dots).properties(width=260, height=step)
+    facet = panel_facet(alt, "panel", panels)
+    return styled(
+        drawn.facet(facet=facet, columns=2), "Bias of each run beyond the mean bias of all runs"
+    )
+
+
+def _panel_name(record: Record, runs: JudgedRuns) -> str:
+    judges = f"{record['judge']}, reference {record['reference']}"
+    return f"{record['measure']}: {judges}" if len(runs.measures) > 1 else judges
+
+
+def confusion_chart(confusion: GradeConfusion) -> Any:
+    """Return how often judges gave which grades: a square per pair of grades."""
+    alt = import_altair()
+    totals = confusion.documents.sum(axis=2).tolist()
+    place = {pair: n for n, pair in enumerate(confusion.pairs)}
+    rows = {grade: n for n, grade in enumerate(confusion.reference_grades)}
+    records = []
+    for record in confusion.to_records():
+        pair = record["reference"], record["judge"]
+        total = totals[place[pair]][rows[record["reference_grade"]]]
+        share = record["documents"] / total if total else math.nan
+        records.append(
+            record | {"panel": ", ".join(pair), "share": share, "text": share_text(share, 0)}
+        )
+    panels = [", ".join(pair) for pair in confusion.pairs]
+    base = alt.Chart(inline_records(numbered(records, panel=panels))).encode(
+        x=alt.X(
+            "judge_grade:O", title="grade by the judge", axis=alt.Axis(labelAngle=0, grid=False)
+        ),
+        y=alt.Y(
+            "reference_grade:O",
+            title="grade by the reference",
+            sort="descending",
+            axis=alt.Axis(grid=False),
+        ),
+    )
+    squares = base.mark_rect().encode(
+        color=alt.Color(
+            "share:Q",
+            scale=alt.Scale(domain=[0, 1], range=["#ffffff", COLOURS[0]], interpolate="rgb"),
+            legend=None,
+        ),
+        tooltip=tooltips(
+            "reference:N", "judge:N", "reference_grade:O", "judge_grade:O", "documents:Q"
+        ),
+    )
+    texts = base.mark_text(fontSize=11).encode(
+        text=alt.Text("text:N"),
+        color=alt.condition("datum.share > 0.6", alt.value("white"), alt.value("#222")),
+    )
+    drawn = alt.layer(squares, texts).properties(width=220, height=220)
+    facet = panel_facet(alt, "panel", panels)
+    return styled(
+        drawn.facet(facet=facet, columns=2),
+        "Grades of the judge, as shares of each reference grade",
+    )

@@ -1,0 +1,294 @@
+"""Do judges give the same grades? Confusion, Cohen's κ and Krippendorff's α.
+
+Documents of one topic are judged alike or unlike together: replicates draw whole topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from confir.arguments import as_generator, as_level
+from confir.arrays import Floats, Integers
+from confir.data.result import Result, axis, constant, over, result
+from confir.defaults import LEVEL, REPLICATES
+from confir.errors import InvalidValueError, TopicMismatchError
+from confir.intervals.interval import Limits
+from confir.intervals.standard import T
+from confir.order import TIE
+from confir.resampling.moments import jackknife_distribution
+from confir.resampling.topics import Rng, check_replicates, topic_weights
+from confir.resampling.variance_components import mean_over_topics, spread
+from confir.studies.judgements.judges import GradeMap, Judges, gather_judges
+
+PAIR_PARTS: Mapping[str, tuple[str, ...]] = {"judge_pair": ("reference", "judge")}
+
+
+@result
+class GradeConfusion(Result):
+    """How often two judges gave which grades to the same document.
+
+    Attributes
+    ----------
+    pairs
+        The two judges of each pair.
+    reference_grades, judge_grades
+        The grades of the common scale, ascending.
+    documents
+        Documents of each grade by the one and the other: pairs × grades × grades.
+    """
+
+    pairs: tuple[tuple[str, str], ...] = axis("judge_pair")
+    reference_grades: tuple[int, ...] = axis("reference_grade")
+    judge_grades: tuple[int, ...] = axis("judge_grade")
+    documents: Integers = over("judge_pair", "reference_grade", "judge_grade")
+
+    label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = PAIR_PARTS
+
+    @property
+    def specific_agreement(self) -> Floats:
+        """Share of the judgements of a grade that the other judge shares: pairs × grades.
+
+        Twice the documents that both give the grade, over the judgements that give it ([Dice1945]).
+        """
+        both = np.diagonal(self.documents, axis1=1, axis2=2)
+        given = self.documents.sum(axis=1) + self.documents.sum(axis=2)
+        unused: Floats = np.full(both.shape, np.nan)
+        agreed: Floats = np.divide(2.0 * both, given, out=unused, where=given > 0)
+        return agreed
+
+
+@result
+class GradeAgreement(Result):
+    """How far judges agree on the grades of the documents that both judged: arrays are by pair.
+
+    Attributes
+    ----------
+    pairs
+        The two judges of each pair: a reference, and the judge that is compared with it.
+    topics
+        Topics that all judges have.
+    documents, only_reference, only_judge
+        Documents that both, or one of them alone, judged.
+    same_grade
+        Share of the documents to which both give the same grade.
+    kappa, weighted_kappa
+        Cohen's κ, unweighted and with quadratic weights of the grades' ranks, with limits.
+    krippendorff_alpha
+        Krippendorff's α for ordinal grades, with limits.
+    joint_alpha, joint_low, joint_high
+        The same of all judges together, over the documents that two or more of them judged.
+    confusion
+        The grades of both judges.
+    level
+        Confidence level of the limits.
+    """
+
+    pairs: tuple[tuple[str, str], ...] = axis("judge_pair")
+    topics: int = constant()
+    documents: Integers = over("judge_pair")
+    only_reference: Integers = over("judge_pair")
+    only_judge: Integers = over("judge_pair")
+    same_grade: Floats = over("judge_pair")
+    kappa: Floats = over("judge_pair")
+    kappa_low: Floats = over("judge_pair")
+    kappa_high: Floats = over("judge_pair")
+    weighted_kappa: Floats = over("judge_pair")
+    weighted_kappa_low: Floats = over("judge_pair")
+    weighted_kappa_high: Floats = over("judge_pair")
+    krippendorff_alpha: Floats = over("judge_pair")
+    krippendorff_alpha_low: Floats = over("judge_pair")
+    krippendorff_alpha_high: Floats = over("judge_pair")
+    joint_alpha: float
+    joint_low: float
+    joint_high: float
+    confusion: GradeConfusion
+    level: float = constant()
+
+    label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = PAIR_PARTS
+
+
+def measure_agreement(
+    judges: Any,
+    *,
+    grades: Sequence[int] | None = None,
+    grade_maps: Mapping[str, GradeMap] | None = None,
+    level: float = LEVEL,
+    replicates: int = REPLICATES,
+    rng: Rng = None,
+) -> GradeAgreement:
+    """Return how far judges agree on the grades of documents, with intervals over topics.
+
+    Parameters
+    ----------
+    judges, grades, grade_maps
+        As in `compare_judgements`.
+    level, replicates, rng
+        Confidence level; number of replicates, and seed or generator.
+    """
+    level = as_level(level)
+    check_replicates(replicates)
+    found = gather_judges(judges, grades=grades, grade_maps=grade_maps)
+    weights = judge_weights(found, replicates, as_generator(rng))
+    return agreement_of(found, weights, level)
+
+
+def judge_weights(judges: Judges, replicates: int, rng: np.random.Generator) -> Floats:
+    """Return replicate weights of the topics; raise where there are too few to resample."""
+    if len(judges.topics) < 2:
+        raise InvalidValueError(
+            "the judges have one topic in common; intervals over topics need at least 2"
+        )
+    return topic_weights(len(judges.topics), replicates, rng)
+
+
+def agreement_of(judges: Judges, weights: Floats, level: float) -> GradeAgreement:
+    """Return the agreement of judges, with limits from replicate weights of the topics."""
+    topic, grades = judges.graded_documents()
+    shared = [_shared(judges, grades, a, b) for a, b in judges.pairs]
+    size, topics = len(judges.grades), len(judges.topics)
+    confusions = [
+        count_grades(topic[both], grades[both, a], grades[both, b], topics, size)
+        for both, (a, b) in zip(shared, judges.pairs, strict=True)
+    ]
+    coincidences = [one + one.transpose(0, 2, 1) for one in confusions]
+    joint = _joint_coincidences(topic, grades, topics, size)
+
+    def statistic(drawn: Floats) -> Floats:
+        columns = [cohen_kappa(_drawn(drawn, one), power=0) for one in confusions]
+        columns += [cohen_kappa(_drawn(drawn, one), power=2) for one in confusions]
+        columns += [ordinal_alpha(_drawn(drawn, one)) for one in (*coincidences, joint)]
+        return np.stack(columns, axis=1)
+
+    estimate, limits = resampled_limits(statistic, weights, 3 * len(shared) + 1, level)
+    parts = [
+        (estimate[place], limits.low[place], limits.high[place])
+        for place in np.split(np.arange(3 * len(shared)), 3)
+    ]
+    (kappa, weighted, alpha) = parts
+    total = np.array([one.sum(axis=0) for one in confusions]).astype(np.int64)
+    count = total.sum(axis=(1, 2))
+    judged = (grades >= 0).sum(axis=0)
+    return GradeAgreement(
+        judges.pair_names,
+        topics,
+        count,
+        np.array([judged[a] for a, _ in judges.pairs]) - count,
+        np.array([judged[b] for _, b in judges.pairs]) - count,
+        np.trace(total, axis1=1, axis2=2) / count,
+        *kappa,
+        *weighted,
+        *alpha,
+        float(estimate[-1]),
+        float(limits.low[-1]),
+        float(limits.high[-1]),
+        GradeConfusion(judges.pair_names, judges.grades, judges.grades, total),
+        level,
+    )
+
+
+def resampled_limits(
+    statistic: Callable[[Floats], Floats], weights: Floats, columns: int, level: float
+) -> tuple[Floats, Limits]:
+    """Return a coefficient of weighted topics and its limits in [-1, 1], by column.
+
+    Student's interval around the estimate less its bias by the bootstrap: samples order runs less
+    alike than all topics would, and percentiles of replicates add the same error once more. The
+    standard error is the larger of jackknife's and bootstrap's. (docs/judges.md has the measured
+    coverage.) NaN where the coefficient is undefined, or the same in all replicates.
+    """
+    labels = (("judges", "agreement"),) * columns
+    support = np.zeros(columns, np.bool_)
+    found = jackknife_distribution(statistic, weights.shape[1], weights, labels, support)
+    replicates = found.require("replicates")
+    bias = mean_over_topics(replicates) - found.estimate
+    se = np.fmax(found.require("se"), spread(replicates.T))
+    low, high = T.compute(replace(found, estimate=found.estimate - bias, se=se), level)
+    inside = Limits(
+        np.clip(np.minimum(low, found.estimate), -1.0, 1.0),
+        np.clip(np.maximum(high, found.estimate), -1.0, 1.0),
+    )
+    return found.estimate, Limits(*(np.where(se > TIE, one, np.nan) for one in inside))
+
+
+def _shared(judges: Judges, grades: Integers, first: int, second: int) -> Any:
+    """Return which documents two judges have both judged; raise where there is none."""
+    both = (grades[:, first] >= 0) & (grades[:, second] >= 0)
+    if not both.any():
+        raise TopicMismatchError(
+            f"the judges {judges.names[first]} and {judges.names[second]} have no judged document "
+            "in common, although they have topics in common; expected judgements of the same "
+            "documents"
+        )
+    return both
+
+
+def count_grades(
+    topic: Integers, first: Integers, second: Integers, topics: int, size: int
+) -> Floats:
+    """Return how often two judges gave which grades: topics × grades × grades."""
+    cells = np.ravel_multi_index((topic, first, second), (topics, size, size))
+    counts = np.bincount(cells, minlength=topics * size * size)
+    return counts.reshape(topics, size, size).astype(np.float64)
+
+
+def _joint_coincidences(topic: Integers, grades: Integers, topics: int, size: int) -> Floats:
+    """Return how often grades meet in a document, by topic: each counts 1 in all of its pairs."""
+    judged = grades >= 0
+    others = judged.sum(axis=1) - 1
+    total = np.zeros((topics, size, size))
+    for first in range(grades.shape[1]):
+        for second in range(first):
+            both = judged[:, first] & judged[:, second]
+            places = topic[both], grades[both, first], grades[both, second]
+            cells = np.ravel_multi_index(places, total.shape)
+            share = np.bincount(cells, weights=1.0 / others[both], minlength=total.size)
+            total += share.reshape(total.shape)
+    return total + total.transpose(0, 2, 1)
+
+
+def _drawn(weights: Floats, counts: Floats) -> Floats:
+    """Return the counts of resampled topics: replicates × grades × grades."""
+    topics, size, _ = counts.shape
+    drawn: Floats = topics * (weights @ counts.reshape(topics, size * size))
+    return drawn.reshape(-1, size, size)
+
+
+def cohen_kappa(confusion: Floats, *, power: int) -> Floats:
+    """Return Cohen's κ of confusion matrices (the last two axes); NaN where grades do not vary.
+
+    ``1 - Σ w·p / Σ w·p_i·p_j`` with the disagreement w = |i - j|^power of the grades' ranks; of
+    power 0, all disagreements weigh the same ([Cohen1960], [Cohen1968]).
+    """
+    ranks = np.arange(confusion.shape[-1])
+    apart = np.abs(ranks[:, None] - ranks)
+    weight = np.where(apart == 0, 0.0, np.power(apart, power, dtype=np.float64))
+    total = confusion.sum(axis=(-2, -1))
+    rows, columns = confusion.sum(axis=-1), confusion.sum(axis=-2)
+    observed = (confusion * weight).sum(axis=(-2, -1)) * total
+    expected = ((rows @ weight) * columns).sum(axis=-1)
+    return _one_minus_ratio(observed, expected)
+
+
+def ordinal_alpha(coincidence: Floats) -> Floats:
+    """Return Krippendorff's α for ordinal grades, of coincidence matrices (the last two axes).
+
+    ``1 - (n-1) Σ o·δ² / Σ n_c·n_k·δ²``, δ_ck the number of grades from c to k, those of c and k
+    counted half ([Krippendorff2011] §C). NaN where grades do not vary.
+    """
+    given = coincidence.sum(axis=-1)
+    upto = np.cumsum(given, axis=-1) - given / 2.0
+    delta = np.square(upto[..., :, None] - upto[..., None, :])
+    total = given.sum(axis=-1)
+    observed = (coincidence * delta).sum(axis=(-2, -1)) * (total - 1.0)
+    expected = (given[..., :, None] * given[..., None, :] * delta).sum(axis=(-2, -1))
+    return _one_minus_ratio(observed, expected)
+
+
+def _one_minus_ratio(observed: Floats, expected: Floats) -> Floats:
+    undefined: Floats = np.full(np.shape(expected), np.nan)
+    ratio = np.divide(observed, expected, out=undefined, where=expected > 0)
+    return 1.0 - ratio

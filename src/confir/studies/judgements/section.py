@@ -1,0 +1,109 @@
+"""Judgements in the report: what would change with another judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from confir.errors import InvalidValueError
+from confir.report.contents import Contents
+from confir.report.numbers import percent
+from confir.report.sections import Figure, Scope, Section, Sentence
+from confir.report.tables import Table
+from confir.studies.judgements.chart import judgement_chart
+from confir.studies.judgements.input_files import parse_grades
+from confir.studies.judgements.judgement_comparison import JudgementComparison, compare_judged_lists
+from confir.studies.judgements.judges import gather_judges, name_judges
+from confir.studies.judgements.table import (
+    confusion_table,
+    judged_run_table,
+    judgement_table,
+    judges_sentence,
+)
+
+# What the qrels of the report are called beside those of other judges.
+_OWN = "qrels"
+
+
+def _gather(scope: Scope) -> JudgementComparison | None:
+    """Return the comparison of the report's qrels with those of other judges; None without any."""
+    settings = scope.settings
+    if not settings.judges:
+        return None
+    lists = scope.require_lists()
+    others: Mapping[str, Any] = name_judges(settings.judges)
+    if _OWN in others:
+        raise InvalidValueError(
+            f"a judge is named {_OWN!r}, as the qrels of the report are; expected another name, as "
+            "in NAME=PATH"
+        )
+    scale, maps = parse_grades(settings.grades)
+    judges = gather_judges(
+        {_OWN: lists.qrels, **others},
+        grades=scale,
+        grade_maps=maps,
+        intents=settings.rules.intents,
+        reading=settings.rules.reading,
+    )
+    kept = np.isin(np.array(lists.qrels.topics, object), np.array(judges.topics, object))
+    return compare_judged_lists(
+        judges,
+        lists.restrict(kept),
+        list(scope.scores.measures),
+        rules=settings.rules,
+        level=settings.level,
+        **settings.drawing,
+    )
+
+
+def _context(contents: Contents) -> dict[str, Any]:
+    comparison: JudgementComparison = contents["judgements"]
+    return {
+        "sentences": [
+            judges_sentence(comparison, place, measure)
+            for place, (reference, _) in enumerate(comparison.pairs)
+            for measure in range(len(comparison.measures))
+            if reference == _OWN
+        ]
+    }
+
+
+def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
+    comparison: JudgementComparison = contents["judgements"]
+    others = [judge for reference, judge in comparison.pairs if reference == _OWN]
+    yield Figure("judges", judgement_chart(comparison.select(reference=_OWN, judge=others)))
+
+
+def _tables(contents: Contents) -> Iterator[tuple[str, Table]]:
+    comparison: JudgementComparison = contents["judgements"]
+    yield "judges", judgement_table(comparison)
+    yield "judges-runs", judged_run_table(comparison.runs)
+    yield "judges-grades", confusion_table(comparison.agreement.confusion)
+
+
+def _methods(contents: Contents) -> Iterator[Sentence]:
+    comparison: JudgementComparison | None = contents["judgements"]
+    if comparison is not None:
+        yield Sentence(
+            95,
+            "Judges were compared by Cohen's κ with quadratic weights, Krippendorff's α for ordinal "
+            "grades, and Kendall's τ_b and the AP correlation of their leaderboards, with "
+            f"{percent(comparison.level)} intervals over topics; intervals of what a run gains from "
+            "a judge beyond all runs hold for all runs at once.",
+            ("Cohen1968", "Krippendorff2011", "Kendall1945", "Yilmaz2008"),
+        )
+
+
+SECTION: Section[Contents] = Section(
+    by_measure=False,
+    gather=_gather,
+    anchor="judges",
+    title="Judgements",
+    heading="Would another judge change the results?",
+    context=_context,
+    figures=_figures,
+    tables=_tables,
+    methods=_methods,
+)

@@ -1,0 +1,92 @@
+"""What is planned for? Goals that topics are needed for, and what a budget of topics gives."""
+
+from __future__ import annotations
+
+from confir.arguments import as_choice, as_integer, as_real
+from confir.defaults import BASELINE, BEST, FAMILIES, NO_FAMILY, OBSERVED
+from confir.errors import InvalidValueError
+
+# What topics are needed for, and what a number of topics gives.
+HALF_WIDTH, POWER = "half width", "power"
+DETECTABLE, ACHIEVED_POWER = "detectable difference", "achieved power"
+ACHIEVED_WIDTH = "achieved half width"
+
+
+def is_observed(difference: object) -> bool:
+    """Whether the goal is the difference that the pilot shows."""
+    return isinstance(difference, str) and difference == OBSERVED
+
+
+def choose_family(family: str | None, baseline: str | None, runs: int) -> str:
+    """Return the family planned for: by default that in which the runs will be compared.
+
+    Several runs against a baseline are a family; a single one, or means, are none.
+    """
+    if family is None:
+        return BASELINE if baseline is not None and runs > 2 else NO_FAMILY
+    return as_choice("family", family, FAMILIES)
+
+
+def choose_goal(
+    *,
+    baseline: str | None,
+    family: str,
+    half_width: float | None,
+    difference: float | str | None,
+    topics: int | None,
+) -> str:
+    """Return the one goal that is asked for; by default what the pilot's topics can detect."""
+    if half_width is not None and (difference is not None or topics is not None):
+        raise InvalidValueError(
+            "several goals are given; expected one of half width, difference and topics, or topics "
+            "with a difference"
+        )
+    _check_family(baseline, family, difference)
+    if difference is not None and not is_observed(difference):
+        as_real("difference", difference, above=0.0, like=f", or {OBSERVED!r}")
+    if half_width is not None:
+        as_real("half width", half_width, above=0.0)
+        return HALF_WIDTH
+    if baseline is not None:
+        if difference is not None:
+            return POWER if topics is None else ACHIEVED_POWER
+        return DETECTABLE
+    if difference is not None or (topics is None and family == NO_FAMILY):
+        raise InvalidValueError(
+            "a difference needs a baseline to differ from; without one only a half width can be "
+            "planned"
+        )
+    return ACHIEVED_WIDTH
+
+
+def _check_family(baseline: str | None, family: str, difference: float | str | None) -> None:
+    """Raise where a family does not go with what is planned."""
+    if family == BASELINE and baseline is None:
+        raise InvalidValueError("family 'baseline' needs a baseline")
+    if family == BEST and (baseline is not None or difference is not None):
+        raise InvalidValueError(
+            "family 'best' takes no baseline and no difference: it is for a half width, or for what "
+            "a number of topics gives"
+        )
+
+
+def topics_of_budget(
+    topics: int | None, judgements: int | None, judgements_per_topic: int | None
+) -> int | None:
+    """Return the topics of a budget that is given in topics, or in judgements."""
+    if judgements_per_topic is not None:
+        as_integer("judgements per topic", judgements_per_topic)
+    if topics is not None:
+        as_integer("topics", topics, lowest=2)
+    if judgements is None:
+        return topics
+    as_integer("judgements", judgements)
+    if topics is not None or judgements_per_topic is None:
+        raise InvalidValueError(
+            "judgements are a budget in place of topics, and need judgements per topic"
+        )
+    if judgements < 2 * judgements_per_topic:
+        raise InvalidValueError(
+            f"judgements is {judgements}, fewer than 2 topics with {judgements_per_topic} each take"
+        )
+    return judgements // judgements_per_topic

@@ -1,0 +1,1 @@
+"""How far do scores depend on the order of tied documents?"""

@@ -1,0 +1,16 @@
+"""A chart of means beside what the order of tied documents could make of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from confir.intervals.interval import Interval
+from confir.studies.ties.ties import TieBounds
+from confir.studies.unjudged.chart import range_chart
+
+
+def tie_chart(ties: TieBounds, interval: Interval | None = None) -> Any:
+    """Return a chart of means with bounds over ties, and with sampling intervals where given."""
+    title = "Bounds over all orders of tied documents"
+    words = "bounds (grey), expected mean (diamond)"
+    return range_chart(ties.to_records(), title, words, interval, point="expected")

@@ -1,0 +1,138 @@
+"""How far do scores depend on the order of tied documents? Lowest, expected and highest means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Unpack, cast
+
+import numpy as np
+
+from confir.arrays import Floats, Integers
+from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.files import PathLike
+from confir.data.qrels import Qrels
+from confir.data.rankings import Rankings, stack_rankings
+from confir.data.result import Result, Variable, axis, over, result
+from confir.data.run import Run
+from confir.data.scores import Scores
+from confir.data.tied_lists import tie_groups, tied_rankings
+from confir.measures.measure import Compute, Measure
+from confir.measures.scored_lists import ScoredLists, read_scored_lists
+from confir.measures.ties import extreme_lists
+from confir.parallel import Progress, run_in_threads
+
+
+@result
+class TieBounds(Result):
+    """Means with ties broken by docid, and the lowest, expected and highest over all orders.
+
+    Attributes
+    ----------
+    runs, measures
+        Names.
+    scores
+        The scores with ties broken by docid, descending, as trec_eval does.
+    lowest_scores, expected_scores, highest_scores
+        Over all orders of the tied documents of each list; all orders are equally probable.
+    tied
+        Share of documents that are tied with another: runs.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    scores: Scores
+    lowest_scores: Scores
+    expected_scores: Scores
+    highest_scores: Scores
+    tied: Floats = over("run")
+
+    record_columns = (
+        *("run", "measure", "topics", "mean", "lowest", "expected", "highest", "tied"),
+    )
+
+    @property
+    def topics(self) -> Integers:
+        """Topics of each mean: runs × measures."""
+        return self.scores.topic_counts()
+
+    @property
+    def mean(self) -> Floats:
+        """Means with ties broken by docid: runs × measures."""
+        return self.scores.mean()
+
+    @property
+    def lowest(self) -> Floats:
+        """Means in the worst order: runs × measures."""
+        return self.lowest_scores.mean()
+
+    @property
+    def expected(self) -> Floats:
+        """Expected means in random order: runs × measures."""
+        return self.expected_scores.mean()
+
+    @property
+    def highest(self) -> Floats:
+        """Means in the best order: runs × measures."""
+        return self.highest_scores.mean()
+
+    def derived(self) -> Iterable[Variable]:
+        """Yield the means."""
+        for name in ("topics", "mean", "lowest", "expected", "highest"):
+            yield Variable(name, ("run", "measure"), getattr(self, name))
+
+
+@takes_rules
+def bound_ties(
+    qrels: Experiment | Qrels | PathLike | Mapping[str, Any] | Any,
+    runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any = None,
+    measures: Any = None,
+    *,
+    progress: Progress | None = None,
+    **rules: Unpack[ReadingOptions],
+) -> TieBounds:
+    """Return the lowest, expected and highest score over all orders of tied documents.
+
+    All three are exact (McSherry & Najork 2008). Measures of subtopics raise.
+
+    Parameters
+    ----------
+    qrels, runs, measures, progress, **rules
+        As in `evaluate`; ``tie_precision`` says in which precision retrieval scores are equal.
+    """
+    return bound_scored_ties(
+        read_scored_lists(qrels, runs, measures, ReadingRules(**rules), no_order, progress)
+    )
+
+
+def no_order(measure: Measure) -> str | None:
+    """Return why a measure has no bounds over ties; None where it has."""
+    if measure.definition.tied is not None:
+        return None
+    return "no rule for tied documents, since what one adds depends on those above it"
+
+
+def bound_scored_ties(scored: ScoredLists) -> TieBounds:
+    """Return what `bound_ties` does, of lists and scores that are known already."""
+    lists, rules, scores = scored.lists, scored.rules, scored.scores
+    groups = tie_groups(lists, rules.tie_precision)
+    rankings = tied_rankings(lists, groups, rules.depth)
+    ordered: dict[str | None, list[Rankings]] = {}
+    for gains in dict.fromkeys(measure.gain_map for measure in scored.measures):
+        found = (stack_rankings(one.rankings()) for one in extreme_lists(lists, groups, gains))
+        ordered[gains] = [r if rules.depth is None else r.cut(rules.depth) for r in found]
+
+    def score(measure: Measure) -> list[Floats]:
+        lowest, highest = (measure(one)[:, :, 0] for one in ordered[measure.gain_map])
+        tied = cast("Compute", measure.definition.tied)
+        expected = tied(rankings, **measure.keywords)[:, :, 0]
+        # rounding may not lead outside
+        return [lowest, np.clip(expected, lowest, highest), highest]
+
+    lowest, expected, highest = (
+        scored.scores_of(side) for side in zip(*run_in_threads(score, scored.measures), strict=True)
+    )
+    tied = np.repeat(groups.sizes > 1, groups.sizes)
+    listed = np.repeat(np.arange(len(lists.runs)), lists.depth.sum(axis=1))
+    share = np.bincount(listed, tied, len(lists.runs)) / np.maximum(lists.depth.sum(axis=1), 1)
+    runs = [lists.runs.index(run) for run in scores.runs]
+    return TieBounds(scores.runs, scores.measures, scores, lowest, expected, highest, share[runs])

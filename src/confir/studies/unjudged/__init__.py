@@ -1,0 +1,1 @@
+"""How far could scores move if unjudged documents were judged?"""

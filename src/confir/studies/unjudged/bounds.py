@@ -1,0 +1,146 @@
+"""The lowest and the highest mean that any completion of the judgements could give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Unpack, cast
+
+import numpy as np
+
+from confir.arguments import as_integer
+from confir.arrays import Floats, Integers
+from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.files import PathLike
+from confir.data.qrels import Qrels
+from confir.data.result import Result, Variable, axis, over, result
+from confir.data.run import Run
+from confir.data.scores import Scores
+from confir.data.unjudged_documents import UnjudgedDocuments, find_unjudged
+from confir.measures.completions import Rule, ScoreBounds
+from confir.measures.measure import Measure
+from confir.measures.scored_lists import ScoredLists, read_scored_lists
+from confir.parallel import Progress, run_in_threads
+
+
+@result
+class UnjudgedBounds(Result):
+    """Means with unjudged documents non-relevant, and their bounds over all judgements of these.
+
+    Attributes
+    ----------
+    runs, measures
+        Names.
+    scores
+        The scores with unjudged documents non-relevant.
+    lowest_scores, highest_scores
+        The bounds on each topic. Bounds of different runs may need different judgements.
+    judged
+        Share of documents that are judged among the first k, or in the whole list for a measure
+        without cutoff, mean over lists: runs × measures.
+    depths
+        By measure: unjudged documents that any run retrieves down to this rank may be relevant;
+        None for whole lists.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    scores: Scores
+    lowest_scores: Scores
+    highest_scores: Scores
+    judged: Floats = over("run", "measure")
+    depths: tuple[int | None, ...] = over("measure", column="pool_depth")
+
+    record_columns = (
+        *("run", "measure", "topics", "mean", "lowest", "highest", "judged", "pool_depth"),
+    )
+
+    @property
+    def topics(self) -> Integers:
+        """Topics of each mean: runs × measures."""
+        return self.scores.topic_counts()
+
+    @property
+    def mean(self) -> Floats:
+        """Means with unjudged documents non-relevant: runs × measures."""
+        return self.scores.mean()
+
+    @property
+    def lowest(self) -> Floats:
+        """The lowest means: runs × measures."""
+        return self.lowest_scores.mean()
+
+    @property
+    def highest(self) -> Floats:
+        """The highest means: runs × measures."""
+        return self.highest_scores.mean()
+
+    def derived(self) -> Iterable[Variable]:
+        """Yield the means."""
+        for name in ("topics", "mean", "lowest", "highest"):
+            yield Variable(name, ("run", "measure"), getattr(self, name))
+
+
+@takes_rules
+def bound_unjudged(
+    qrels: Experiment | Qrels | PathLike | Mapping[str, Any] | Any,
+    runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any = None,
+    measures: Any = None,
+    *,
+    pool_depth: int | None = None,
+    progress: Progress | None = None,
+    **rules: Unpack[ReadingOptions],
+) -> UnjudgedBounds:
+    """Return the lowest and the highest score that judging unjudged documents could give.
+
+    The bounds are exact for each run and topic. Measures without a rule raise, with the reason.
+
+    Parameters
+    ----------
+    qrels, runs, measures, progress, **rules
+        As in `evaluate`.
+    pool_depth
+        Documents that any of the runs retrieves down to this rank may turn out relevant, with any
+        gain of the qrels; all others stay non-relevant. By default the measure's cutoff, and whole
+        lists for a measure without one.
+    """
+    if pool_depth is not None:
+        as_integer("pool_depth", pool_depth)
+    scored = read_scored_lists(qrels, runs, measures, ReadingRules(**rules), no_rule, progress)
+    return bound_scored_lists(scored, pool_depth)
+
+
+def no_rule(measure: Measure) -> str | None:
+    """Return why a measure has no bounds over judgements; None where it has."""
+    reason = measure.definition.completions
+    if not isinstance(reason, str):
+        return None
+    return f"no bounds over unjudged documents, since {reason}"
+
+
+def bound_scored_lists(scored: ScoredLists, pool_depth: int | None = None) -> UnjudgedBounds:
+    """Return what `bound_unjudged` does, of lists and scores that are known already."""
+    depths = scored.pool_depths(pool_depth)
+    pools: dict[int | None, list[UnjudgedDocuments]] = {}
+    lowest, highest = [], []
+    for measure, depth in zip(scored.measures, depths, strict=True):
+        if depth not in pools:
+            pools[depth] = find_unjudged(scored.cut_lists, depth)
+        bounds = _bounds(measure, pools[depth])
+        lowest.append(np.stack([one.lowest for one in bounds]))
+        highest.append(np.stack([one.highest for one in bounds]))
+    scores = scored.scores
+    return UnjudgedBounds(
+        scores.runs,
+        scores.measures,
+        scores,
+        scored.scores_of(lowest),
+        scored.scores_of(highest),
+        scored.judged(),
+        depths,
+    )
+
+
+def _bounds(measure: Measure, runs: Sequence[UnjudgedDocuments]) -> list[ScoreBounds]:
+    """Return the bounds of each run."""
+    rule = cast("Rule", measure.definition.completions)
+    return run_in_threads(lambda unjudged: rule(unjudged.cut(measure.cutoff), measure), runs)

@@ -1,0 +1,190 @@
+"""``confir evaluate --unjudged``, ``--ties``: doubts about judgements and ties beside the means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from confir.cli import options
+from confir.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from confir.cli.input import Inputs
+    from confir.data.result import Record
+    from confir.data.scores import Scores
+    from confir.intervals.interval import Interval
+    from confir.measures.measure import Measure
+    from confir.measures.scored_lists import ScoredLists
+    from confir.report.tables import RowBeside
+
+# Under which names numbers are added to the records of means.
+_BOUNDS = {"lowest": "lowest", "highest": "highest", "judged": "judged"}
+_CONDENSED = {"estimate": "condensed", "judged": "judged"}
+_RESAMPLED = {
+    "estimate": "expected",
+    "low": "expected_low",
+    "high": "expected_high",
+    "judged": "judged",
+}
+_TIES = {
+    "bounds": {"lowest": "tie_lowest", "highest": "tie_highest"},
+    "expected": {"expected": "tie_expected"},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """What stands beside means and their intervals.
+
+    Attributes
+    ----------
+    rows
+        Rows below each run of the table.
+    notes
+        What they are.
+    columns
+        Numbers by run and measure, added to the records.
+    draw
+        Draws the chart of intervals and of what stands beside them.
+    """
+
+    rows: tuple[RowBeside, ...]
+    notes: tuple[str, ...]
+    columns: dict[tuple[str, str], Record]
+    draw: Callable[[Interval], Any] | None
+
+    def records(self, means: Sequence[Record]) -> list[Record]:
+        """Return records of means with what stands beside them."""
+        return [{**record, **self.columns[record["run"], record["measure"]]} for record in means]
+
+    def note(self, text: str) -> str:
+        """Return the note of a table of means, and below it what the further rows are."""
+        return "\n".join([text, *self.notes])
+
+    def shown(self, interval: Interval) -> Any:
+        """Return the chart where one is to be written, else the intervals."""
+        return interval if self.draw is None else self.draw(interval)
+
+
+class Doubts(NamedTuple):
+    """The options --unjudged, --pool-depth and --ties."""
+
+    unjudged: str | None
+    pool_depth: int | None
+    ties: str | None
+
+    def __bool__(self) -> bool:
+        return self.unjudged is not None or self.ties is not None
+
+    def check(self, inputs: Inputs, output: str | None, baseline: str | None) -> None:
+        """Raise where options do not go together."""
+        if self.pool_depth is not None and self.unjudged in (None, "condensed"):
+            raise InvalidValueError("--pool-depth is for --unjudged bounds and resample")
+        if not self:
+            return
+        if inputs.scores:
+            raise InvalidValueError(
+                "--unjudged and --ties need the documents; expected QRELS RUN..., not --scores"
+            )
+        if baseline is not None:
+            raise InvalidValueError(
+                "--baseline marks means: leave it out, or --unjudged and --ties"
+            )
+        if _is_chart(output) and self.unjudged is not None and self.ties is not None:
+            raise InvalidValueError(f"{output}: a chart shows --unjudged or --ties, not both")
+
+    def gather(
+        self, inputs: Inputs, statistics: options.Statistics, output: options.Output, example: str
+    ) -> tuple[Scores, Beside]:
+        """Return the scores, and what stands beside their means."""
+        from confir.cli.terminal import Progress
+        from confir.measures.evaluation import chosen_measures, evaluate_lists, parse_measures
+        from confir.measures.scored_lists import scored_lists, usable_measures
+
+        experiment = inputs.experiment(example=example)
+        wanted = parse_measures(chosen_measures(experiment, None), experiment.rules.rel)
+        usable_measures(wanted, self._objection)
+        with Progress("reading runs", total=inputs.run_count, quiet=output.quiet) as progress:
+            scores = inputs.state_bound(evaluate_lists(experiment, progress))
+        scored = scored_lists(experiment.lists(), scores, experiment.rules, self._objection)
+        parts = [*self._of_unjudged(scored, statistics), *self._of_ties(scored)]
+        draw = parts[0].draw if _is_chart(output.output) else None
+        keys = parts[0].columns
+        columns = {key: {k: v for p in parts for k, v in p.columns[key].items()} for key in keys}
+        rows = tuple(row for part in parts for row in part.rows)
+        return scores, Beside(rows, tuple(n for p in parts for n in p.notes), columns, draw)
+
+    def _objection(self, measure: Measure) -> str | None:
+        """Return why a measure does not go with the options; None where it does."""
+        from confir.studies.ties.ties import no_order
+        from confir.studies.unjudged.bounds import no_rule
+        from confir.studies.unjudged.estimates import sees_judged
+
+        reasons = {"bounds": no_rule, "resample": sees_judged}
+        reason = reasons[self.unjudged](measure) if self.unjudged in reasons else None
+        return reason or (no_order(measure) if self.ties is not None else None)
+
+    def _of_unjudged(self, scored: ScoredLists, statistics: options.Statistics) -> list[Beside]:
+        import numpy as np
+
+        from confir.defaults import COMPLETIONS
+        from confir.studies.unjudged import chart, table
+        from confir.studies.unjudged.bounds import bound_scored_lists
+        from confir.studies.unjudged.estimates import condense, resample
+
+        if self.unjudged is None:
+            return []
+        if self.unjudged == "bounds":
+            bounds = bound_scored_lists(scored, self.pool_depth)
+            return [
+                Beside(
+                    *(tuple(table.unjudged_rows(bounds)), (table.bounds_note(bounds),)),
+                    _columns(bounds, _BOUNDS),
+                    lambda interval: chart.unjudged_bounds_chart(bounds, interval),
+                )
+            ]
+        if self.unjudged == "condensed":
+            estimate, names = condense(scored, statistics.level), _CONDENSED
+        else:
+            generator = np.random.default_rng(statistics.seed)
+            estimate = resample(scored, statistics.level, COMPLETIONS, generator, self.pool_depth)
+            names = _RESAMPLED
+        return [
+            Beside(
+                *(tuple(table.unjudged_rows(estimate)), (table.estimate_note(estimate),)),
+                _columns(estimate, names),
+                lambda interval: chart.unjudged_estimate_chart(estimate, interval),
+            )
+        ]
+
+    def _of_ties(self, scored: ScoredLists) -> list[Beside]:
+        from confir.studies.ties.chart import tie_chart
+        from confir.studies.ties.table import TIE_NOTE, tie_rows
+        from confir.studies.ties.ties import bound_scored_ties
+
+        if self.ties is None:
+            return []
+        ties = bound_scored_ties(scored)
+        return [
+            Beside(
+                *(tuple(tie_rows(ties, self.ties)), (TIE_NOTE[self.ties],)),
+                _columns(ties, _TIES[self.ties]),
+                lambda interval: tie_chart(ties, interval),
+            )
+        ]
+
+
+def _columns(result: Any, names: dict[str, str]) -> dict[tuple[str, str], Record]:
+    """Return some numbers of a result by run and measure, under other names."""
+    return {
+        (record["run"], record["measure"]): {new: record[old] for old, new in names.items()}
+        for record in result.to_records()
+    }
+
+
+def _is_chart(output: str | None) -> bool:
+    from confir.defaults import CHART_ENDINGS
+
+    return output is not None and Path(output).suffix.lower() in CHART_ENDINGS

@@ -1,0 +1,156 @@
+"""How far could the difference of two runs move if unjudged documents were judged, once for both?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Unpack
+
+import numpy as np
+
+from confir.arguments import as_choice, as_integer
+from confir.arrays import Floats
+from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.files import PathLike
+from confir.data.qrels import Qrels
+from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.run import Run
+from confir.data.scores import Scores
+from confir.data.unjudged_documents import UnjudgedDocuments, find_unjudged
+from confir.errors import InvalidValueError
+from confir.measures.completion_differences import difference_bounds
+from confir.measures.measure import Measure
+from confir.measures.scored_lists import ScoredLists, read_scored_lists
+from confir.parallel import Progress, run_in_threads
+from confir.studies.unjudged.bounds import no_rule
+
+
+@result
+class UnjudgedDifferences(Result):
+    """Mean differences from a baseline, and their bounds over all judgements of unjudged documents.
+
+    Attributes
+    ----------
+    runs, measures, baseline
+        Names; differences are those of a run minus the baseline.
+    scores
+        Differences with unjudged documents non-relevant, on each topic.
+    lowest_scores, highest_scores
+        The bounds on each topic; one completion of the judgements serves both runs.
+    exact
+        By measure: whether a completion reaches the bounds. Otherwise they follow from those of the
+        two runs, and are too wide.
+    depths
+        By measure: unjudged documents that any run retrieves down to this rank may be relevant;
+        None for whole lists.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    baseline: str = constant()
+    scores: Scores
+    lowest_scores: Scores
+    highest_scores: Scores
+    exact: tuple[bool, ...] = over("measure")
+    depths: tuple[int | None, ...] = over("measure", column="pool_depth")
+
+    record_columns = (
+        *("measure", "baseline", "run", "topics", "difference", "lowest", "highest"),
+        *("exact", "pool_depth"),
+    )
+
+    @property
+    def difference(self) -> Floats:
+        """Mean differences with unjudged documents non-relevant: runs × measures."""
+        return self.scores.mean()
+
+    @property
+    def lowest(self) -> Floats:
+        """The lowest mean differences: runs × measures."""
+        return self.lowest_scores.mean()
+
+    @property
+    def highest(self) -> Floats:
+        """The highest mean differences: runs × measures."""
+        return self.highest_scores.mean()
+
+    def derived(self) -> Iterable[Variable]:
+        """Yield the means."""
+        yield Variable("topics", ("run", "measure"), self.scores.topic_counts())
+        for name in ("difference", "lowest", "highest"):
+            yield Variable(name, ("run", "measure"), getattr(self, name))
+
+
+@takes_rules
+def bound_differences(
+    qrels: Experiment | Qrels | PathLike | Mapping[str, Any] | Any,
+    runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any = None,
+    measures: Any = None,
+    *,
+    baseline: str,
+    pool_depth: int | None = None,
+    progress: Progress | None = None,
+    **rules: Unpack[ReadingOptions],
+) -> UnjudgedDifferences:
+    """Return the lowest and the highest difference that judging unjudged documents could give.
+
+    One completion of the judgements serves both runs. Bounds are exact for P, R, RR, nDCG, RBP,
+    Success and NumRelRet; for AP and ERR they follow from the bounds of the two runs.
+
+    Parameters
+    ----------
+    qrels, runs, measures, progress, **rules
+        As in `evaluate`.
+    baseline
+        Name of the run that all others are compared with.
+    pool_depth
+        As in `bound_unjudged`.
+    """
+    if pool_depth is not None:
+        as_integer("pool_depth", pool_depth)
+    scored = read_scored_lists(qrels, runs, measures, ReadingRules(**rules), no_rule, progress)
+    as_choice("baseline", baseline, scored.scores.runs, "run")
+    if len(scored.scores.runs) < 2:
+        raise InvalidValueError("there is one run; expected a baseline and at least one more")
+    return _bound_scored_differences(scored, baseline, pool_depth)
+
+
+def _bound_scored_differences(
+    scored: ScoredLists, baseline: str, pool_depth: int | None
+) -> UnjudgedDifferences:
+    """Return the bounds of differences, of lists and scores that are known already."""
+    depths = scored.pool_depths(pool_depth)
+    pools = {depth: find_unjudged(scored.cut_lists, depth) for depth in set(depths)}
+    place = scored.lists.runs.index(baseline)
+    lowest, highest = [], []
+    for measure, depth in zip(scored.measures, depths, strict=True):
+        found = _differences(measure, pools[depth], place)
+        lowest.append(found[0])
+        highest.append(found[1])
+    others = [run for run in scored.scores.runs if run != baseline]
+    own = scored.scores.select(run=baseline).values
+
+    def against(scores: Scores) -> Scores:
+        missing = np.isnan(own + scored.scores.values)
+        values = np.where(missing, np.nan, scores.values)
+        return Scores(scores.topics, scores.runs, scores.measures, values).select(run=others)
+
+    scores = scored.scores
+    plain = Scores(scores.topics, scores.runs, scores.measures, scores.values - own)
+    return UnjudgedDifferences(
+        tuple(others),
+        scores.measures,
+        baseline,
+        plain.select(run=others),
+        against(scored.scores_of(lowest)),
+        against(scored.scores_of(highest)),
+        tuple(measure.definition.differences is not None for measure in scored.measures),
+        depths,
+    )
+
+
+def _differences(
+    measure: Measure, runs: Sequence[UnjudgedDocuments], baseline: int
+) -> tuple[Floats, Floats]:
+    """Return lowest and highest differences of all runs from one of them: runs × topics."""
+    found = run_in_threads(lambda run: difference_bounds(run, runs[baseline], measure), runs)
+    return np.stack([one.lowest for one in found]), np.stack([one.highest for one in found])

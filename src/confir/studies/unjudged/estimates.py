@@ -1,0 +1,215 @@
+"""What would the mean be if unjudged documents were left out, or judged like those of the pool?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Unpack, get_args
+
+import numpy as np
+
+from confir.arguments import as_choice, as_generator, as_integer, as_level
+from confir.arrays import Floats, Integers
+from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.files import PathLike
+from confir.data.qrels import Qrels
+from confir.data.rankings import stack_rankings
+from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.run import Run
+from confir.data.scores import Scores
+from confir.data.unjudged_documents import Completions, UnjudgedDocuments, find_unjudged
+from confir.defaults import COMPLETIONS, LEVEL
+from confir.intervals.interval import tail_probabilities
+from confir.measures.measure import Measure
+from confir.measures.scored_lists import ScoredLists, read_scored_lists
+from confir.parallel import Progress, run_in_threads
+from confir.resampling.drawn_judgements import draw_judgements, drawing_depth
+from confir.resampling.topics import Rng
+
+Treatment = Literal["condensed", "resample"]
+TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
+
+# Replicates that are scored together: enough to spread the cost of a numpy call.
+_BLOCK = 32
+
+
+@result
+class UnjudgedEstimate(Result):
+    """Means with unjudged documents non-relevant, and an estimate that treats them otherwise.
+
+    Attributes
+    ----------
+    runs, measures
+        Names.
+    treatment
+        "condensed": unjudged documents are left out of the lists, as by trec_eval -J. "resample":
+        they get judgements drawn from those of the pool.
+    scores, estimated_scores
+        The scores with unjudged documents non-relevant, and the estimates: those of the condensed
+        lists, or the expected ones.
+    low, high
+        Interval of the mean over the drawn judgements: runs × measures; NaN for condensed lists.
+        It says nothing about the topics, which are the same in all draws.
+    judged
+        Share of documents that are judged among the first k, or in the whole list for a measure
+        without cutoff, mean over lists: runs × measures.
+    depths
+        By measure: judgements are drawn for documents that any run retrieves down to this rank.
+    level, replicates
+        Level of the interval, and number of draws; 0 for condensed lists.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    treatment: Treatment = constant()
+    scores: Scores
+    estimated_scores: Scores
+    low: Floats = over("run", "measure")
+    high: Floats = over("run", "measure")
+    judged: Floats = over("run", "measure")
+    depths: tuple[int, ...] = over("measure", column="pool_depth")
+    level: float = constant()
+    replicates: int = 0
+
+    record_columns = (
+        *("run", "measure", "treatment", "topics", "mean", "estimate"),
+        *("low", "high", "level", "judged", "pool_depth"),
+    )
+
+    @property
+    def topics(self) -> Integers:
+        """Topics of each mean: runs × measures."""
+        return self.scores.topic_counts()
+
+    @property
+    def mean(self) -> Floats:
+        """Means with unjudged documents non-relevant: runs × measures."""
+        return self.scores.mean()
+
+    @property
+    def estimate(self) -> Floats:
+        """The estimated means: runs × measures."""
+        return self.estimated_scores.mean()
+
+    def derived(self) -> Iterable[Variable]:
+        """Yield the means."""
+        for name in ("topics", "mean", "estimate"):
+            yield Variable(name, ("run", "measure"), getattr(self, name))
+
+
+@takes_rules
+def estimate_unjudged(
+    qrels: Experiment | Qrels | PathLike | Mapping[str, Any] | Any,
+    runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any = None,
+    measures: Any = None,
+    *,
+    treatment: Treatment = "condensed",
+    pool_depth: int | None = None,
+    level: float = LEVEL,
+    replicates: int = COMPLETIONS,
+    rng: Rng = None,
+    progress: Progress | None = None,
+    **rules: Unpack[ReadingOptions],
+) -> UnjudgedEstimate:
+    """Return means of lists without their unjudged documents, or with drawn judgements of these.
+
+    Parameters
+    ----------
+    qrels, runs, measures, progress, **rules
+        As in `evaluate`.
+    treatment
+        "condensed" removes unjudged documents (Sakai 2007). "resample" draws the judgement of each
+        from the documents that were judged for the topic and that the runs rank alike (Fröbe et al.
+        2023); one set of judgements serves all runs and measures. Documents below the rank down to
+        which most are judged stay non-relevant.
+    pool_depth
+        Judgements are drawn for documents that any of the runs retrieves down to this rank. By
+        default the measure's cutoff, and whole lists for a measure without one.
+    level, replicates, rng
+        Of the interval over drawn judgements.
+    """
+    as_choice("treatment", treatment, TREATMENTS)
+    as_level(level)
+    as_integer("replicates", replicates)
+    if pool_depth is not None:
+        as_integer("pool_depth", pool_depth)
+    generator = as_generator(rng)
+    objection = (lambda _: None) if treatment == "condensed" else sees_judged
+    scored = read_scored_lists(qrels, runs, measures, ReadingRules(**rules), objection, progress)
+    if treatment == "condensed":
+        return condense(scored, level)
+    return resample(scored, level, replicates, generator, pool_depth)
+
+
+def sees_judged(measure: Measure) -> str | None:
+    """Return why a measure has no estimate by drawn judgements; None where it has."""
+    if measure.definition.needs == "relevant":
+        return None
+    return "judgements are drawn as gains, but it looks at more than the relevant documents"
+
+
+def condense(scored: ScoredLists, level: float = LEVEL) -> UnjudgedEstimate:
+    """Return the means of lists without their unjudged documents."""
+    condensed = stack_rankings(scored.cut_lists.condensed().rankings())
+    found = scored.scores_of([one(condensed)[:, :, 0] for one in scored.measures])
+    none = np.full(found.values.shape[1:], np.nan)
+    scores = scored.scores
+    return UnjudgedEstimate(
+        *(scores.runs, scores.measures, "condensed", scores, found, none, none),
+        *(scored.judged(), (0,) * len(scores.measures), level),
+    )
+
+
+def resample(
+    scored: ScoredLists,
+    level: float,
+    replicates: int,
+    generator: np.random.Generator,
+    pool_depth: int | None = None,
+) -> UnjudgedEstimate:
+    """Return expected means over drawn judgements, and their intervals."""
+    lists, scores = scored.cut_lists, scored.scores
+    deepest = drawing_depth(lists)
+    runs = find_unjudged(lists, deepest)
+    pool = runs[0].pool
+    depths = [min(one or deepest, deepest) for one in scored.pool_depths(pool_depth)]
+    means, total = [], np.zeros(scores.values.shape)
+    for start in range(0, replicates, _BLOCK):
+        size = min(_BLOCK, replicates - start)
+        drawn = draw_judgements(lists, pool, size, generator)
+        completions = {
+            depth: pool.completions(pool.within(depth, drawn), lists.qrels) for depth in set(depths)
+        }
+        values = _completed(scored, runs, [completions[depth] for depth in depths])
+        for replicate in range(size):
+            found = scored.scores_of([one[:, :, replicate] for one in values])
+            means.append(found.mean())
+            total += np.where(np.isnan(found.values), 0.0, found.values)
+    limits = np.quantile(np.stack(means), tail_probabilities(level), axis=0)
+    expected = np.where(np.isnan(scores.values), np.nan, total / replicates)
+    estimated = Scores(scores.topics, scores.runs, scores.measures, expected, scores.bounded)
+    # equal means differ from theirs by rounding
+    low, high = np.fmin(limits[0], estimated.mean()), np.fmax(limits[1], estimated.mean())
+    return UnjudgedEstimate(
+        *(scores.runs, scores.measures, "resample", scores, estimated, low, high),
+        *(scored.judged(), tuple(depths), level, replicates),
+    )
+
+
+def _completed(
+    scored: ScoredLists, runs: Sequence[UnjudgedDocuments], completions: Sequence[Completions]
+) -> list[Floats]:
+    """Return the scores by each measure after its completions: runs × topics × replicates."""
+    longest = int(scored.cut_lists.depth.max(initial=1))
+    lists: dict[tuple[int, int], list[int]] = {}  # measures by what they look at
+    for place, (measure, made) in enumerate(zip(scored.measures, completions, strict=True)):
+        key = min(measure.cutoff or longest, longest), id(made)
+        lists.setdefault(key, []).append(place)
+
+    def score(run: UnjudgedDocuments) -> list[Floats]:
+        scores: dict[int, Floats] = {}
+        for (cutoff, _), places in lists.items():
+            completed = run.cut(cutoff).complete(completions[places[0]])
+            scores |= {place: scored.measures[place](completed)[0] for place in places}
+        return [scores[place] for place in range(len(completions))]
+
+    return [np.stack(values) for values in zip(*run_in_threads(score, runs), strict=True)]

@@ -1,0 +1,47 @@
+"""Unjudged documents in the report: beside the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from confir.measures.scored_lists import scored_lists
+from confir.report.contents import Contents, MeasureContents
+from confir.report.sections import Figure, Scope, Section, Sentence
+from confir.report.tables import Table
+from confir.studies.unjudged.bounds import UnjudgedBounds, bound_scored_lists, no_rule
+from confir.studies.unjudged.chart import unjudged_bounds_chart
+from confir.studies.unjudged.table import unjudged_bounds_table
+
+
+def _gather(scope: Scope) -> UnjudgedBounds:
+    rules = scope.settings.rules
+    return bound_scored_lists(scored_lists(scope.require_lists(), scope.scores, rules, no_rule))
+
+
+def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
+    bounds: UnjudgedBounds = contents["unjudged"]
+    for level in levels:
+        interval = contents["means"][level]
+        yield Figure("unjudged", unjudged_bounds_chart(bounds, interval), level, by_run=True)
+
+
+def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
+    yield "unjudged", unjudged_bounds_table(contents["unjudged"])
+
+
+def _methods(contents: Contents) -> Iterator[Sentence]:
+    if contents.has("unjudged"):
+        yield Sentence(
+            70,
+            "Bounds over unjudged documents are the lowest and highest means that any judgements of "
+            "the unjudged documents retrieved by these runs could give, down to the measure's cutoff.",
+        )
+
+
+SECTION: Section[MeasureContents] = Section(
+    by_measure=True,
+    gather=_gather,
+    figures=_figures,
+    tables=_tables,
+    methods=_methods,
+)

@@ -1,0 +1,114 @@
+"""``confir evaluate --unjudged`` and ``--ties`` as a user runs them."""
+
+import json
+
+import pytest
+
+QRELS = "1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 c 2\n3 0 d 1\n"
+RUN = "1 Q0 a 1 3 x\n1 Q0 u 2 3 x\n2 Q0 v 1 3 x\n2 Q0 a 2 2 x\n3 Q0 d 1 1 x\n"
+
+
+@pytest.fixture
+def evaluate(confir_command, tmp_path):
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "good.run").write_text(RUN)
+
+    def run(*arguments):
+        return confir_command("evaluate", tmp_path / "qrels.txt", tmp_path / "good.run", *arguments)
+
+    return run
+
+
+def record(outcome):
+    assert outcome.code == 0, outcome.err
+    (found,) = json.loads(outcome.out)
+    return found
+
+
+def test_bounds_are_added_to_the_records(evaluate):
+    found = record(evaluate("-m", "P@2", "--unjudged", "bounds", "--format", "json"))
+    assert list(found)[-3:] == ["lowest", "highest", "judged"]
+    assert found["mean"] == found["lowest"] == pytest.approx(0.5)
+    assert found["highest"] == pytest.approx((1 + 1 + 0.5) / 3)
+    assert found["judged"] == pytest.approx((0.5 + 0.5 + 1) / 3)
+
+
+def test_condensed_means_are_added_to_the_records(evaluate):
+    found = record(evaluate("-m", "RR", "--unjudged", "condensed", "--format", "json"))
+    assert found["mean"] == pytest.approx((0.5 + 0.5 + 1) / 3)
+    assert found["condensed"] == pytest.approx(1.0)
+
+
+def test_resampled_means_are_added_with_their_interval(evaluate):
+    found = record(evaluate("-m", "P@2", "--unjudged", "resample", "--format", "json"))
+    assert found["expected_low"] <= found["expected"] <= found["expected_high"]
+    # one of the three first documents is judged: too few to draw from
+    assert found["expected"] == found["mean"]
+    outcome = evaluate("-m", "P@2", "--unjudged", "resample")
+    assert "too few documents are judged" in outcome.out
+
+
+def test_ties_are_added_to_the_records(evaluate):
+    found = record(evaluate("-m", "RR", "--ties", "bounds", "--format", "json"))
+    assert found["tie_lowest"] == pytest.approx((0.5 + 0.5 + 1) / 3)
+    assert found["tie_highest"] == pytest.approx((1 + 0.5 + 1) / 3)
+    found = record(evaluate("-m", "RR", "--ties", "expected", "--format", "json"))
+    assert found["tie_expected"] == pytest.approx((0.75 + 0.5 + 1) / 3)
+
+
+def test_the_table_has_a_row_for_each_and_a_note(evaluate):
+    outcome = evaluate("-m", "P@2", "--unjudged", "bounds", "--ties", "expected")
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert rows[0] == ["run", "method", "P@2"]
+    assert [row[1] for row in rows[1:5]] == ["calibrated-beta", "unjudged", "judged", "ties"]
+    assert rows[2][2:] == ["[0.5000,", "0.8333]"]
+    assert "all that any run has in the lists" in outcome.out
+    assert "in random order" in outcome.out
+
+
+def test_a_chart_shows_bounds_and_intervals(evaluate, tmp_path):
+    target = tmp_path / "means.svg"
+    assert evaluate("-m", "P@2", "--unjudged", "bounds", "-o", target).code == 0
+    assert "bounds (grey) and 95 % interval" in target.read_text()
+    target.unlink()
+    assert evaluate("-m", "P@2", "--ties", "bounds", "-o", target).code == 0
+    assert "orders of tied documents" in target.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-m", "Q", "--unjudged", "bounds"), "Q: no bounds over unjudged documents"),
+        (("--unjudged", "bond"), "unknown value of --unjudged 'bond'"),
+        (("--ties", "mean"), "unknown value of --ties 'mean'"),
+        (("--pool-depth", "5"), "--pool-depth is for --unjudged"),
+        (("--unjudged", "condensed", "--pool-depth", "5"), "--pool-depth is for --unjudged"),
+        (("--unjudged", "bounds", "--baseline", "good"), "--baseline marks means"),
+        (("--unjudged", "bounds", "--per-topic"), "--unjudged is for intervals"),
+        (("--ties", "bounds", "--ranks"), "--ties is for means"),
+        (("-m", "alpha_nDCG@10", "--ties", "bounds"), "no rule for tied documents"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(evaluate, arguments, message):
+    outcome = evaluate(*arguments)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.out == ""
+
+
+def test_score_tables_have_no_documents(confir_command, tmp_path):
+    (tmp_path / "scores.csv").write_text("topic,x\n1,0.5\n2,0.25\n")
+    outcome = confir_command("evaluate", "--scores", tmp_path / "scores.csv", "--ties", "bounds")
+    assert outcome.code == 2
+    assert "need the documents" in outcome.err
+
+
+def test_a_run_with_one_topic_has_bounds_without_interval(confir_command, tmp_path):
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    (tmp_path / "one.run").write_text("1 Q0 u 1 1 x\n")
+    outcome = confir_command(
+        *("evaluate", tmp_path / "qrels.txt", tmp_path / "one.run", "-m", "RR"),
+        *("--unjudged", "bounds", "--format", "json"),
+    )
+    found = record(outcome)
+    assert (found["lowest"], found["highest"]) == (0.0, 1.0)

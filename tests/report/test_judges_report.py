@@ -1,0 +1,89 @@
+"""Judgements on the page: there where another judge is given, and nowhere else."""
+
+import json
+
+import pytest
+
+import confir
+from confir.data.experiment import Experiment
+from confir.data.simulation import sample_collection
+from confir.report.charts import chart
+from confir.report.contents import Settings, gather_contents
+from confir.report.methods_text import methods_text
+from confir.report.page import render_page
+from confir.report.script_bundle import ScriptBundle
+from judge_files import noisy_judge
+
+SAMPLE = sample_collection()
+RUNS = [run for run in SAMPLE.runs if run.name != "bm25-rm3"][:4]
+MODEL = noisy_judge(SAMPLE.qrels, leniency=0.4)
+
+
+def contents(**settings):
+    experiment = Experiment(SAMPLE.qrels, RUNS, ["AP", "P@10"])
+    scores = confir.evaluate(experiment)
+    return gather_contents(
+        scores,
+        qrels=SAMPLE.qrels,
+        runs=experiment.lists(),
+        settings=Settings(replicates=199, **settings),
+    )
+
+
+def page(gathered):
+    with ScriptBundle() as bundle:
+        return render_page(gathered, bundle)
+
+
+@pytest.fixture(scope="module")
+def with_judge():
+    return contents(judges={"<model>": MODEL})
+
+
+def test_the_part_holds_what_compare_judgements_returns(with_judge):
+    found = with_judge["judgements"]
+    judges = {"qrels": SAMPLE.qrels, "<model>": MODEL}
+    expected = confir.compare_judgements(judges, RUNS, ["AP", "P@10"], replicates=199, rng=2006)
+    assert repr(found.to_records()) == repr(expected.to_records())
+
+
+def test_the_page_says_what_another_judge_changes(with_judge):
+    text = page(with_judge)
+    assert '<a href="#judges">Judgements</a>' in text
+    assert " higher by &lt;model&gt; than by qrels, on average" in text
+    assert "<model>" not in text
+    methods = methods_text(with_judge)
+    assert "Krippendorff's α" in methods.paragraph
+    assert "@inproceedings{Yilmaz2008," in methods.bibtex
+
+
+def test_without_another_judge_the_page_has_no_such_part():
+    gathered = contents()
+    assert gathered["judgements"] is None
+    assert not gathered.reasons("judgements")
+    assert 'id="judges"' not in page(gathered)
+
+
+def test_judges_of_other_topics_are_left_out_with_the_reason():
+    gathered = contents(judges={"model": {"x": {"d": 1}}})
+    ((_, reason),) = gathered.reasons("judgements")
+    assert "no topic in common" in reason
+    assert "Left out: " in page(gathered)
+
+
+def test_judges_of_some_topics_are_compared_on_these():
+    some = dict(list(MODEL.items())[:20])
+    assert contents(judges=[some])["judgements"].topics == 20
+
+
+def test_the_chart_holds_the_means_of_both_judges(with_judge):
+    found = with_judge["judgements"]
+    datasets = json.loads(chart(found).to_json())["datasets"].values()
+    drawn = [record for records in datasets for record in records if "run" in record]
+    expected = {
+        (r["run"], r["measure"], r["reference_mean"], r["judge_mean"])
+        for r in found.runs.to_records()
+    }
+    assert {
+        (r["run"], r["measure"], r["reference_mean"], r["judge_mean"]) for r in drawn
+    } == expected

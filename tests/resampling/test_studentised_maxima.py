@@ -1,0 +1,146 @@
+"""The largest t* of every run equals that of plain loops; threads and blocks change no bit."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import confir.parallel
+from confir.resampling import studentised_maxima as module
+from confir.resampling.studentised_maxima import (
+    NORMAL_TOPICS,
+    largest_statistics,
+    studentised_maxima,
+)
+from confir.resampling.topics import topic_weights
+
+
+def looped(values, weights, floor=0.0):
+    """Largest t* of other runs less each run, and of each run less others, by loops."""
+    topics, runs = values.shape
+    above = np.full((runs, len(weights)), -np.inf)
+    below = above.copy()
+    for (a, b), (r, w) in itertools.product(
+        itertools.permutations(range(runs), 2), enumerate(weights)
+    ):
+        difference = values[:, b] - values[:, a]
+        there = ~np.isnan(difference)
+        if not there.any() or np.ptp(difference[there]) < 1e-9:
+            continue
+        drawn = np.repeat(difference[there], np.rint(w[there] * topics).astype(int))
+        observed = difference[there].mean()
+        t = statistic(drawn, observed, floor)
+        above[a, r] = max(above[a, r], t)
+        below[b, r] = max(below[b, r], t)
+    return above, below
+
+
+def statistic(drawn, observed, floor):
+    if len(drawn) == 0:
+        return 0.0
+    moved = drawn.mean() - observed
+    variance = max(drawn.var(ddof=1), floor) if len(drawn) > 1 else 0.0
+    if variance < 1e-20:
+        return 0.0 if abs(moved) < 1e-9 else math.copysign(math.inf, moved)
+    return moved / math.sqrt(variance / len(drawn))
+
+
+def scores(topics=7, runs=4, gaps=0, seed=1):
+    rng = np.random.default_rng(seed)
+    values = np.round(rng.random((topics, 1)) + rng.normal(0, 0.1, (topics, runs)), 2)
+    values[: topics - 2, 1] = values[: topics - 2, 0]  # differ on two topics only
+    values[rng.random(values.shape) < gaps / values.size] = np.nan
+    return values
+
+
+def check(values, floor=0.0, replicates=60):
+    found = studentised_maxima(values, replicates, np.random.default_rng(3), floor=floor)
+    weights = topic_weights(len(values), replicates, np.random.default_rng(3))
+    above, below = looped(values, weights, floor)
+    np.testing.assert_allclose(found.above, above, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(found.below, below, rtol=1e-7, atol=1e-7)
+    np.testing.assert_array_equal(found.either, np.maximum(found.above, found.below))
+    largest = largest_statistics(values, replicates, np.random.default_rng(3), floor=floor)
+    np.testing.assert_array_equal(largest, found.either.max(axis=0))
+    return found
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.004])
+@pytest.mark.parametrize("gaps", [0, 3, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_maxima_are_those_of_loops_over_replicates_and_pairs(gaps, seed, floor):
+    check(scores(gaps=gaps, seed=seed), floor)
+
+
+def test_a_replicate_that_shows_one_difference_counts_as_infinite_unless_a_floor_holds():
+    values = scores(topics=5)
+    assert np.isinf(check(values).either).any()
+    assert np.isfinite(check(values, floor=0.01).either).all()
+
+
+def test_pairs_without_variance_stand_outside():
+    values = scores()
+    values[:, 2] = values[:, 0]
+    values[:, 3] = values[:, 0] + 0.1
+    found = check(values)
+    assert np.isfinite(found.either).any()
+    alone = studentised_maxima(values[:, [0, 2, 3]], 20, np.random.default_rng(1))
+    assert (alone.either == -np.inf).all()
+
+
+def test_runs_without_scores_take_no_part():
+    values = np.column_stack([scores(), np.full(7, np.nan)])
+    found = studentised_maxima(values, 50, np.random.default_rng(1))
+    without = studentised_maxima(scores(), 50, np.random.default_rng(1))
+    assert (found.either[4] == -np.inf).all()
+    np.testing.assert_allclose(found.above[:4], without.above, rtol=1e-9, atol=1e-12)
+
+
+def test_chosen_runs_have_the_maxima_that_they_have_among_all():
+    values = scores(topics=12, runs=6)
+    every = studentised_maxima(values, 700, np.random.default_rng(2))
+    some = studentised_maxima(values, 700, np.random.default_rng(2), runs=[4, 1])
+    np.testing.assert_allclose(some.above, every.above[[4, 1]], rtol=1e-9)
+    np.testing.assert_allclose(some.below, every.below[[4, 1]], rtol=1e-9)
+    largest = largest_statistics(values, 700, np.random.default_rng(2), runs=[4, 1])
+    np.testing.assert_array_equal(largest, some.either.max(axis=0))
+
+
+def test_threads_and_rooms_of_memory_change_no_bit(monkeypatch):
+    values = scores(topics=40, runs=9, gaps=5)
+    results = []
+    for cores in (1, 2, 7):
+        monkeypatch.setattr(confir.parallel, "usable_cores", lambda cores=cores: cores)
+        results.append(studentised_maxima(values, 2_000, np.random.default_rng(5)))
+    monkeypatch.setattr(module, "_NUMBERS_AT_ONCE", 1)
+    parts = studentised_maxima(values, 2_000, np.random.default_rng(5))
+    for other in results[1:]:
+        assert np.array_equal(results[0].above, other.above)
+        assert np.array_equal(results[0].below, other.below)
+    assert parts.above.shape == results[0].above.shape
+    assert np.quantile(parts.either, 0.9) == pytest.approx(
+        np.quantile(results[0].either, 0.9), rel=0.05
+    )
+
+
+def test_many_topics_take_the_normal_limit_of_what_resampling_gives(monkeypatch):
+    rng = np.random.default_rng(6)
+    values = rng.random((600, 1)) + rng.normal(0, 0.1, (600, 5)) * np.array([1, 1, 2, 3, 0.5])
+    resampled = studentised_maxima(values, 4_000, np.random.default_rng(1)).either.max(axis=0)
+    monkeypatch.setattr(module, "NORMAL_TOPICS", 600)
+    normal = studentised_maxima(values, 4_000, np.random.default_rng(1)).either.max(axis=0)
+    assert not np.array_equal(normal, resampled)
+    for share in (0.5, 0.8, 0.95):
+        assert np.quantile(normal, share) == pytest.approx(np.quantile(resampled, share), rel=0.04)
+    floored = studentised_maxima(values, 4_000, np.random.default_rng(1), floor=0.05)
+    assert np.quantile(floored.either.max(axis=0), 0.95) < np.quantile(normal, 0.95)
+
+
+@pytest.mark.parametrize("runs", [None, [0]])
+def test_many_topics_with_gaps_have_no_replicates(runs):
+    values = np.random.default_rng(7).random((NORMAL_TOPICS, 3))
+    values[0, 0] = np.nan
+    found = studentised_maxima(values, 99, np.random.default_rng(1), runs)
+    assert found.either.shape == (3 if runs is None else 1, 0)
+    assert largest_statistics(values, 99, np.random.default_rng(1), runs).shape == (0,)
