@@ -7,7 +7,8 @@ the collections and confirmed on the other half, on new collections and by simul
 
     python reproductions/default_method.py --data data --output docs/reproductions
 
-It takes a quarter of an hour of processor time; with `--quick`, for a first look, a minute.
+With 400 samples it takes more than an hour of processor time, with 30 five minutes on two cores; with
+`--quick`, for a first look, a few minutes of one.
 """
 
 from __future__ import annotations
