@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from confir.data.rankings import JudgedPositions, stack_rankings
+from confir.data.lists.rankings import JudgedPositions, stack_rankings
 from confir.errors import ConfirError
 from confir.measures.catalogue import MEASURES, parse_measure
 from reference.plain_measures import greedy_ideal, novelties, read_map

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 import zstandard
 
-from confir.data import files
+from confir.data import compression, files
 from confir.data.files import open_bytes, read_bytes, write_whole
 from confir.errors import ConfirError, MissingDependencyError, UnreadableError
 
@@ -418,8 +418,8 @@ def test_compressed_parquet_may_hold_zeros(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", COMPRESSED)
 def test_data_that_expand_beyond_reason_are_refused_unless_asked_for(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(files, "_TRUSTED_SIZE", 1 << 20)
-    monkeypatch.setattr(files, "_LARGEST_RATIO", 100)
+    monkeypatch.setattr(compression, "_TRUSTED_SIZE", 1 << 20)
+    monkeypatch.setattr(compression, "_LARGEST_RATIO", 100)
     content = b"1 Q0 d 1 2.5 tag\n" * (1 << 18)
     path = write(tmp_path, COMPRESSORS[kind](content))
     with pytest.raises(UnreadableError, match=r"compressed bytes hold more than .*=any in the env"):
@@ -437,7 +437,7 @@ def test_data_that_expand_beyond_reason_are_refused_unless_asked_for(tmp_path, m
 def test_data_that_expand_come_in_small_pieces(tmp_path, ending, kind):
     size = 1 << 23
     with open(write(tmp_path, COMPRESSORS[ending](b"1" * size)), "rb") as raw:
-        sizes = [len(piece) for piece in iter(files._Decompressed(raw, kind)._next, b"")]
+        sizes = [len(piece) for piece in iter(compression._Decompressed(raw, kind)._next, b"")]
     assert sum(sizes) == size
     assert max(sizes) <= 1 << 20
 

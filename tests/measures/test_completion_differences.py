@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confir.data.experiment import Experiment
-from confir.data.unjudged_documents import find_unjudged
+from confir.data.lists.unjudged_documents import find_unjudged
 from confir.measures.catalogue import MEASURES, parse_measure
 from confir.measures.completion_differences import difference_bounds
 from measures.completed_scores import BOUNDED, below_the_list, completed_scores

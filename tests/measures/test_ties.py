@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confir.data.experiment import Experiment
-from confir.data.rankings import stack_rankings
-from confir.data.tied_lists import tie_groups, tied_rankings
+from confir.data.lists.rankings import stack_rankings
+from confir.data.lists.tied_lists import tie_groups, tied_rankings
 from confir.errors import UnsupportedMethodError
 from confir.measures.catalogue import MEASURES, parse_measure
 from confir.measures.ties import extreme_lists

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.rankings import JudgedPositions
+from confir.data.lists.rankings import JudgedPositions
 from confir.measures.catalogue import parse_measure
 from requirements import missing_requirement
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pyNTCIREVAL.metrics import AP, ERR, RBP, MSnDCG, QMeasure, nERR
 
 from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.rankings import JudgedPositions
+from confir.data.lists.rankings import JudgedPositions
 from confir.measures.catalogue import parse_measure
 from strategies import collections, examples
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.rankings import JudgedPositions, stack_rankings
+from confir.data.lists.rankings import JudgedPositions, stack_rankings
 from confir.measures.catalogue import parse_measure
 from reference.plain_measures import PlainList, rank_biased_precision
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import confir
-from confir.data.rankings import JudgedPositions
+from confir.data.lists.rankings import JudgedPositions
 from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
 from confir.errors import (

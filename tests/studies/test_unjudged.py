@@ -7,7 +7,7 @@ from hypothesis import given
 
 import confir
 from confir.data.experiment import Experiment
-from confir.data.unjudged_documents import find_unjudged
+from confir.data.lists.unjudged_documents import find_unjudged
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.resampling.drawn_judgements import draw_judgements, drawing_depth, gain_rates
 from strategies import collections, examples

@@ -12,9 +12,9 @@ from confir.arguments import as_choice, as_flag, as_function, as_integer, as_tex
 from confir.data.files import STDIN, PathLike
 from confir.data.formats.objects import as_qrels, as_runs
 from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
+from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.qrels import Intents, Qrels
-from confir.data.ranked_lists import RankedLists
-from confir.data.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.run import Run
 from confir.data.scanning.blocks import content_size
 from confir.data.scanning.list_scanner import scan_sources

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.unjudged_documents import UnjudgedDocuments
+from confir.data.lists.unjudged_documents import UnjudgedDocuments
 from confir.measures.binary import share
 from confir.measures.completions import (
     DifferenceRule,

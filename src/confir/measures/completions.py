@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.unjudged_documents import UnjudgedDocuments
+from confir.data.lists.unjudged_documents import UnjudgedDocuments
 from confir.errors import InvalidValueError
 from confir.measures.binary import share
 from confir.measures.graded import Dcg, dcg_gain, mapped_gain

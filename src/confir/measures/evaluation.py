@@ -21,8 +21,8 @@ from confir.data.experiment import (
 from confir.data.files import PathLike
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import RunSource
+from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.qrels import Qrels
-from confir.data.rankings import Rankings, stack_rankings
 from confir.data.run import Run
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.rankings import Rankings, Values
+from confir.data.lists.rankings import Rankings, Values
 from confir.errors import InvalidValueError
 from confir.measures.binary import relevant_within, share
 from confir.measures.ratio_sums import accumulate, sums_of_ratios, sums_over_copies

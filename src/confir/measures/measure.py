@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.rankings import Rankings
+from confir.data.lists.rankings import Rankings
 from confir.measures.completions import DifferenceRule, Rule
 
 Parameter = int | float | str | None

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.ranked_lists import RankedLists
-from confir.data.rankings import Rankings
-from confir.data.tied_lists import TiedRankings, TieGroups, order_ties
+from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.rankings import Rankings
+from confir.data.lists.tied_lists import TiedRankings, TieGroups, order_ties
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.binary import relevant_within, share
 from confir.measures.graded import (

@@ -17,8 +17,8 @@ from confir.arguments import as_integer, invalid
 from confir.arrays import Floats
 from confir.data.common_topics import comparable_means
 from confir.data.experiment import ReadingRules
+from confir.data.lists.ranked_lists import RankedLists
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists import RankedLists
 from confir.data.scanning.list_scanner import read_lists
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED

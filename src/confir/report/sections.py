@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
+from confir.data.lists.ranked_lists import RankedLists
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists import RankedLists
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 from confir.report.charts import chart

@@ -22,7 +22,7 @@ from confir.data.experiment import (
     as_experiment,
     takes_rules,
 )
-from confir.data.ranked_lists import RankedLists
+from confir.data.lists.ranked_lists import RankedLists
 from confir.data.scores import Scores
 from confir.defaults import DOCUMENT_REPLICATES
 from confir.errors import (

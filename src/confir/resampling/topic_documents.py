@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from confir.arrays import Booleans, Bytes, Floats, Integers
-from confir.data.ranked_lists import RankedLists
-from confir.data.rankings import Rankings
+from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.rankings import Rankings
 from confir.measures.catalogue import MEASURES
 from confir.measures.measure import ListMeasure, Measure
 from confir.resampling.document_kernels import MOST_COPIES, DocumentKernels

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from confir.data.files import COMPRESSION_ENDINGS, STDIN, PathLike, text_bytes, write_whole
+from confir.data.compression import COMPRESSION_ENDINGS
+from confir.data.files import STDIN, PathLike, text_bytes, write_whole
 from confir.data.formats.entries import (
     QRELS,
     RUN,

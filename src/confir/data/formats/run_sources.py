@@ -9,14 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from confir.data.files import (
-    COMPRESSION_ENDINGS,
-    STDIN,
-    PathLike,
-    is_address,
-    read_bytes,
-    text_bytes,
-)
+from confir.data.compression import COMPRESSION_ENDINGS
+from confir.data.files import STDIN, PathLike, is_address, read_bytes, text_bytes
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 
 KNOWN_ENDINGS = (

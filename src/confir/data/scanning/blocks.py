@@ -21,7 +21,8 @@ from typing import IO, Any, NamedTuple, cast
 import numpy as np
 
 from confir.arrays import Bytes, Integers
-from confir.data.files import COMPRESSION_ENDINGS, STDIN, open_bytes
+from confir.data.compression import COMPRESSION_ENDINGS
+from confir.data.files import STDIN, open_bytes
 from confir.data.formats.catalogue import recognise
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.scanning.scan_kernels import (

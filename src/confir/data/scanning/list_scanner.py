@@ -19,9 +19,9 @@ from confir.arrays import Bytes, Integers
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import NAMINGS, NameBy, RunSource
+from confir.data.lists.ranked_lists import DocumentNumbers, RankedLists, RunLists, build_lists
+from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists import DocumentNumbers, RankedLists, RunLists, build_lists
-from confir.data.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.run import Run
 from confir.data.scanning.blocks import (
     BlockScanner,

@@ -123,7 +123,7 @@ def index_ids(ids: Sequence[str], offsets: Integers, kernels: ScanKernels) -> Id
 
 def _signed(number: np.uint64 | np.uint8) -> int:
     """Return a number as a signed one; mixed with others, some versions make a float of it."""
-    return np.int64(number)  # type: ignore[return-value]
+    return int(np.int64(number))
 
 
 def _byte(text: Bytes, at: int) -> int:

@@ -16,8 +16,8 @@ import numpy as np
 from confir.arrays import Bytes, Integers
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import NameBy, RunSource
+from confir.data.lists.rankings import JudgedPositions, Rankings, TiePrecision, empty_rankings
 from confir.data.qrels import Qrels
-from confir.data.rankings import JudgedPositions, Rankings, TiePrecision, empty_rankings
 from confir.data.run import Run
 from confir.data.scanning.blocks import (
     BLOCK_SIZE,

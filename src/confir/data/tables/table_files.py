@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import Any
 
-from confir.data.files import COMPRESSION_ENDINGS, PathLike, read_bytes, text_bytes
+from confir.data.compression import COMPRESSION_ENDINGS
+from confir.data.files import PathLike, read_bytes, text_bytes
 from confir.data.formats.entries import as_frame, type_name
 from confir.data.formats.json_files import parse_json
 from confir.data.tables.columns import InputTable, fold, is_unicode, without_escape

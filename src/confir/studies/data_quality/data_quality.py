@@ -11,9 +11,10 @@ from confir.arguments import as_integers
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Experiment, ReadingRules, as_experiment
 from confir.data.files import PathLike
+from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.rankings import Rankings
+from confir.data.lists.tied_lists import tie_groups
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists import RankedLists
-from confir.data.rankings import Rankings
 from confir.data.result import (
     Record,
     Result,
@@ -26,7 +27,6 @@ from confir.data.result import (
     result,
 )
 from confir.data.run import Run
-from confir.data.tied_lists import tie_groups
 from confir.studies.data_quality.sentences import quality_sentences
 
 DEFAULT_CUTOFFS = (5, 10, 20, 100, 1000)

@@ -10,7 +10,7 @@ import numpy as np
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
-from confir.data.ranked_lists import RankedLists
+from confir.data.lists.ranked_lists import RankedLists
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES

@@ -24,7 +24,7 @@ from confir.data.experiment import (
     as_experiment,
     takes_rules,
 )
-from confir.data.ranked_lists import RankedLists
+from confir.data.lists.ranked_lists import RankedLists
 from confir.data.result import Columns, Result, axis, constant, result
 from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SPLITS
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, counted

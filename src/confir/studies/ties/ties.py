@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack, cast
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats
 from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
 from confir.data.files import PathLike
+from confir.data.lists.rankings import Rankings, stack_rankings
+from confir.data.lists.tied_lists import tie_groups, tied_rankings
 from confir.data.qrels import Qrels
-from confir.data.rankings import Rankings, stack_rankings
-from confir.data.result import Result, Variable, axis, over, result
+from confir.data.result import axis, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
-from confir.data.tied_lists import tie_groups, tied_rankings
 from confir.measures.measure import Compute, Measure
 from confir.measures.scored_lists import ScoredLists, read_scored_lists
 from confir.measures.ties import extreme_lists
 from confir.parallel import Progress, run_in_threads
+from confir.studies.unjudged.compared_means import BoundedMeans
 
 
 @result
-class TieBounds(Result):
+class TieBounds(BoundedMeans):
     """Means with ties broken by docid, and the lowest, expected and highest over all orders.
 
     Attributes
@@ -46,39 +47,15 @@ class TieBounds(Result):
     highest_scores: Scores
     tied: Floats = over("run")
 
+    beside = ("lowest", "expected", "highest")
     record_columns = (
         *("run", "measure", "topics", "mean", "lowest", "expected", "highest", "tied"),
     )
 
     @property
-    def topics(self) -> Integers:
-        """Topics of each mean: runs × measures."""
-        return self.scores.topic_counts()
-
-    @property
-    def mean(self) -> Floats:
-        """Means with ties broken by docid: runs × measures."""
-        return self.scores.mean()
-
-    @property
-    def lowest(self) -> Floats:
-        """Means in the worst order: runs × measures."""
-        return self.lowest_scores.mean()
-
-    @property
     def expected(self) -> Floats:
         """Expected means in random order: runs × measures."""
         return self.expected_scores.mean()
-
-    @property
-    def highest(self) -> Floats:
-        """Means in the best order: runs × measures."""
-        return self.highest_scores.mean()
-
-    def derived(self) -> Iterable[Variable]:
-        """Yield the means."""
-        for name in ("topics", "mean", "lowest", "expected", "highest"):
-            yield Variable(name, ("run", "measure"), getattr(self, name))
 
 
 @takes_rules

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack, cast
 
 import numpy as np
 
 from confir.arguments import as_integer
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats
 from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
 from confir.data.files import PathLike
+from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.data.qrels import Qrels
-from confir.data.result import Result, Variable, axis, over, result
+from confir.data.result import axis, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
-from confir.data.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.measures.completions import Rule, ScoreBounds
 from confir.measures.measure import Measure
 from confir.measures.scored_lists import ScoredLists, read_scored_lists
 from confir.parallel import Progress, run_in_threads
+from confir.studies.unjudged.compared_means import BoundedMeans
 
 
 @result
-class UnjudgedBounds(Result):
+class UnjudgedBounds(BoundedMeans):
     """Means with unjudged documents non-relevant, and their bounds over all judgements of these.
 
     Attributes
@@ -53,31 +54,6 @@ class UnjudgedBounds(Result):
     record_columns = (
         *("run", "measure", "topics", "mean", "lowest", "highest", "judged", "pool_depth"),
     )
-
-    @property
-    def topics(self) -> Integers:
-        """Topics of each mean: runs × measures."""
-        return self.scores.topic_counts()
-
-    @property
-    def mean(self) -> Floats:
-        """Means with unjudged documents non-relevant: runs × measures."""
-        return self.scores.mean()
-
-    @property
-    def lowest(self) -> Floats:
-        """The lowest means: runs × measures."""
-        return self.lowest_scores.mean()
-
-    @property
-    def highest(self) -> Floats:
-        """The highest means: runs × measures."""
-        return self.highest_scores.mean()
-
-    def derived(self) -> Iterable[Variable]:
-        """Yield the means."""
-        for name in ("topics", "mean", "lowest", "highest"):
-            yield Variable(name, ("run", "measure"), getattr(self, name))
 
 
 @takes_rules

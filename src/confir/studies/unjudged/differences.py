@@ -11,11 +11,11 @@ from confir.arguments import as_choice, as_integer
 from confir.arrays import Floats
 from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
 from confir.data.files import PathLike
+from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.data.qrels import Qrels
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
-from confir.data.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.errors import InvalidValueError
 from confir.measures.completion_differences import difference_bounds
 from confir.measures.measure import Measure

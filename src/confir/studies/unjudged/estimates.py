@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_integer, as_level
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats
 from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
 from confir.data.files import PathLike
+from confir.data.lists.rankings import stack_rankings
+from confir.data.lists.unjudged_documents import Completions, UnjudgedDocuments, find_unjudged
 from confir.data.qrels import Qrels
-from confir.data.rankings import stack_rankings
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
-from confir.data.unjudged_documents import Completions, UnjudgedDocuments, find_unjudged
 from confir.defaults import COMPLETIONS, LEVEL
 from confir.intervals.interval import tail_probabilities
 from confir.measures.measure import Measure
@@ -24,6 +24,7 @@ from confir.measures.scored_lists import ScoredLists, read_scored_lists
 from confir.parallel import Progress, run_in_threads
 from confir.resampling.drawn_judgements import draw_judgements, drawing_depth
 from confir.resampling.topics import Rng
+from confir.studies.unjudged.compared_means import ComparedMeans
 
 Treatment = Literal["condensed", "resample"]
 TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
@@ -33,7 +34,7 @@ _BLOCK = 32
 
 
 @result
-class UnjudgedEstimate(Result):
+class UnjudgedEstimate(ComparedMeans):
     """Means with unjudged documents non-relevant, and an estimate that treats them otherwise.
 
     Attributes
@@ -70,30 +71,16 @@ class UnjudgedEstimate(Result):
     level: float = constant()
     replicates: int = 0
 
+    beside = ("estimate",)
     record_columns = (
         *("run", "measure", "treatment", "topics", "mean", "estimate"),
         *("low", "high", "level", "judged", "pool_depth"),
     )
 
     @property
-    def topics(self) -> Integers:
-        """Topics of each mean: runs × measures."""
-        return self.scores.topic_counts()
-
-    @property
-    def mean(self) -> Floats:
-        """Means with unjudged documents non-relevant: runs × measures."""
-        return self.scores.mean()
-
-    @property
     def estimate(self) -> Floats:
         """The estimated means: runs × measures."""
         return self.estimated_scores.mean()
-
-    def derived(self) -> Iterable[Variable]:
-        """Yield the means."""
-        for name in ("topics", "mean", "estimate"):
-            yield Variable(name, ("run", "measure"), getattr(self, name))
 
 
 @takes_rules

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.lists.rankings import Rankings, empty_rankings
 from confir.data.qrels import Qrels
-from confir.data.rankings import Rankings, empty_rankings
 from confir.data.run import Run
 
 # Positions of documents in lists, which may be long: four bytes each.

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.ranked_lists import RankedLists
-from confir.data.rankings import Rankings, TiePrecision, stack_rankings
+from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.rankings import Rankings, TiePrecision, stack_rankings
 
 
 class TieGroups(NamedTuple):

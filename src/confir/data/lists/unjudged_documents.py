@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Integers
+from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.rankings import Rankings
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists import RankedLists
-from confir.data.rankings import Rankings
 
 
 @dataclass(frozen=True, slots=True, eq=False)

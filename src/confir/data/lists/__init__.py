@@ -1,0 +1,1 @@
+"""The ranked lists of runs: whole, reduced to judged documents, tied, and with unjudged documents."""
