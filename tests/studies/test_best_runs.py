@@ -8,9 +8,10 @@ from scipy import stats
 
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
-from confir.resampling.topics import topic_weights
+from confir.resampling.topics import own_seed, topic_weights
 from confir.studies.best.best_runs import find_best
 from confir.studies.best.table import best_sentence, best_table
+from confir.studies.comparison.comparison import compare_runs
 from confir.studies.ranks.ranking import rank_runs
 
 REPLICATES, SEED = 200, 5
@@ -37,7 +38,8 @@ def some_scores(seed, topics=12, runs=5):
 def plain_best(table, level, replicates, seed):
     """Set, p-values and upper limits from the definition, run by run and sample by sample."""
     topics, runs = table.shape
-    weights = topic_weights(topics, replicates, np.random.default_rng(seed))
+    rng = np.random.default_rng(own_seed(np.random.default_rng(seed)))
+    weights = topic_weights(topics, replicates, rng)
     draws = [np.repeat(np.arange(topics), np.rint(w * topics).astype(int)) for w in weights]
     members, p_values, upper = [], [], []
     pairs = [table[:, j] - table[:, i] for i in range(runs) for j in range(i + 1, runs)]
@@ -105,6 +107,25 @@ def test_the_set_and_the_rank_intervals_agree_on_rank_1():
         assert (best.in_set == (ranking.low == 1)).all()
         np.testing.assert_allclose(best.p, ranking.p[:, 0], rtol=1e-12)
         np.testing.assert_array_equal(best.share_first, ranking.share_first)
+
+
+def test_the_set_and_the_ranks_agree_with_the_comparison_of_all_pairs():
+    """A run that is worse than another has another rank than 1, also among all ranks at once."""
+    worse = 0
+    for seed in range(20):
+        scores = some_scores(seed, runs=7)
+        compared = compare_runs(scores, replicates=REPLICATES, rng=seed)
+        best = find_best(scores, replicates=REPLICATES, rng=seed)
+        ranking = rank_runs(scores, replicates=REPLICATES, rng=seed)
+        low = np.ones(7, int)
+        for (baseline, run), verdict in zip(compared.pairs, compared.verdict[0, :, 0], strict=True):
+            names = {"worse": run, "better": baseline}
+            if verdict in names:
+                low[scores.runs.index(names[verdict])] += 1
+        assert not best.in_set[low > 1].any()
+        assert ranking.simultaneous_low[:, 0].tolist() == low.tolist()
+        worse += (low > 1).sum()
+    assert worse > 20
 
 
 def test_two_runs_give_a_one_sided_t_test():

@@ -51,6 +51,12 @@ def weights_of(seed=SEED, replicates=REPLICATES, topics=TOPICS):
     return topic_weights(topics, replicates, rng)
 
 
+def maxima_weights(topics, replicates):
+    """The weights that maxima come from: those of a comparison of all pairs."""
+    rng = np.random.default_rng(own_seed(np.random.default_rng(SEED)))
+    return topic_weights(topics, replicates, rng)
+
+
 def plain_ranks(means):
     """1 + the number of runs that are better by more than rounding."""
     return [1 + sum(other > mean + 1e-12 for other in means) for mean in means]
@@ -99,7 +105,7 @@ def plain_rank_p(table, run, rank, replicates):
     """The p-value of a rank, from the definition: which t rejects it, and how likely is that?"""
     topics, runs = table.shape
     others = [j for j in range(runs) if j != run]
-    weights = weights_of(replicates=replicates, topics=topics)
+    weights = maxima_weights(topics, replicates)
     t = sorted((plain_t(table, run, j) for j in others), reverse=True)
     drawn = np.array([plain_t(table, run, j, weights) for j in others])
     t_better = t[rank - 1] if rank <= len(t) else -np.inf
@@ -121,7 +127,7 @@ def plain_rank_p(table, run, rank, replicates):
 def plain_all_pairs(table, level, replicates):
     """1 + the number of significantly better runs, and runs less those worse, by all pairs."""
     topics, runs = table.shape
-    weights = weights_of(replicates=replicates, topics=topics)
+    weights = maxima_weights(topics, replicates)
     pairs = [(i, j) for i in range(runs) for j in range(i)]
     maxima = np.abs([plain_t(table, i, j, weights) for i, j in pairs]).max(axis=0)
     place = int(np.ceil(round((replicates + 1) * level, 9)))

@@ -32,6 +32,9 @@ _MOST_NORMAL_RUNS = 2_000
 # rounding; the variance may then be negative, too.
 _CONSTANT_RATIO = 1e12
 
+# A t* that equals the observed t up to rounding reaches it: scores with few values make such.
+_ROUNDING = 1e-10
+
 
 class Maxima(NamedTuple):
     """The largest t* of each run against the others: runs × replicates; -∞ where no pair varies.
@@ -166,8 +169,8 @@ def _largest(pairs: _Pairs, chosen: Integers | None, floor: float, block: slice)
 
 
 def _root(square: Floats) -> Floats:
-    """Return the numbers whose signed squares are given."""
-    root: Floats = np.copysign(np.sqrt(np.abs(square)), square)
+    """Return the numbers whose signed squares are given, enlarged so that equal t reach each other."""
+    root: Floats = np.copysign(np.sqrt(np.abs(square)), square) * (1.0 + _ROUNDING)
     return root
 
 

@@ -17,10 +17,10 @@ from confir.defaults import LEVEL, REPLICATES
 from confir.intervals.interval import check_level
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.evaluation import as_scores
-from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.topics import Rng
 from confir.studies.best.run_pairs import RunPairs, over_all_runs, pair_runs
+from confir.studies.comparison.significance import is_significant
 
 
 @result
@@ -126,7 +126,7 @@ def best_of_pairs(
             topics=np.where(np.isnan(mean), 0, counts),
             mean=mean,
             difference=stacked([_above_others(one) for one in pairs]),
-            in_set=~np.isnan(mean) & ~is_rejected(p, level),
+            in_set=~np.isnan(mean) & ~is_significant(p, level),
             upper=stacked([part.upper[place] for part in parts]),
             p=p,
             share_first=share_first,
@@ -134,12 +134,6 @@ def best_of_pairs(
         )
         for place, level in enumerate(levels)
     ]
-
-
-def is_rejected(p: Floats, level: float) -> Booleans:
-    """Whether p-values are at most 1 - level, up to rounding."""
-    rejected: Booleans = p <= 1.0 - level + TIE
-    return rejected
 
 
 def _above_others(pairs: RunPairs) -> Floats:
@@ -188,7 +182,7 @@ def _upper(pairs: RunPairs, critical: Floats, level: float) -> Floats:
     runs 0 does: the constrained form of Hsu (1984).
     """
     known = pairs.se > 0
-    if is_rejected(np.array(pairs.constant_p(pairs.runs - 1)), level):
+    if is_significant(pairs.constant_p(pairs.runs - 1), level):
         known |= pairs.constant
     limit = np.where(known, critical[:, None] * pairs.se - pairs.difference, np.inf).min(axis=1)
     upper: Floats = np.where(np.isinf(limit), np.nan, np.maximum(limit, 0.0))

@@ -43,7 +43,7 @@ class RunPairs:
     maxima
         The largest t* of each run against the others, over replicates.
     share_first
-        Share of the same replicates in which each run has the highest mean; ties are shared out.
+        Share of replicates in which each run has the highest mean; ties are shared out.
     """
 
     scored: Booleans
@@ -84,8 +84,8 @@ def pair_runs(scores: Scores, replicates: int, rng: Rng, *, what: str) -> list[R
     scores
         Scores of the runs; only topics that all runs have count, with a warning.
     replicates, rng
-        Number of replicates, and seed or generator: the same seed draws the same topics as in
-        `confidence_interval`.
+        Number of replicates, and seed or generator: the same seed draws the same maxima as in
+        `compare_runs`, and the same means as in `confidence_interval`.
     what
         What is wanted of the pairs, for messages: "ranks".
     """
@@ -95,10 +95,11 @@ def pair_runs(scores: Scores, replicates: int, rng: Rng, *, what: str) -> list[R
     common = common_topics(scores.values)
     _check_common_topics(scores, common, what)
     generator = as_generator(rng)
-    generators = _generators(common, generator)
+    seed = own_seed(generator)
+    counts = sorted(set(common.sum(axis=0).tolist()))
     weights = {
-        count: topic_weights(count, replicates, copy.deepcopy(own))
-        for count, own in generators.items()
+        count: topic_weights(count, replicates, _generator(count, len(common), generator, seed))
+        for count in counts
     }
     sample = topic_sample(scores)
 
@@ -109,7 +110,7 @@ def pair_runs(scores: Scores, replicates: int, rng: Rng, *, what: str) -> list[R
         scored = np.logical_not(np.isnan(values).all(axis=0))
         values = np.ascontiguousarray(values[:, scored])
         difference, se, floor = _differences(values)
-        rng = copy.deepcopy(generators[len(kept)])
+        rng = np.random.default_rng(seed)  # as in a comparison of all pairs
         return RunPairs(
             scored=scored,
             mean=values.mean(axis=0),
@@ -141,17 +142,15 @@ def _check_common_topics(scores: Scores, common: Booleans, what: str) -> None:
         )
 
 
-def _generators(common: Booleans, generator: np.random.Generator) -> dict[int, np.random.Generator]:
-    """Return where replicates of the common topics are drawn from, by their number.
+def _generator(
+    count: int, topics: int, generator: np.random.Generator, seed: int
+) -> np.random.Generator:
+    """Return where replicates of the common topics are drawn from.
 
     Where no topic is missing, they are those of `confidence_interval`. Those of fewer topics come
-    from a seed of their own, so that no measure's ranks depend on the other measures.
+    from a seed of their own, so that no measure's shares depend on the other measures.
     """
-    topics, seed = len(common), own_seed(generator)
-    return {
-        count: generator if count == topics else np.random.default_rng([seed, count])
-        for count in sorted(set(common.sum(axis=0).tolist()))
-    }
+    return copy.deepcopy(generator) if count == topics else np.random.default_rng([seed, count])
 
 
 def _differences(values: Floats) -> tuple[Floats, Floats, float]:

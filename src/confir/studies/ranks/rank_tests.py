@@ -15,8 +15,8 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.intervals.simultaneous import ComparisonFamily
-from confir.studies.best.best_runs import is_rejected
 from confir.studies.best.run_pairs import RunPairs
+from confir.studies.comparison.significance import is_significant
 
 
 class RankTests(NamedTuple):
@@ -63,7 +63,7 @@ def rank_tests(pairs: RunPairs) -> RankTests:
 
 def rank_limits(p: Floats, level: float) -> tuple[Integers, Integers]:
     """Return the lowest and the highest rank that is not rejected: from runs × ranks."""
-    kept = ~is_rejected(p, level)
+    kept = ~is_significant(p, level)
     low: Integers = 1 + kept.argmax(axis=1)
     high: Integers = p.shape[1] - kept[:, ::-1].argmax(axis=1)
     return low, high
