@@ -4,6 +4,8 @@
 # make docs       write the outputs in README and docs anew
 # make bench      compare the speed with that of similar tools
 # make tables     simulate the quantiles that calibrated-beta ships with
+# make packages   build wheel and sdist, and try both in empty environments
+# make data       say where the collections are published, and verify the copy in CONFIR_DATA
 # make reproduce  compare the papers' tables with those of confir, on the data in CONFIR_DATA
 
 PYTHON ?= python3
@@ -13,49 +15,60 @@ export CONFIR_DATA ?= $(CURDIR)/data
 VENV := .venv
 TEST_VENV := .venv-test
 PIP := -m pip --disable-pip-version-check --quiet
+BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: demo test check docs bench tables reproduce format clean
+.PHONY: demo test check docs bench tables data packages reproduce format clean
 
 %/installed: pyproject.toml
 	$(PYTHON) -m venv $*
-	$*/bin/python $(PIP) install --upgrade "pip>=25.1"
-	$*/bin/python $(PIP) install --editable '.[all]'
+	$*/$(BIN)/python $(PIP) install --upgrade "pip>=25.1"
+	$*/$(BIN)/python $(PIP) install --editable '.[all]'
 	touch $@
 
 $(TEST_VENV)/installed-test $(TEST_VENV)/installed-check $(TEST_VENV)/installed-peers: \
 $(TEST_VENV)/installed-%: $(TEST_VENV)/installed
-	$(TEST_VENV)/bin/python $(PIP) install --group $*
+	$(TEST_VENV)/$(BIN)/python $(PIP) install --group $*
 	touch $@
 
 demo: $(VENV)/installed
-	$(VENV)/bin/confir demo --report demo-report.html
+	$(VENV)/$(BIN)/confir demo --report demo-report.html
 
 test: $(VENV)/installed $(TEST_VENV)/installed-test
-	CONFIR_DEMO_PYTHON=$(CURDIR)/$(VENV)/bin/python $(TEST_VENV)/bin/python -m pytest -n auto $(ARGS)
+	CONFIR_DEMO_PYTHON=$(CURDIR)/$(VENV)/$(BIN)/python $(TEST_VENV)/$(BIN)/python -m pytest -n auto $(ARGS)
 
 check: $(TEST_VENV)/installed-check
-	$(TEST_VENV)/bin/ruff format --check .
-	$(TEST_VENV)/bin/ruff check .
-	$(TEST_VENV)/bin/mypy
+	$(TEST_VENV)/$(BIN)/ruff format --check .
+	$(TEST_VENV)/$(BIN)/ruff check .
+	$(TEST_VENV)/$(BIN)/codespell
+	$(TEST_VENV)/$(BIN)/mypy
 
 format: $(TEST_VENV)/installed-check
-	$(TEST_VENV)/bin/ruff format .
-	$(TEST_VENV)/bin/ruff check --fix .
+	$(TEST_VENV)/$(BIN)/ruff format .
+	$(TEST_VENV)/$(BIN)/ruff check --fix .
 
 docs: $(VENV)/installed
-	$(VENV)/bin/confir demo --output docs/figures/demo.svg
-	$(VENV)/bin/python tests/documentation/run_pages.py --write README.md docs/*.md
+	$(VENV)/$(BIN)/confir demo --output docs/figures/demo.svg
+	$(VENV)/$(BIN)/python tests/documentation/run_pages.py --write README.md docs/*.md
 
 bench: $(TEST_VENV)/installed-peers
 	for script in $(filter-out benchmarks/side_by_side.py,$(wildcard benchmarks/*.py)); do \
-		$(TEST_VENV)/bin/python $$script || exit 1; done
+		$(TEST_VENV)/$(BIN)/python $$script || exit 1; done
 
 tables: $(VENV)/installed
-	$(VENV)/bin/python tables/pivot_quantiles.py
+	$(VENV)/$(BIN)/python tables/pivot_quantiles.py
+
+packages: $(TEST_VENV)/installed-test
+	$(TEST_VENV)/$(BIN)/python $(PIP) install build
+	rm -rf dist
+	$(TEST_VENV)/$(BIN)/python -m build --outdir dist .
+	$(TEST_VENV)/$(BIN)/python -m pytest -n 0 -p no:randomly verification/test_packages.py
+
+data:
+	$(PYTHON) collections/verify.py $(CONFIR_DATA)
 
 reproduce: $(VENV)/installed
 	for script in reproductions/*.py; do \
-		$(VENV)/bin/python $$script --data $(CONFIR_DATA) --output docs/reproductions || exit 1; done
+		$(VENV)/$(BIN)/python $$script --data $(CONFIR_DATA) --output docs/reproductions || exit 1; done
 
 clean:
 	rm -rf $(VENV) $(TEST_VENV) .ruff_cache .mypy_cache .pytest_cache .hypothesis build dist

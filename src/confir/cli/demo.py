@@ -13,6 +13,13 @@ from confir.defaults import SEED
 if TYPE_CHECKING:
     from confir.data.experiment import Experiment
 
+_NEXT = (
+    "three things to try next:",
+    "  confir demo --write sample",
+    "  confir compare sample/qrels.txt sample/runs",
+    "  confir report sample/qrels.txt sample/runs -o page.html",
+)
+
 
 def demo_command(
     *,
@@ -65,4 +72,5 @@ def _write_report(path: str, experiment: Experiment, seed: int) -> None:
         rng=seed,
         origin=Origin(command=command_line_with_seed(seed)),
     )
-    print_message(f"{path}: a page about the sample; open it in a browser")
+    for line in (f"{path}: a page about the sample; open it in a browser", *_NEXT):
+        print_message(line)

@@ -23,7 +23,7 @@ def measures_command(*, out: Annotated[options.Output, Without("quiet")]) -> Non
     from confir.measures.catalogue import MEASURES
     from confir.report.tables import Cell, Table
 
-    _prepare(out)
+    prepare_list(out)
     records = [
         {
             "measure": definition.name,
@@ -49,7 +49,7 @@ def methods_command(*, out: Annotated[options.Output, Without("quiet")]) -> None
     )
     from confir.report.tables import Cell, Table
 
-    _prepare(out)
+    prepare_list(out)
     records = [
         {
             "method": method.name,
@@ -78,7 +78,7 @@ def _purpose(method: Method, over: Resampled) -> str:
     return "means in [0, 1]" if method.bounded else "any mean"
 
 
-def _prepare(out: options.Output) -> None:
+def prepare_list(out: options.Output) -> None:
     """Raise where a list could not be written or printed; there is no chart of it."""
     out.prepare()
     if out.output is not None and Path(out.output).suffix.lower() in CHART_ENDINGS:

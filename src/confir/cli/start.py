@@ -32,7 +32,14 @@ COMMANDS = {
     "demo": ("confir.cli.demo", DAILY),
     "measures": ("confir.cli.lists", LISTS),
     "methods": ("confir.cli.lists", LISTS),
+    "doctor": ("confir.cli.doctor", LISTS),
 }
+
+_PURPOSE = """How far can an information-retrieval evaluation score be trusted?
+
+Runs and qrels in, intervals and verdicts out: `confir evaluate qrels.txt runs/` gives means with
+intervals, `confir compare qrels.txt runs/` says which runs are better, `confir report qrels.txt
+runs/ -o page.html` writes it all on a page. `confir demo` needs no files."""
 
 # The exit code of an error.
 FAILED = 2
@@ -66,7 +73,7 @@ def build_app(names: Iterable[str] = COMMANDS, listed: Iterable[str] = ()) -> ty
     """Return the command line with the named commands; others are only listed in its help."""
     app = typer.Typer(
         name="confir",
-        help="How far can an information-retrieval evaluation score be trusted?",
+        help=_PURPOSE,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode="markdown",
