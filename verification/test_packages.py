@@ -34,7 +34,8 @@ COMMANDS = {
     "bias-variance": (*SAMPLE, "-m", "AP"),
     "chance": (*SAMPLE, "--documents", "5000"),
     "judges": ("sample/qrels.txt", "sample/qrels2.txt", "sample/runs", "--replicates", "50"),
-    "simulate": ("--scores", "scores.csv", "--topics", "5"),
+    "meta": (*SAMPLE, "-m", "AP", "--replicates", "50"),
+    "simulate": ("--scores", "scores.csv", "--topics", "5", "-o", "simulated.csv"),
 }
 WITH_EXTRAS = {
     "report": (*SAMPLE, "-o", "page.html"),
@@ -109,7 +110,9 @@ def run(*command, cwd=None, code=0):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_answers(installed, command):
     program, work, _ = installed
-    assert run(program, command, *COMMANDS[command], cwd=work).stdout.strip()
+    arguments = COMMANDS[command]
+    printed = run(program, command, *arguments, cwd=work).stdout
+    assert (work / arguments[-1]).exists() if "-o" in arguments else printed.strip()
 
 
 @pytest.mark.parametrize("command", WITH_EXTRAS)
