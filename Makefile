@@ -1,7 +1,8 @@
 # make demo       install confir into .venv, evaluate the built-in sample, write demo-report.html
 # make test       run all tests, in .venv-test; the examples of README and docs in .venv
 # make check      format, lint, types
-# make docs       write the outputs in README and docs anew
+# make outputs    write the outputs in README and docs anew
+# make docs       build the documentation site in build/docs
 # make bench      compare the speed with that of similar tools
 # make tables     simulate the quantiles that calibrated-beta ships with
 # make packages   build wheel and sdist, and try both in empty environments
@@ -17,7 +18,7 @@ TEST_VENV := .venv-test
 PIP := -m pip --disable-pip-version-check --quiet
 BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: demo test check docs bench tables data packages reproduce format clean
+.PHONY: demo test check outputs docs bench tables data packages reproduce format clean
 
 %/installed: pyproject.toml
 	$(PYTHON) -m venv $*
@@ -25,7 +26,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 	$*/$(BIN)/python $(PIP) install --editable '.[all]'
 	touch $@
 
-$(TEST_VENV)/installed-test $(TEST_VENV)/installed-check $(TEST_VENV)/installed-peers: \
+$(TEST_VENV)/installed-test $(TEST_VENV)/installed-check $(TEST_VENV)/installed-peers $(TEST_VENV)/installed-docs: \
 $(TEST_VENV)/installed-%: $(TEST_VENV)/installed
 	$(TEST_VENV)/$(BIN)/python $(PIP) install --group $*
 	touch $@
@@ -46,9 +47,13 @@ format: $(TEST_VENV)/installed-check
 	$(TEST_VENV)/$(BIN)/ruff format .
 	$(TEST_VENV)/$(BIN)/ruff check --fix .
 
-docs: $(VENV)/installed
+outputs: $(VENV)/installed
 	$(VENV)/$(BIN)/confir demo --output docs/figures/demo.svg
-	$(VENV)/$(BIN)/python tests/documentation/run_pages.py --write README.md docs/*.md
+	for page in README.md docs/*.md; do \
+		$(VENV)/$(BIN)/python tests/documentation/run_pages.py --write $$page || exit 1; done
+
+docs: $(TEST_VENV)/installed-docs
+	$(TEST_VENV)/$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 
 bench: $(TEST_VENV)/installed-peers
 	for script in $(filter-out benchmarks/side_by_side.py,$(wildcard benchmarks/*.py)); do \

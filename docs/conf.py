@@ -1,0 +1,82 @@
+"""Settings of the documentation site: `make docs` builds it into build/docs; warnings are errors."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import Any
+
+project = "confir"
+author = "The confir developers"
+copyright = "2026, the confir developers"  # noqa: A001
+version = release = installed_version("confir")
+
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
+myst_heading_anchors = 4
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+suppress_warnings = ["docutils"]  # docstrings are plain text with numpydoc's headings
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"confir {release}"
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+# Pages that come from confir's own lists, written before the site is built.
+GENERATED = Path(__file__).resolve().parent / "generated"
+_FIELD = re.compile(r"^\s+(\w+)\s*=\s*\{(.*)\},?$", re.M)
+
+
+def setup(app: Any) -> None:
+    """Write the pages of names and references; show outputs of examples as plain text."""
+    GENERATED.mkdir(exist_ok=True)
+    (GENERATED / "api.md").write_text(_api_page(), encoding="utf-8")
+    (GENERATED / "references.md").write_text(_reference_page(), encoding="utf-8")
+    app.connect("source-read", _show_outputs)
+
+
+def _show_outputs(_app: Any, _page: str, source: list[str]) -> None:
+    source[0] = re.sub(r"^```(output|python file=.*)$", _language, source[0], flags=re.M)
+
+
+def _language(fence: re.Match[str]) -> str:
+    return "```text" if fence[1] == "output" else "```python"
+
+
+def _api_page() -> str:
+    """Return the page of all public names: verbs, results and lists."""
+    import confir
+
+    groups: dict[str, list[str]] = {"Functions": [], "Classes": [], "Lists": []}
+    for name in sorted(confir.__all__):
+        value = getattr(confir, name)
+        kind = "Classes" if isinstance(value, type) else "Functions" if callable(value) else "Lists"
+        groups[kind].append(name)
+    parts = ["# Names of the library"]
+    for kind in ("Functions", "Classes"):
+        names = "\n".join(f"    confir.{name}" for name in groups[kind])
+        parts.append(
+            f"## {kind}\n\n```{{eval-rst}}\n.. autosummary::\n    :toctree: api\n\n{names}\n```"
+        )
+    lists = "\n".join(f"- `confir.{name}`" for name in groups["Lists"])
+    return "\n\n".join([*parts, f"## Lists and constants\n\n{lists}"]) + "\n"
+
+
+def _reference_page() -> str:
+    """Return the page of all works that methods and studies cite."""
+    from confir.references import REFERENCES
+
+    lines = []
+    for key, entry in sorted(REFERENCES.items()):
+        fields = {name: value.strip("{}") for name, value in _FIELD.findall(entry)}
+        where = fields.get("journal") or fields.get("booktitle") or fields.get("publisher") or ""
+        author = fields.get("author", "").replace(" and ", ", ")
+        lines.append(f"- **{key}**: {author}. {fields.get('title', '')}. {where} {fields['year']}.")
+    return "# References\n\n" + "\n".join(lines) + "\n"
