@@ -31,7 +31,7 @@ html_theme_options = {
 
 # Pages that come from confir's own lists, written before the site is built.
 GENERATED = Path(__file__).resolve().parent / "generated"
-_FIELD = re.compile(r"^\s+(\w+)\s*=\s*\{(.*)\},?$", re.M)
+_FIELD = re.compile(r"^\s+(\w+)\s*=\s*\{(.*)\},?$", re.MULTILINE)
 
 
 def setup(app: Any) -> None:
@@ -43,7 +43,7 @@ def setup(app: Any) -> None:
 
 
 def _show_outputs(_app: Any, _page: str, source: list[str]) -> None:
-    source[0] = re.sub(r"^```(output|python file=.*)$", _language, source[0], flags=re.M)
+    source[0] = re.sub(r"^```(output|python file=.*)$", _language, source[0], flags=re.MULTILINE)
 
 
 def _language(fence: re.Match[str]) -> str:
