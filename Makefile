@@ -1,8 +1,10 @@
 # make demo       install confir into .venv, evaluate the built-in sample, write demo-report.html
 # make test       run all tests, in .venv-test; the examples of README and docs in .venv
+# make test-embedding   tests with MTEB, sentence-transformers and PyTerrier, in .venv-embedding (2 GB)
 # make check      format, lint, types
 # make outputs    write the outputs in README and docs anew
 # make docs       build the documentation site in build/docs
+# make verify     what takes too long for every commit: tables for papers, compiled with LaTeX
 # make bench      compare the speed with that of similar tools
 # make tables     simulate the quantiles that calibrated-beta ships with
 # make packages   build wheel and sdist, and try both in empty environments
@@ -15,10 +17,12 @@ export CONFIR_DATA ?= $(CURDIR)/data
 # .venv holds what a user installs, and nothing else; .venv-test holds the tools of developers too.
 VENV := .venv
 TEST_VENV := .venv-test
+EMBEDDING_VENV := .venv-embedding
 PIP := -m pip --disable-pip-version-check --quiet
 BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: demo test check outputs docs bench tables data packages reproduce format clean
+.PHONY: demo test test-embedding check verify outputs docs bench tables data packages reproduce \
+	format clean
 
 %/installed: pyproject.toml
 	$(PYTHON) -m venv $*
@@ -37,11 +41,23 @@ demo: $(VENV)/installed
 test: $(VENV)/installed $(TEST_VENV)/installed-test
 	CONFIR_DEMO_PYTHON=$(CURDIR)/$(VENV)/$(BIN)/python $(TEST_VENV)/$(BIN)/python -m pytest -n auto $(ARGS)
 
+$(EMBEDDING_VENV)/installed-embedding: $(EMBEDDING_VENV)/installed
+	$(EMBEDDING_VENV)/$(BIN)/python $(PIP) install --group embedding
+	touch $@
+
+test-embedding: $(EMBEDDING_VENV)/installed-embedding
+	$(EMBEDDING_VENV)/$(BIN)/python -m pytest tests/embedding $(ARGS)
+
 check: $(TEST_VENV)/installed-check
 	$(TEST_VENV)/$(BIN)/ruff format --check .
 	$(TEST_VENV)/$(BIN)/ruff check .
 	$(TEST_VENV)/$(BIN)/codespell
 	$(TEST_VENV)/$(BIN)/mypy
+
+# Needs LaTeX with acmart; on Debian: apt-get install texlive-publishers texlive-latex-extra
+# texlive-fonts-extra texlive-plain-generic
+verify: $(TEST_VENV)/installed-test
+	$(TEST_VENV)/$(BIN)/python -m pytest tests/verify $(ARGS)
 
 format: $(TEST_VENV)/installed-check
 	$(TEST_VENV)/$(BIN)/ruff format .
@@ -66,7 +82,7 @@ packages: $(TEST_VENV)/installed-test
 	$(TEST_VENV)/$(BIN)/python $(PIP) install build
 	rm -rf dist
 	$(TEST_VENV)/$(BIN)/python -m build --outdir dist .
-	$(TEST_VENV)/$(BIN)/python -m pytest -n 0 -p no:randomly verification/test_packages.py
+	$(TEST_VENV)/$(BIN)/python -m pytest -n 0 -p no:randomly tests/verify/test_packages.py
 
 data:
 	$(PYTHON) collections/verify.py $(CONFIR_DATA)
@@ -76,4 +92,4 @@ reproduce: $(VENV)/installed
 		$(VENV)/$(BIN)/python $$script --data $(CONFIR_DATA) --output docs/reproductions || exit 1; done
 
 clean:
-	rm -rf $(VENV) $(TEST_VENV) .ruff_cache .mypy_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) $(TEST_VENV) $(EMBEDDING_VENV) .ruff_cache .mypy_cache .pytest_cache .hypothesis build dist

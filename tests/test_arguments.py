@@ -5,6 +5,7 @@ The verbs come from ``confir.__all__``: a new one needs a recipe of a valid call
 
 import datetime as dt
 import inspect
+import json
 import warnings
 from pathlib import Path
 
@@ -29,6 +30,26 @@ RUNS = {
 }
 MODEL = {topic: {"a": 1, "b": 1, "c": 2, "d": 0, "e": 0} for topic in TOPICS}
 FEW = {"replicates": 19, "rng": 1}
+LOOK = {
+    "look": 1,
+    "date": "2026-01-01",
+    "commit": None,
+    "measure": "AP",
+    "baseline": "x",
+    "run": "y",
+    "decision": "passes",
+    "require": "not-worse",
+    "margin": 0.0,
+    "topics": 5,
+    "looks": "candidates",
+    "difference": 0.1,
+    "low": 0.0,
+    "high": 0.2,
+    "level": 0.95,
+    "look_low": -0.1,
+    "look_high": 0.3,
+    "look_level": 0.97,
+}
 
 # What else a message may call a parameter, where another word is plainer.
 ALIASES = {
@@ -46,6 +67,10 @@ ALIASES = {
     "groups": ("columns",),
     "grade_maps": ("judge",),  # whose grades they map
     "human": ("people",),
+    "sources": ("measure",),  # by which they have scores
+    "figure_width": ("width",),
+    "human_cost": ("cost",),
+    "model_cost": ("cost",),
 }
 
 
@@ -66,6 +91,11 @@ def recipes(folder: Path):
     judges = {"people": QRELS, "model": MODEL}
     people = {topic: QRELS[topic] for topic in TOPICS[:3]}
     study = {"scores": table, "methods": ["t"], "samples": 3, **FEW}
+    by_people = confir.evaluate(MODEL, RUNS, ["AP"], human=people, human_sample="random-topics")
+    drawn = {t: {d: (g, 0.5) for d, g in list(grades.items())[::2]} for t, grades in QRELS.items()}
+    by_drawn = confir.evaluate(MODEL, RUNS, ["P@3"], human=drawn, human_sample="random-documents")
+    (folder / "history.jsonl").write_text(json.dumps(LOOK) + "\n")
+    repeated = confir.Scores(table.topics, ("a@1", "a@2"), table.measures, table.values[:, [0, 0]])
     return {
         "as_qrels": {"source": QRELS},
         "as_run": {"source": RUNS["x"]},
@@ -78,6 +108,7 @@ def recipes(folder: Path):
         "chart": {"result": comparison},
         "collection_effects": {"sample": sample},
         "compare_judgements": {"judges": judges, "runs": RUNS, "measures": "AP", **FEW},
+        "compare_measures": {"scores": table, "splits": 3, **FEW},
         "compare_on_collection": {"sample": sample, "baseline": "x"},
         "compare_runs": {"scores": table, **FEW},
         "compare_with_chance": {"qrels": QRELS, "scores": table, "documents": 10, "draws": 9},
@@ -90,6 +121,7 @@ def recipes(folder: Path):
             **FEW,
         },
         "decompose_error": {"scores": table, **FEW},
+        "decompose_scores": {"scores": table, "rng": 1},
         "decompose_variance": {"sample": sample},
         "describe_chance": {"documents": 10, "relevant": 3},
         "describe_topics": {"scores": table},
@@ -102,14 +134,22 @@ def recipes(folder: Path):
         "fit_population": {"scores": table},
         "inspect_data": lists,
         "judge_gate": {"comparison": comparison, "measure": "AP"},
+        "make_leaderboard": {
+            "sources": {"one": folder / "scores.csv", "two": folder / "scores.csv"},
+            "measure": "AP",
+            **FEW,
+        },
         "measure_agreement": {"judges": judges, **FEW},
         "parse_measure": {"name": "AP"},
+        "plan_human_documents": {"scores": by_drawn, "half_width": 0.3},
+        "plan_human_topics": {"scores": by_people, "half_width": 0.3},
         "plan_topics": {"scores": table, "baseline": "x"},
         "pool_effects": {"effects": [0.1, 0.2, 0.4], "sigmas": [0.1, 0.1, 0.2]},
         "qrels_to_frame": {"qrels": QRELS},
         "rank_runs": {"scores": table, **FEW},
         "find_best": {"scores": table, **FEW},
         "read_effects": {"files": folder / "effects.csv"},
+        "read_history": {"path": folder / "history.jsonl"},
         "read_qrels": {"path": folder / "qrels.txt"},
         "read_run": {"path": folder / "x.txt"},
         "read_scores": {"paths": folder / "scores.csv"},
@@ -119,6 +159,8 @@ def recipes(folder: Path):
         "save_chart": {"result": comparison, "path": folder / "chart.svg"},
         "simulate_scores": {"scores": table, "topics": 5},
         "summarise_means": {"sample": sample},
+        "summarise_repeats": {"scores": repeated},
+        "summarise_scores": {"scores": table},
         "summarise_topics": {"sample": sample},
         "validate_split_half": {**lists, "methods": "linear", **FEW},
         "write_json_qrels": {"qrels": QRELS, "path": folder / "q"},
@@ -311,7 +353,13 @@ def test_messages_cut_what_was_given_short():
 
 
 def takers_of_scores():
-    return [name for name in VERBS if "scores" in inspect.signature(VERBS[name]).parameters]
+    # these runs are no repeats of one system, nor judged by people and a model
+    takers = [name for name in VERBS if "scores" in inspect.signature(VERBS[name]).parameters]
+    return [
+        name
+        for name in takers
+        if name not in ("summarise_repeats", "plan_human_topics", "plan_human_documents")
+    ]
 
 
 @pytest.mark.parametrize("name", takers_of_scores())
@@ -329,7 +377,8 @@ def takers_of_experiments():
         for name in VERBS
         if wanted & set(inspect.signature(VERBS[name]).parameters)
         and not name.startswith("write_")
-        and name != "qrels_to_frame"
+        and name
+        not in ("qrels_to_frame", "summarise_repeats", "plan_human_topics", "plan_human_documents")
     ] + ["write_report"]
 
 

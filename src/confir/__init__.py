@@ -3,12 +3,14 @@
 Functions, from files to results::
 
     Experiment                          qrels, runs, and the rules for reading them, read once
+    Design                              dataset, stratum, cluster, weight of topics; Scores.with_design
     read_run, read_qrels, read_scores   what was retrieved, judged, scored
     as_run, as_qrels, as_scores         dicts, frames, other libraries' objects -> Run, Qrels, Scores
     sample_collection                   a built-in collection to try confir on
     inspect_data                        Experiment -> DataQuality
     evaluate                            Experiment -> Scores
     simulate_scores                     Scores -> Scores on new topics, with known true means
+    summarise_scores                    Parquet of any length -> ScoreSummary, in place of Scores
     bootstrap_topics                    Scores -> SamplingDistribution
     bootstrap_documents                 Experiment -> SamplingDistribution
     resample_documents                  Experiment -> DocumentReplicates
@@ -18,11 +20,18 @@ Functions, from files to results::
     collection_effects                  DocumentReplicates -> effects of topics, for pooling
     validate_split_half                 Experiment -> SplitHalf
     confidence_interval                 Scores -> Interval
+    compare_measures                    Scores -> Discrimination: which measure separates runs best?
+    summarise_repeats                   Scores of repeated runs -> RepeatMeans
+    decompose_scores                    Scores -> Components of variance, and reliability
+    make_leaderboard                    Scores of many datasets -> Leaderboard
     find_best                           Scores -> BestRuns: which may be the best?
     rank_runs                           Scores -> Ranking
     compare_runs                        Scores -> Comparison
     judge_gate                          Comparison -> Gate: may the runs be released?
+    read_history                        file of a gate's looks -> GateHistory
     plan_topics                         pilot Scores -> Plan
+    plan_human_topics                   pilot JudgedScores -> HumanPlan
+    plan_human_documents                pilot SampledScores -> DocumentPlan
     estimate_coverage                   Scores -> Coverage of their intervals
     estimate_type_one_error             Scores -> TypeOneError of intervals from few topics
     read_effects, pool_effects          effects of topics or collections -> PooledEffect
@@ -61,6 +70,8 @@ if TYPE_CHECKING:
     )
     from confir.data.qrels import Qrels
     from confir.data.run import Run
+    from confir.data.sampling.design import Design
+    from confir.data.sampling.judged_scores import JudgedScores, SampledScores
     from confir.data.scores import Scores
     from confir.data.simulation import sample_collection
     from confir.data.tables.effect_files import read_effects
@@ -72,6 +83,7 @@ if TYPE_CHECKING:
     from confir.measures.chance import expected_random_ap, expected_random_score
     from confir.measures.evaluation import as_scores, evaluate
     from confir.measures.measure import Measure
+    from confir.measures.score_summary import ScoreSummary, summarise_scores
     from confir.report.charts import chart, save_chart
     from confir.report.page import write_report
     from confir.resampling.distribution import SamplingDistribution
@@ -89,6 +101,7 @@ if TYPE_CHECKING:
     from confir.studies.collection.variance import CollectionVariance, decompose_variance
     from confir.studies.comparison.comparison import Comparison, compare_runs
     from confir.studies.comparison.gate import judge_gate
+    from confir.studies.components.components import Components, decompose_scores
     from confir.studies.corrected_means.corrected_means import (
         CorrectedMeans,
         correct_judgements,
@@ -96,15 +109,21 @@ if TYPE_CHECKING:
     from confir.studies.coverage.coverage import Coverage, estimate_coverage
     from confir.studies.coverage.type_one_error import TypeOneError, estimate_type_one_error
     from confir.studies.data_quality.data_quality import DataQuality, inspect_data
+    from confir.studies.discrimination.discrimination import Discrimination, compare_measures
+    from confir.studies.history.history import GateHistory, read_history
     from confir.studies.judgements.grade_agreement import GradeAgreement, measure_agreement
     from confir.studies.judgements.judgement_comparison import (
         JudgementComparison,
         compare_judgements,
     )
+    from confir.studies.leaderboard.leaderboard import Leaderboard, make_leaderboard
     from confir.studies.meta_analysis.meta_analysis import PooledEffect, pool_effects
     from confir.studies.meta_analysis.topic_effects import collection_effects
+    from confir.studies.planning.human_documents import DocumentPlan, plan_human_documents
+    from confir.studies.planning.human_topics import HumanPlan, plan_human_topics
     from confir.studies.planning.planning import Plan, plan_topics
     from confir.studies.ranks.ranking import Ranking, rank_runs
+    from confir.studies.repeats.repeat_means import RepeatMeans, summarise_repeats
     from confir.studies.simulation.score_simulation import (
         ScorePopulation,
         fit_population,
@@ -122,14 +141,18 @@ _HOMES = {
     "MEASURES": "confir.measures.catalogue",
     "METHODS": "confir.intervals.catalogue",
     "DocumentReplicates": "confir.resampling.document_replicates",
+    "Design": "confir.data.sampling.design",
     "Experiment": "confir.data.experiment",
     "Interval": "confir.intervals.interval",
+    "JudgedScores": "confir.data.sampling.judged_scores",
     "Measure": "confir.measures.measure",
     "Method": "confir.intervals.method",
     "Qrels": "confir.data.qrels",
     "ReadingRules": "confir.data.experiment",
     "Run": "confir.data.run",
+    "SampledScores": "confir.data.sampling.judged_scores",
     "SamplingDistribution": "confir.resampling.distribution",
+    "ScoreSummary": "confir.measures.score_summary",
     "Scores": "confir.data.scores",
     "Study": "confir.studies",
     "as_qrels": "confir.data.formats.objects",
@@ -148,6 +171,7 @@ _HOMES = {
     "run_to_frame": "confir.data.formats.frames",
     "sample_collection": "confir.data.simulation",
     "save_chart": "confir.report.charts",
+    "summarise_scores": "confir.measures.score_summary",
     "write_json_qrels": "confir.data.formats.run_writers",
     "write_json_run": "confir.data.formats.run_writers",
     "write_qrels": "confir.data.formats.run_writers",
@@ -167,14 +191,22 @@ __all__ = [
     "CollectionTopics",
     "CollectionVariance",
     "Comparison",
+    "Components",
     "CorrectedMeans",
     "Coverage",
     "DataQuality",
+    "Design",
+    "Discrimination",
+    "DocumentPlan",
     "DocumentReplicates",
     "Experiment",
+    "GateHistory",
     "GradeAgreement",
+    "HumanPlan",
     "Interval",
+    "JudgedScores",
     "JudgementComparison",
+    "Leaderboard",
     "Measure",
     "Method",
     "Plan",
@@ -182,9 +214,12 @@ __all__ = [
     "Qrels",
     "Ranking",
     "ReadingRules",
+    "RepeatMeans",
     "Run",
+    "SampledScores",
     "SamplingDistribution",
     "ScorePopulation",
+    "ScoreSummary",
     "Scores",
     "SplitHalf",
     "Study",
@@ -205,12 +240,14 @@ __all__ = [
     "chart",
     "collection_effects",
     "compare_judgements",
+    "compare_measures",
     "compare_on_collection",
     "compare_runs",
     "compare_with_chance",
     "confidence_interval",
     "correct_judgements",
     "decompose_error",
+    "decompose_scores",
     "decompose_variance",
     "describe_chance",
     "describe_topics",
@@ -224,13 +261,17 @@ __all__ = [
     "fit_population",
     "inspect_data",
     "judge_gate",
+    "make_leaderboard",
     "measure_agreement",
     "parse_measure",
+    "plan_human_documents",
+    "plan_human_topics",
     "plan_topics",
     "pool_effects",
     "qrels_to_frame",
     "rank_runs",
     "read_effects",
+    "read_history",
     "read_qrels",
     "read_run",
     "read_scores",
@@ -240,6 +281,8 @@ __all__ = [
     "save_chart",
     "simulate_scores",
     "summarise_means",
+    "summarise_repeats",
+    "summarise_scores",
     "summarise_topics",
     "validate_split_half",
     "write_json_qrels",

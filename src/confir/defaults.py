@@ -8,6 +8,8 @@ from typing import Literal
 LEVEL = 0.95
 # Replicates of the bootstrap over topics; with 9,999 the quantiles of the usual levels are replicates.
 REPLICATES = 9_999
+# Replicates of the bootstrap over the topics of a summary, which may be millions.
+SUMMARY_REPLICATES = 999
 # Replicates of the bootstrap over documents, as [Cormack2006] §6.
 DOCUMENT_REPLICATES = 2_000
 # Splits of the documents in two halves.
@@ -27,6 +29,10 @@ SEED = 2006
 OUTPUT_FORMATS = ("table", "csv", "tsv", "json", "jsonl", "md", "tex", "html")
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".md", ".tex", ".html", ".parquet")
 CHART_ENDINGS = (".svg", ".pdf", ".png")
+
+# What a LaTeX table may be made to fit, and how it shows intervals.
+TABLE_WIDTHS = ("column", "page")
+INTERVAL_STYLES = ("brackets", "stacked", "plus-minus")
 
 # Which comparisons hold together: of all pairs of runs, of all runs with a baseline, of each run
 # with the best of the others; or none.

@@ -139,7 +139,7 @@ def enumerate_names(names: Iterable[str], limit: int = 10) -> str:
     """Return names joined by commas; names beyond the limit are counted."""
     listed = list(names)
     shown = ", ".join(listed[:limit])
-    return shown if len(listed) <= limit else f"{shown} and {len(listed) - limit} more"
+    return shown if len(listed) <= limit else f"{shown} and {len(listed) - limit:,} more"
 
 
 def enumerate_numbers(noun: str, numbers: Sequence[int]) -> str:

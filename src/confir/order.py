@@ -27,12 +27,12 @@ def is_best(values: Floats) -> Booleans:
     return best
 
 
-def signed(value: float) -> str:
-    """Return a signed difference to four decimals; one digit if it would round to 0."""
+def signed(value: float, decimals: int = 4) -> str:
+    """Return a signed difference to some decimals; one digit if it would round to 0."""
     if math.isnan(value):
         return "–"
     if abs(value) < TIE:
-        return "0.0000"
-    if abs(value) < 0.00005:
+        return f"{0:.{decimals}f}"
+    if abs(value) < 0.5 * 10.0**-decimals:
         return f"{value:+.0e}"
-    return f"{value:+.4f}" if abs(value) < 10 else f"{value:+.1f}"
+    return f"{value:+,.{decimals if abs(value) < 10 else 1}f}"

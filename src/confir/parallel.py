@@ -63,7 +63,7 @@ def run_in_threads(
     to one thread each meanwhile, to avoid oversubscription.
     """
     reuse_memory()
-    with _single_products:
+    with single_products:
         if len(tasks) < 2 or usable_cores() < 2:
             return list(_counted(map(function, tasks), progress))
         with ThreadPoolExecutor(usable_cores()) as pool:
@@ -113,7 +113,7 @@ def _let_any_thread_change_limits() -> None:
         clear(force=True)
 
 
-_single_products = _SingleProducts()
+single_products = _SingleProducts()
 
 
 @cache
@@ -169,7 +169,7 @@ def run_tasks(
     calls = (delayed(_run)(function, task, number, store) for number, task in enumerate(tasks))
     results = []
     reuse_memory()
-    with _single_products:
+    with single_products:
         for result in parallel(calls):
             results.append(result)
             if progress is not None:

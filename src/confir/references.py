@@ -213,6 +213,15 @@ REFERENCES = {
   pages     = {313--329},
   year      = {2023}
 }""",
+    "Horvitz1952": """@article{Horvitz1952,
+  author  = {D. G. Horvitz and D. J. Thompson},
+  title   = {A Generalization of Sampling Without Replacement from a Finite Universe},
+  journal = {Journal of the American Statistical Association},
+  volume  = {47},
+  number  = {260},
+  pages   = {663--685},
+  year    = {1952}
+}""",
     "Angelopoulos2023": """@misc{Angelopoulos2023,
   author = {Anastasios N. Angelopoulos and John C. Duchi and Tijana Zrnic},
   title  = {{PPI++}: Efficient Prediction-Powered Inference},

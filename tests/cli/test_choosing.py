@@ -1,5 +1,6 @@
 """Which measures and runs a command uses: -m with commas, --select and --top."""
 
+import gzip
 import json
 
 import pytest
@@ -129,3 +130,53 @@ def test_addresses_need_the_option_download(confir_command):
     outcome = confir_command("evaluate", "qrels.txt", "https://127.0.0.1:9/x.run")
     assert outcome.code == 2
     assert "https://127.0.0.1:9/x.run: an address, and nothing is fetched unasked" in outcome.err
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        (("--select", "*-1"), {"good-1", "poor-1"}),
+        (("--top", 2), {"good-1", "fair-2"}),  # by the first judge
+        (("--top", 1, "--select", "[fp]*"), {"fair-2"}),
+        ((), {"good-1", "fair-2", "poor-1"}),
+    ],
+)
+def test_judges_are_compared_on_the_chosen_runs(confir_command, folder, options, left):
+    (folder / "other.txt").write_text("1 0 x 1\n1 0 a 0\n2 0 x 1\n2 0 b 1\n")
+    words = ("-m", "RR", "--by-run", "--grades", "0,1", *options)
+    given = ("judges", "qrels.txt", "other.txt", "runs", *words)
+    assert {record["run"] for record in records(confir_command, *given)} == left
+
+
+def test_without_runs_there_is_nothing_to_choose(confir_command, folder):
+    (folder / "other.txt").write_text(QRELS)
+    outcome = confir_command("judges", "qrels.txt", "other.txt", "--top", 2)
+    assert outcome.code == 2
+    assert "--top chooses runs, of which there are none" in outcome.err
+    outcome = confir_command("judges", "qrels.txt", "other.txt", "runs", "--select", "nix")
+    assert "unknown run 'nix'" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("name", "separator"), [("both.tsv", "\t"), ("both.csv", ","), ("both.tsv.gz", "\t")]
+)
+def test_a_table_of_several_runs_is_several_runs(confir_command, folder, name, separator):
+    rows = [("run", "topic", "docid", "score")]
+    rows += [
+        (run, topic, doc, s) for run in "uv" for topic, doc, s in (("1", "a", 3), ("2", "b", 2))
+    ]
+    text = "".join(separator.join(map(str, row)) + "\n" for row in rows).encode()
+    (folder / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    found = records(confir_command, "evaluate", "qrels.txt", name, "runs", "-m", "RR")
+    assert {record["run"] for record in found} == {"u", "v", "good-1", "fair-2", "poor-1"}
+    chosen = records(confir_command, "evaluate", "qrels.txt", name, "-m", "RR", "--select", "v")
+    assert [(record["run"], record["mean"]) for record in chosen] == [("v", 1.0)]
+    outcome = confir_command("evaluate", "qrels.txt", f"one={name}", "-m", "RR")
+    assert "holds 2 runs (u, v); expected one here" in outcome.err
+
+
+def test_trec_runs_with_the_ending_of_a_table_stay_runs(confir_command, folder):
+    (folder / "odd.tsv").write_text(GOOD.replace(" ", "\t"))
+    (found,) = records(confir_command, "evaluate", "qrels.txt", "odd.tsv", "-m", "RR")
+    assert (found["run"], found["mean"]) == ("odd", 1.0)

@@ -7,12 +7,8 @@ import json
 import subprocess
 import sys
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
-
-from confir.data.simulation import sample_collection
-from judge_files import noisy_judge, write_judge
 
 QRELS = "1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 c 2\n3 0 d 1\n"
 RUN = "1 Q0 a 1 3 x\n1 Q0 b 2 2 x\n2 Q0 b 1 3 x\n2 Q0 a 2 2 x\n3 Q0 d 1 1 x\n"
@@ -256,7 +252,7 @@ def test_a_baseline_may_be_a_file_that_is_not_among_the_runs(confir_command, sam
         *("-m", "AP", "--baseline", runs / "tfidf.txt", "--format", "tex"),
     )
     assert "tfidf & 0.1084" in outcome.out
-    assert r"\rlap{$^{\blacktriangle}$}" in outcome.out
+    assert r"\rlap{\textsuperscript{\ding{115}}}" in outcome.out
     assert r"{\footnotesize " in outcome.out
 
 
@@ -522,56 +518,3 @@ def test_demo_writes_a_collection_that_evaluates_to_the_same(confir_command, tmp
         "evaluate", tmp_path / "sample" / "qrels.txt", tmp_path / "sample" / "runs"
     )
     assert shown.out == again.out
-
-
-@pytest.fixture
-def by_model(confir_command, tmp_path, sample_files):
-    """The command on judgements of a model, with 15 topics of people."""
-    qrels = sample_collection().qrels.to_dict()
-    model = write_judge(tmp_path / "model.qrels", noisy_judge(qrels, leniency=0.3, noise=0.5))
-    chosen = np.random.default_rng(3).permutation(list(qrels))[:15].tolist()
-    people = write_judge(tmp_path / "people.qrels", {t: qrels[t] for t in chosen})
-    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
-
-    def run(*arguments):
-        return confir_command("evaluate", model, *runs, "--human", people, *arguments)
-
-    return run
-
-
-def test_human_judgements_correct_a_model(by_model):
-    outcome = by_model("--human-sample", "random-topics", "-m", "AP")
-    assert outcome.code == 0, outcome.err
-    assert "from 15 topics that people judged and 35 judged by the model alone" in outcome.out
-    assert outcome.out.splitlines()[0].split() == ["run", "AP", "model", "bias", "weight", "worth"]
-    table = outcome.out.partition("\n\n")[0].splitlines()
-    assert max(map(len, table)) <= 80
-    printed = by_model("--human-sample", "random-topics", "-m", "AP", "--format", "json")
-    records = json.loads(printed.out)
-    assert {"human_topics", "model_topics", "model_mean", "bias", "weight", "worth"} <= set(
-        records[0]
-    )
-    assert all(record["low"] < record["mean"] < record["high"] for record in records)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "--human needs --human-sample: how the topics that people judged came about"),
-        (("--human-sample", "chosen"), "topics that were chosen for human judging say nothing"),
-        (("--human-sample", "random"), "unknown way to choose human topics 'random'"),
-        (("--human-sample", "random-topics", "--ranks"), "--ranks cannot be combined with --human"),
-        (
-            ("--human-sample", "random-topics", "--method", "betting"),
-            "method 'betting' does not fit",
-        ),
-        (
-            ("--human-sample", "random-topics", "--method", "t", "--method", "logit-t"),
-            "--human takes one --method",
-        ),
-    ],
-)
-def test_human_judgements_that_cannot_correct_are_refused(by_model, arguments, message):
-    outcome = by_model(*arguments)
-    assert outcome.code == 2
-    assert outcome.err.startswith(f"confir: error: {message}"), outcome.err

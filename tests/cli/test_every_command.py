@@ -5,7 +5,7 @@ from typing import get_type_hints
 import pytest
 
 from confir.cli.groups import expand
-from confir.cli.input import reading_options
+from confir.cli.input import DESIGN, reading_options
 from confir.cli.start import COMMANDS, find_command
 
 READING = reading_options()
@@ -24,6 +24,7 @@ def having(*names: str) -> list[str]:
 # What each command wants besides its input.
 WANTED = {
     "chance": ["--documents", 1000],
+    "measures": ["--power"],
     "meta": ["-m", "AP"],
     "simulate": ["--scores", "nowhere.csv", "-o", "x.csv"],
 }
@@ -90,7 +91,7 @@ def test_runs_are_read_by_the_same_options(command):
 
 @pytest.mark.parametrize("command", [*READERS, "simulate"])
 def test_a_command_without_input_gives_an_example_of_itself(confir_command, command):
-    outcome = confir_command(command)
+    outcome = confir_command(command, *(["--power"] if command == "measures" else []))
     assert outcome.code == 2
     assert f"; for example: confir {command} " in outcome.err
 
@@ -100,13 +101,14 @@ def test_topics_cannot_be_pooled_without_runs(confir_command):
     assert outcome.err.endswith("for example: confir meta qrels.txt bm25.run dense.run -m AP\n")
 
 
-@pytest.mark.parametrize("option", READING)
+@pytest.mark.parametrize("option", [name for name in READING if name not in DESIGN])
 @pytest.mark.parametrize("command", having("qrels", "scores", "kind"))
 def test_a_score_table_takes_no_option_for_runs(confir_command, command, option):
     values = {"rel": 1, "depth": 10, "missing": "zero", "tie_precision": "double"}
     spelt = f"--{option.replace('_', '-')}"
     given = [] if option == "download" else [values.get(option, "file")]
-    outcome = confir_command(command, "--scores", "s.csv", spelt, *given)
+    power = ["--power"] if command == "measures" else []
+    outcome = confir_command(command, *power, "--scores", "s.csv", spelt, *given)
     assert outcome.code == 2
     assert f"{spelt} is for QRELS RUN...; a score table is read as it is" in outcome.err
 

@@ -20,7 +20,9 @@ NO_FILES = {
     *("measure", "missing", "name_by", "tie_precision", "method", "kind", "title", "test"),
     *("correction", "fail_if_worse", "require", "per_tail", "sampling", "pairing", "effect"),
     *("model", "target", "variable", "parameter", "difference", "family", "grades"),
-    *("human_sample", "ties", "unjudged", "select", "subset", "split"),
+    *("human_sample", "ties", "unjudged", "select", "subset", "split", "looks", "commit"),
+    *("dataset", "datasets", "stratum", "cluster", "weight", "width", "intervals", "shell"),
+    *("qrels_name", "incomplete"),
 }
 
 
@@ -232,3 +234,56 @@ def test_a_page_may_stand_beside_its_figures(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [".confir", "report.html"]
     with pytest.raises(InvalidValueError, match=r"holds report\.html"):
         OutputFolder(tmp_path)
+
+
+def test_a_design_and_a_table_of_means_are_inputs(confir_command, score_table, tmp_path):
+    design = tmp_path / "design.csv"
+    design.write_text("topic,stratum\n1,a\n2,a\n")
+    outcome = confir_command("evaluate", "--scores", score_table, "--design", design, "-o", design)
+    assert (outcome.code, READ in outcome.err) == (2, True)
+    assert design.read_text().startswith("topic,stratum")
+    means = tmp_path / "means.csv"
+    means.write_text("dataset,a,b\nx,0.5,0.6\ny,0.4,0.5\n")
+    outcome = confir_command("leaderboard", "--means", means, "-o", means)
+    assert (outcome.code, READ in outcome.err) == (2, True)
+    outcome = confir_command(
+        *("leaderboard", "--means", means, "-o", tmp_path / "x.html", "--page", tmp_path / "x.html")
+    )
+    assert "two results cannot go to the same file" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "extra"),
+    [
+        ("r.parquet", "pyarrow", "parquet"),
+        ("r.PARQUET", "pyarrow", "parquet"),
+        ("r.run.zst", "zstandard", "zst"),
+    ],
+)
+@pytest.mark.parametrize(
+    "place", ["file", "folder", "glob", "named", "qrels", "scores", "baseline"]
+)
+def test_a_package_that_an_input_needs_is_named_before_anything_is_read(
+    confir_command, monkeypatch, tmp_path, name, package, extra, place
+):
+    (tmp_path / "runs").mkdir()
+    path, qrels = tmp_path / "runs" / name, tmp_path / "qrels.txt"
+    path.write_bytes(b"neither one nor the other")
+    qrels.write_text("no qrels at all\n")
+    monkeypatch.setattr(
+        "confir.cli.terminal.find_spec", lambda module: None if module == package else object()
+    )
+    arguments = {
+        "file": (qrels, path),
+        "folder": (qrels, tmp_path / "runs"),
+        "glob": (qrels, tmp_path / "runs" / "r*"),
+        "named": (qrels, f"x={path}"),
+        "qrels": (path, qrels),
+        "scores": ("--scores", path),
+        "baseline": (qrels, qrels, "--baseline", path),
+    }
+    command = "compare" if place == "baseline" else "evaluate"
+    outcome = confir_command(command, *arguments[place])
+    needed = f"{path}: reading it needs the package {package}: install it with pip install"
+    assert outcome.err == f"confir: error: {needed} 'confir[{extra}]'\n"
+    assert outcome.code == 2

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+import confir
+
 QRELS = "1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 c 2\n3 0 d 1\n"
 RUN = "1 Q0 a 1 3 x\n1 Q0 u 2 3 x\n2 Q0 v 1 3 x\n2 Q0 a 2 2 x\n3 Q0 d 1 1 x\n"
 
@@ -112,3 +114,24 @@ def test_a_run_with_one_topic_has_bounds_without_interval(confir_command, tmp_pa
     )
     found = record(outcome)
     assert (found["lowest"], found["highest"]) == (0.0, 1.0)
+
+
+def test_bounds_of_differences_stand_beside_a_comparison(confir_command, sample_files):
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
+    given = ("compare", sample_files / "qrels.txt", *runs, "-m", "P@10", "--unjudged", "bounds")
+    outcome = confir_command(*given, "--baseline", "bm25")
+    assert outcome.code == 0, outcome.err
+    (record,) = json.loads(confir_command(*given, "--baseline", "bm25", "--format", "json").out)
+    (expected,) = confir.bound_differences(
+        sample_files / "qrels.txt", [str(run) for run in runs], ["P@10"], baseline="bm25"
+    ).to_records()
+    assert (record["lowest"], record["highest"]) == (expected["lowest"], expected["highest"])
+    assert record["lowest"] <= record["difference"] <= record["highest"]
+    assert f"{expected['highest']:+.4f}" in outcome.out
+    for refused, message in (
+        (given, "expected --baseline"),
+        ((*given, "--baseline", "bm25", "--effects"), "cannot be combined with --unjudged"),
+    ):
+        outcome = confir_command(*refused)
+        assert outcome.code == 2
+        assert message in outcome.err

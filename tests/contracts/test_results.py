@@ -19,6 +19,7 @@ from confir.studies.collection.means import summarise_means
 from confir.studies.collection.topic_differences import compare_topics_on_collection
 from confir.studies.collection.topics import summarise_topics
 from confir.studies.collection.variance import decompose_variance
+from confir.studies.history.history import GateHistory
 from confir.studies.meta_analysis.meta_analysis import pool_models
 from judge_files import noisy_judge
 
@@ -34,7 +35,7 @@ def make_results():
     values[3, 1, 0] = np.nan
     values[:, 2, 1] = values[:, 0, 1]
     gaps = Scores(scores.topics, scores.runs, scores.measures, values)
-    first = scores.runs[0]
+    first, runs_in_order = scores.runs[0], scores.runs
     comparison = confir.compare_runs(gaps, test=("t", "sign"), margin=0.05)
     documents = resample_documents(sample.qrels, runs, ["AP", "P@10"], replicates=20, rng=1)
     precision = scores.select(measure="P@10")
@@ -46,8 +47,20 @@ def make_results():
         gaps,
         confir.confidence_interval(gaps),
         confir.confidence_interval(np.random.default_rng(2).random((9, 2, 3))),
+        confir.summarise_scores(gaps),
         confir.rank_runs(gaps, replicates=99, rng=1),
         confir.find_best(gaps, replicates=99, rng=1),
+        confir.Design(scores.topics, cluster=tuple(topic[:2] for topic in scores.topics)),
+        confir.make_leaderboard(
+            {"x": scores.select(measure="AP"), "y": scores.select(measure="AP", run=runs_in_order)},
+            replicates=99,
+            rng=1,
+        ),
+        confir.summarise_repeats(
+            Scores(scores.topics, ("a@1", "a@2", "a@3"), scores.measures, scores.values)
+        ),
+        confir.decompose_scores(scores),
+        confir.compare_measures(scores, splits=5, replicates=99, rng=1),
         comparison,
         confir.compare_runs(gaps, baseline=first),
         comparison.group_runs(),
@@ -80,6 +93,53 @@ def make_results():
         judged.agreement.confusion,
         judged.runs,
         judged.variance,
+        GateHistory(
+            ((1, "AP", "a", "b"), (1, "AP", "a", "c"), (2, "AP", "a", "b")),
+            *(("2026-01-01", "2026-01-01", "2026-01-02"), ("x", "x", None)),
+            *(("passes", "fails", "passes"), ("not-worse",) * 3, np.zeros(3), np.full(3, 50)),
+            *(np.array([0.1, np.nan, 0.2]), *np.full((3, 3), 0.1), ("candidates",) * 3),
+            *np.full((3, 3), 0.2),
+        ),
+        confir.evaluate(
+            judges[1],
+            runs,
+            ["AP", "P@10"],
+            human=dict(list(sample.qrels.to_dict().items())[:20]),
+            human_sample="random-topics",
+        ),
+        confir.evaluate(
+            judges[1],
+            runs,
+            ["AP", "P@10"],
+            human={
+                topic: {docid: (gain, 1.0) for docid, gain in judged_documents.items()}
+                for topic, judged_documents in sample.qrels.to_dict().items()
+            },
+            human_sample="random-documents",
+        ),
+        confir.plan_human_topics(
+            confir.evaluate(
+                judges[1],
+                runs,
+                ["AP", "P@10"],
+                human=dict(list(sample.qrels.to_dict().items())[:20]),
+                human_sample="random-topics",
+            ),
+            half_width=0.1,
+        ),
+        confir.plan_human_documents(
+            confir.evaluate(
+                judges[1],
+                runs,
+                ["AP", "P@10"],
+                human={
+                    topic: {docid: (gain, 1.0) for docid, gain in judged_documents.items()}
+                    for topic, judged_documents in sample.qrels.to_dict().items()
+                },
+                human_sample="random-documents",
+            ),
+            half_width=0.1,
+        ),
         confir.correct_judgements(
             judges[1],
             runs,

@@ -1,10 +1,12 @@
 """Files of other tools: each gives what the TREC files of the same data give.
 
 Files of tools that are not installed here are written from their definitions: MTEB
-(``AbsTaskRetrieval._save_task_predictions``, ``TaskResult.to_disk``), BEIR (``GenericDataLoader``),
+(``AbsTask._save_task_predictions``, ``TaskResult.to_disk``), BEIR (``GenericDataLoader``),
 sentence-transformers (``InformationRetrievalEvaluator``, ``write_predictions``), OpenSearch
-(search-relevance: ``EvaluationResult.toXContent``, ``Judgment.toXContent``), Elasticsearch (reference of
-``_rank_eval`` and ``_search``), Quepid (``api/export/books``), ir_metadata (Breuer et al. 2022).
+(search-relevance: ``EvaluationResult.toXContent``, ``Judgment.toXContent``), Elasticsearch (``toXContent``
+of ``RankEvalResponse``, ``EvalQueryQuality`` and ``RatedSearchHit``; reference of ``_search``), Quepid
+(``api/v1/export/books``), ir_metadata (Breuer et al. 2022; general information, schema 0.1), inspect
+(``SampleSummary`` and ``SampleDefault`` of ``samples_df``), lm-eval (``evaluate`` with ``log_samples``).
 """
 
 import gzip
@@ -342,6 +344,28 @@ def test_results_of_mteb_are_scores_of_datasets(tmp_path):
         confir.evaluate(GAINS, files[0], "AP")
 
 
+def test_scores_that_mteb_could_not_define_are_no_error(tmp_path):
+    """MTEB writes NaN, which JSON does not have, for areas under curves of one point."""
+    held = mteb_results("A", 0.5, nauc_ndcg_at_1_max=float("nan"))
+    with pytest.warns(InputWarning, match="are means"):
+        scores = confir.read_scores(write(tmp_path, "A.json", held))
+    assert scores.values.tolist() == [[[0.5]]]
+
+
+def test_a_set_of_documents_are_judgements_and_a_list_of_hits_is_a_run():
+    """As sentence-transformers has them: relevant_docs, and the hits of semantic_search."""
+    assert confir.as_qrels({"q": {"d1", "d2"}}).to_dict() == {"q": {"d1": 1, "d2": 1}}
+    found = {"q": [{"corpus_id": 7, "score": 0.5}, {"corpus_id": 3, "score": 0.25}]}
+    assert confir.as_run(found).to_dict() == {"q": {"7": 0.5, "3": 0.25}}
+    assert confir.evaluate({"q": {3}}, {"a": found, "b": found}, "RR").runs == ("a", "b")
+    with pytest.raises(FormatError, match="document '7' occurs twice in a topic"):
+        confir.as_run({"q": [{"corpus_id": 7, "score": 0.5}] * 2})
+    with pytest.raises(FormatError, match="topic 'q' holds an object of type list; expected a map"):
+        confir.as_run({"q": [{"corpus_id": 7}]})
+    with pytest.raises(FormatError, match="topic 'q' holds an object of type set; expected a mapp"):
+        confir.as_run({"q": {"d1"}})
+
+
 def sample(topic, *, metrics=("acc",), **held):
     return {
         "doc_id": topic,
@@ -416,6 +440,22 @@ def test_runs_and_qrels_are_written_and_read_as_parquet(tmp_path):
     )
 
 
+@pytest.mark.parametrize("name", ["both.txt", "both.run", "both.run.gz", "both"])
+def test_several_runs_in_a_file_named_like_a_run_of_trec_are_refused_with_advice(tmp_path, name):
+    rows = [f"{n},{t},{d},{s}" for n in "xy" for t, held in RUN.items() for d, s in held.items()]
+    text = "\n".join(["run,topic,docid,score", *rows]).encode()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    advice = "holds 2 runs (x, y); expected one here: several are read from files that end in .csv"
+    with pytest.raises(FormatError) as refused:
+        confir.evaluate(GAINS, path, "AP")
+    assert str(refused.value).startswith(f"{path}: {advice}")
+    with pytest.raises(FormatError, match=r"holds 2 runs \(x, y\); expected one here$"):
+        confir.evaluate(GAINS, {"z": path}, "AP")
+    (tmp_path / "both.csv").write_bytes(text)
+    assert confir.evaluate(GAINS, tmp_path / "both.csv", "AP").runs == ("x", "y")
+
+
 def test_a_parquet_file_of_several_runs_is_several_runs(tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
@@ -443,6 +483,7 @@ def test_a_parquet_file_of_several_runs_is_several_runs(tmp_path):
         ('tag: "double"\n', "double"),
         ("tag: plain # comment\n", "plain"),
         ("actor: x\n", "sub"),
+        ("ir_metadata.start\nschema-version: 0.1\ntag: a.b_0.6\nir_metadata.end\n", "a.b_0.6"),
     ],
 )
 def test_a_folder_of_tira_is_a_run_named_by_its_tag(tmp_path, metadata, name):

@@ -56,7 +56,8 @@ def test_pages_run_without_the_packages_of_the_tests():
     ).stdout
     installed = {line.partition("==")[0].lower() for line in listed.splitlines()}
     assert "confir" in installed
-    assert not {name.lower() for name in wanted} & installed
+    needed = {"jsonschema", "pyyaml"}  # by altair and dask
+    assert not {name.lower() for name in wanted} & installed - needed
 
 
 STALE = """A page.

@@ -81,9 +81,9 @@ def test_betting_against_a_plain_grid(name, level):
 def test_capital_never_rises_with_the_mean_that_is_bet_against(name):
     """So that the means which are not rejected form an interval, found by halving."""
     scores = SAMPLES[name][:, None]
-    bets = bounded._bets(scores)
+    bets = bounded.bets(scores, len(scores), 0.05)
     grid = np.linspace(1e-6, 1, 500)
-    capital = [bounded._log_capital(scores, bets, np.array([m]))[0] for m in grid]
+    capital = [bounded.log_capital(scores, bets, np.array([m]))[0] for m in grid]
     assert np.diff(capital).max() <= 1e-12
 
 

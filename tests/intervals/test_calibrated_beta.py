@@ -233,7 +233,7 @@ def test_a_single_score_has_no_limits_and_missing_scores_do_not_count():
 
 
 def test_methods_for_independent_topics_say_so():
-    found = {name for name, method in METHODS.items() if method.independent_topics}
+    found = {name for name, method in METHODS.items() if method.one_sample}
     assert found == {"beta-logit", "calibrated-beta", "betting", "gaffke"}
 
 

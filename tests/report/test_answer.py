@@ -308,7 +308,8 @@ def test_runs_without_common_topics_are_not_compared():
     assert sentences[3] == "It is not compared with none: fewer than 2 topics in common."
     data = page_data(contents)
     pairs = data["measures"][0]["comparison"]
-    words = [pairs["verdicts"][v] for v in pairs["at"]["0.95"]["best_is"]]
+    assert pairs["held"][0] == 0
+    words = [pairs["verdicts"][int(v)] for v in pairs["at"]["0.95"]["against"][0]]
     assert words[1:] == ["better", "not compared"]
     verdicts = [pairs["verdicts"][v] for v in pairs["at"]["0.95"]["verdict"]]
     assert verdicts == ["worse", "not compared", "not compared"]

@@ -33,13 +33,8 @@ def test_differences_from_a_baseline(scores):
         drawn = shown[record["measure"], record["run"]]
         limits = {side: record[f"simultaneous_{side}"] for side in ("low", "high")}
         assert {key: drawn[key] for key in record} == record | limits
-    assert drawing.to_dict()["title"]["text"] == "Differences from a, over 30 topics"
+    assert drawing.to_dict()["title"] == "Differences from a, over 30 topics"
     assert {(record["below"], record["above"]) for record in shown.values()} == {(-0.05, 0.05)}
-
-
-def test_what_the_eye_may_read_follows_the_level(scores):
-    subtitle = chart(compare_runs(scores, level=0.99)).to_dict()["title"]["subtitle"]
-    assert "own 99 % intervals" in " ".join(subtitle)
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")

@@ -59,6 +59,7 @@ def test_the_first_names_are_the_most_important():
 def test_where_there_is_no_room_there_is_no_name():
     crowd = [(float(x), float(y)) for x in np.arange(0, 241, 8) for y in np.arange(0, 221, 8)]
     assert place_labels(crowd, {0: "run", 400: "other"}, PANEL) == {}
+    assert list(place_labels(crowd, {0: "run", 400: "other"}, PANEL, first_always=True)) == [0]
     assert place_labels([(5.0, 5.0)], {0: "run"}, (20.0, 10.0)) == {}
 
 

@@ -16,7 +16,8 @@ from confir.report.numbers import (
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.21754, "0.2175"), (-0.5, "-0.5000"), (1000.0, "1000.0"), (math.nan, "–")]
+    ("value", "text"),
+    [(0.21754, "0.2175"), (-0.5, "-0.5000"), (1000.0, "1,000.0"), (math.nan, "–")],
 )
 def test_numbers_have_four_decimals_and_counts_one(value, text):
     assert number_text(value) == text

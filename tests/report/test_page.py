@@ -106,7 +106,7 @@ def test_scripts_run_only_by_their_hashes(nasty_page):
 def test_nothing_is_loaded(nasty_page):
     for _, attrs in Elements(nasty_page).tags:
         assert not {"src", "srcset", "data", "poster", "background"} & set(attrs)
-        assert attrs.get("href", "#").startswith("#")
+        assert attrs.get("href", "#").startswith(("#", "docs/"))  # into the docs, where these are
     style = re.search(r"<style>(.*?)</style>", nasty_page, re.DOTALL)[1]
     assert "url(" not in style
     assert "@import" not in style
@@ -132,7 +132,6 @@ def test_the_page_of_129_runs_9_measures_and_50_topics_is_smaller_than_3_mb(monk
     data = json.loads(packed(page, "data"))
     assert len(data["measures"]) == 9
     assert len(data["measures"][0]["comparison"]["first"]) == 40 * 39 // 2
-    assert "Here are the 40 best of 129 runs" in page
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
+from confir.measures.judged_evaluation import join_judges
 from confir.studies.corrected_means.corrected_means import correct_scores
 from judge_files import noisy_judge
 
@@ -79,7 +80,7 @@ def test_worth_compares_variances(means):
 def test_without_weight_the_interval_is_that_of_people_alone():
     whole = confir.evaluate(SAMPLE.qrels, RUNS, ["AP"])
     contrary = confir.Scores(whole.topics, whole.runs, whole.measures, 1.0 - whole.values)
-    found = correct_scores(whole.select(topic=list(HUMAN)), contrary)
+    found = correct_scores(join_judges(whole.select(topic=list(HUMAN)), contrary))
     alone = confir.confidence_interval(human_scores().select(measure="AP"))
     without = found.weight[:, 0] == 0
     assert without.all()
@@ -152,7 +153,7 @@ def test_the_warning_comes_as_rarely_as_stated():
         topics = [model.topics[t] for t in rng.permutation(50)[:15]]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", TopicWarning)
-            correct_scores(people.select(topic=topics), model)
+            correct_scores(join_judges(people.select(topic=topics), model))
         warned += bool(caught)
     assert warned <= 25  # 5 % of 200, and four standard errors
 
@@ -188,7 +189,7 @@ def test_intervals_cover_the_truth_in_samples_of_the_topics():
         ]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = correct_scores(whole[0].select(topic=topics[:20]), whole[1])
+            found = correct_scores(join_judges(whole[0].select(topic=topics[:20]), whole[1]))
             alone = confir.confidence_interval(whole[1])
         covered["corrected"].append((found.low <= truth) & (truth <= found.high))
         covered["model"].append((alone.low <= truth) & (truth <= alone.high))

@@ -15,6 +15,7 @@ from typing import Annotated, NamedTuple, TypeVar
 from confir.cli import options
 from confir.cli.groups import Without
 from confir.cli.lists import prepare_list
+from confir.defaults import REPLICATES
 
 # What each extra of the package brings; without one, confir does not work.
 _BRINGS = {
@@ -102,8 +103,10 @@ def _jobs() -> Iterator[Finding]:
     runs = sample.runs[:2]
     seconds, scores = _timed(lambda: evaluate(sample.qrels, runs, ["AP", "nDCG@10"]))
     yield Finding("evaluate", f"{seconds:.2f} s", "two runs of the built-in sample, two measures")
-    seconds, _ = _timed(lambda: confidence_interval(scores, method="bca", replicates=9_999, rng=1))
-    yield Finding("bootstrap", f"{seconds:.2f} s", "9,999 replicates of all means")
+    seconds, _ = _timed(
+        lambda: confidence_interval(scores, method="bca", replicates=REPLICATES, rng=1)
+    )
+    yield Finding("bootstrap", f"{seconds:.2f} s", f"{REPLICATES:,} replicates of all means")
 
 
 def _timed(job: Callable[[], Outcome]) -> tuple[float, Outcome]:

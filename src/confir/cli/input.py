@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
+from confir.cli.explicit_options import is_given, refuse_options
 from confir.errors import ConfirWarning, InvalidValueError, UnknownNameError, enumerate_names
 
 if TYPE_CHECKING:
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from confir.data.formats.run_sources import RunSource
     from confir.data.run import Run
     from confir.data.scores import Scores
+    from confir.measures.score_summary import ScoreSummary
 
+AnyScores = TypeVar("AnyScores", "Scores", "ScoreSummary")
+
+# Options that say how topics were drawn, of files and of score tables alike.
+DESIGN: tuple[Any, ...] = ("design", "dataset", "stratum", "cluster", "weight", "datasets")
 
 # Options that choose runs, of files and of score tables alike.
 CHOOSING = ("select", "top")
@@ -136,6 +141,27 @@ class Inputs:
             rich_help_panel=options.INPUT_PANEL,
         ),
     ] = False
+    design: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="How topics were drawn: a table with a column topic and any of dataset, stratum, "
+            "cluster, weight.",
+            rich_help_panel=options.DESIGN_PANEL,
+        ),
+    ] = None
+    dataset: options.DesignColumn = None
+    stratum: options.DesignColumn = None
+    cluster: options.DesignColumn = None
+    weight: options.DesignColumn = None
+    datasets: Annotated[
+        str,
+        options.choice(
+            *("fixed", "random"),
+            help="Conclusions are about these datasets, or about datasets like these.",
+            panel=options.DESIGN_PANEL,
+        ),
+    ] = "fixed"
     bounded: Annotated[
         bool | None,
         typer.Option(
@@ -218,7 +244,7 @@ class Inputs:
         The parameters are those of `experiment`.
         """
         if self.scores:
-            return self._read_tables(measures, baseline)
+            return self._choose_scores(measures, baseline, self._read_all())
         from confir.cli.terminal import Progress
         from confir.measures.evaluation import evaluate
 
@@ -226,6 +252,35 @@ class Inputs:
         with Progress("reading runs", total=len(given["runs"]), quiet=quiet) as progress:
             scores = self.state_bound(evaluate(**given, progress=progress))
         return self._top_runs(scores, baseline)
+
+    def load_scores_or_summary(
+        self,
+        measures: Sequence[str] | None = None,
+        *,
+        baseline: str | None = None,
+        quiet: bool,
+        example: str,
+    ) -> Scores | ScoreSummary:
+        """Return what `load_scores` does; of a score table in Parquet that is long, a summary."""
+        if self.scores and len(self.scores) == 1:
+            from confir.measures.score_summary import ScoreSummary, find_summary
+
+            self._check_tables()
+            found = find_summary(self.scores[0])
+            if isinstance(found, ScoreSummary):
+                return self._choose_scores(measures, baseline, found)
+        return self.load_scores(measures, baseline=baseline, quiet=quiet, example=example)
+
+    def statistics_of(
+        self, scores: Scores | ScoreSummary, statistics: options.Statistics
+    ) -> options.Statistics:
+        """Return the statistics, with fewer replicates of a summary where none were asked for."""
+        from confir.defaults import SUMMARY_REPLICATES
+        from confir.measures.score_summary import ScoreSummary
+
+        if isinstance(scores, ScoreSummary) and not is_given(self.context, "replicates"):
+            return replace(statistics, replicates=SUMMARY_REPLICATES)
+        return statistics
 
     def find_baseline(self, baseline: str | None, runs: Sequence[str]) -> str | None:
         """Return the name that a baseline, which may be given as a file, has among the runs."""
@@ -241,7 +296,7 @@ class Inputs:
             return name_from_path(baseline)
         raise UnknownNameError("run", baseline, runs)
 
-    def state_bound(self, scores: Scores) -> Scores:
+    def state_bound(self, scores: AnyScores) -> AnyScores:
         """Return scores whose unknown measures lie in [0, 1] or not, as --bounded says."""
         from confir.measures.bounds import definition_bound
 
@@ -259,29 +314,49 @@ class Inputs:
         qrels = [] if self.qrels is None else [self.qrels]
         return [*qrels, *(self.runs or ()), *(self.scores or ())]
 
-    def _read_tables(self, measures: Sequence[str] | None, baseline: str | None) -> Scores:
-        from confir.cli.run_choice import fitting_names
-        from confir.data.common_topics import warn_of_missing_scores
-        from confir.data.tables.score_files import read_scores
-        from confir.measures.bounds import clip_to_range
-
+    def _check_tables(self) -> None:
+        """Raise where options do not go with score tables."""
         if self.qrels is not None:
             raise InvalidValueError("--scores stands in for QRELS RUN...; give one or the other")
         refuse_options(
             self.context,
-            reading_options(),
+            [name for name in reading_options() if name not in DESIGN],
             "is for QRELS RUN...; a score table is read as it is",
         )
+
+    def _read_all(self) -> Scores:
+        """Return the scores in all tables."""
+        from confir.data.tables.score_files import read_scores
+
+        self._check_tables()
+        return read_scores(list(self.scores or ()))
+
+    def _choose_scores(
+        self, measures: Sequence[str] | None, baseline: str | None, table: AnyScores
+    ) -> AnyScores:
+        """Return the scores of a table that are asked for."""
+        from confir.cli.run_choice import fitting_names
+        from confir.data.common_topics import warn_of_missing_scores
+        from confir.data.experiment import ReadingRules
+        from confir.measures.bounds import clip_to_range
+        from confir.measures.score_summary import ScoreSummary, warn_of_missing_counts
+
         named = self.measure if measures is None else measures
-        table = select_measures(read_scores(list(self.scores or ())), named or [])
+        table = select_measures(table, named or [])
+        if not isinstance(table, ScoreSummary):
+            rules = ReadingRules(**{name: getattr(self, name) for name in DESIGN})
+            table = rules.with_design(table)
         if self.select:
-            chosen = fitting_names(self.select, table.runs)
+            chosen: list[str] = fitting_names(self.select, table.runs)
             table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])
         table = self._top_runs(table, baseline)
+        if isinstance(table, ScoreSummary):
+            warn_of_missing_counts(table)
+            return self.state_bound(table)
         warn_of_missing_scores(table)
         return clip_to_range(self.state_bound(table))
 
-    def _top_runs(self, scores: Scores, baseline: str | None) -> Scores:
+    def _top_runs(self, scores: AnyScores, baseline: str | None) -> AnyScores:
         """Return the scores of the runs that --top chooses, and of the baseline."""
         if self.top is None or self.top >= len(scores.runs):
             return scores
@@ -309,6 +384,60 @@ class Inputs:
         return {**given, "qrels": whole.qrels, "runs": [run for run in runs if run.name in kept]}
 
 
+@dataclass(frozen=True)
+class JudgedInputs(Inputs):
+    """Inputs whose qrels may be a model's, with people's judgements of some topics beside them."""
+
+    human: Annotated[
+        str | None,
+        typer.Option(
+            metavar="QRELS",
+            help="People's judgements of some topics, where QRELS are a model's: results are those "
+            "by people, estimated from both.",
+            rich_help_panel=options.HUMAN_PANEL,
+        ),
+    ] = None
+    human_sample: Annotated[
+        str | None,
+        typer.Option(
+            metavar="random-topics|random-documents|all|chosen",
+            help="How people's judgements came about: a random sample of topics, or of documents with "
+            "their probabilities in a fifth column, can correct the model, a choice cannot.",
+            rich_help_panel=options.HUMAN_PANEL,
+        ),
+    ] = None
+
+    def check_human(self) -> bool:
+        """Return whether people's judgements are given; raise where it is not said how."""
+        from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
+
+        if self.human is None and self.human_sample is None:
+            return False
+        if self.human is None:
+            raise InvalidValueError(
+                "--human-sample is for people's judgements: expected --human QRELS"
+            )
+        if self.human_sample is None:
+            raise InvalidValueError(
+                "--human needs --human-sample: how people's judgements came about; expected "
+                f"{enumerate_names(HUMAN_SAMPLES)}"
+            )
+        check_sample(self.human_sample)
+        refuse_options(self.context, ["scores"], "cannot be combined with --human")
+        return True
+
+    def files(self) -> list[str]:
+        """Return what is read, as it was named."""
+        return [*super().files(), *([] if self.human is None else [self.human])]
+
+    def _given(
+        self, measures: Sequence[str] | None, baseline: str | None, example: str, instead: str
+    ) -> dict[str, Any]:
+        given = super()._given(measures, baseline, example, instead)
+        self.check_human()
+        return {**given, "human": self.human, "human_sample": self.human_sample}
+
+
 def reading_options() -> tuple[str, ...]:
     """Return the options that say how QRELS RUN... become scores."""
     from confir.data.experiment import ReadingRules
@@ -316,7 +445,7 @@ def reading_options() -> tuple[str, ...]:
     return tuple(field.name for field in fields(ReadingRules))
 
 
-def select_measures(scores: Scores, measures: Sequence[str]) -> Scores:
+def select_measures(scores: AnyScores, measures: Sequence[str]) -> AnyScores:
     """Return the scores by some measures, which may go by other names in the table."""
     from confir.measures.catalogue import canonical_name
 

@@ -1,4 +1,4 @@
-"""``confir measures`` and ``confir methods``: lists of what is available."""
+"""Lists of what is available: measures, and ``confir methods``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _OVER: tuple[Resampled, ...] = ("topics", "documents")
 
 
-def measures_command(*, out: Annotated[options.Output, Without("quiet")]) -> None:
-    """List the measures: name, parameters, aliases, and definition."""
+def deliver_measures(out: options.Output) -> None:
+    """Print or write the measures: name, parameters, aliases, and definition."""
     from confir.cli.terminal import Answer
     from confir.measures.catalogue import MEASURES
     from confir.report.tables import Cell, Table

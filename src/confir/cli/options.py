@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from confir.cli.completion import among, measure_names, method_names
 from confir.cli.explicit_options import is_given
 from confir.defaults import (
     CHART_ENDINGS,
     DOCUMENT_REPLICATES,
     ENDINGS,
+    INTERVAL_STYLES,
     LEVEL,
     LOGIT_EPSILON,
     OUTPUT_FORMATS,
     REPLICATES,
     SEED,
+    TABLE_WIDTHS,
 )
 from confir.errors import InvalidValueError, UnknownNameError
 
@@ -25,8 +29,11 @@ if TYPE_CHECKING:
     from confir.cli.terminal import Answer
 
 INPUT_PANEL = "Input"
+DESIGN_PANEL = "Topics that are no simple random sample"
 STATISTICS_PANEL = "Statistics"
+HUMAN_PANEL = "Human judgements"
 _OUTPUT_PANEL = "Output"
+_PAPER_PANEL = "For papers"
 
 
 def at_least(least: int) -> Callable[[typer.CallbackParam, int | None], int | None]:
@@ -50,7 +57,13 @@ def choice(*choices: str, help: str, panel: str) -> Any:  # noqa: A002
             raise UnknownNameError(f"value of {option}", value, choices)
         return value
 
-    return typer.Option(metavar="|".join(choices), help=help, callback=check, rich_help_panel=panel)
+    return typer.Option(
+        metavar="|".join(choices),
+        help=help,
+        callback=check,
+        autocompletion=among(lambda: choices),
+        rich_help_panel=panel,
+    )
 
 
 def split_measures(values: list[str] | None) -> list[str] | None:
@@ -118,6 +131,7 @@ MeasuresOption = Annotated[
         help="A measure such as nDCG@10, or several: AP,nDCG@10 (repeatable; confir measures lists "
         "them). By default AP, nDCG@10, P@10, RR and R@1000; for a score table, all in it.",
         callback=split_measures,
+        autocompletion=among(measure_names),
         rich_help_panel=INPUT_PANEL,
     ),
 ]
@@ -138,6 +152,14 @@ TopOption = Annotated[
         rich_help_panel=INPUT_PANEL,
     ),
 ]
+DesignColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The design's column, where it has another name.",
+        rich_help_panel=DESIGN_PANEL,
+    ),
+]
 LevelOption = Annotated[
     float, typer.Option(help="Confidence level.", rich_help_panel=STATISTICS_PANEL)
 ]
@@ -148,6 +170,7 @@ MethodsOption = Annotated[
         metavar="NAME",
         help="Interval method (repeatable, to see several side by side; confir methods lists "
         "them).",
+        autocompletion=among(method_names),
         rich_help_panel=STATISTICS_PANEL,
     ),
 ]
@@ -157,6 +180,7 @@ MethodOption = Annotated[
         "--method",
         metavar="NAME",
         help="Interval method (confir methods lists them).",
+        autocompletion=among(method_names),
         rich_help_panel=STATISTICS_PANEL,
     ),
 ]
@@ -209,6 +233,7 @@ FormatOption = Annotated[
         "--format",
         metavar="FORMAT",
         help=f"What to print: {formats_text()}.",
+        autocompletion=among(lambda: OUTPUT_FORMATS),
         callback=_print_or_write,
         rich_help_panel=_OUTPUT_PANEL,
     ),
@@ -217,6 +242,50 @@ QuietOption = Annotated[
     bool,
     typer.Option(
         "--quiet", help="Show neither progress nor warnings.", rich_help_panel=_OUTPUT_PANEL
+    ),
+]
+ProvenanceOption = Annotated[
+    bool,
+    typer.Option(
+        "--provenance",
+        help="Also write FILE.provenance.json: version, seed, command, and digests of all files.",
+        rich_help_panel=_OUTPUT_PANEL,
+    ),
+]
+
+
+WidthOption = Annotated[
+    str | None,
+    choice(
+        *TABLE_WIDTHS,
+        help="Make a LaTeX table fit a column or a page: fewer decimals, stacked intervals, names "
+        "and measures below each other.",
+        panel=_PAPER_PANEL,
+    ),
+]
+IntervalsOption = Annotated[
+    str | None,
+    choice(
+        *INTERVAL_STYLES,
+        help="How a LaTeX table shows intervals: 0.41 [0.38, 0.45], below the mean, or 0.41 ± 0.03.",
+        panel=_PAPER_PANEL,
+    ),
+]
+DecimalsOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Decimals of scores in tables; by default 4.",
+        callback=at_least(1),
+        rich_help_panel=_PAPER_PANEL,
+    ),
+]
+FigureWidthOption = Annotated[
+    float | None,
+    typer.Option(
+        metavar="MM",
+        help="Width of a chart in mm, such as 85 for a column: narrower panels, not smaller letters.",
+        rich_help_panel=_PAPER_PANEL,
     ),
 ]
 
@@ -250,22 +319,54 @@ class DocumentStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where a result is written, and whether progress is shown."""
+    """Where a result is written, with its provenance, and whether progress is shown."""
 
     output: OutputOption = None
     kind: FormatOption = "table"
+    width: WidthOption = None
+    intervals: IntervalsOption = None
+    decimals: DecimalsOption = None
+    figure_width: FigureWidthOption = None
     quiet: QuietOption = False
+    provenance: ProvenanceOption = False
 
     def prepare(self) -> None:
         """Raise before any work where a result could not be written; be quiet where asked to."""
         from confir.cli.terminal import be_quiet, check_output
 
         check_output(self.output, self.kind)
+        self._check_paper()
         if self.quiet:
             be_quiet()
+
+    def _check_paper(self) -> None:
+        """Raise where options are for LaTeX or charts, and none is written."""
+        ending = "" if self.output is None else Path(self.output).suffix.lower()
+        for option, value in (("--width", self.width), ("--intervals", self.intervals)):
+            if value is not None and (self.kind, ending) != ("tex", "") and ending != ".tex":
+                raise InvalidValueError(
+                    f"{option} is for LaTeX; expected -o FILE.tex or --format tex with it"
+                )
+        if self.decimals is not None and ending in CHART_ENDINGS:
+            raise InvalidValueError("--decimals is for tables; a chart has axes")
+        if self.figure_width is not None:
+            from confir.report.charts import check_width
+
+            if ending not in CHART_ENDINGS:
+                raise InvalidValueError(
+                    f"--figure-width is for charts; expected -o FILE with {' '.join(CHART_ENDINGS)}"
+                )
+            check_width(self.figure_width)
 
     def deliver(self, answer: Answer) -> None:
         """Write an answer to the file that is named, else print it."""
         from confir.cli.terminal import deliver
+        from confir.report.latex import Paper
 
-        deliver(answer, output=self.output, kind=self.kind)
+        deliver(
+            answer,
+            output=self.output,
+            kind=self.kind,
+            paper=Paper(self.width, self.intervals, self.decimals),
+            figure_width=self.figure_width,
+        )

@@ -13,29 +13,69 @@ from itertools import combinations
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
 
+from confir.cli.help_pages import PlainCommand
 from confir.errors import InvalidValueError
 
 # Parameters of commands that name what is read, and what is written.
-INPUTS = ("qrels", "runs", "files", "scores", "intents", "baseline", "run", "judge", "human")
-OUTPUT_FILES = ("output", "truth", "report")
+INPUTS = (
+    "qrels",
+    "runs",
+    "file",
+    "files",
+    "scores",
+    "intents",
+    "baseline",
+    "run",
+    "judge",
+    "human",
+    "design",
+    "sources",
+    "means",
+)
+# Of the former, those that may be names of runs in place of files.
+RUN_NAMES = ("baseline", "run")
+OUTPUT_FILES = ("output", "truth", "report", "page", "junit", "history")
 OUTPUT_FOLDERS = ("collection", "write", "figures")
 KEPT_FOLDERS = ("resume",)
 
+# Endings of files that are read with a package of an extra, which has the name of the module.
+_READ_WITH = {".parquet": ("pyarrow", "parquet"), ".zst": ("zstandard", "zst")}
 
-class GuardedCommand(TyperCommand):
+
+class GuardedCommand(PlainCommand):
     """A command that starts only if it destroys nothing."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Check the outputs that the arguments name, then run the command."""
-        _guard(ctx)
-        return super().invoke(ctx)
+        """Check the inputs and outputs that the arguments name, then run the command.
+
+        Inputs are described before it, in case that it fails, and the provenance is written after.
+        """
+        _check_packages(ctx)
+        if not ctx.params.get("provenance"):
+            _guard(ctx)
+            return super().invoke(ctx)
+        from confir.cli.provenance import Provenance, describe_files, provenance_path
+
+        beside = provenance_path(ctx)
+        _guard(ctx, beside)
+        with Provenance(beside, ctx, describe_files(_inputs(ctx))):
+            return super().invoke(ctx)
 
 
-def _guard(context: typer.Context) -> None:
+def _check_packages(context: typer.Context) -> None:
+    """Raise where a package is missing that an input needs by its ending, before any is read."""
+    from confir.cli.terminal import check_installed
+
+    for path in filter(os.path.isfile, _read_files(context)):
+        package, extra = _READ_WITH.get(os.path.splitext(path)[1].lower(), (None, ""))
+        if package is not None:
+            check_installed(package, package, f"{path}: reading it", extra)
+
+
+def _guard(context: typer.Context, *further: str) -> None:
     """Raise where an output would replace an input, or mix with what others wrote."""
-    outputs = list(_named(context, OUTPUT_FILES))
+    outputs = [*_named(context, OUTPUT_FILES), *further]
     folders = list(_named(context, OUTPUT_FOLDERS))
     kept = list(_named(context, KEPT_FOLDERS))
     if not (outputs or folders or kept):
@@ -62,7 +102,8 @@ def _named(context: typer.Context, names: tuple[str, ...]) -> Iterator[str]:
     """Yield what the user gave for some parameters."""
     for name in names:
         value = context.params.get(name)
-        yield from value if isinstance(value, list | tuple) else [value] if value else []
+        given = value if isinstance(value, list | tuple) else [value]
+        yield from (text for text in given if isinstance(text, str) and text)  # a number names none
 
 
 def _read_files(context: typer.Context) -> Iterator[str]:
@@ -71,6 +112,15 @@ def _read_files(context: typer.Context) -> Iterator[str]:
 
     for source in _named(context, INPUTS):
         yield from find_files(source)
+
+
+def _inputs(context: typer.Context) -> list[str]:
+    """Return what a command reads: files, standard input, addresses and datasets."""
+    from confir.data.formats.run_sources import find_files
+
+    names = (name for name in INPUTS if name not in RUN_NAMES)
+    read = [path for source in _named(context, tuple(names)) for path in find_files(source)]
+    return [*read, *filter(os.path.isfile, _named(context, (*RUN_NAMES, "history")))]
 
 
 def _is_same(output: str, path: str) -> bool:

@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from confir.cli import options
-from confir.cli.input import Inputs
-from confir.errors import InvalidValueError
+from confir.cli.input import Inputs, JudgedInputs
+from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.data.experiment import Experiment
     from confir.data.scores import Scores
+    from confir.measures.score_summary import ScoreSummary
 
 _PAGE = "Page"
 
 
 def report_command(
     *,
-    inputs: Inputs,
+    inputs: JudgedInputs,
     output: Annotated[
         str,
         typer.Option(
@@ -43,6 +44,14 @@ def report_command(
             rich_help_panel=_PAGE,
         ),
     ] = None,
+    figure_width: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MM",
+            help="Width of the charts in the folder in mm, such as 85 for a column of a paper.",
+            rich_help_panel=_PAGE,
+        ),
+    ] = None,
     documents: Annotated[
         int | None,
         typer.Option(
@@ -50,6 +59,15 @@ def report_command(
             help="Number of documents in the collection, for the random baseline; by default "
             "those that occur in qrels and runs.",
             callback=options.at_least(1),
+            rich_help_panel=_PAGE,
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="Ask which runs beat this one, its name or its file, by how much and on which "
+            "topics; by default all pairs are compared.",
             rich_help_panel=_PAGE,
         ),
     ] = None,
@@ -72,6 +90,7 @@ def report_command(
     method: options.MethodOption = None,
     statistics: options.Statistics,
     quiet: options.QuietOption = False,
+    provenance: options.ProvenanceOption = False,  # noqa: ARG001 - written after the command
 ) -> None:
     """Write an HTML report: which runs are better, how certain that is, and why.
 
@@ -79,19 +98,21 @@ def report_command(
     """
     from confir.cli.streams import print_text
     from confir.cli.terminal import Progress, be_quiet
-    from confir.intervals.catalogue import find_method
+    from confir.intervals.catalogue import check_judged_method, find_method
     from confir.intervals.interval import check_level
     from confir.report.contents import number_of_steps
     from confir.report.page import DEFAULT_TITLE, Origin, write_report
 
     check_page(output)
+    check_figures(figures, figure_width)
     check_level(statistics.level)
+    judged = inputs.check_human()
     if method is not None:
-        find_method(method)
+        check_judged_method(method) if judged else find_method(method)
     if quiet:
         be_quiet()
     with _collect_warnings() as collected:
-        scores, experiment = _read(inputs, quiet=quiet)
+        scores, experiment = _read(inputs, baseline, quiet=quiet)
     origin = Origin(
         (*inputs.files(), *(judge or ())), command_line_with_seed(statistics.seed), tuple(collected)
     )
@@ -109,45 +130,64 @@ def report_command(
             documents=documents,
             judges=judge or (),
             grades=grades or (),
+            baseline=inputs.find_baseline(baseline, scores.runs),
             figures=figures,
+            figure_width=figure_width,
             origin=origin,
             progress=progress,
         )
     if not quiet:
         counts = [
-            f"{len(names)} {thing}{'' if len(names) == 1 else 's'}"
+            counted(len(names), thing)
             for thing, names in (("run", scores.runs), ("topic", scores.topics))
         ]
         print_text(f"{output}: {', '.join(counts)}, seed {statistics.seed}\n")
 
 
+def check_figures(folder: str | None, width: float | None) -> None:
+    """Raise before any work where charts could not be saved as files."""
+    from confir.cli.terminal import check_drawing
+    from confir.report.charts import check_width
+
+    if folder is not None:
+        check_drawing()
+    elif width is not None:
+        raise InvalidValueError("--figure-width is for --figures DIR; expected both")
+    check_width(width)
+
+
 def check_page(path: str) -> None:
     """Raise before any work where a page could not be written after it."""
-    from confir.cli.terminal import check_output
+    from confir.cli.terminal import check_drawing, check_output
+
+    check_drawing()
 
     if Path(path).suffix.lower() != ".html":
         raise InvalidValueError(f"{path}: the page is HTML; expected a name such as report.html")
     check_output(path)
 
 
-def _read(inputs: Inputs, *, quiet: bool) -> tuple[Scores, Experiment | None]:
+def _read(
+    inputs: Inputs, baseline: str | None, *, quiet: bool
+) -> tuple[Scores | ScoreSummary, Experiment | None]:
     """Return the scores, and the experiment where they come from one; its lists are read once."""
     example = "confir report qrels.txt bm25.run dense.run -o report.html"
     if inputs.scores:
-        return inputs.load_scores(quiet=quiet, example=example), None
+        found = inputs.load_scores_or_summary(baseline=baseline, quiet=quiet, example=example)
+        return found, None
     from confir.cli.terminal import Progress
     from confir.measures.evaluation import evaluate_lists
 
-    experiment = inputs.experiment(example=example, instead=", or --scores FILE")
+    experiment = inputs.experiment(baseline=baseline, example=example, instead=", or --scores FILE")
     with Progress("reading runs", total=inputs.run_count, quiet=quiet) as progress:
         scores = evaluate_lists(experiment, progress)
     return inputs.state_bound(scores), experiment
 
 
-def command_line_with_seed(seed: int) -> str:
-    """Return the command that reproduces the page, with its seed."""
+def command_line_with_seed(seed: int | None) -> str:
+    """Return the command that reproduces an output, with its seed if it has one."""
     given = sys.argv[1:]
-    named = any(word == "--seed" or word.startswith("--seed=") for word in given)
+    named = seed is None or any(word == "--seed" or word.startswith("--seed=") for word in given)
     return shlex.join(["confir", *given, *([] if named else ["--seed", str(seed)])])
 
 

@@ -10,18 +10,18 @@ import warnings
 from collections.abc import Iterable
 from importlib import import_module
 from types import TracebackType
-from typing import Any
 
 import typer
 
 from confir.cli import INTERRUPTED
+from confir.cli.completion import COMPLETE, complete
 from confir.cli.groups import Command, expand
+from confir.cli.help_pages import PlainGroup
 from confir.cli.output_guard import GuardedCommand
 from confir.cli.streams import prepare_streams, print_message
+from confir.cli.warning_summary import WarningSummary
 from confir.errors import ConfirError, ConfirWarning
-from confir.studies import DAILY, STUDIES
-
-LISTS = "Lists"
+from confir.studies import DAILY, LISTS, STUDIES
 
 # Each command's module, which holds its function ``<name>_command``, and its panel in the help.
 COMMANDS = {
@@ -30,9 +30,10 @@ COMMANDS = {
     },
     "report": ("confir.cli.report", DAILY),
     "demo": ("confir.cli.demo", DAILY),
-    "measures": ("confir.cli.lists", LISTS),
     "methods": ("confir.cli.lists", LISTS),
     "doctor": ("confir.cli.doctor", LISTS),
+    "completion": ("confir.cli.completion", LISTS),
+    "schema": ("confir.cli.schema", LISTS),
 }
 
 _PURPOSE = """How far can an information-retrieval evaluation score be trusted?
@@ -63,16 +64,18 @@ def run() -> int:
     """Run the command that the arguments name, and return the exit code."""
     _start_fast()
     prepare_streams()
+    summary = WarningSummary()
     with warnings.catch_warnings():
         warnings.simplefilter("always", ConfirWarning)
-        warnings.showwarning = _show_warning
-        return _run([word for word in sys.argv[1:2] if word in COMMANDS])
+        warnings.showwarning = summary.show
+        return _run([word for word in sys.argv[1:2] if word in COMMANDS], summary)
 
 
 def build_app(names: Iterable[str] = COMMANDS, listed: Iterable[str] = ()) -> typer.Typer:
     """Return the command line with the named commands; others are only listed in its help."""
     app = typer.Typer(
         name="confir",
+        cls=PlainGroup,
         help=_PURPOSE,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -135,11 +138,12 @@ def _start_fast() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def _run(named: list[str]) -> int:
+def _run(named: list[str], summary: WarningSummary) -> int:
     """Run the named command, and return the exit code; an error is one sentence on stderr."""
     try:
-        code = _invoke(named)
-        sys.stdout.flush()
+        with summary:
+            code = _invoke(named)
+            sys.stdout.flush()
     except ConfirError as error:
         code = _fail(str(error))
     except typer.TyperException as error:
@@ -161,6 +165,8 @@ def _invoke(named: list[str]) -> int:
 
     Not by the app's own ``main``, which exits with 1, the code of a gate, when nobody reads.
     """
+    if COMPLETE in os.environ:
+        return complete(lambda called: typer.main.get_command(build_app(called, COMMANDS)))
     called = named or [word for word in sys.argv if word in COMMANDS]
     app = typer.main.get_command(build_app(called, () if named else COMMANDS))
     try:
@@ -213,9 +219,3 @@ def _memory_advice(named: list[str], trace: TracebackType | None) -> str:
 
 def _parameters(name: str) -> Iterable[str]:
     return tuple(expand(find_command(name)).__annotations__)
-
-
-def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    """Print confir's warnings in one line; those of other packages are for developers."""
-    if issubclass(category, ConfirWarning):
-        print_message(f"confir: warning: {message}")

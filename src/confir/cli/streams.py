@@ -47,11 +47,25 @@ def prepare_streams() -> None:
 
 
 def print_message(message: str) -> None:
-    """Print a line on stderr, after what was printed so far; control characters are replaced."""
+    """Print a line on stderr, after what was printed so far; control characters are replaced.
+
+    A terminal would break words: there it is as many lines as it takes.
+    """
+    message = without_controls(message)
     with suppress(OSError):  # a stream that cannot be written to cannot be complained to
         sys.stdout.flush()
     with suppress(OSError):
-        print(without_controls(message), file=sys.stderr)  # noqa: T201
+        if sys.stderr.isatty():
+            message = _wrapped(message)
+        print(message, file=sys.stderr)  # noqa: T201
+
+
+def _wrapped(message: str) -> str:
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    width = get_terminal_size().columns
+    return fill(message, width, break_long_words=False, break_on_hyphens=False)
 
 
 def print_text(text: str) -> None:

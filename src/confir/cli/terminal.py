@@ -9,6 +9,7 @@ import threading
 import time
 import warnings
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -16,9 +17,15 @@ from typing import Any, NamedTuple, Self
 from confir.cli.streams import print_text
 from confir.data.result import Record
 from confir.defaults import CHART_ENDINGS, ENDINGS, OUTPUT_FORMATS
-from confir.errors import ConfirWarning, UnknownNameError, UnreadableError
+from confir.errors import (
+    ConfirWarning,
+    MissingDependencyError,
+    UnknownNameError,
+    UnreadableError,
+)
+from confir.report.latex import Paper
 from confir.report.records import format_result, write_result
-from confir.report.tables import Table, to_text
+from confir.report.tables import Table, rounded, to_text
 
 # Work that is over sooner needs no progress bar.
 _PATIENCE = 1.0
@@ -51,21 +58,34 @@ def result_answer(result: Any) -> Answer:
     return Answer(result.to_records(), table_of(result), result)
 
 
-def deliver(answer: Answer, *, output: str | None, kind: str) -> None:
+def deliver(
+    answer: Answer,
+    *,
+    output: str | None,
+    kind: str,
+    paper: Paper | None = None,
+    figure_width: float | None = None,
+) -> None:
     """Write an answer to a file where one is named, else print it."""
     records, table, result = answer
     if output is not None and Path(output).suffix.lower() in CHART_ENDINGS:
         from confir.report.charts import save_chart
 
-        save_chart(result, output)
+        save_chart(result, output, width=figure_width)
         return
     if output is not None:
-        write_result(output, records, table)
+        write_result(output, records, table, paper)
         return
     if kind == "table" and sys.stdout.isatty():
-        sys.stdout.write(to_text(table, colour=True, width=shutil.get_terminal_size().columns))
+        shown = table if paper is None else rounded(table, paper.decimals)
+        sys.stdout.write(to_text(shown, colour=True, width=terminal_width()))
     else:
-        print_text(format_result(kind, records, table))
+        print_text(format_result(kind, records, table, paper))
+
+
+def terminal_width() -> int:
+    """Return how many columns the terminal has."""
+    return shutil.get_terminal_size().columns
 
 
 def check_output(output: str | None, kind: str = "table") -> None:
@@ -75,8 +95,18 @@ def check_output(output: str | None, kind: str = "table") -> None:
     if output is None:
         return
     known = (*ENDINGS, *CHART_ENDINGS)
-    if Path(output).suffix.lower() not in known:
+    ending = Path(output).suffix.lower()
+    if ending not in known:
         raise UnknownNameError("ending of an output file", Path(output).name, known)
+    if ending in CHART_ENDINGS:
+        check_drawing()
+    elif ending == ".parquet":
+        check_installed("pyarrow", "pyarrow", "writing Parquet", "parquet")
+    check_folder(output)
+
+
+def check_folder(output: str) -> None:
+    """Raise before any work where there is no place for a file."""
     folder = Path(output).parent
     reason = "no such folder" if not folder.is_dir() else ""
     if Path(output).is_dir():
@@ -85,6 +115,18 @@ def check_output(output: str | None, kind: str = "table") -> None:
         reason = "the folder may not be written to"
     if reason:
         raise UnreadableError(f"{output}: cannot be written ({reason})")
+
+
+def check_drawing() -> None:
+    """Raise where a package is missing without which no chart is drawn or saved."""
+    check_installed("altair", "altair", "drawing charts", "report")
+    check_installed("vl_convert", "vl-convert-python", "saving charts", "report")
+
+
+def check_installed(module: str, package: str, purpose: str, extra: str) -> None:
+    """Raise where a package is missing, without the time that importing it takes."""
+    if find_spec(module) is None:
+        raise MissingDependencyError(package, purpose, extra)
 
 
 def be_quiet() -> None:

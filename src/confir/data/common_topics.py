@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -40,9 +41,11 @@ def comparable_means(scores: Scores) -> Floats:
     By a measure with too few topics in common, they are the means over each run's own topics.
     """
     common = common_topics(scores.values)
+    if common.all():
+        return scores.mean()
     common[:, common.sum(axis=0) < LEAST_COMMON_TOPICS] = True
     values = np.where(common[:, None, :], scores.values, np.nan)
-    return Scores(scores.topics, scores.runs, scores.measures, values).mean()
+    return replace(scores, values=values).mean()
 
 
 def warn_of_missing_scores(scores: Scores) -> None:

@@ -16,8 +16,11 @@ from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
+from confir.data.sampling.design import ROLES, Datasets, DesignSource, refuse_design
+from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
 from confir.data.scanning.blocks import content_size
 from confir.data.scanning.list_scanner import scan_sources
+from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 
 Missing = Literal["zero", "drop", "error"]
@@ -52,6 +55,13 @@ class ReadingRules:
         The part of files that hold several, such as predictions of MTEB, or books of Quepid.
     download
         Whether what is not on this machine may be fetched: ``https://…`` and ``irds:…``.
+    design
+        Dataset, stratum, cluster or weight of each topic: a file, a frame or a mapping, as in
+        `Scores.with_design`.
+    dataset, stratum, cluster, weight
+        Names of the design's columns where they have others.
+    datasets
+        "fixed" for conclusions about these datasets, "random" for datasets like these.
     """
 
     rel: int = 1
@@ -63,6 +73,12 @@ class ReadingRules:
     subset: str | None = None
     split: str | None = None
     download: bool = False
+    design: DesignSource | None = None
+    dataset: str | None = None
+    stratum: str | None = None
+    cluster: str | None = None
+    weight: str | None = None
+    datasets: Datasets = "fixed"
 
     def __post_init__(self) -> None:
         as_integer("rel", self.rel)
@@ -75,11 +91,22 @@ class ReadingRules:
             if getattr(self, name) is not None:
                 as_text(name, getattr(self, name))
         as_flag("download", self.download)
+        as_choice("datasets", self.datasets, get_args(Datasets))
+        named = [role for role in (*ROLES, "datasets") if role in self.changed()]
+        if self.design is None and named:
+            raise InvalidValueError(f"{named[0]} is about a design; expected a design beside it")
 
     @property
     def reading(self) -> Reading:
         """What is read of files that hold several parts, and whether files may be fetched."""
         return Reading(self.subset, self.split, self.download)
+
+    def with_design(self, scores: Scores) -> Scores:
+        """Return scores with the design of their topics, where there is one."""
+        if self.design is None:
+            return scores
+        columns = {role: getattr(self, role) for role in ROLES}
+        return scores.with_design(self.design, datasets=self.datasets, **columns)
 
     def keywords(self) -> ReadingOptions:
         """Return the rules as keywords of verbs."""
@@ -107,6 +134,12 @@ class ReadingOptions(TypedDict, total=False):
     subset: str | None
     split: str | None
     download: bool
+    design: DesignSource | None
+    dataset: str | None
+    stratum: str | None
+    cluster: str | None
+    weight: str | None
+    datasets: Datasets
 
 
 def takes_rules(verb: Callable[P, Part]) -> Callable[P, Part]:
@@ -132,15 +165,26 @@ class Experiment:
         Files or objects, as in `evaluate`.
     measures
         What to score by; by default what a verb scores by without an experiment.
+    human, human_sample
+        People's judgements of some topics, where ``qrels`` are a model's, and how they came about:
+        as in `evaluate`.
     **rules
         How to read them: rel, depth, missing, name_by, … as in `ReadingRules`.
     """
 
     @takes_rules
     def __init__(
-        self, qrels: Any, runs: Any, measures: Any = None, **rules: Unpack[ReadingOptions]
+        self,
+        qrels: Any,
+        runs: Any,
+        measures: Any = None,
+        *,
+        human: Any = None,
+        human_sample: str | None = None,
+        **rules: Unpack[ReadingOptions],
     ) -> None:
         self._rules = ReadingRules(**rules)
+        self._human = _checked_human(human, human_sample)
         self._given = (qrels, runs)
         self._measures = measures
         self._kept: dict[str, Any] = {}
@@ -163,6 +207,18 @@ class Experiment:
             "qrels",
             lambda: as_qrels(self._given[0], intents=rules.intents, reading=rules.reading),
         )
+
+    @property
+    def human(self) -> tuple[Any, str] | None:
+        """People's judgements as they were given, and how their topics came about; or None."""
+        return self._human
+
+    def with_human(self, human: Any, human_sample: str | None) -> Experiment:
+        """Return the same experiment with people's judgements beside; what was read stays read."""
+        own = {"human": human, "human_sample": human_sample}
+        beside = Experiment(*self._given, self.measures, **own, **self.rules.keywords())
+        beside.kept.update((name, part) for name, part in self.kept.items() if name != "scores")
+        return beside
 
     @property
     def sources(self) -> tuple[Run | RunSource, ...]:
@@ -211,18 +267,63 @@ class Experiment:
 
     def __repr__(self) -> str:
         named = {"measures": self.measures} if self.measures is not None else {}
+        if self.human is not None:
+            named["human_sample"] = self.human[1]
         shown = [f"{name}={value!r}" for name, value in {**named, **self.rules.changed()}.items()]
         return f"Experiment({', '.join(['qrels', 'runs', *shown])})"
 
 
-def as_experiment(qrels: Any, runs: Any, rules: ReadingRules) -> Experiment:
-    """Return the experiment that was given in place of qrels, or one of qrels, runs and rules."""
+def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str] | None:
+    """Return people's judgements and how they came about; raise where only one is given."""
+    if human is None and human_sample is None:
+        return None
+    if human is None:
+        raise InvalidValueError(
+            "human_sample is given without human: expected people's judgements, too"
+        )
+    if human_sample is None:
+        raise InvalidValueError(
+            "human is given without human_sample: how people's judgements came about; expected one "
+            f"of {', '.join(HUMAN_SAMPLES)}"
+        )
+    return human, check_sample(human_sample)
+
+
+def as_experiment(
+    qrels: Any,
+    runs: Any,
+    rules: ReadingRules,
+    human: tuple[Any, str | None] | None = None,
+    *,
+    without_design: str = "",
+) -> Experiment:
+    """Return the experiment that was given in place of qrels, or one of qrels, runs and rules.
+
+    Verbs that take people's judgements beside a model's pass them on, as (None, None) where there
+    are none; for the others, an experiment that has some raises. ``without_design`` names what
+    cannot take a design into account, and refuses one.
+    """
+    if without_design:
+        own = qrels.rules if isinstance(qrels, Experiment) else rules
+        refuse_design(own.design, without_design)
+    people, sample = human or (None, None)
     if not isinstance(qrels, Experiment):
-        return Experiment(qrels, runs, **rules.keywords())
-    clashing = [*(["runs"] if runs is not None else []), *rules.changed()]
+        return Experiment(qrels, runs, human=people, human_sample=sample, **rules.keywords())
+    if people is not None and qrels.human is None and runs is None:
+        return qrels.with_human(people, sample)
+    clashing = [
+        *(["runs"] if runs is not None else []),
+        *(["human"] if people is not None else []),
+        *rules.changed(),
+    ]
     if clashing:
         raise InvalidValueError(
             f"{clashing[0]} is given beside an Experiment, which has its own; expected one or the "
             "other"
+        )
+    if human is None and qrels.human is not None:
+        raise InvalidValueError(
+            "the Experiment has judgements by a model and by people, which this verb does not "
+            "combine; expected one without human"
         )
     return qrels

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.arguments import as_reals, invalid
+from confir.arguments import as_choice, as_reals, invalid
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, axis, over, result
+from confir.data.sampling.design import ROLES, Datasets, Design, DesignSource, as_design
 from confir.data.tables.columns import Ids, encode_ids
 from confir.errors import FormatError
 
@@ -37,6 +39,8 @@ class Scores(Result):
     inside
         Whether all scores by each measure lie in [0, 1], in the table that runs and measures were
         selected from.
+    design
+        How the topics were drawn; None where they are one simple random sample.
     """
 
     topics: tuple[str, ...] = axis("topic")
@@ -45,6 +49,7 @@ class Scores(Result):
     values: Floats = over("topic", "run", "measure", column="score")
     bounded: bool | None = None
     inside: tuple[bool, ...] = over("measure", default=())
+    design: Design | None = None
 
     record_columns = ("run", "measure", "topic", "score")
     row_order = ("run", "measure", "topic")
@@ -65,6 +70,8 @@ class Scores(Result):
         there = self.inside if len(self.inside) == len(here) else here
         both = tuple(one and other for one, other in zip(here, there, strict=True))
         object.__setattr__(self, "inside", both)
+        if self.design is not None and self.design.topics != self.topics:
+            raise FormatError("the design is of other topics than the scores; use with_design")
 
     def topic_counts(self) -> Integers:
         """Return how many topics have a score: runs × measures."""
@@ -72,12 +79,33 @@ class Scores(Result):
         return counts
 
     def mean(self) -> Floats:
-        """Return the mean over the topics that have a score: runs × measures."""
+        """Return the mean over the topics that have a score, by the design: runs × measures."""
+        if self.design is not None:
+            return designed_mean(self.design, self.values)
         present = ~np.isnan(self.values)
         total = np.where(present, self.values, 0.0).sum(axis=0)
         count = present.sum(axis=0)
         mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
         return mean
+
+    def with_design(
+        self, design: DesignSource, *, datasets: Datasets = "fixed", **columns: str | None
+    ) -> Scores:
+        """Return the scores with a design, which means, intervals and tests then follow.
+
+        Parameters
+        ----------
+        design
+            A `Design`, a file or a frame with a column topic and any of dataset, stratum, cluster
+            and weight; or a mapping of such columns, or topic → cluster.
+        datasets
+            "fixed" for conclusions about these datasets, "random" for datasets like these.
+        **columns
+            Names of the columns where they have others: cluster="conversation".
+        """
+        for role in columns:
+            as_choice("columns", role, ROLES, "column of a design")
+        return replace(self, design=as_design(design, self.topics, columns, datasets))
 
     def rows(self) -> Integers:
         """Return the rows of the scores that are there."""
@@ -121,6 +149,20 @@ class ScoreEntries(NamedTuple):
         axes = (self.topics, self.runs, self.measures)
         shape = tuple(len(ids.names) for ids in axes)
         return np.ravel_multi_index(tuple(ids.codes for ids in axes), shape), shape
+
+
+def designed_mean(design: Design, values: Floats) -> Floats:
+    """Return means over topics (the first axis) by a design; NaN where a stratum has no score."""
+    weight, _, stratum, share, _ = design.layout()
+    flat = values.reshape(len(values), -1)
+    present = ~np.isnan(flat)
+    mean = np.zeros(flat.shape[1])
+    for number, part in enumerate(share.tolist()):
+        inside = stratum == number
+        own = weight[inside] @ np.where(present, flat, 0.0)[inside]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean += part * own / (weight[inside] @ present[inside])
+    return mean.reshape(values.shape[1:])
 
 
 def lie_in_unit_interval(values: Floats) -> Booleans:

@@ -104,6 +104,8 @@ def equal_scores_limits(distribution: SamplingDistribution, level: float) -> Lim
 
 def sample_skewness(distribution: SamplingDistribution) -> Floats:
     """Return the skewness of each column's scores (ddof=0)."""
+    if distribution.skewness is not None:
+        return distribution.skewness
     n = distribution.count
     deviations = np.nan_to_num(distribution.require("sample") - distribution.estimate)
     variance = np.square(distribution.require("se")) * (n - 1)
@@ -125,10 +127,10 @@ def solve_cubic(a: Floats, value: Floats) -> Floats:
 BETA_LOGIT = Method(
     "beta-logit",
     beta_logit_interval,
-    needs=("sample", "se"),
+    needs=("skewness", "se"),
     bounded=True,
     any_sample=True,
-    independent_topics=True,
+    one_sample=True,
     closed_form=True,
     logit_scale=True,
     topics=Use(

@@ -80,7 +80,7 @@ def _se_of_three(distribution: SamplingDistribution) -> Floats:
 
     A replicate of two topics that varies has the sample's own mean: T* is 0 throughout.
     """
-    return np.where(distribution.count > 2, distribution.require("se"), np.nan)
+    return np.where(distribution.df > 1, distribution.require("se"), np.nan)
 
 
 def _hall_replicates(distribution: SamplingDistribution) -> Floats:

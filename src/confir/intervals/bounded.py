@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -37,14 +38,31 @@ def betting_interval(distribution: SamplingDistribution, level: float) -> Limits
     """
     check_level(level)
     scores = _shuffled(distribution)
-    stake = _bets(scores)
+    topics = np.maximum(np.sum(~np.isnan(scores), axis=0), 1)
+    return hedged_limits(scores, bets(scores, topics, _TUNED_ERROR), level)
+
+
+def hedged_limits(scores: Floats, stake: Floats, level: float) -> Limits:
+    """Return the means that two bettors, one on higher and one on lower scores, never reject.
+
+    Each starts with half of the capital and rejects a mean where its own reaches ``2/α`` times that.
+
+    Parameters
+    ----------
+    scores
+        Scores in [0, 1] in the order of the bets, topics × columns; NaN is no bet.
+    stake
+        The share of the capital that is bet on each, before its limit by `_STAKE`.
+    level
+        Confidence level.
+    """
     goal = np.log(2.0 / (1.0 - level))
-    low = _lowest_where(lambda mean: _log_capital(scores, stake, mean) < goal, scores)
-    above = _lowest_where(lambda mean: _log_capital(1.0 - scores, stake, mean) < goal, scores)
+    low = _lowest_where(lambda mean: log_capital(scores, stake, mean) < goal, scores)
+    above = _lowest_where(lambda mean: log_capital(1.0 - scores, stake, mean) < goal, scores)
     # Where both strategies reject all means, as at low levels, the mean of equal capital remains.
     balance = _lowest_where(
         lambda mean: (
-            _log_capital(scores, stake, mean) < _log_capital(1.0 - scores, stake, 1.0 - mean)
+            log_capital(scores, stake, mean) < log_capital(1.0 - scores, stake, 1.0 - mean)
         ),
         scores,
     )
@@ -102,11 +120,20 @@ def _shuffled(distribution: SamplingDistribution) -> Floats:
     return np.take_along_axis(shuffled, present_first, axis=0)
 
 
-def _bets(scores: Floats) -> Floats:
+def bets(scores: Floats, duration: Any, error: float) -> Floats:
     """Return ``√(2 ln(2/α) / (n σ²))``, the variance estimated from the topics before each one.
 
     Estimates start at mean ½ and variance ¼, as if one such topic had been observed. Any bets that
     look only backwards keep the guarantee: one α for all levels keeps intervals nested.
+
+    Parameters
+    ----------
+    scores
+        As in `hedged_limits`.
+    duration
+        What n is, for each column or score.
+    error
+        α, for which the bets are tuned.
     """
     present = ~np.isnan(scores)
     filled = np.where(present, scores, 0.0)
@@ -115,8 +142,8 @@ def _bets(scores: Floats) -> Floats:
     squares = np.where(present, np.square(filled - mean), 0.0)
     variance = (0.25 + np.cumsum(squares, axis=0)) / (seen + 1.0)
     before = np.concatenate((np.full((1, scores.shape[1]), 0.25), variance[:-1]))
-    bets: Floats = np.sqrt(2.0 * np.log(2.0 / _TUNED_ERROR) / (np.maximum(seen[-1], 1) * before))
-    return bets
+    stakes: Floats = np.sqrt(2.0 * np.log(2.0 / error) / (duration * before))
+    return stakes
 
 
 def _lowest_where(holds: Callable[[Floats], Booleans], scores: Floats) -> Floats:
@@ -133,10 +160,10 @@ def _lowest_where(holds: Callable[[Floats], Booleans], scores: Floats) -> Floats
     return fails
 
 
-def _log_capital(scores: Floats, bets: Floats, mean: Floats) -> Floats:
+def log_capital(scores: Floats, stakes: Floats, mean: Floats) -> Floats:
     """Return the largest log capital that bets on scores above the mean ever reached."""
     with np.errstate(divide="ignore"):
-        stake = np.minimum(bets, _STAKE / mean)
+        stake = np.minimum(stakes, _STAKE / mean)
     gain = np.where(np.isnan(scores), 0.0, stake * (scores - mean))
     largest: Floats = np.cumsum(np.log1p(gain), axis=0).max(axis=0)
     return largest
@@ -148,7 +175,7 @@ BETTING = Method(
     needs=("sample",),
     bounded=True,
     any_sample=True,
-    independent_topics=True,
+    one_sample=True,
     topics=Use(
         assumes="scores lie in [0, 1], topics are drawn independently: nothing else",
         source="Waudby-Smith & Ramdas 2023",
@@ -164,7 +191,7 @@ GAFFKE = Method(
     needs=("sample",),
     bounded=True,
     any_sample=True,
-    independent_topics=True,
+    one_sample=True,
     draws=True,
     topics=Use(
         assumes="scores lie in [0, 1], topics are drawn independently: nothing else",

@@ -131,10 +131,10 @@ class _Test:
 CALIBRATED_BETA = Method(
     "calibrated-beta",
     calibrated_beta_interval,
-    needs=("sample", "se"),
+    needs=("skewness", "se"),
     bounded=True,
     any_sample=True,
-    independent_topics=True,
+    one_sample=True,
     closed_form=True,
     logit_scale=True,
     topics=Use(

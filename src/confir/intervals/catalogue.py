@@ -14,8 +14,9 @@ from typing import overload
 import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_levels, as_texts
+from confir.arrays import Booleans
 from confir.data.scores import Scores
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL
 from confir.errors import (
     DegenerateSampleWarning,
     InputWarning,
@@ -42,14 +43,16 @@ from confir.intervals.method import Method
 from confir.intervals.percentile import PERCENTILE, STUDENTISED_LOGIT
 from confir.intervals.standard import LOGIT_T, T
 from confir.measures.bounds import assumed_bounded
+from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.order import TIE
 from confir.resampling.distribution import Resampled, SamplingDistribution
+from confir.resampling.human_judgements import PROVIDED, JudgedSample
 from confir.resampling.statistics import WeightedStatistic
+from confir.resampling.summarised_topics import default_replicates, sample_topics
 from confir.resampling.topics import (
     Rng,
     ScoresLike,
     check_replicates,
-    topic_sample,
 )
 
 # With fewer replicates beyond a limit, the limit is mostly chance.
@@ -104,7 +107,7 @@ def fits(method: Method, source: Source) -> bool:
     """Whether a method has limits for all columns of a statistic."""
     provided = all(source.provides(need) for need in method.needs)
     inside = not method.bounded or bool(source.support.all())
-    sampled = source.independent or not method.independent_topics
+    sampled = source.independent or not method.one_sample
     return source.over in method.over and provided and inside and sampled
 
 
@@ -118,11 +121,34 @@ def check_fit(method: Method, source: Source) -> None:
     if outside:
         run, measure = outside[0]
         reason = f"it is for statistics in [0, 1], which {measure} of {run} is not"
-    elif method.independent_topics and not source.independent:
+    elif method.one_sample and not source.independent:
         reason = "it is for one simple random sample of topics, which these are not"
     elif lacking:
         reason = f"it needs {' and '.join(lacking)}, which this statistic lacks"
     raise misfit(method, reason, [other for other in METHODS.values() if fits(other, source)])
+
+
+def serves_judged(method: Method) -> bool:
+    """Whether a method has limits for means by a model's judgements and a few by people."""
+    return not method.one_sample and set(method.needs) <= PROVIDED
+
+
+def check_judged_method(name: str, *, bounded: bool = True) -> Method:
+    """Return a method that serves means by a model and people; raise for any other.
+
+    Parameters
+    ----------
+    name
+        Name of the method.
+    bounded
+        Whether methods for statistics in [0, 1] alone are among those that fit.
+    """
+    method = find_method(name)
+    if not serves_judged(method):
+        reason = "it is for the mean of one simple random sample of topics"
+        fitting = filter(serves_judged, methods_over("topics").values())
+        raise misfit(method, reason, [one for one in fitting if bounded or not one.bounded])
+    return method
 
 
 def misfit(method: Method, reason: str, fitting: Iterable[Method]) -> UnsupportedMethodError:
@@ -135,11 +161,11 @@ def misfit(method: Method, reason: str, fitting: Iterable[Method]) -> Unsupporte
 
 @overload
 def confidence_interval(
-    scores: ScoresLike | SamplingDistribution,
+    scores: ScoresLike | ScoreSummary | SamplingDistribution,
     *,
     level: float = ...,
     method: str | None = ...,
-    replicates: int = ...,
+    replicates: int | None = ...,
     rng: Rng = ...,
     statistic: str | WeightedStatistic = ...,
     baseline: str | None = ...,
@@ -148,11 +174,11 @@ def confidence_interval(
 
 @overload
 def confidence_interval(
-    scores: ScoresLike | SamplingDistribution,
+    scores: ScoresLike | ScoreSummary | SamplingDistribution,
     *,
     level: float | Sequence[float] = ...,
     method: str | Sequence[str] | None = ...,
-    replicates: int = ...,
+    replicates: int | None = ...,
     rng: Rng = ...,
     statistic: str | WeightedStatistic = ...,
     baseline: str | None = ...,
@@ -160,11 +186,11 @@ def confidence_interval(
 
 
 def confidence_interval(
-    scores: ScoresLike | SamplingDistribution,
+    scores: ScoresLike | ScoreSummary | SamplingDistribution,
     *,
     level: float | Sequence[float] = LEVEL,
     method: str | Sequence[str] | None = None,
-    replicates: int = REPLICATES,
+    replicates: int | None = None,
     rng: Rng = None,
     statistic: str | WeightedStatistic = "mean",
     baseline: str | None = None,
@@ -174,15 +200,15 @@ def confidence_interval(
     Parameters
     ----------
     scores
-        What `as_scores` takes; an array of scores, topics or topics × columns; or a sampling
-        distribution.
+        What `as_scores` takes; an array of scores, topics or topics × columns; a `ScoreSummary`;
+        or a sampling distribution.
     level
         Confidence level; or several, which give a list of intervals from the same replicates.
     method
         Name of a method in METHODS, or several; by default for each measure the one that suits it:
         `calibrated-beta` for means of scores in [0, 1], `t` for all else, `linear` over documents.
     replicates
-        Number of replicates, B.
+        Number of replicates, B: by default 9,999, of a summary 999.
     rng
         Seed or generator.
     statistic, baseline
@@ -190,6 +216,9 @@ def confidence_interval(
     """
     levels = as_levels(level)
     generator = as_generator(rng)
+    if not isinstance(scores, SamplingDistribution):
+        scores = find_summary(scores)
+    replicates = default_replicates(scores, replicates)
     check_replicates(replicates)
     several = not isinstance(level, Real) or not (method is None or isinstance(method, str))
     source = _source(scores, statistic, baseline)
@@ -201,13 +230,13 @@ def confidence_interval(
     if over_topics:
         for interval in intervals[:: len(levels)]:
             _warn_degenerate(source, interval)
-    assumed = assumed_bounded(scores) if isinstance(scores, Scores) else ()
+    assumed = assumed_bounded(scores) if isinstance(scores, Scores | ScoreSummary) else ()
     if assumed:
         intervals = [_with_assumed(interval, assumed) for interval in intervals]
     return intervals if several else intervals[0]
 
 
-def means_alone(scores: Scores, level: float) -> Interval:
+def means_alone(scores: Scores | ScoreSummary, level: float) -> Interval:
     """Return the means of scores with limits that are not known, as for a single topic."""
     check_level(level)
     mean = scores.mean()
@@ -216,21 +245,21 @@ def means_alone(scores: Scores, level: float) -> Interval:
         estimate=mean,
         low=np.full(mean.shape, np.nan),
         high=np.full(mean.shape, np.nan),
-        topics=(~np.isnan(scores.values)).sum(axis=0),
+        topics=scores.topic_counts(),
         level=level,
         methods=("none",) * mean.size,
     )
 
 
 def _source(
-    scores: ScoresLike | SamplingDistribution,
+    scores: ScoresLike | ScoreSummary | SamplingDistribution,
     statistic: str | WeightedStatistic,
     baseline: str | None,
 ) -> Source:
     """Return what intervals are wanted of; raise where there are too few topics for one."""
     if isinstance(scores, SamplingDistribution):
         return scores
-    sample = topic_sample(scores, statistic=statistic, baseline=baseline)
+    sample = sample_topics(scores, statistic=statistic, baseline=baseline)
     if sample.topics < 2:
         raise InvalidValueError("there is one topic; an interval needs at least 2")
     return sample
@@ -245,10 +274,27 @@ def _choose(source: Source, names: Sequence[str] | None) -> list[Choice]:
         return [(method,) * len(source.labels) for method in methods]
     if source.over == "documents":
         return [(METHODS[DEFAULT_DOCUMENT_METHOD],) * len(source.labels)]
-    bounded = METHODS[DEFAULT_BOUNDED_METHOD if source.independent else DEFAULT_DEPENDENT_METHOD]
-    other = METHODS[DEFAULT_METHOD]
-    provided = all(source.provides(need) for need in bounded.needs)
-    return [tuple(bounded if provided and inside else other for inside in source.support.tolist())]
+    bounded, dependent = METHODS[DEFAULT_BOUNDED_METHOD], METHODS[DEFAULT_DEPENDENT_METHOD]
+    columns = zip(_simple_samples(source).tolist(), source.support.tolist(), strict=True)
+    wanted = [(bounded if simple else dependent, inside) for simple, inside in columns]
+    return [
+        tuple(
+            method
+            if inside and all(map(source.provides, method.needs))
+            else METHODS[DEFAULT_METHOD]
+            for method, inside in wanted
+        )
+    ]
+
+
+def _simple_samples(source: Source) -> Booleans:
+    """Return which columns are means of one simple random sample of topics.
+
+    A model without weight leaves the mean of people's scores.
+    """
+    if isinstance(source, JudgedSample):
+        return np.equal(source.corrected().weight, 0.0)
+    return np.full(len(source.labels), source.independent)
 
 
 def _replicates(source: Source, asked: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,14 +13,15 @@ from confir.intervals.interval import Interval, Limits
 from confir.intervals.method import Method
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.topics import TopicSample, own_seed, topic_weights
+from confir.resampling.summarised_topics import AnyTopics
+from confir.resampling.topics import own_seed
 
 # Columns resampled together: few enough for the processor's cache, fixed so that the number of
 # threads changes no bit of the result.
 _BLOCK = 64
 
 # What intervals are wanted of: columns yet to be resampled, or resampled already.
-Source = TopicSample | SamplingDistribution
+Source = AnyTopics | SamplingDistribution
 
 # The method of each column.
 Choice = tuple[Method, ...]
@@ -39,10 +40,12 @@ def find_intervals(
     """
     if isinstance(source, SamplingDistribution):
         shape: tuple[int, ...] = (len(source.labels),)
+        words = ""
         blocks = [_limits(source, choices, levels)]
         drawn = 0 if source.replicates is None else len(source.replicates)
     else:
         shape, drawn = source.shape, replicates
+        words = source.design_words
         blocks = _resample(source, choices, levels, replicates, rng)
     # Over documents a standard error comes from replicates, too.
     always = source.over == "documents"
@@ -56,6 +59,8 @@ def find_intervals(
             level=level,
             methods=tuple(method.name for method in choice),
             replicates=drawn if always or any(method.resamples for method in choice) else 0,
+            effective=_joined([block.effective for block in blocks], shape),
+            design=words,
         )
         for place, (choice, level) in enumerate((c, v) for c in choices for v in levels)
     ]
@@ -67,10 +72,17 @@ class _Block(NamedTuple):
     estimate: Floats
     topics: Integers
     limits: list[Limits]
+    effective: Floats | None
+
+
+def _joined(parts: Sequence[Floats | None], shape: tuple[int, ...]) -> Floats | None:
+    """Return what blocks have of their columns; None where they have nothing."""
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known).reshape(shape) if known else None
 
 
 def _resample(
-    source: TopicSample,
+    source: AnyTopics,
     choices: Sequence[Choice],
     levels: Sequence[float],
     replicates: int,
@@ -80,8 +92,8 @@ def _resample(
     seed = own_seed(rng)
     methods: set[Method] = set().union(*choices)
     resamples = any(method.resamples for method in methods)
-    weights = topic_weights(source.topics, replicates, rng) if resamples else None
     needs = {need for method in methods for need in method.needs}
+    weights: Any = source.draw(replicates, rng, needs) if resamples else None  # what its kind draws
 
     def task(columns: slice) -> _Block:
         block = source.distribution(columns, weights, needs)
@@ -105,7 +117,7 @@ def _limits(
                 found = _method_limits(method, distribution, level)
                 low, high = np.where(chosen, found.low, low), np.where(chosen, found.high, high)
             limits.append(Limits(low, high))
-    return _Block(distribution.estimate, distribution.count, limits)
+    return _Block(distribution.estimate, distribution.count, limits, distribution.effective)
 
 
 def _method_limits(method: Method, distribution: SamplingDistribution, level: float) -> Limits:

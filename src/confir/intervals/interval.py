@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 from confir.arguments import as_level
 from confir.arrays import Floats, Integers
-from confir.data.result import Result, axis, constant, over, result
+from confir.data.result import Result, Variable, axis, constant, over, result
 
 
 class Limits(NamedTuple):
@@ -38,6 +38,9 @@ class Interval(Result):
     assumed
         Measures that confir does not know, whose method rests on all of their scores being in
         [0, 1].
+    effective, design
+        By a design, how many independent topics would give the same standard error, and the design
+        in words; else None and empty.
     """
 
     labels: tuple[tuple[str, str], ...] = axis("entry")
@@ -49,9 +52,20 @@ class Interval(Result):
     methods: tuple[str, ...] = over("entry", column="method")
     replicates: int = 0
     assumed: tuple[str, ...] = ()
+    effective: Floats | None = over("entry", column="effective_topics", flat=True, default=None)
+    design: str = ""
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"entry": ("run", "measure")}
-    record_columns = ("run", "measure", "topics", "mean", "low", "high", "level", "method")
+    record_columns = (
+        "run",
+        "measure",
+        "topics",
+        "mean",
+        "low",
+        "high",
+        "level",
+        "method",
+    )
 
     def __repr__(self) -> str:
         size = f"{len(self.labels)} columns"
@@ -61,6 +75,13 @@ class Interval(Result):
             )
             size = f"{mean:.4f} [{low:.4f}, {high:.4f}]"
         return f"Interval({size}, level={self.level:g}, method={self.method!r})"
+
+    def variables(self) -> list[Variable]:
+        """Return the columns of the records, with the effective topics where there is a design."""
+        found = Result.variables(self)
+        if self.effective is not None:
+            found.append(Variable("effective_topics", ("entry",), self.effective.reshape(-1)))
+        return found
 
     @property
     def method(self) -> str:

@@ -57,8 +57,9 @@ class Method:
     closed_form
         Whether a column's limits follow from its scores and moments alone, whatever the other
         columns and the seed are.
-    independent_topics
-        Whether it needs one simple random sample of topics: no strata, clusters or weights.
+    one_sample
+        Whether it needs independent, equally weighted topics: no datasets, strata, clusters or
+        weights.
     logit_scale
         Whether it works on the logit scale, on which its limits are to be compared.
     level_above
@@ -76,7 +77,7 @@ class Method:
     any_sample: bool = False
     draws: bool = False
     closed_form: bool = False
-    independent_topics: bool = False
+    one_sample: bool = False
     logit_scale: bool = False
     level_above: float = 0.0
     count_side: Callable[[Probe, float], Integers] | None = None

@@ -168,7 +168,7 @@ class Probe:
     @cached_property
     def _studentised(self) -> tuple[Floats, Floats]:
         # As in the limits: of two topics every replicate that varies has the sample's own mean.
-        se = np.where(self.distribution.count > 2, self.distribution.require("se"), np.nan)
+        se = np.where(self.distribution.df > 1, self.distribution.require("se"), np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
             return (self.distribution.estimate - self.value) / se, tie_distance(self.value) / se
 

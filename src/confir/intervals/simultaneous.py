@@ -76,13 +76,19 @@ class ComparisonFamily:
         return np.maximum(se, np.sqrt(self.floor / np.maximum(topics, 1)))
 
     def limits(
-        self, difference: Floats, se: Floats, topics: Integers | Floats, level: float
+        self,
+        difference: Floats,
+        se: Floats,
+        topics: Integers | Floats,
+        level: float,
+        df: Floats | None = None,
     ) -> Limits:
         """Return the simultaneous limits of differences; NaN where there is no standard error.
 
-        Infinitely many topics give normal limits.
+        Degrees of freedom are topics - 1 by default. Infinitely many topics give normal limits.
         """
-        half = self.critical_value(topics - 1.0, level) * self.standard_errors(se, topics)
+        freedom = topics - 1.0 if df is None else df
+        half = self.critical_value(freedom, level) * self.standard_errors(se, topics)
         return Limits(difference - half, difference + half)
 
     def p_values(self, t: Floats, topics: Integers | Floats) -> Floats:

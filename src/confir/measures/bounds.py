@@ -4,14 +4,32 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 
 from confir.arrays import Booleans
+from confir.data.sampling.judged_scores import SampledScores
 from confir.data.scores import RANGE_TOLERANCE, Scores
 from confir.errors import FormatError, InputWarning, InvalidValueError, UnknownNameError
 from confir.measures.catalogue import parse_measure
 from confir.order import TIE
+
+
+class RangedScores(Protocol):
+    """Scores of measures, and whether those lie in [0, 1]; see `Scores`."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures."""
+
+    @property
+    def bounded(self) -> bool | None:
+        """Whether unknown measures lie in [0, 1], as stated."""
+
+    @property
+    def inside(self) -> tuple[bool, ...]:
+        """Whether all scores of each measure lie in [0, 1]."""
 
 
 def definition_bound(name: str) -> bool | None:
@@ -24,20 +42,22 @@ def definition_bound(name: str) -> bool | None:
     return not measure.definition.counts and not in_gains
 
 
-def bounded_measures(scores: Scores) -> Booleans:
+def bounded_measures(scores: RangedScores) -> Booleans:
     """Return which measures of scores lie in [0, 1].
 
     Known measures by definition; unknown ones as the scores state, else if all scores in their
     table do.
     """
+    if isinstance(scores, SampledScores):  # estimates may lie outside
+        return np.zeros(len(scores.measures), bool)
     unknown = scores.inside if scores.bounded is None else [scores.bounded] * len(scores.measures)
     bounds = zip(map(definition_bound, scores.measures), unknown, strict=True)
     return np.array([seen if known is None else known for known, seen in bounds], bool)
 
 
-def assumed_bounded(scores: Scores) -> tuple[str, ...]:
+def assumed_bounded(scores: RangedScores) -> tuple[str, ...]:
     """Return the unknown measures assumed to lie in [0, 1] because all of their scores do."""
-    if scores.bounded is not None:
+    if scores.bounded is not None or isinstance(scores, SampledScores):
         return ()
     inside = zip(scores.measures, scores.inside, strict=True)
     return tuple(name for name, seen in inside if seen and definition_bound(name) is None)

@@ -24,6 +24,7 @@ from confir.data.formats.run_sources import RunSource
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.qrels import Qrels
 from confir.data.run import Run
+from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import make_scores
@@ -44,6 +45,7 @@ from confir.measures.catalogue import (
 )
 from confir.measures.foreign import ForeignMeasure, foreign_measure
 from confir.measures.measure import ListMeasure, Measure
+from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import Progress, run_in_threads
 
 AnyMeasure = Measure | ListMeasure | ForeignMeasure
@@ -59,6 +61,8 @@ def evaluate(
     runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any = None,
     measures: str | Measure | Sequence[str | Measure | Callable[..., float]] | None = None,
     *,
+    human: Any = None,
+    human_sample: str | None = None,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> Scores:
@@ -74,18 +78,50 @@ def evaluate(
         Names such as "nDCG@10"; measures of confir or ir_measures; or functions of one list: the
         gains in rank order, NaN where unjudged, and the gains of all judged documents of the topic.
         By default those of the experiment, else DEFAULT_MEASURES.
+    human, human_sample
+        People's judgements of some topics, where ``qrels`` are a model's, and how they came about:
+        "random-topics", or "all" topics. This gives `JudgedScores`, whose means, differences and
+        ranks are those by people, estimated from both. With "random-documents", people's judgements
+        have the probability with which each document was drawn (a fifth column; a mapping topic →
+        docid → (gain, probability)), and scores are `SampledScores`.
     progress
         Called with the number of runs that have been read since the last call.
     **rules
         How qrels and runs are read, and topics scored: the keywords of `ReadingRules`.
     """
-    experiment = as_experiment(qrels, runs, ReadingRules(**rules))
+    experiment = as_experiment(qrels, runs, ReadingRules(**rules), (human, human_sample))
     wanted = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
     as_function("progress", progress)
     if measures is None and "scores" in experiment.kept:
         return cast("Scores", experiment.kept["scores"])
+    if experiment.human is not None:
+        scores = _by_people(experiment, *experiment.human, measures, progress)
+    else:
+        scores = _evaluate(experiment, wanted, progress, whole=experiment is qrels)
+    if measures is None:
+        experiment.kept["scores"] = scores
+    return scores
+
+
+def _by_people(
+    experiment: Experiment, human: Any, sample: str, measures: Any, progress: Progress | None
+) -> Scores:
+    """Return the scores by a model's judgements, and people's of some topics or documents."""
+    from confir.measures.judged_evaluation import evaluate_judged
+    from confir.measures.sampled_documents import evaluate_sampled
+
+    named = chosen_measures(experiment, measures)
+    if sample == RANDOM_DOCUMENTS:
+        return evaluate_sampled(experiment, human, named, progress)
+    return evaluate_judged(experiment, (human, sample), named, progress)
+
+
+def _evaluate(
+    experiment: Experiment, wanted: list[AnyMeasure], progress: Progress | None, *, whole: bool
+) -> Scores:
+    """Return the scores by one judge; lists are kept where the ``whole`` of them may be needed."""
     judged = experiment.qrels  # before runs are looked for
-    if experiment is qrels and experiment.reads_lists_at_once:
+    if whole and experiment.reads_lists_at_once:
         experiment.lists(progress)
     ranked, sources = _rank(experiment, wanted, progress)
     scores = score_rankings(
@@ -96,9 +132,7 @@ def evaluate(
         missing=experiment.rules.missing,
         runs=sources,
     )
-    if measures is None:
-        experiment.kept["scores"] = scores
-    return scores
+    return experiment.rules.with_design(scores)
 
 
 def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> Scores:
@@ -108,7 +142,7 @@ def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> 
     return evaluate(experiment)
 
 
-def as_scores(source: Any) -> Scores:
+def as_scores(source: Any, *, human: bool = False) -> Scores:
     """Return the scores that an object or a file holds, or that an experiment gives.
 
     Parameters
@@ -120,8 +154,27 @@ def as_scores(source: Any) -> Scores:
         mapping run → array of scores, all on the same topics, which are then numbered. Results of
         other libraries: scores of ``ir_measures.iter_calc``, what pytrec_eval returns, runs of
         ranx after ``ranx.evaluate``, or a mapping run → any of these.
+    human
+        Whether `JudgedScores`, by a model and a few by people, are taken; else they raise.
     """
-    return evaluate(source) if isinstance(source, Experiment) else make_scores(source, "scores")
+    if isinstance(source, ScoreSummary):
+        raise InvalidValueError(
+            f"this needs the score of every topic, which a summary of {len(source.topics):,} topics "
+            "lacks; expected Scores, such as its sample"
+        )
+    scores = evaluate(source) if isinstance(source, Experiment) else make_scores(source, "scores")
+    if isinstance(scores, JudgedScores) and not human:
+        raise InvalidValueError(
+            "the scores are by a model and by people, which this does not combine; expected those "
+            "of one judge (in Python: scores.human or scores.model)"
+        )
+    return scores
+
+
+def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:
+    """Return what `as_scores` does, or a summary: that given, or that of a long Parquet table."""
+    source = find_summary(source)
+    return source if isinstance(source, ScoreSummary) else as_scores(source, human=True)
 
 
 def chosen_measures(

@@ -11,7 +11,6 @@ name is a list of one line.
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Iterable, Sequence
@@ -20,13 +19,18 @@ from typing import Any
 
 import numpy as np
 
-from confir.arguments import as_path
+from confir.arguments import as_path, as_real
 from confir.data.files import PathLike, write_whole
 from confir.data.result import Record
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import make_scores
 from confir.defaults import CHART_ENDINGS
-from confir.errors import MissingDependencyError, UnknownNameError, UnsupportedMethodError
+from confir.errors import (
+    InvalidValueError,
+    MissingDependencyError,
+    UnknownNameError,
+    UnsupportedMethodError,
+)
 from confir.order import best_first
 from confir.studies import find_function
 
@@ -68,7 +72,8 @@ _FIVE_DIGITS = ".5~g"
 # Width of a column at which labels of topics do not touch, and how many columns have labels.
 _TOPIC_COLUMN, _MOST_LABELLED_TOPICS = 12, 120
 
-_PIXELS_PER_POINT = 2.0  # PNG at twice the screen's resolution, sharp in print
+# In mm: the narrowest and the widest figure.
+_NARROWEST, _WIDEST = 40, 1000
 
 
 def chart(result: Any) -> Any:
@@ -191,7 +196,7 @@ def names_best_first(records: Sequence[Record], field: str, name: str = "run") -
     return tuple(dict.fromkeys(records[place][name] for place in order))
 
 
-def save_chart(result: Any, path: PathLike) -> None:
+def save_chart(result: Any, path: PathLike, *, width: float | None = None) -> None:
     """Write the chart of a result to a file, atomically.
 
     Parameters
@@ -200,23 +205,44 @@ def save_chart(result: Any, path: PathLike) -> None:
         A result of a study, or an altair chart.
     path
         The file: .svg, .pdf or .png.
+    width
+        Width in mm, such as that of a column of a paper; by default as wide as the chart.
     """
     target = as_path("path", path)
     ending = Path(target).suffix.lower()
     if ending not in CHART_ENDINGS:
         raise UnknownNameError("ending of a chart file", target, CHART_ENDINGS)
+    check_width(width)
     is_chart = isinstance(result, import_altair().TopLevelMixin)
-    write_whole(target, chart_bytes(result if is_chart else chart(result), ending))
+    write_whole(target, chart_bytes(result if is_chart else chart(result), ending, width))
 
 
-def chart_bytes(drawing: Any, ending: str) -> bytes:
-    """Return a chart as the content of a file: .svg, .pdf or .png."""
-    try:
-        import vl_convert  # noqa: F401 - altair saves through it
-    except ImportError:
-        raise MissingDependencyError("vl-convert-python", "saving charts", "report") from None
-    stream = io.BytesIO() if ending != ".svg" else io.StringIO()
-    scale = _PIXELS_PER_POINT if ending == ".png" else 1.0
-    drawing.save(stream, format=ending[1:], scale_factor=scale)
-    content = stream.getvalue()
-    return content.encode() if isinstance(content, str) else content
+def check_width(width: float | None, name: str = "width") -> None:
+    """Raise where a width in mm is none that a figure can have."""
+    if width is not None and not _NARROWEST <= as_real(name, width) <= _WIDEST:
+        raise InvalidValueError(
+            f"the width of a figure is {width:g}; expected {_NARROWEST} to {_WIDEST} mm"
+        )
+
+
+def chart_bytes(drawing: Any, ending: str, width: float | None = None) -> bytes:
+    """Return a chart as the content of a file, .svg, .pdf or .png, as wide as a width in mm."""
+    from confir.report.figure_width import fit_width
+    from confir.report.svg_conversion import (
+        as_pdf,
+        as_png,
+        import_converter,
+        of_width,
+        vega_lite_svg,
+    )
+    from confir.report.svg_text import with_text_lengths
+
+    import_converter()
+    with import_altair().data_transformers.disable_max_rows():
+        specification = drawing.to_dict()
+    svg = vega_lite_svg(specification if width is None else fit_width(specification, width))
+    if ending == ".png":
+        return as_png(svg, width)
+    if ending == ".pdf":
+        return as_pdf(svg, width)
+    return of_width(with_text_lengths(svg), width).encode()

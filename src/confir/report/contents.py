@@ -6,15 +6,16 @@ A part that is not possible (one topic, one run, no documents) is left out, and 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from confir.arguments import as_integer, invalid
-from confir.arrays import Floats
+from confir.arguments import as_choice, as_integer, invalid
+from confir.arrays import Floats, Integers
 from confir.data.common_topics import comparable_means
 from confir.data.experiment import ReadingRules
 from confir.data.lists.ranked_lists import RankedLists
@@ -22,10 +23,19 @@ from confir.data.qrels import Qrels
 from confir.data.scanning.list_scanner import read_lists
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import ConfirError, ConfirWarning, InvalidValueError, enumerate_names
+from confir.errors import (
+    ConfirError,
+    ConfirWarning,
+    DegenerateSampleWarning,
+    InputWarning,
+    InvalidValueError,
+    TopicWarning,
+    enumerate_names,
+)
 from confir.intervals.catalogue import find_method
 from confir.intervals.interval import check_level
 from confir.measures.chance import MOST_DOCUMENTS
+from confir.measures.score_summary import ScoreSummary, listed_scores
 from confir.order import best_first
 from confir.parallel import Progress, run_in_threads
 from confir.report.sections import Scope, Section
@@ -34,6 +44,9 @@ from confir.studies import find_sections
 
 # The reader can switch between these and the requested level.
 LEVELS = (0.9, LEVEL, 0.99)
+
+# The page holds the scores of this many topics, those on which runs differ most.
+TOPICS_SHOWN = 1_000
 
 Sections = dict[str, Section[Any]]
 
@@ -57,6 +70,8 @@ class Settings:
         How qrels and runs are read.
     judges, grades
         Qrels of other judges, and how their grades compare, as ``--grades`` of ``confir judges``.
+    baseline
+        The run that the others are compared with; by default all pairs are compared.
     """
 
     level: float = LEVEL
@@ -67,6 +82,7 @@ class Settings:
     rules: ReadingRules = field(default_factory=ReadingRules)
     judges: Mapping[str, Any] | Sequence[Any] = ()
     grades: Sequence[str] = ()
+    baseline: str | None = None
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -102,11 +118,14 @@ class MeasureContents(_Results):
         By study; None for those left out.
     left_out
         Studies that are left out, and why.
+    topics_shown
+        Positions of the topics whose scores the page holds; the same for all measures.
     """
 
-    scores: Scores
+    scores: Scores | ScoreSummary
     results: Mapping[str, Any]
     left_out: Mapping[str, str]
+    topics_shown: Integers
 
     @property
     def measure(self) -> str:
@@ -115,12 +134,18 @@ class MeasureContents(_Results):
 
     def comparable_means(self) -> Floats:
         """Return the means by which runs are ranked: over the topics that all runs have."""
+        if isinstance(self.scores, ScoreSummary):
+            return self.scores.over_common_topics().mean()[:, 0]
         means: Floats = comparable_means(self.scores)[:, 0]
         return means
 
     def order(self) -> list[int]:
         """Return the indices of the runs, best first; runs without a mean last."""
         return best_first(self.comparable_means())
+
+    def reference(self, baseline: str | None) -> int:
+        """Return the index of the run that the others are held against: the baseline, or the best."""
+        return self.order()[0] if baseline is None else self.scores.runs.index(baseline)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,21 +160,26 @@ class Contents(_Results):
         The results of each measure.
     results
         Results of studies of all measures together; None for those left out.
+    lists
+        The ranked lists behind the scores; None if only the scores are known.
     documents, documents_counted
         Size of the collection, and whether it is the number of documents in qrels and runs.
-    warnings
-        The warnings of confir.
+    warnings, remarks
+        The warnings of confir that may concern the results, the most important first; and those
+        about samples without an interval.
     left_out
         Studies of all measures that are left out, and why.
     """
 
-    scores: Scores
+    scores: Scores | ScoreSummary
     settings: Settings
     measures: tuple[MeasureContents, ...]
     results: Mapping[str, Any]
+    lists: RankedLists | None
     documents: int | None
     documents_counted: bool
     warnings: tuple[str, ...]
+    remarks: tuple[str, ...]
     left_out: Mapping[str, str]
 
     def reasons(self, study: str) -> list[tuple[str | None, str]]:
@@ -157,6 +187,12 @@ class Contents(_Results):
         if study in self.left_out:
             return [(None, self.left_out[study])]
         return [(m.measure, m.left_out[study]) for m in self.measures if study in m.left_out]
+
+    def viewed(self, measure: int, level: float) -> Contents:
+        """Return the contents as a reader sees them who chose a measure and a level."""
+        chosen = self.measures[measure]
+        rest = tuple(part for part in self.measures if part is not chosen)
+        return replace(self, measures=(chosen, *rest), settings=replace(self.settings, level=level))
 
     def has(self, study: str) -> bool:
         """Whether there is a result of a study, by at least one measure."""
@@ -178,7 +214,7 @@ def number_of_steps(measures: int, *, figures: bool = False) -> int:
 
 
 def gather_contents(
-    scores: Scores,
+    scores: Scores | ScoreSummary,
     *,
     qrels: Qrels | None = None,
     runs: Any = None,
@@ -200,7 +236,9 @@ def gather_contents(
     """
     chosen = settings or Settings()
     check_settings(chosen)
-    largest = float(np.nanmax(np.abs(scores.values), initial=0.0))
+    if chosen.baseline is not None:
+        as_choice("baseline", chosen.baseline, scores.runs, "run")
+    largest = _largest(scores)
     if largest > _LARGEST_SCORE:
         raise InvalidValueError(f"a score is {largest:g}; expected at most {_LARGEST_SCORE:g}")
     with _collected_warnings() as messages:
@@ -210,23 +248,31 @@ def gather_contents(
             documents = _count_documents(qrels, lists)
         sections = find_sections()  # imported here, not by several threads at once
         whole = Scope(scores, chosen, qrels, lists, documents, {})
-        measures = tuple(
-            run_in_threads(
-                lambda measure: _of_measure(sections, whole, measure, progress),
-                scores.measures,
-            )
-        )
+        of_measure = partial(_of_measure, sections, whole, progress)
+        if isinstance(scores, ScoreSummary):  # what one measure reads is kept for the next
+            measures = tuple(map(of_measure, scores.measures))
+        else:
+            measures = tuple(run_in_threads(of_measure, scores.measures))
         results, left_out = _gather(sections, replace(whole, measures=measures), progress)
     return Contents(
         scores=scores,
         settings=chosen,
         measures=measures,
         results=results,
+        lists=lists,
         documents=documents,
         documents_counted=chosen.documents is None,
-        warnings=tuple(sorted(set(messages))),
+        **by_importance(messages),
         left_out=left_out,
     )
+
+
+def _largest(scores: Scores | ScoreSummary) -> float:
+    """Return the largest absolute score."""
+    if isinstance(scores, ScoreSummary):
+        ends = np.abs([scores.moments.least, scores.moments.most])
+        return float(np.max(ends, initial=0.0, where=np.isfinite(ends)))
+    return float(np.nanmax(np.abs(scores.values), initial=0.0))
 
 
 def check_settings(settings: Settings) -> None:
@@ -243,10 +289,25 @@ def check_settings(settings: Settings) -> None:
 
 
 def _of_measure(
-    sections: Sections, whole: Scope, measure: str, progress: Progress | None
+    sections: Sections, whole: Scope, progress: Progress | None, measure: str
 ) -> MeasureContents:
     scores = whole.scores.select(measure=[measure])
-    return MeasureContents(scores, *_gather(sections, replace(whole, scores=scores), progress))
+    gathered = _gather(sections, replace(whole, scores=scores), progress)
+    return MeasureContents(
+        scores, *gathered, most_different_topics(listed_scores(whole.scores), TOPICS_SHOWN)
+    )
+
+
+def most_different_topics(scores: Scores, most: int) -> Integers:
+    """Return the positions of the topics on which scores lie furthest apart, in their order."""
+    if len(scores.topics) <= most:
+        return np.arange(len(scores.topics))
+    present = ~np.isnan(scores.values)
+    highest = np.where(present, scores.values, -np.inf).max(axis=1)
+    lowest = np.where(present, scores.values, np.inf).min(axis=1)
+    spread = np.where(present.any(axis=1), highest - lowest, 0.0).max(axis=1)
+    chosen: Integers = np.sort(np.argsort(-spread, kind="stable")[:most])
+    return chosen
 
 
 def _gather(
@@ -271,7 +332,7 @@ def _gather(
 
 
 def _lists(
-    scores: Scores, qrels: Qrels | None, runs: Any, rules: ReadingRules
+    scores: Scores | ScoreSummary, qrels: Qrels | None, runs: Any, rules: ReadingRules
 ) -> RankedLists | None:
     """Return the ranked lists behind the scores; raise if their runs have other names."""
     if isinstance(runs, RankedLists):
@@ -297,12 +358,25 @@ def _count_documents(qrels: Qrels | None, lists: RankedLists | None) -> int | No
 
 
 @contextmanager
-def _collected_warnings() -> Iterator[list[str]]:
+def _collected_warnings() -> Iterator[list[Warning]]:
     """Collect confir's warnings, which the report shows."""
-    messages: list[str] = []
+    messages: list[Warning] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConfirWarning)
         yield messages
-        messages += [
-            str(entry.message) for entry in caught if issubclass(entry.category, ConfirWarning)
-        ]
+        messages += [entry.message for entry in caught if isinstance(entry.message, ConfirWarning)]
+
+
+# What may be a mistake comes before what is known to be incomplete.
+_IMPORTANCE = (InputWarning, TopicWarning)
+
+
+def by_importance(messages: Iterable[Warning]) -> dict[str, tuple[str, ...]]:
+    """Return the texts of warnings, the most important first, and of remarks; each once."""
+    found = {"warnings": set(), "remarks": set()}  # type: dict[str, set[tuple[int, str]]]
+    for message in messages:
+        kinds = [isinstance(message, kind) for kind in _IMPORTANCE]
+        place = kinds.index(True) if any(kinds) else len(kinds)
+        minor = isinstance(message, DegenerateSampleWarning)
+        found["remarks" if minor else "warnings"].add((place, str(message)))
+    return {name: tuple(text for _, text in sorted(those)) for name, those in found.items()}

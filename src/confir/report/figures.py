@@ -5,39 +5,59 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from confir.data.files import PathLike
 from confir.data.output_folder import OutputFolder
 from confir.parallel import Progress
 from confir.report.charts import save_chart
 from confir.report.contents import Contents, MeasureContents, present_sections
-from confir.report.sections import Figure
+from confir.report.sections import Figure, Section
 
 FIGURE_ENDINGS = (".svg", ".pdf")
 
 
 def report_figures(
-    contents: Contents, levels: tuple[float, ...], progress: Progress | None = None
+    contents: Contents,
+    levels: tuple[float, ...],
+    progress: Progress | None = None,
+    *,
+    paper: bool = True,
 ) -> Iterator[Figure]:
     """Yield the charts of a report, those of intervals at some levels.
 
-    Progress is called with 1 after the charts of each measure.
+    Progress is called with 1 after the charts of each measure. Those for papers alone, which the
+    page shows in another way, can be left out.
     """
     for measured in contents.measures:
-        for figure in _figures_of(measured, levels):
-            yield figure._replace(measure=measured.measure)
+        for section in present_sections(measured).values():
+            for figure in _figures_of(section, measured, levels, paper=paper):
+                yield figure._replace(measure=measured.measure)
         if progress is not None:
             progress(1)
-    yield from _figures_of(contents, levels)
+    for section in present_sections(contents).values():
+        yield from _figures_of(section, contents, levels, paper=paper)
 
 
 def _figures_of(
-    contents: Contents | MeasureContents, levels: tuple[float, ...]
+    section: Section[Any],
+    contents: Contents | MeasureContents,
+    levels: tuple[float, ...],
+    *,
+    paper: bool,
 ) -> Iterator[Figure]:
-    """Yield the charts of the sections that have a result, of one measure or of all."""
-    for section in present_sections(contents).values():
-        if section.figures is not None:
-            yield from section.figures(contents, levels)
+    """Yield the charts of a section."""
+    for figures in (section.figures, section.paper if paper else None):
+        if figures is not None:
+            yield from figures(contents, levels)
+
+
+def paper_figures(measured: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
+    """Yield the charts of a measure that are for papers alone."""
+    for section in present_sections(measured).values():
+        if section.paper is not None:
+            for figure in section.paper(measured, levels):
+                yield figure._replace(measure=measured.measure)
 
 
 def write_figures(
@@ -45,8 +65,11 @@ def write_figures(
     folder: PathLike,
     progress: Progress | None = None,
     besides: Iterable[PathLike] = (),
+    width: float | None = None,
 ) -> list[Path]:
     """Write the charts of a report for a paper, each as SVG and PDF, and return the files.
+
+    ``width`` is that of the charts in mm; by default they are as wide as they are.
 
     The folder must be new, empty, or one that confir wrote, except for the files ``besides``.
     """
@@ -57,7 +80,7 @@ def write_figures(
         name = figure.part if figure.measure is None else f"{figure.part}-{names[figure.measure]}"
         for ending in FIGURE_ENDINGS:
             path = target.file(f"{name}{ending}")
-            save_chart(figure.drawing, path)
+            save_chart(figure.drawing, path, width=width)
             written.append(path)
     target.remove_stale()
     return written

@@ -42,6 +42,8 @@ def place_labels(
     names: Mapping[int, str],
     panel: tuple[float, float],
     texts: Sequence[tuple[Point, str]] = (),
+    *,
+    first_always: bool = False,
 ) -> dict[int, LabelPlace]:
     """Return the positions of names, by point; names without room are left out.
 
@@ -55,19 +57,29 @@ def place_labels(
         Width and height.
     texts
         Other text, centred at points.
+    first_always
+        Whether the first name is placed even where it covers something.
     """
     taken = [_Box(x - _RADIUS, x + _RADIUS, y - _RADIUS, y + _RADIUS) for x, y in points]
     taken += [_box(LabelPlace(x, y, "center"), text) for (x, y), text in texts]
     places: dict[int, LabelPlace] = {}
     for number, name in names.items():
-        for place in _around(points[number]):
-            box = _box(place, name)
-            inside = box.left >= 0 and box.right <= panel[0] and box.low >= 0
-            if inside and box.high <= panel[1] and not any(map(box.meets, taken)):
-                places[number] = place
-                taken.append(box)
-                break
+        inside = [p for p in _around(points[number]) if _inside(_box(p, name), panel)]
+        free = (p for p in inside if not any(map(_box(p, name).meets, taken)))
+        place = next(free, None)
+        if (
+            place is None and inside and first_always and not places
+        ):  # the most important name covers the least
+            place = min(inside, key=lambda p: sum(map(_box(p, name).meets, taken)))
+        if place is not None:
+            places[number] = place
+            taken.append(_box(place, name))
     return places
+
+
+def _inside(box: _Box, panel: tuple[float, float]) -> bool:
+    across = box.left >= 0 and box.right <= panel[0]
+    return across and box.low >= 0 and box.high <= panel[1]
 
 
 def _around(point: Point) -> Iterator[LabelPlace]:

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from typing import NamedTuple
 
-import numpy as np
-
 from confir.errors import counted
 from confir.references import REFERENCES
 from confir.report.contents import Contents
+from confir.report.latex import escape_latex
 from confir.report.sections import Sentence, in_order, section_sentences
-from confir.report.tables import escape_latex
 
 
 class MethodsText(NamedTuple):
@@ -59,5 +57,5 @@ def _scores(contents: Contents, release: str) -> Iterator[Sentence]:
         f"{counted(len(scores.topics), 'topic')} (confir {release}).",
         ("confir",),
     )
-    if np.isnan(scores.values).any():
+    if (scores.topic_counts() < len(scores.topics)).any():
         yield Sentence(_FIRST, "A topic without a score is left out of the run's mean.")

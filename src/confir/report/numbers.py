@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from typing import Self
 
 import numpy as np
 
@@ -15,16 +16,68 @@ from confir.order import signed
 _SMALLEST_P = 0.00005
 
 
+class NumberText(str):
+    """The text of a number, or of one with its limits, which can be written with fewer decimals.
+
+    Attributes
+    ----------
+    value, low, high
+        The numbers; NaN where there is none.
+    is_signed
+        Whether it is a difference, written with its sign.
+    decimals
+        Decimals of numbers below 10; None for as many as usual.
+    """
+
+    __slots__ = ("decimals", "high", "is_signed", "low", "value")
+    value: float
+    low: float
+    high: float
+    is_signed: bool
+    decimals: int | None
+
+    @classmethod
+    def of(
+        cls,
+        value: float,
+        low: float = math.nan,
+        high: float = math.nan,
+        *,
+        is_signed: bool = False,
+        decimals: int | None = None,
+    ) -> Self:
+        """Return the text of numbers: ``0.2175``, ``0.2175 [0.1484, 0.2866]``, ``[0.1, 0.2]``."""
+        known = [number for number in (value, low, high) if not math.isnan(number)]
+        has_limits = not (math.isnan(low) or math.isnan(high))
+        places = _decimals(*(known if has_limits else [value]), wanted=decimals)
+        texts = [
+            signed(number, 4 if decimals is None else decimals)
+            if is_signed
+            else _fixed(number, places)
+            for number in (value, low, high)
+        ]
+        limits = f"[{texts[1]}, {texts[2]}]"
+        shown = texts[0]
+        if has_limits:
+            shown = limits if math.isnan(value) and is_signed else f"{shown} {limits}"
+        text = cls(shown)
+        text.value, text.low, text.high = value, low, high
+        text.is_signed, text.decimals = is_signed, decimals
+        return text
+
+    def rounded(self, decimals: int) -> Self:
+        """Return the text with other decimals, rounded from the numbers themselves."""
+        return self.of(self.value, self.low, self.high, is_signed=self.is_signed, decimals=decimals)
+
+
 def number_text(value: float) -> str:
     """Return a score to four decimals, a large number to one, a dash if missing."""
-    return _fixed(value, _decimals(value))
+    return NumberText.of(value)
 
 
 def interval_text(mean: float, low: float, high: float) -> str:
     """Return text such as ``0.2175 [0.1484, 0.2866]``: three numbers with the same decimals."""
-    if math.isnan(low) or math.isnan(high):
-        return number_text(mean)
-    return f"{_fixed(mean, _decimals(mean, low, high))} {limits_text(mean, low, high)}"
+    return NumberText.of(mean, low, high)
 
 
 def limits_text(mean: float, low: float, high: float) -> str:
@@ -37,10 +90,7 @@ def limits_text(mean: float, low: float, high: float) -> str:
 
 def difference_text(difference: float, low: float, high: float) -> str:
     """Return text such as ``+0.0210 [+0.0040, +0.0390]``; missing numbers are left out."""
-    if math.isnan(low) or math.isnan(high):
-        return signed(difference)
-    limits = f"[{signed(low)}, {signed(high)}]"
-    return limits if math.isnan(difference) else f"{signed(difference)} {limits}"
+    return NumberText.of(difference, low, high, is_signed=True)
 
 
 def percent(share: float, digits: int = 10) -> str:
@@ -67,11 +117,20 @@ def p_text(p: float) -> str:
     return f"{p:.4f}" if p >= _SMALLEST_P else "<0.0001"
 
 
-def topics_text(counts: Integers) -> str:
+def topics_text(counts: Integers, model_topics: int = 0) -> str:
     """Return the number of topics of means: ``60 topics``, or ``40 to 60 topics``.
 
     Counts of 0, of runs without a mean, are ignored.
+
+    Parameters
+    ----------
+    counts
+        Topics of each mean.
+    model_topics
+        Further topics that only a model judged.
     """
+    if model_topics:
+        return f"{counted(int(counts.max()), 'topic')} judged by people and {model_topics:,} by a model"
     known = counts[counts > 0]
     fewest, most = int(known.min(initial=counts.max())), int(counts.max())
     return counted(most, "topic") if fewest == most else f"{fewest:,} to {counted(most, 'topic')}"
@@ -82,11 +141,12 @@ def runs_differ_in_topics(counts: Integers) -> Booleans:
     return np.array([len(set(column) - {0}) > 1 for column in counts.T.tolist()], bool)
 
 
-def _decimals(*values: float) -> int:
+def _decimals(*values: float, wanted: int | None = None) -> int:
     """Return the number of decimals for numbers shown together."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
-    return 4 if largest < 10 else 1
+    usual = 4 if largest < 10 else 1
+    return usual if wanted is None else min(usual, wanted) if largest >= 10 else wanted
 
 
 def _fixed(value: float, decimals: int) -> str:
-    return "–" if math.isnan(value) else f"{value:.{decimals}f}"
+    return "–" if math.isnan(value) else f"{value:,.{decimals}f}"

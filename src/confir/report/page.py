@@ -25,8 +25,9 @@ from confir.data.result import Record
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import UnreadableError, counted
-from confir.measures.evaluation import as_scores, evaluate_lists
+from confir.measures.evaluation import as_scores_or_summary, evaluate_lists
 from confir.parallel import Progress
+from confir.report.charts import check_width
 from confir.report.contents import (
     Contents,
     MeasureContents,
@@ -35,19 +36,37 @@ from confir.report.contents import (
     gather_contents,
     present_sections,
 )
-from confir.report.figures import report_figures, write_figures
+from confir.report.figures import paper_figures, report_figures, write_figures
+from confir.report.list_excerpts import list_excerpts
 from confir.report.methods_text import methods_text
 from confir.report.numbers import percent
 from confir.report.page_data import level_key, page_data, table_data
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import Figure, answer_sentences
+from confir.report.static_figures import static_figures
 from confir.resampling.topics import Rng
-from confir.studies import find_sections
+from confir.studies import STUDIES, find_sections
 
 DEFAULT_TITLE = "How far can these scores be trusted?"
 
-# The parts of the page's own script.
-SCRIPTS = ("decimals.js", "page.js")
+# The parts of the page's own script, which share one scope.
+SCRIPTS = (
+    "decimals",
+    "basics",
+    "address",
+    "answer",
+    "tables",
+    "board",
+    "linking",
+    "pairs",
+    "matrix",
+    "topics",
+    "lists",
+    "charts",
+    "start",
+)
+
+_TEMPLATES = files("confir.report") / "templates"
 
 # Still more digits than a chart shows; fewer keep the page small.
 _CHART_DIGITS = 6
@@ -84,7 +103,9 @@ def write_report(
     documents: int | None = None,
     judges: Mapping[str, Any] | Sequence[Any] = (),
     grades: Sequence[str] = (),
+    baseline: str | None = None,
     figures: PathLike | None = None,
+    figure_width: float | None = None,
     origin: Origin | None = None,
     progress: Progress | None = None,
 ) -> Contents:
@@ -95,7 +116,8 @@ def write_report(
     path, title
         The file, written atomically; and the heading of the page.
     scores
-        An `Experiment`, or scores: anything that `as_scores` takes.
+        An `Experiment`, or scores: anything that `as_scores` takes, or a `ScoreSummary`, of which a
+        sample of topics is shown.
     experiment
         Qrels and runs behind the scores; without it, the parts about documents are left out.
     level, method, replicates
@@ -107,8 +129,10 @@ def write_report(
     judges, grades
         Qrels of other judges to compare with, as in `compare_judgements`; and how their grades
         compare where they differ, as ``--grades`` of ``confir judges``.
-    figures
-        A folder to write the charts to, for papers: SVG and PDF.
+    baseline
+        The run that the others are compared with; by default all pairs are compared.
+    figures, figure_width
+        A folder to write the charts to, for papers: SVG and PDF; and their width in mm.
     origin
         Files, command and warnings to name on the page.
     progress
@@ -126,10 +150,14 @@ def write_report(
     if isinstance(scores, Experiment):
         experiment = experiment or scores
     rules = ReadingRules() if experiment is None else experiment.rules
-    settings = Settings(level, method, replicates, _as_seed(rng), documents, rules, judges, grades)
+    seed = _as_seed(rng)
+    settings = Settings(level, method, replicates, seed, documents, rules, judges, grades, baseline)
     check_settings(settings)
-    scores = evaluate_lists(scores) if isinstance(scores, Experiment) else as_scores(scores)
+    scores = (
+        evaluate_lists(scores) if isinstance(scores, Experiment) else as_scores_or_summary(scores)
+    )
     lists = None if experiment is None else experiment.lists()
+    check_width(figure_width, "figure_width")
     if figures is not None:  # checked first: the folder may hold other files
         OutputFolder(as_path("figures", figures), [target])
     with ScriptBundle() as bundle:  # started first: without it there is no page
@@ -142,7 +170,7 @@ def write_report(
         )
         page = render_page(contents, bundle, title=title, origin=origin, progress=progress)
     if figures is not None:
-        write_figures(contents, figures, progress, [path])
+        write_figures(contents, figures, progress, [path], figure_width)
     write_whole(target, page.encode())
     return contents
 
@@ -177,9 +205,15 @@ def render_page(
     )
     environment.filters["unbroken"] = unbroken
     source = origin or Origin()
-    figures = report_figures(contents, contents.settings.levels, progress)
+    figures = report_figures(contents, contents.settings.levels, progress, paper=False)
     charts = [_page_chart(figure) for figure in figures]
-    scripts = {"bundle": bundle.text(), "page": "".join(map(_template, SCRIPTS))}
+    data = page_data(contents)
+    data |= {
+        "answers": _answers(contents),
+        "lists": list_excerpts(contents, contents.lists),
+    }
+    environment.globals["static"] = _static(contents, charts)
+    scripts = {"bundle": bundle.text(), "page": page_script()}
     return environment.get_template("page.html").render(
         title=title,
         origin=source,
@@ -190,9 +224,12 @@ def render_page(
             for study, section in find_sections().items()
             if section.anchor and (section.stays or contents.has(study) or contents.reasons(study))
         },
-        answer=answer_sentences(contents),
+        answer=data["answers"][0][level_key(contents.settings.level)],
+        data=data,
+        pages={study.folder: study.source[1] for study in STUDIES},
         methods=methods_text(contents),
         warnings=tuple(dict.fromkeys((*source.warnings, *contents.warnings))),
+        remarks=contents.remarks,
         level_key=level_key,
         counted=counted,
         percent=percent,
@@ -201,11 +238,43 @@ def render_page(
         hashes={name: _hash(text) for name, text in scripts.items()},
         packed={
             "bundle": pack(scripts["bundle"]),
-            "data": pack(_json(page_data(contents))),
+            "data": pack(_json(data)),
             "tables": pack(_json(list(_tables(contents)))),
             "charts": pack(_json(charts)),
         },
     )
+
+
+def _answers(contents: Contents) -> list[dict[str, list[str]]]:
+    """Return the sentences of the answer by measure and level."""
+    return [
+        {
+            level_key(level): [
+                unbroken(text) for text in answer_sentences(contents.viewed(place, level))
+            ]
+            for level in contents.settings.levels
+        }
+        for place in range(len(contents.measures))
+    ]
+
+
+def _static(contents: Contents, charts: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Return charts without a script: by the first measure, at the level asked for."""
+    first, level = contents.measures[0], contents.settings.level
+    shown = [
+        chart
+        for chart in charts
+        if chart["measure"] in (None, first.measure) and chart["level"] in (None, level_key(level))
+    ]
+    paper = [_page_chart(figure) for figure in paper_figures(first, (level,))]
+    return static_figures([*shown, *paper])
+
+
+def page_script() -> str:
+    """Return the page's own script."""
+    parts = "".join((_TEMPLATES / "script" / f"{name}.js").read_text("utf-8") for name in SCRIPTS)
+    failed = 'document.documentElement.dataset.ready = "error"; throw error;'
+    return f"(async function () {{\n{parts}}})().catch((error) => {{ {failed} }});\n"
 
 
 def unbroken(text: str) -> str:
@@ -216,7 +285,7 @@ def unbroken(text: str) -> str:
 def _template(name: str) -> str:
     """Return a template: ``page.html``, or a study's such as ``coverage/section.html``."""
     study, _, file = name.rpartition("/")
-    home = files(f"confir.studies.{study}") if study else files("confir.report") / "templates"
+    home = files(f"confir.studies.{study}") if study else _TEMPLATES
     return (home / file).read_text(encoding="utf-8")
 
 

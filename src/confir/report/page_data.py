@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats
+from confir.measures.score_summary import listed_scores
 from confir.report.contents import Contents, MeasureContents, present_sections
 from confir.report.numbers import number_text
 from confir.report.records import finite_or_none
@@ -20,9 +21,11 @@ _SCORE_DIGITS = 9
 
 def page_data(contents: Contents) -> dict[str, Any]:
     """Return the data of the page by measure and study."""
+    listed = listed_scores(contents.scores)
     return {
         "runs": list(contents.scores.runs),
-        "topics": list(contents.scores.topics),
+        "topics": [listed.topics[t] for t in contents.measures[0].topics_shown.tolist()],
+        "all_topics": len(contents.scores.topics),
         "measures": [
             {"name": part.measure, "order": part.order(), **_of_sections(part)}
             for part in contents.measures
@@ -61,7 +64,7 @@ def shown(values: Floats) -> list[float | None]:
 
 
 def _shown(value: float) -> float | None:
-    return None if math.isnan(value) else float(number_text(value))
+    return None if math.isnan(value) else float(number_text(value).replace(",", ""))
 
 
 def in_full(values: Floats) -> Any:

@@ -15,11 +15,16 @@ from confir.data.files import PathLike, write_whole
 from confir.data.result import Record
 from confir.defaults import ENDINGS, OUTPUT_FORMATS
 from confir.errors import MissingDependencyError, UnknownNameError
-from confir.report.tables import Table, to_html, to_latex, to_markdown, to_text
+from confir.report.latex import Paper, to_latex
+from confir.report.tables import Table, rounded, to_html, to_markdown, to_text
 
 
-def format_result(kind: str, records: Sequence[Record], table: Table) -> str:
+def format_result(
+    kind: str, records: Sequence[Record], table: Table, paper: Paper | None = None
+) -> str:
     """Return a result as text in one of OUTPUT_FORMATS, from its records or its table."""
+    if kind != "tex" and paper is not None:
+        table = rounded(table, paper.decimals)
     writers: dict[str, Callable[[], str]] = {
         "table": lambda: to_text(table),
         "csv": lambda: _separated(records, ","),
@@ -27,7 +32,7 @@ def format_result(kind: str, records: Sequence[Record], table: Table) -> str:
         "json": lambda: _json(_without_nan(records), indent=1),
         "jsonl": lambda: "".join(map(_json, _without_nan(records))),
         "md": lambda: to_markdown(table),
-        "tex": lambda: to_latex(table),
+        "tex": lambda: to_latex(table, paper),
         "html": lambda: _page(table),
     }
     if kind not in writers:
@@ -35,7 +40,9 @@ def format_result(kind: str, records: Sequence[Record], table: Table) -> str:
     return writers[kind]()
 
 
-def write_result(path: PathLike, records: Sequence[Record], table: Table) -> None:
+def write_result(
+    path: PathLike, records: Sequence[Record], table: Table, paper: Paper | None = None
+) -> None:
     """Write a result to a file, atomically, in the format of its extension."""
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
@@ -43,7 +50,7 @@ def write_result(path: PathLike, records: Sequence[Record], table: Table) -> Non
     if ending == ".parquet":
         write_whole(path, _parquet(records))
     else:
-        write_whole(path, format_result(ending[1:], records, table).encode())
+        write_whole(path, format_result(ending[1:], records, table, paper).encode())
 
 
 # A spreadsheet reads text that begins like this as a formula.

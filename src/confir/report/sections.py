@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.qrels import Qrels
+from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
+from confir.measures.score_summary import ScoreSummary
 from confir.report.charts import chart
 from confir.report.notebook import table_of
 from confir.report.tables import Table
@@ -78,7 +80,7 @@ class Scope:
         Results by measure; empty for a section of one measure.
     """
 
-    scores: Scores
+    scores: Scores | ScoreSummary
     settings: Settings
     qrels: Qrels | None
     lists: RankedLists | None
@@ -86,10 +88,19 @@ class Scope:
     results: Mapping[str, Any]
     measures: tuple[MeasureContents, ...] = ()
 
-    def require_lists(self) -> RankedLists:
-        """Return qrels and runs; raise if only the scores are known."""
+    def require_lists(self, *, human: bool = False) -> RankedLists:
+        """Return qrels and runs; raise if only the scores are known.
+
+        Lists are by the qrels: where people judged some topics beside a model, they raise unless
+        ``human`` says that the part is about the qrels themselves.
+        """
         if self.lists is None:
             raise InvalidValueError("this part needs qrels and runs, not scores alone")
+        if isinstance(self.scores, JudgedScores | SampledScores) and not human:
+            raise InvalidValueError(
+                "this part is about documents by one judge's qrels, which people's judgements of "
+                "some topics or documents do not correct"
+            )
         return self.lists
 
     def require_runs(self, what: str) -> None:
@@ -112,6 +123,8 @@ class Section(Generic[Gathered]):
     anchor, title, heading
         Id, text in the navigation, and heading; section.html is the body. Without an anchor it is
         not on the page.
+    meaning
+        What the part says to its reader, in one sentence.
     stays
         Whether section.html is shown even if the result is left out.
     context
@@ -119,6 +132,8 @@ class Section(Generic[Gathered]):
         the numbers of ``runs`` and ``topics``, and the functions ``counted`` and ``percent``.
     figures
         Yields its charts, those of intervals at the levels given.
+    paper
+        Yields charts for papers alone: of what the page shows in another way.
     tables
         Yields the tables behind its charts, with the part of each.
     page_data
@@ -133,9 +148,11 @@ class Section(Generic[Gathered]):
     anchor: str = ""
     title: str = ""
     heading: str = ""
+    meaning: str = ""
     stays: bool = False
     context: Callable[[Contents], dict[str, Any]] | None = None
     figures: Callable[[Gathered, tuple[float, ...]], Iterable[Figure]] | None = None
+    paper: Callable[[Gathered, tuple[float, ...]], Iterable[Figure]] | None = None
     tables: Callable[[Gathered], Iterable[tuple[str, Table]]] | None = None
     page_data: Callable[[Gathered], dict[str, Any] | None] | None = None
     answer: Callable[[Contents], Iterable[Sentence]] | None = None

@@ -1,28 +1,27 @@
-"""Tables for the terminal, Markdown, LaTeX and HTML."""
+"""Tables for the terminal, Markdown and HTML; `confir.report.latex` has those for papers."""
 
 from __future__ import annotations
 
 import html
 import re
-import textwrap
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.control_characters import CONTROL, without_controls
+from confir.data.sampling.design import Design
 from confir.order import is_best
-from confir.report.numbers import runs_differ_in_topics
-from confir.report.text_layout import lay_out
+from confir.report.numbers import NumberText, runs_differ_in_topics
+from confir.report.text_layout import lay_out, table_width, wrap_words
 
 # Marks after a number: significantly better or worse than the baseline.
 Mark = Literal["", "▲", "▼"]
 _MARKS_IN_WORDS = {"▲": "better than the baseline", "▼": "worse than the baseline"}
 
-# LaTeX notes are wrapped at the width of the table, but at least this width.
-_SHORTEST_NOTE_LINE = 60
+# Decimals of numbers where there is no room for more.
+_FEWER_DECIMALS = 3
 
 
 class Cell(NamedTuple):
@@ -47,12 +46,15 @@ class Table:
         The note below the table; one line or several.
     names
         Number of leading columns that name the row.
+    bold
+        What it means that a cell is bold, for papers.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     names: int = 1
+    bold: str = ""
 
 
 class RowBeside(NamedTuple):
@@ -73,6 +75,13 @@ class RowBeside(NamedTuple):
     texts: list[list[str]]
 
 
+def with_design_note(table: Table, design: Design | None) -> Table:
+    """Return a table whose note says by which design of the topics its numbers are."""
+    if design is None:
+        return table
+    return replace(table, note=f"{table.note}; by the design, {design.describe()}")
+
+
 def best_runs(mean: Floats, topics: Integers) -> Booleans:
     """Return which runs have the best mean, by measures with the same number of topics for all."""
     best: Booleans = np.apply_along_axis(is_best, 0, mean) & ~runs_differ_in_topics(topics)
@@ -86,17 +95,50 @@ def topics_column(topics: Integers) -> tuple[tuple[str, ...], list[tuple[Cell, .
     """
     if not runs_differ_in_topics(topics).any():
         return (), [() for _ in topics]
-    texts = [", ".join(map(str, row if len(set(row)) > 1 else row[:1])) for row in topics.tolist()]
+    texts = [
+        ", ".join(f"{n:,}" for n in (row if len(set(row)) > 1 else row[:1]))
+        for row in topics.tolist()
+    ]
     return ("topics",), [(Cell(text),) for text in texts]
 
 
+def rounded(table: Table, decimals: int | None) -> Table:
+    """Return a table with other decimals, rounded from the numbers themselves; None keeps it."""
+    if decimals is None:
+        return table
+    rows = tuple(
+        tuple(
+            cell._replace(text=cell.text.rounded(decimals))
+            if isinstance(cell.text, NumberText)
+            else cell
+            for cell in row
+        )
+        for row in table.rows
+    )
+    return replace(table, rows=rows)
+
+
 def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> str:
-    """Return a table for the terminal; without a width, lines are not wrapped."""
-    texts = [[without_controls(name) for name in table.columns], *_marked_texts(table)]
+    """Return a table for the terminal, whose lines are at most as long as a width, if any.
+
+    A table that is too wide has fewer decimals, then parts one below the other.
+    """
+    if width is not None and not _fits(table, width):
+        shorter = rounded(table, _FEWER_DECIMALS)
+        table = shorter if _fits(shorter, width) else table
     strong = [[True] * len(table.columns), *([cell.strong for cell in row] for row in table.rows)]
-    lines = lay_out(texts, strong if colour else None, names=table.names, width=width)
-    note = ["", *map(without_controls, table.note.split("\n"))] if table.note else []
-    return "\n".join([*lines, *note]) + "\n"
+    lines = lay_out(_all_texts(table), strong if colour else None, names=table.names, width=width)
+    note = map(without_controls, table.note.split("\n")) if table.note else ()
+    below = [part for line in note for part in wrap_words(line, width)]
+    return "\n".join([*lines, *(["", *below] if below else [])]) + "\n"
+
+
+def _fits(table: Table, width: int) -> bool:
+    return table_width(_all_texts(table)) <= width
+
+
+def _all_texts(table: Table) -> list[list[str]]:
+    return [[without_controls(name) for name in table.columns], *_marked_texts(table)]
 
 
 def _marked_texts(table: Table) -> list[list[str]]:
@@ -123,53 +165,6 @@ def to_markdown(table: Table) -> str:
 def _markdown_cell(cell: Cell) -> str:
     text = f"**{escape_markdown(cell.text)}**" if cell.strong else escape_markdown(cell.text)
     return f"{text} {cell.mark}" if cell.mark else text
-
-
-def to_latex(table: Table) -> str:
-    """Return a table in LaTeX with booktabs, the best of each column in bold, the note below."""
-    layout = "l" * table.names + "r" * (len(table.columns) - table.names)
-    lines = [
-        f"\\begin{{tabular}}{{{layout}}}",
-        r"\toprule",
-        _latex_row(map(escape_latex, table.columns)),
-        r"\midrule",
-        *(_latex_row(map(_latex_cell, row)) for row in table.rows),
-        r"\bottomrule",
-        *_latex_note(table),
-        r"\end{tabular}",
-    ]
-    packages = ["booktabs"]
-    if any(r"\blacktriangle" in line for line in lines):
-        packages.append("amssymb")
-    needed = ", ".join(f"\\usepackage{{{package}}}" for package in packages)
-    return "\n".join([f"% needs {needed}", *lines]) + "\n"
-
-
-def _latex_row(cells: Iterable[str]) -> str:
-    """Return a row; a leading bracket or star would be read as an option of the previous row."""
-    row = " & ".join(cells) + r" \\"
-    return f"{{}}{row}" if row.startswith(("[", "*")) else row
-
-
-def _latex_cell(cell: Cell) -> str:
-    """Return a cell; its mark takes no space, so numbers stay aligned."""
-    text = f"\\textbf{{{escape_latex(cell.text)}}}" if cell.strong else escape_latex(cell.text)
-    return f"{text}\\rlap{{$^{{{_LATEX_MARKS[cell.mark]}}}$}}" if cell.mark else text
-
-
-def _latex_note(table: Table) -> list[str]:
-    """Return the note as rows below the table, wrapped: a longer line would widen it."""
-    if not table.note:
-        return []
-    rows = [table.columns, *([cell.text for cell in row] for row in table.rows)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    width = max(sum(widths) + 2 * len(widths), _SHORTEST_NOTE_LINE)
-    span = f"\\multicolumn{{{len(table.columns)}}}{{l}}"
-    lines = textwrap.wrap(table.note, width, break_long_words=False, break_on_hyphens=False)
-    return [
-        r"\addlinespace[2pt]",
-        *(f"{span}{{\\footnotesize {escape_latex(line)}}} \\\\" for line in lines),
-    ]
 
 
 def to_html(table: Table) -> str:
@@ -209,46 +204,3 @@ _RISKY = re.compile(rf"[\\`*_{{}}<>#!|~$]|\]\(|\]\[|&#?\w+;|{CONTROL}")
 def escape_markdown(text: str) -> str:
     """Return text escaped for Markdown; numbers and intervals need no escapes."""
     return _MARKDOWN.sub(r"\\\g<0>", without_controls(text)) if _RISKY.search(text) else text
-
-
-_LATEX_MARKS = {"▲": r"\blacktriangle", "▼": r"\blacktriangledown"}
-_LATEX_MATHEMATICS = {
-    "±": r"\pm",
-    "·": r"\cdot",
-    "−": "-",
-    "×": r"\times",
-    "→": r"\to",
-    "♯": r"\sharp",
-    "Σ": r"\Sigma",
-    "Φ": r"\Phi",
-    "α": r"\alpha",
-    "κ": r"\kappa",
-    "γ": r"\gamma",
-    "μ": r"\mu",
-    "ρ": r"\rho",
-    "σ": r"\sigma",
-    "τ": r"\tau",
-}
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\char34{}",  # works in every font encoding
-    "–": "--",
-    "§": r"\S{}",
-    "…": r"\ldots{}",
-    "²": r"\textsuperscript{2}",
-    "\N{NO-BREAK SPACE}": "~",
-    "\N{REPLACEMENT CHARACTER}": "?",
-    "%": r"\%",
-    **{sign: f"\\{sign}" for sign in "&$#_{}"},
-    **{sign: f"${name}$" for sign, name in (_LATEX_MARKS | _LATEX_MATHEMATICS).items()},
-}
-
-
-def escape_latex(text: str) -> str:
-    """Return text escaped for LaTeX; letters of other scripts are kept."""
-    return "".join(_LATEX.get(sign, sign) for sign in without_controls(text))

@@ -1,20 +1,25 @@
-"""Aligned columns for a terminal: cells padded, or wrapped if they are too wide."""
+"""Tables in the columns of a terminal: never a broken cell where a whole one has room."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 
 Texts = Sequence[Sequence[str]]
 Strong = Sequence[Sequence[bool]]
 
 _GAP = 2
+# A sentence in fewer columns is hard to read.
+_SHORTEST_LINE = 10
 
 
 def lay_out(
     texts: Texts, strong: Strong | None = None, *, names: int, width: int | None = None
 ) -> list[str]:
     """Return the lines of a table, its headings first.
+
+    A table wider than a terminal is parted into groups of columns, one below the other, each with
+    the names of the rows; where names leave no room for that, each row becomes a block of lines.
 
     Parameters
     ----------
@@ -27,10 +32,58 @@ def lay_out(
     width
         Maximum length of a line; by default lines are not wrapped.
     """
-    widths = [max(map(_places, column)) for column in zip(*texts, strict=True)]
-    if width is not None and sum(widths) + _GAP * (len(widths) - 1) > width:
-        return _folded_lines(texts, strong, names, width)
-    return _aligned_lines(texts, strong, names, widths)
+    widths = _column_widths(texts)
+    if width is None or _total(widths) <= width:
+        return _aligned_lines(texts, strong, names, widths)
+    groups = group_columns(widths, names, width, _GAP)
+    if not groups:
+        return _blocks(texts, strong, width)
+    lines: list[str] = []
+    for group in groups:
+        places = [*range(names), *group]
+        chosen = [[row[place] for place in places] for row in texts]
+        bold = None if strong is None else [[row[place] for place in places] for row in strong]
+        part = _aligned_lines(chosen, bold, names, [widths[place] for place in places])
+        lines += [*([""] if lines else []), *part]
+    return lines
+
+
+def table_width(texts: Texts) -> int:
+    """Return how many columns of a terminal a table takes."""
+    return _total(_column_widths(texts))
+
+
+def group_columns(widths: Sequence[float], names: int, room: float, gap: float) -> list[list[int]]:
+    """Return groups of columns that fit into a room beside the names; none if one does not."""
+    taken = sum(widths[:names]) + gap * names
+    groups: list[list[int]] = []
+    used = room
+    for place in range(names, len(widths)):
+        if taken + widths[place] > room:
+            return []
+        if used + gap + widths[place] > room:
+            groups.append([])
+            used = taken - gap
+        groups[-1].append(place)
+        used += gap + widths[place]
+    return groups
+
+
+def wrap_words(text: str, width: int | None, indent: str = "") -> list[str]:
+    """Return text in lines of at most a width, broken between words where possible."""
+    if width is None or _places(text) <= width:
+        return [text]
+    return textwrap.wrap(
+        text, max(width, _SHORTEST_LINE), subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def _column_widths(texts: Texts) -> list[int]:
+    return [max(map(_places, column)) for column in zip(*texts, strict=True)]
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1)
 
 
 def _places(text: str) -> int:
@@ -51,38 +104,44 @@ def _aligned_lines(
         cells = []
         for place, (text, width) in enumerate(zip(texts_of_row, widths, strict=True)):
             blanks = " " * (width - _places(text))
-            shown = f"\x1b[1m{text}\x1b[0m" if strong is not None and strong[row][place] else text
+            shown = _bold(text) if strong is not None and strong[row][place] else text
             cells.append(shown + blanks if place < names else blanks + shown)
         lines.append((" " * _GAP).join(cells).rstrip())
     return lines
 
 
-def _folded_lines(texts: Texts, strong: Strong | None, names: int, width: int) -> list[str]:
-    """Return lines of at most the width, with cells wrapped."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+def _blocks(texts: Texts, strong: Strong | None, width: int) -> list[str]:
+    """Return a block of lines per row, each with a heading and a cell; of one column, the cells."""
+    headings = texts[0]
+    alone = len(headings) == 1
+    lines = [_bold(headings[0]) if strong is not None else headings[0]] if alone else []
+    for row, cells in enumerate(texts[1:], start=1):
+        if lines and not alone:
+            lines.append("")
+        for place, cell in enumerate(cells):
+            is_bold = strong is not None and strong[row][place]
+            heading = "" if alone else headings[place]
+            column = 0 if alone else max(map(_places, headings)) + _GAP
+            made = _block_lines(heading, cell.rstrip(), column, width)
+            lines += [_bold(line) if is_bold else line for line in made]
+    return lines
 
-    styled = [
-        [
-            Text(text, "bold" if strong is not None and strong[row][place] else "")
-            for place, text in enumerate(texts_of_row)
-        ]
-        for row, texts_of_row in enumerate(texts)
-    ]
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
-    for place, name in enumerate(styled[0]):
-        table.add_column(name, justify="left" if place < names else "right", overflow="fold")
-    for cells in styled[1:]:
-        table.add_row(*cells)
-    stream = io.StringIO()
-    console = Console(
-        file=stream,
-        force_terminal=strong is not None,
-        color_system=None if strong is None else "standard",
-        width=width,
-        no_color=strong is None,
-        legacy_windows=False,
-    )
-    console.print(table)
-    return [line.rstrip() for line in stream.getvalue().splitlines()]
+
+def _block_lines(heading: str, cell: str, column: int, width: int) -> Iterator[str]:
+    """Yield a heading and its cell: beside it, or below it where only there it is whole."""
+    start = heading + " " * (column - _places(heading))
+    if _places(start + cell) <= width:
+        yield (start + cell).rstrip()
+    elif not column:
+        yield from wrap_words(cell, width, "  ")
+    elif " " in cell and width - column >= 2 * _SHORTEST_LINE:
+        first, *rest = textwrap.wrap(cell, width - column)
+        yield start + first
+        yield from (" " * column + line for line in rest)
+    else:
+        yield from wrap_words(heading, width)
+        yield from wrap_words(cell, width) if cell else ()
+
+
+def _bold(text: str) -> str:
+    return f"\x1b[1m{text}\x1b[0m" if text else text

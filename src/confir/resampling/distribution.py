@@ -42,6 +42,8 @@ class SamplingDistribution:
         Scores, topics × C, NaN where missing; None unless the statistic is their mean.
     se
         Standard error of the estimate (C).
+    skewness
+        Skewness of the scores, ddof=0 (C); where it is None, it follows from the sample.
     acceleration
         Acceleration of BCa (C).
     replicates
@@ -58,6 +60,8 @@ class SamplingDistribution:
         Distance from 0 and 1 to which scores are clipped before the logit.
     independent
         Whether the estimate is from one simple random sample of topics.
+    effective
+        By a design, how many independent topics give the same standard error (C); else None.
     """
 
     labels: tuple[tuple[str, str], ...]
@@ -68,6 +72,7 @@ class SamplingDistribution:
     resampled: frozenset[Resampled]
     sample: Floats | None = None
     se: Floats | None = None
+    skewness: Floats | None = None
     acceleration: Floats | None = None
     replicates: Floats | None = None
     replicate_se: Floats | None = None
@@ -77,6 +82,7 @@ class SamplingDistribution:
     draws: int = REPLICATES
     epsilon: float = LOGIT_EPSILON
     independent: bool = True
+    effective: Floats | None = None
 
     def require(self, name: str) -> Floats:
         """Return a field; raise if this distribution lacks it."""
@@ -92,6 +98,8 @@ class SamplingDistribution:
 
     def provides(self, name: str) -> bool:
         """Whether this distribution has a field."""
+        if name == "skewness" and self.sample is not None:
+            return True
         return getattr(self, name) is not None
 
     @cached_property

@@ -18,14 +18,17 @@ import numpy.typing as npt
 
 from confir.arrays import Booleans, Bytes, Floats, Integers
 from confir.compilation import Compile, compile_with_numba
-
-Words = npt.NDArray[np.uint64]
-
-# SplitMix64 (Steele, Lea & Flood 2014): the step of its counter, and the factors that mix it.
-_STEP = np.uint64(0x9E3779B97F4A7C15)
-_FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
-_S27, _S30, _S31, _S32 = (np.uint64(shift) for shift in (27, 30, 31, 32))
+from confir.data.streams.hashed_ids import (
+    FIRST_FACTOR,
+    S27,
+    S30,
+    S31,
+    S32,
+    SECOND_FACTOR,
+    STEP,
+    Words,
+    mix_words,
+)
 
 # A Poisson(1) count exceeds this less than once in 2³² draws.
 MOST_COPIES = 12
@@ -54,14 +57,6 @@ def seeded_keys(keys: Words, seed: int) -> Words:
     """Return the start of each document's own stream of words under a seed."""
     start = mix_words(np.array([seed], np.uint64))
     return mix_words(keys ^ start)
-
-
-def mix_words(words: Words) -> Words:
-    """Return hashed words: the output function of SplitMix64."""
-    mixed = (words ^ (words >> _S30)) * _FIRST_FACTOR
-    mixed = (mixed ^ (mixed >> _S27)) * _SECOND_FACTOR
-    result: Words = mixed ^ (mixed >> _S31)
-    return result
 
 
 class DocumentKernels(NamedTuple):
@@ -95,8 +90,8 @@ def _draw_counts(
     keys: Words, first: int, thresholds: npt.NDArray[np.uint32], counts: Bytes
 ) -> None:
     """Fill the counts (documents × replicates) of replicates from ``first`` on."""
-    steps = np.arange(first + 1, first + 1 + counts.shape[1], dtype=np.uint64) * _STEP
-    drawn = (mix_words(keys[:, None] + steps) >> _S32).astype(np.uint32)
+    steps = np.arange(first + 1, first + 1 + counts.shape[1], dtype=np.uint64) * STEP
+    drawn = (mix_words(keys[:, None] + steps) >> S32).astype(np.uint32)
     # Thresholds descend: those above a draw are the rest after its position in ascending order.
     below = np.searchsorted(thresholds[::-1], drawn, side="right")
     counts[:] = len(thresholds) - below
@@ -162,13 +157,13 @@ def _draw_counts_loop(
     size = counts.shape[1]
     drawn, above = np.empty(size, np.uint32), np.empty(size, np.uint32)
     for document in range(len(keys)):
-        key = keys[document] + np.uint64(first) * _STEP
+        key = keys[document] + np.uint64(first) * STEP
         row = counts[document]
         for b in range(size):
-            word = key + np.uint64(b + 1) * _STEP
-            word = (word ^ (word >> _S30)) * _FIRST_FACTOR
-            word = (word ^ (word >> _S27)) * _SECOND_FACTOR
-            drawn[b] = np.uint32((word ^ (word >> _S31)) >> _S32)
+            word = key + np.uint64(b + 1) * STEP
+            word = (word ^ (word >> S30)) * FIRST_FACTOR
+            word = (word ^ (word >> S27)) * SECOND_FACTOR
+            drawn[b] = np.uint32((word ^ (word >> S31)) >> S32)
             above[b] = 0
         for j in range(len(thresholds)):
             threshold = thresholds[j]

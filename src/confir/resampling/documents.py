@@ -180,7 +180,9 @@ def resample_documents(
     as_flag("jackknife", jackknife)
     as_function("progress", progress)
     generator = as_generator(rng)
-    experiment = as_experiment(qrels, runs, ReadingRules(**rules))
+    experiment = as_experiment(
+        qrels, runs, ReadingRules(**rules), without_design="the bootstrap over documents"
+    )
     wanted = resampled_measures(chosen_measures(experiment, measures, ["AP"]), experiment.rules.rel)
     return resample_lists(
         experiment.lists(),

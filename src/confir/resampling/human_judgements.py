@@ -1,8 +1,7 @@
-"""Judgements by a model, and a few by people: prediction-powered means over topics.
+"""Judgements by a model, and a few by people: how do prediction-powered means vary over topics?
 
-n topics are judged by people and by the model, N further ones by the model alone. With scores y by
-people and f by the model, the mean is ``λ·mean_N(f) + mean_n(y - λf)`` ([Angelopoulos2023], PPI++):
-unbiased for the mean by people whatever the model is worth, and the more precise the better it is.
+The topics that people judged and the others are resampled separately; the weight of the model is
+estimated anew in each replicate.
 """
 
 from __future__ import annotations
@@ -13,16 +12,28 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_choice
 from confir.arrays import Booleans, Floats
+from confir.data.experiment import Experiment
+from confir.data.sampling.judged_scores import (
+    CorrectedMoments,
+    Judged,
+    JudgedScores,
+    centre,
+    correct_moments,
+)
+from confir.errors import InvalidValueError, UnsupportedMethodError
+from confir.measures.bounds import bounded_measures, clip_to_range
+from confir.measures.evaluation import as_scores
 from confir.resampling.distribution import Resampled, SamplingDistribution
-from confir.resampling.moments import ROUNDING
-from confir.resampling.topics import topic_weights
+from confir.resampling.statistics import WeightedStatistic
+from confir.resampling.topics import ScoresLike, TopicSample, topic_sample, topic_weights
 
-# The residual of two estimated numbers, mean and weight, needs as many topics to vary.
-LEAST_HUMAN_TOPICS = 3
+# The fields of a sampling distribution that corrected means have; the sample is people's.
+PROVIDED = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
 
-# The fields of a sampling distribution that corrected means have.
-PROVIDED = frozenset({"se", "replicates", "replicate_se"})
+# Statistics that are means of one variable: people's scores can correct the model's.
+_LINEAR = ("mean", "difference")
 
 
 class JudgedWeights(NamedTuple):
@@ -32,12 +43,12 @@ class JudgedWeights(NamedTuple):
     model: Floats
 
 
-class CorrectedMoments(NamedTuple):
-    """What follows from the moments of scores by people and by a model: arrays of one shape."""
-
-    mean: Floats
-    weight: Floats
-    se: Floats
+def judged_weights(judged: Judged, replicates: int, rng: np.random.Generator) -> JudgedWeights:
+    """Return replicate weights: each part of the topics is drawn from itself."""
+    human = topic_weights(len(judged.human), replicates, rng)
+    more = len(judged.rest)
+    rest = topic_weights(more, replicates, rng) if more else np.empty((replicates, 0))
+    return JudgedWeights(human, rest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,56 +59,90 @@ class JudgedSample:
     ----------
     labels
         (run, measure) of each column.
-    human, model
-        Scores on the topics that people judged, by people and by the model: n × columns.
-    rest
-        Scores by the model on topics that only it judged: N × columns.
+    shape
+        The columns' shape in results.
+    values
+        Scores by people and by the model, topics × columns.
     support
         Columns whose mean lies in [0, 1].
     """
 
     labels: tuple[tuple[str, str], ...]
-    human: Floats
-    model: Floats
-    rest: Floats
+    shape: tuple[int, ...]
+    values: Judged
     support: Booleans
 
-    def draw(self, replicates: int, rng: np.random.Generator) -> JudgedWeights:
-        """Return replicate weights: each part of the topics is drawn from itself."""
-        human = topic_weights(len(self.human), replicates, rng)
-        return JudgedWeights(human, topic_weights(len(self.rest), replicates, rng))
+    @property
+    def topics(self) -> int:
+        """Number of topics that people judged."""
+        return len(self.values.human)
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return len(self.labels)
+
+    @property
+    def over(self) -> Resampled:
+        """What is resampled, for the choice of an interval method."""
+        return "topics"
+
+    @property
+    def independent(self) -> bool:
+        """Whether topics are one simple random sample: here they are two."""
+        return False
+
+    @property
+    def design_words(self) -> str:
+        """What the topics' design is: there is none beside people's judgements."""
+        return ""
+
+    def provides(self, need: str) -> bool:
+        """Whether the distribution of the means has a field of this name."""
+        return (
+            need in PROVIDED or need == "skewness"
+        )  # that of people's scores, where they stand alone
+
+    def draw(
+        self, replicates: int, rng: np.random.Generator, _: Collection[str] = ()
+    ) -> JudgedWeights:
+        """Return replicate weights."""
+        return judged_weights(self.values, replicates, rng)
 
     def corrected(self) -> CorrectedMoments:
         """Return the corrected means, the weights of the model, and standard errors."""
-        even = (np.full((1, len(part)), 1.0 / len(part)) for part in (self.human, self.rest))
-        whole = self._resampled(JudgedWeights(*even))
-        return CorrectedMoments(*(array[0] for array in whole))
+        return self.values.corrected()
 
     def distribution(
-        self, weights: JudgedWeights | None, needs: Collection[str] = ("replicates", "replicate_se")
+        self,
+        columns: slice,
+        weights: JudgedWeights | None,
+        needs: Collection[str] = ("replicates", "replicate_se"),
     ) -> SamplingDistribution:
-        """Return the sampling distribution of the corrected means.
+        """Return the sampling distribution of the corrected means of some columns.
 
         Parameters
         ----------
+        columns
+            Which columns.
         weights
-            Replicate weights; None where no method resamples. The weight of the model is estimated
-            anew in each replicate.
+            Replicate weights; None where no method resamples.
         needs
             The fields of the distribution that must be filled.
         """
-        found = self.corrected()
-        drawn = None if weights is None else self._resampled(weights)
-        n = len(self.human)
+        values = self.values.columns(columns)
+        found = values.corrected()
+        drawn = None if weights is None else resample_judged(values, weights)
+        n = len(values.human)
         resampled: frozenset[Resampled] = frozenset({"topics"})
-        inside = (found.mean > 0.0) & (found.mean < 1.0)
         return SamplingDistribution(
-            labels=self.labels,
+            labels=self.labels[columns],
             estimate=found.mean,
-            count=np.full(len(self.labels), n),
+            count=np.full(len(found.mean), n),
             df=np.where(found.weight > 0, n - 2.0, n - 1.0),
-            support=self.support & inside,
+            support=self.support[columns],
             resampled=resampled,
+            sample=values.human,
             se=found.se,
             replicates=None if drawn is None else np.asfortranarray(drawn.mean),
             replicate_se=drawn.se if drawn is not None and "replicate_se" in needs else None,
@@ -105,63 +150,70 @@ class JudgedSample:
             independent=False,
         )
 
-    def _resampled(self, weights: JudgedWeights) -> CorrectedMoments:
-        """Return what the moments of resampled scores give: replicates × columns."""
-        centres = [part.mean(axis=0) for part in (self.human, self.model, self.rest)]
-        y, f, g = (
-            part - centre
-            for part, centre in zip((self.human, self.model, self.rest), centres, strict=True)
+
+def resample_judged(values: Judged, weights: JudgedWeights) -> CorrectedMoments:
+    """Return what the moments of resampled scores give: replicates × columns."""
+    y, f, g = (centre(part) for part in values)
+    mean_y, mean_f, mean_g = (
+        weights.human @ y.apart,
+        weights.human @ f.apart,
+        weights.model @ g.apart,
+    )
+    variance_y = _central(weights.human @ np.square(y.apart), mean_y)
+    variance_f = _central(weights.human @ np.square(f.apart), mean_f)
+    variance_g = _central(weights.model @ np.square(g.apart), mean_g)
+    covariance = weights.human @ (y.apart * f.apart) - mean_y * mean_f
+    gap = (g.mean + mean_g) - (f.mean + mean_f)
+    found = correct_moments(
+        (len(values.human), len(values.rest)), variance_y, variance_f, variance_g, covariance, gap
+    )
+    return found._replace(mean=y.mean + mean_y + found.mean)
+
+
+def any_sample(
+    scores: ScoresLike, *, statistic: str | WeightedStatistic = "mean", baseline: str | None = None
+) -> TopicSample | JudgedSample:
+    """Return what `topic_sample` does, also of scores by people and by a model."""
+    if isinstance(scores, Experiment):
+        scores = as_scores(scores, human=True)
+    if not isinstance(scores, JudgedScores):
+        return topic_sample(scores, statistic=statistic, baseline=baseline)
+    if statistic not in _LINEAR:
+        raise UnsupportedMethodError(
+            f"the statistic {statistic!r} is not corrected by people's judgements; expected "
+            f"{' or '.join(_LINEAR)}"
         )
-        mean_y, mean_f, mean_g = weights.human @ y, weights.human @ f, weights.model @ g
-        variance_y = _central(weights.human @ np.square(y), mean_y, mean_y)
-        variance_f = _central(weights.human @ np.square(f), mean_f, mean_f)
-        variance_g = _central(weights.model @ np.square(g), mean_g, mean_g)
-        covariance = weights.human @ (y * f) - mean_y * mean_f
-        gap = (centres[2] + mean_g) - (centres[1] + mean_f)
-        found = correct_moments(
-            (len(self.human), len(self.rest)), variance_y, variance_f, variance_g, covariance, gap
-        )
-        mean = centres[0] + mean_y + found.mean
-        return CorrectedMoments(mean, found.weight, found.se)
+    if (baseline is not None) != (statistic == "difference"):
+        raise InvalidValueError(f"the statistic is {statistic!r} and the baseline {baseline!r}")
+    return judged_sample(scores, baseline)
 
 
-def correct_moments(
-    topics: tuple[int, int],
-    variance_y: Floats,
-    variance_f: Floats,
-    variance_g: Floats,
-    covariance: Floats,
-    gap: Floats,
-) -> CorrectedMoments:
-    """Return the correction of the mean by people, the model's weight λ, and the standard error.
-
-    ``λ = cov(y, f) / ((1 + n/N) var f)``, clipped to [0, 1], var f over all n + N topics;
-    ``Var = λ² var f/N + s²_{y-λf}/n`` ([Angelopoulos2023] §6), with ddof 2, as λ is estimated, too.
-    With λ = 0 it is the variance of the mean by people.
-
-    Parameters
-    ----------
-    topics
-        n and N.
-    variance_y, variance_f, variance_g, covariance
-        Of scores by people and by the model on the n topics, and by the model on the N: ddof 0.
-    gap
-        Mean by the model on the N topics minus that on the n.
-    """
-    n, more = topics
-    pooled = n * variance_f + more * variance_g + n * more / (n + more) * np.square(gap)
-    pooled /= n + more - 1.0
-    constant = pooled <= ROUNDING
-    slope = covariance / np.where(constant, 1.0, (1.0 + n / more) * pooled)
-    weight = np.where(constant, 0.0, np.clip(slope, 0.0, 1.0))
-    rest = variance_y - 2.0 * weight * covariance + np.square(weight) * variance_f
-    rest = np.where(rest <= ROUNDING * variance_y, 0.0, rest)
-    freedom = np.where(weight > 0, n - 2.0, n - 1.0)
-    variance = np.square(weight) * pooled / more + rest / freedom
-    return CorrectedMoments(weight * gap, weight, np.sqrt(variance))
+def judged_sample(scores: JudgedScores, baseline: str | None = None) -> JudgedSample:
+    """Return scores by people and by a model as a sample of means, or of differences from a run."""
+    judged = clip_parts(scores)
+    support = bounded_measures(scores.human)
+    runs = scores.runs
+    if baseline is not None:
+        place = scores.runs.index(as_choice("baseline", baseline, scores.runs, "run"))
+        runs = tuple(run for run in scores.runs if run != baseline)
+        judged = Judged(*(np.delete(part - part[:, [place]], place, axis=1) for part in judged))
+        support = np.zeros_like(support)
+    labels = tuple((run, measure) for run in runs for measure in scores.measures)
+    flat = judged.flat()
+    mean = flat.corrected().mean
+    inside = np.tile(support, len(runs)) & (mean > 0.0) & (mean < 1.0)  # corrections may leave it
+    return JudgedSample(labels, (len(runs), len(scores.measures)), flat, inside)
 
 
-def _central(second: Floats, first: Floats, other: Floats) -> Floats:
-    """Return a central second moment; rounding below 0 is 0."""
-    moment: Floats = np.maximum(second - first * other, 0.0)
+def clip_parts(scores: JudgedScores) -> Judged:
+    """Return the scores of both, those of bounded measures in [0, 1]."""
+    human, model = clip_to_range(scores.human), clip_to_range(scores.model)
+    return JudgedScores(
+        human.topics, human.runs, human.measures, human.values, human.bounded, model=model
+    ).judged()
+
+
+def _central(second: Floats, first: Floats) -> Floats:
+    """Return a variance from moments; rounding below 0 is 0."""
+    moment: Floats = np.maximum(second - first * first, 0.0)
     return moment

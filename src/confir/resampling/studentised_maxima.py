@@ -13,9 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers
+from confir.data.sampling.judged_scores import Judged
 from confir.order import TIE
 from confir.parallel import run_in_threads
-from confir.resampling.topics import topic_weights
+from confir.resampling.clusters import Clusters, Ratios
+from confir.resampling.judged_pairs import JudgedPairs
+from confir.resampling.topics import cluster_counts, topic_weights
 
 # Replicates taken together, so that the t* of one run against all others stay in the cache.
 _REPLICATES_AT_ONCE = 512
@@ -58,12 +61,33 @@ class Maxima(NamedTuple):
         return np.maximum(self.above, self.below)
 
 
+class RunCovariance(NamedTuple):
+    """How runs vary together over topics that are not at hand, for scores topics × runs.
+
+    Attributes
+    ----------
+    matrix
+        Covariances, runs × runs; NaN where a score is missing.
+    topics
+        Number of topics.
+    """
+
+    matrix: Floats
+    topics: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of topics and of runs."""
+        return self.topics, len(self.matrix)
+
+
 def studentised_maxima(
-    values: Floats,
+    values: Floats | Judged | RunCovariance,
     replicates: int,
     rng: np.random.Generator,
     runs: Sequence[int] | None = None,
     floor: float = 0.0,
+    clusters: Clusters | None = None,
 ) -> Maxima:
     """Return the largest t* of runs against all others, by one measure.
 
@@ -73,17 +97,23 @@ def studentised_maxima(
     ----------
     values
         Scores, topics × runs; NaN where missing. A pair is compared on the topics that both have.
+        Or scores by people and by a model, which give corrected differences; or the covariances of
+        the runs.
     replicates, rng
         Number of replicates, and where they are drawn from.
     runs
         Numbers of the runs to compare with the others; by default all of them.
     floor
         The least variance of differences that se* is computed from.
+    clusters
+        The clusters of the topics' design, which are drawn in place of topics. There are no
+        replicates where they give no se*, or where scores are missing.
     """
     chosen = None if runs is None else np.asarray(runs)
-    empty = np.empty((values.shape[1] if chosen is None else len(chosen), 0))
+    count = (values.human if isinstance(values, Judged) else values).shape[1]
+    empty = np.empty((count if chosen is None else len(chosen), 0))
     parts = [Maxima(empty, empty)]
-    for pairs, size in _draw_pairs(values, replicates, rng):
+    for pairs, size in _draw_pairs(values, replicates, rng, clusters):
         found = run_in_threads(partial(_maxima, pairs, chosen, floor), _blocks(size))
         above, below = (np.concatenate(part, axis=1) for part in zip(*found, strict=True))
         parts.append(Maxima(_root(above * pairs.scale), _root(below * pairs.scale)))
@@ -91,11 +121,12 @@ def studentised_maxima(
 
 
 def largest_statistics(
-    values: Floats,
+    values: Floats | Judged | RunCovariance,
     replicates: int,
     rng: np.random.Generator,
     runs: Sequence[int] | None = None,
     floor: float = 0.0,
+    clusters: Clusters | None = None,
 ) -> Floats:
     """Return the largest |t*| of all pairs in each replicate: that of `studentised_maxima`, faster.
 
@@ -103,33 +134,71 @@ def largest_statistics(
     """
     chosen = None if runs is None else np.asarray(runs)
     parts = [np.empty(0)]
-    for pairs, size in _draw_pairs(values, replicates, rng):
+    for pairs, size in _draw_pairs(values, replicates, rng, clusters):
         found = run_in_threads(partial(_largest, pairs, chosen, floor), _blocks(size))
         parts.append(_root(np.concatenate(found) * pairs.scale))
     return np.concatenate(parts)
 
 
 def _draw_pairs(
-    values: Floats, replicates: int, rng: np.random.Generator
+    values: Floats | Judged | RunCovariance,
+    replicates: int,
+    rng: np.random.Generator,
+    clusters: Clusters | None,
 ) -> Iterator[tuple[_Pairs, int]]:
     """Yield pairs with replicates, as many as fit into memory, and their number."""
+    if isinstance(values, Judged):
+        for size in _sizes(replicates, len(values.human) + len(values.rest), values.human.shape[1]):
+            yield JudgedPairs.draw(values, size, rng), size
+        return
     topics, count = values.shape
+    if isinstance(values, RunCovariance):
+        known = not np.isnan(values.matrix).any()
+        if known and topics >= NORMAL_TOPICS and count <= _MOST_NORMAL_RUNS:
+            yield _NormalPairs.draw(values.matrix, replicates, rng), replicates
+        return
+    if clusters is not None:
+        yield from _draw_clusters(values, replicates, rng, clusters)
+        return
     centred = values - np.nanmean(np.where(np.isnan(values).all(axis=0), 0.0, values), axis=0)
     complete = not np.isnan(values).any()
     if topics >= NORMAL_TOPICS:
         if complete and count <= _MOST_NORMAL_RUNS:
-            yield _NormalPairs.draw(centred, replicates, rng), replicates
+            covariance = np.atleast_2d(centred.T @ centred / (topics - 1))
+            yield _NormalPairs.draw(covariance, replicates, rng), replicates
         return
     by_run = np.ascontiguousarray(centred.T)
-    most = _NUMBERS_AT_ONCE // max(topics, count)
-    most = max(1, most // _REPLICATES_AT_ONCE) * _REPLICATES_AT_ONCE
-    for start in range(0, replicates, most):
-        size = min(most, replicates - start)
+    for size in _sizes(replicates, topics, count):
         weights = np.ascontiguousarray(topic_weights(topics, size, rng).T)
         if complete:
             yield _CompletePairs(by_run, weights, by_run @ weights), size
         else:
             yield _IncompletePairs(by_run, weights), size
+
+
+def _draw_clusters(
+    values: Floats, replicates: int, rng: np.random.Generator, clusters: Clusters
+) -> Iterator[tuple[_Pairs, int]]:
+    """Yield pairs with replicates of clusters; none where these have no standard errors."""
+    if np.isnan(values).any() or not clusters.studentises or clusters.count >= NORMAL_TOPICS:
+        return
+    ratios = Ratios(clusters, (values,))
+    residuals, mass = np.ascontiguousarray(ratios.residuals[0].T), ratios.mass[:, 0]
+    alike = len(clusters.share) == 1 and np.ptp(mass) <= TIE * mass.max()
+    for size in _sizes(replicates, clusters.count, values.shape[1]):
+        counts = np.ascontiguousarray(cluster_counts(clusters, size, rng).T)
+        if alike:  # clusters are then what topics are elsewhere
+            centred, weights = residuals / mass[0], counts / clusters.count
+            yield _CompletePairs(centred, weights, centred @ weights), size
+        else:
+            yield _ClusterPairs(clusters, residuals, mass, counts), size
+
+
+def _sizes(replicates: int, topics: int, runs: int) -> list[int]:
+    """Return numbers of replicates that fit into memory together."""
+    most = _NUMBERS_AT_ONCE // max(topics, runs)
+    most = max(1, most // _REPLICATES_AT_ONCE) * _REPLICATES_AT_ONCE
+    return [min(most, replicates - start) for start in range(0, replicates, most)]
 
 
 def _blocks(replicates: int) -> list[slice]:
@@ -220,6 +289,46 @@ class _CompletePairs(NamedTuple):
         return others, deviation, _ratios(deviation, square @ self.weights[:, block], least)
 
 
+class _ClusterPairs(NamedTuple):
+    """Differences between runs in resampled clusters, where no score is missing."""
+
+    clusters: Clusters
+    residuals: Floats  # runs × clusters: weighted sums of deviations from the stratum's mean
+    mass: Floats  # weight of each cluster
+    counts: Floats  # clusters × replicates
+
+    @property
+    def runs(self) -> int:
+        return len(self.residuals)
+
+    @property
+    def scale(self) -> float:
+        """What signed squares are still to be multiplied by."""
+        return 1.0
+
+    def squares(
+        self, run: int, others: Integers, block: slice, floor: float
+    ) -> tuple[Integers, Floats, Floats]:
+        """Return the runs that vary against one, their mean differences and t*²."""
+        apart = self.residuals[others] - self.residuals[run]
+        varies = np.abs(apart).max(axis=1) > TIE * self.mass.max()
+        others, apart = others[varies], apart[varies]
+        deviation: Floats = np.zeros((len(others), block.stop - block.start))
+        variance: Floats = np.zeros_like(deviation)
+        for inside, share in zip(self.clusters.blocks, self.clusters.share.tolist(), strict=True):
+            counts, mass, own = self.counts[inside, block], self.mass[inside], apart[:, inside]
+            total, drawn = mass @ counts, counts[:, 0].sum()
+            move = (own @ counts) / total
+            part = np.square(own) @ counts - 2.0 * move * ((own * mass) @ counts)
+            part += np.square(move) * (np.square(mass) @ counts)
+            deviation += share * move
+            variance += share**2 * drawn / (drawn - 1.0) * part / np.square(total)
+        units = self.clusters.count - len(self.clusters.share) + 1
+        least = floor / units
+        ratio = _ratios(deviation, variance + np.square(deviation), least)
+        return others, deviation, ratio
+
+
 class _IncompletePairs(NamedTuple):
     """Differences between runs in resampled topics, each pair on the topics that both have."""
 
@@ -285,14 +394,9 @@ class _NormalPairs(NamedTuple):
     covariance: Floats
 
     @staticmethod
-    def draw(centred: Floats, replicates: int, rng: np.random.Generator) -> _NormalPairs:
+    def draw(covariance: Floats, replicates: int, rng: np.random.Generator) -> _NormalPairs:
         """Return normal means with the covariance that the runs' scores have."""
-        covariance = centred.T @ centred / (len(centred) - 1)
-        size, axes = np.linalg.eigh(covariance)
-        drawn = rng.standard_normal((len(covariance), replicates))
-        return _NormalPairs(
-            (axes * np.sqrt(np.maximum(size, 0.0))) @ drawn, np.atleast_2d(covariance)
-        )
+        return _NormalPairs(draw_normal_means(covariance, replicates, rng), covariance)
 
     @property
     def runs(self) -> int:
@@ -315,4 +419,12 @@ class _NormalPairs(NamedTuple):
         return others[varies], deviation, square
 
 
-_Pairs = _CompletePairs | _IncompletePairs | _NormalPairs
+def draw_normal_means(covariance: Floats, replicates: int, rng: np.random.Generator) -> Floats:
+    """Return normal numbers of some covariance: runs × replicates."""
+    size, axes = np.linalg.eigh(covariance)
+    drawn = rng.standard_normal((len(covariance), replicates))
+    means: Floats = (axes * np.sqrt(np.maximum(size, 0.0))) @ drawn
+    return means
+
+
+_Pairs = _CompletePairs | _IncompletePairs | _ClusterPairs | _NormalPairs | JudgedPairs

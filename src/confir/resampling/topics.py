@@ -19,10 +19,11 @@ from confir.data.files import PathLike
 from confir.data.scores import Scores, lie_in_unit_interval
 from confir.data.tables.score_objects import is_score_source
 from confir.defaults import REPLICATES
-from confir.errors import FormatError, InvalidValueError
+from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
 from confir.measures.bounds import bounded_measures, clip_to_range
 from confir.measures.evaluation import as_scores
 from confir.parallel import run_in_threads
+from confir.resampling.clusters import Clusters, designed_distribution
 from confir.resampling.distribution import Resampled, SamplingDistribution
 from confir.resampling.moments import function_distribution, smooth_distribution
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
@@ -40,8 +41,13 @@ Rng = int | np.random.Generator | None
 ScoresLike = Scores | Experiment | Floats | Sequence[Any] | PathLike | Mapping[str, Any]
 
 
-def topic_weights(topics: int, replicates: int, rng: np.random.Generator) -> Floats:
-    """Return replicate weights, the share of draws of each topic: B × topics."""
+def topic_weights(
+    topics: int, replicates: int, rng: np.random.Generator, draws: int | None = None
+) -> Floats:
+    """Return replicate weights, the share of draws of each topic: B × topics.
+
+    As many are drawn as there are topics, or another number.
+    """
     if replicates * topics > _MOST_WEIGHTS:
         raise InvalidValueError(
             f"{replicates:,} replicates of {topics:,} topics need "
@@ -49,18 +55,44 @@ def topic_weights(topics: int, replicates: int, rng: np.random.Generator) -> Flo
             "intervals of means, a method that draws none, such as t)"
         )
     weights = np.empty((replicates, topics))
+    draws = topics if draws is None else draws
     rows = max(1, _DRAWN_AT_ONCE // topics)
     for start in range(0, replicates, rows):
-        drawn = topic_draws(topics, min(rows, replicates - start), rng)
+        drawn = topic_draws(topics, min(rows, replicates - start), rng, draws)
         drawn += np.arange(len(drawn))[:, None] * topics
-        counts = np.bincount(drawn.reshape(-1), minlength=drawn.size)
-        np.divide(counts.reshape(drawn.shape), topics, out=weights[start : start + rows])
+        counts = np.bincount(drawn.reshape(-1), minlength=len(drawn) * topics)
+        np.divide(counts.reshape(len(drawn), topics), draws, out=weights[start : start + rows])
     return weights
 
 
-def topic_draws(topics: int, replicates: int, rng: np.random.Generator) -> Integers:
-    """Return the topics drawn in each replicate: B × topics."""
-    return rng.integers(0, topics, (replicates, topics), dtype=np.int64)
+def topic_draws(
+    topics: int, replicates: int, rng: np.random.Generator, draws: int | None = None
+) -> Integers:
+    """Return the topics drawn in each replicate: B × topics, or × another number of draws."""
+    size = (replicates, topics if draws is None else draws)
+    return rng.integers(0, topics, size, dtype=np.int64)
+
+
+def replicate_weights(
+    topics: int, clusters: Clusters | None, replicates: int, rng: np.random.Generator
+) -> Floats:
+    """Return replicate weights of topics or, by a design, how often each cluster is drawn."""
+    if clusters is None:
+        return topic_weights(topics, replicates, rng)
+    return cluster_counts(clusters, replicates, rng)
+
+
+def cluster_counts(clusters: Clusters, replicates: int, rng: np.random.Generator) -> Floats:
+    """Return how often each cluster is drawn: B × clusters.
+
+    With one stratum, as many clusters as there are; with several, one less in each (Rao & Wu 1988),
+    as plain resampling would halve the variance of strata with two clusters.
+    """
+    parts = []
+    for size in clusters.sizes.tolist():
+        draws = size if len(clusters.share) == 1 else size - 1
+        parts.append(topic_weights(size, replicates, rng, draws) * draws)
+    return np.concatenate(parts, axis=1)
 
 
 def bootstrap_topics(
@@ -89,11 +121,13 @@ def bootstrap_topics(
     rng
         Seed or generator.
     """
-    sample = topic_sample(scores, statistic=statistic, baseline=baseline)
+    from confir.resampling.human_judgements import any_sample
+
+    sample = any_sample(scores, statistic=statistic, baseline=baseline)
     check_replicates(replicates)
     generator = as_generator(rng)
     seed = own_seed(generator)
-    weights = topic_weights(sample.topics, replicates, generator)
+    weights: Any = sample.draw(replicates, generator)  # what its kind draws
     (distribution,) = run_in_threads(lambda w: sample.distribution(slice(None), w), [weights])
     return replace(distribution, seed=seed, draws=replicates)
 
@@ -127,6 +161,8 @@ class TopicSample:
         A statistic in STATISTICS, or a function of weights and scores.
     support
         Columns whose statistic lies in [0, 1].
+    clusters
+        The clusters of the topics' design; None for one simple random sample.
     """
 
     labels: tuple[tuple[str, str], ...]
@@ -134,6 +170,7 @@ class TopicSample:
     values: tuple[Floats, ...]
     statistic: Statistic | WeightedStatistic
     support: Booleans
+    clusters: Clusters | None = None
 
     @property
     def topics(self) -> int:
@@ -153,23 +190,38 @@ class TopicSample:
     @property
     def independent(self) -> bool:
         """Whether topics are one simple random sample."""
-        return True
+        return self.clusters is None
+
+    @property
+    def design_words(self) -> str:
+        """What the topics' design is, in words; nothing where there is none."""
+        return "" if self.clusters is None else self.clusters.words
 
     @property
     def averages(self) -> bool:
-        """Whether the statistic is the mean of one variable without missing values."""
+        """Whether the statistic is the plain mean of one variable without missing values."""
         linear = isinstance(self.statistic, Statistic) and self.statistic.linear
-        return linear and not bool(np.isnan(self.values[0]).any())
+        return linear and self.independent and not bool(np.isnan(self.values[0]).any())
 
     def selected(self, columns: slice) -> TopicSample:
         """Return some columns, as a one-dimensional sample."""
         values = tuple(np.ascontiguousarray(value[:, columns]) for value in self.values)
         labels = self.labels[columns]
-        return TopicSample(labels, (len(labels),), values, self.statistic, self.support[columns])
+        support = self.support[columns]
+        return replace(self, labels=labels, shape=(len(labels),), values=values, support=support)
+
+    def draw(self, replicates: int, rng: np.random.Generator, _: Collection[str] = ()) -> Floats:
+        """Return replicate weights of topics, or how often each cluster is drawn: B × these."""
+        return replicate_weights(self.topics, self.clusters, replicates, rng)
 
     def drawn(self, topics: Integers) -> TopicSample:
-        """Return the sample of some topics, which may be drawn more than once."""
-        return replace(self, values=tuple(value[topics] for value in self.values))
+        """Return the sample of some topics, which may be drawn more than once.
+
+        Of a design, topics are some of those that it has, each once.
+        """
+        clusters = None if self.clusters is None else self.clusters.kept(topics)
+        values = tuple(value[topics] for value in self.values)
+        return replace(self, values=values, clusters=clusters)
 
     def drawn_often(self, topics: Integers) -> TopicSample:
         """Return several samples, one per row of topics, as columns of one."""
@@ -183,7 +235,11 @@ class TopicSample:
         """Whether the distribution of this statistic has a field of this name."""
         if not isinstance(self.statistic, Statistic):
             return need in ("se", "acceleration", "replicates")
-        return self.statistic.linear or need not in ("sample", "replicate_skewness")
+        if self.clusters is not None and need == "replicate_se":
+            return self.clusters.studentises
+        if self.clusters is not None and need in ("sample", "skewness", "replicate_skewness"):
+            return False
+        return self.statistic.linear or need not in ("sample", "skewness", "replicate_skewness")
 
     def distribution(
         self,
@@ -198,12 +254,18 @@ class TopicSample:
         columns
             Which columns.
         weights
-            Replicate weights; None if no method resamples.
+            Replicate weights, as `draw` makes them; None if no method resamples.
         needs
             The fields of the distribution that must be filled.
         """
         values = tuple(value[:, columns] for value in self.values)
         labels, support = self.labels[columns], self.support[columns]
+        if self.clusters is not None:
+            if not isinstance(self.statistic, Statistic):
+                raise UnsupportedMethodError("a statistic given as a function takes no design")
+            return designed_distribution(
+                self.clusters, self.statistic, values, weights, needs, labels, support
+            )
         if isinstance(self.statistic, Statistic):
             return smooth_distribution(self.statistic, values, weights, needs, labels, support)
         return function_distribution(self.statistic, values[0], weights, labels, support)
@@ -239,7 +301,9 @@ def topic_sample(
     other = np.broadcast_to(reference, scores.values.shape).reshape(flat.shape)
     labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
     support = np.tile(bounded_measures(scores), len(scores.runs))
-    return _prepare(chosen, labels, scores.values.shape[1:], flat, other, support)
+    sample = _prepare(chosen, labels, scores.values.shape[1:], flat, other, support)
+    clusters = None if scores.design is None else Clusters.of(scores.design)
+    return sample if clusters is None else replace(sample, clusters=clusters)
 
 
 def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> TopicSample:

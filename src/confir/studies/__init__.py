@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple
 
-DAILY, STUDY = "Daily", "Studies"
+DAILY, STUDY, LISTS = "Daily", "Studies", "Lists"
 
 
 class Shown(NamedTuple):
@@ -74,6 +74,8 @@ STUDIES = (
         names={"evaluate": ".measures.evaluation", "confidence_interval": ".intervals.catalogue"},
         results={
             ".data.scores.Scores": Shown("mean_table", "scores_chart"),
+            ".data.sampling.judged_scores.JudgedScores": Shown("mean_table", "scores_chart"),
+            ".data.sampling.judged_scores.SampledScores": Shown("mean_table", "scores_chart"),
             ".intervals.interval.Interval": Shown("interval_table", "interval_chart"),
         },
         commands=("evaluate",),
@@ -111,11 +113,54 @@ STUDIES = (
         section=True,
     ),
     Study(
+        "history",
+        "How did a gate decide over time, and what may later looks still claim?",
+        ("Waudby-Smith & Ramdas 2023", "gate.md"),
+        names={"GateHistory": "history", "read_history": "history"},
+        results={"history.GateHistory": Shown("history_table", "history_chart")},
+        commands=("history",),
+    ),
+    Study(
+        "leaderboard",
+        "Which runs are best over many datasets, and which are separable?",
+        ("many datasets", "designs.md"),
+        names={"make_leaderboard": "leaderboard", "Leaderboard": "leaderboard"},
+        results={"leaderboard.Leaderboard": Shown("leaderboard_table", "leaderboard_chart")},
+        commands=("leaderboard",),
+        section=True,
+    ),
+    Study(
+        "repeats",
+        "How far does a mean depend on repeats of a system: more topics or more repeats?",
+        ("repeats", "designs.md#repeats"),
+        names={"summarise_repeats": "repeat_means", "RepeatMeans": "repeat_means"},
+        results={"repeat_means.RepeatMeans": Shown("repeats_table", "repeats_chart")},
+    ),
+    Study(
+        "components",
+        "How reliable are these scores, and how many topics, judges or repeats would it take?",
+        ("generalisability", "designs.md#components"),
+        names={"decompose_scores": "components", "Components": "components"},
+        results={"components.Components": Shown("components_table", "components_chart")},
+        commands=("components",),
+    ),
+    Study(
         "planning",
         "How many topics are needed?",
         ("planning", "plan.md"),
-        names={"plan_topics": "planning", "Plan": "planning"},
-        results={"planning.Plan": Shown("plan_table", "plan_chart")},
+        names={
+            "DocumentPlan": "human_documents",
+            "HumanPlan": "human_topics",
+            "Plan": "planning",
+            "plan_human_documents": "human_documents",
+            "plan_human_topics": "human_topics",
+            "plan_topics": "planning",
+        },
+        results={
+            "planning.Plan": Shown("plan_table", "plan_chart"),
+            "human_topics.HumanPlan": Shown("human_plan_table"),
+            "human_documents.DocumentPlan": Shown("document_plan_table"),
+        },
         commands=("plan",),
         section=True,
     ),
@@ -261,6 +306,7 @@ STUDIES = (
         ("human judgements", "human.md"),
         names={"CorrectedMeans": "corrected_means", "correct_judgements": "corrected_means"},
         results={"corrected_means.CorrectedMeans": Shown("corrected_table", "corrected_chart")},
+        section=True,
     ),
     Study(
         "data_quality",
@@ -295,6 +341,17 @@ STUDIES = (
             "meta_analysis.PooledModels": Shown("pooled_table", "models_chart"),
         },
         commands=("meta",),
+    ),
+    Study(
+        "discrimination",
+        "Which measure separates the runs best?",
+        ("Sakai 2006, Voorhees 2002", "designs.md#measures"),
+        names={"compare_measures": "discrimination", "Discrimination": "discrimination"},
+        results={
+            "discrimination.Discrimination": Shown("discrimination_table", "discrimination_chart")
+        },
+        commands=("measures",),
+        panel=LISTS,
     ),
 )
 

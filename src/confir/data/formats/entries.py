@@ -11,6 +11,7 @@ import os
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -219,7 +220,8 @@ def _from_mapping(mapping: Mapping[Any, Any], kind: Kind, place: str) -> Entries
     topics: list[str] = []
     documents: list[str] = []
     values: list[Any] = []
-    for topic, held in zip(names, mapping.values(), strict=True):
+    lists = [_as_list(held, kind, place) for held in mapping.values()]
+    for topic, held in zip(names, lists, strict=True):
         if not isinstance(held, Mapping):
             raise FormatError(
                 f"topic {topic!r} holds an object of type {type_name(held)}; expected a mapping "
@@ -229,7 +231,7 @@ def _from_mapping(mapping: Mapping[Any, Any], kind: Kind, place: str) -> Entries
         topics.extend([topic] * len(held))
         documents.extend(ids_as_text(list(held), "docid", place, within=f"topic {topic!r}"))
         values.extend(held.values())
-    empty = [topic for topic, held in zip(names, mapping.values(), strict=True) if not held]
+    empty = [topic for topic, held in zip(names, lists, strict=True) if not held]
     if kind is QRELS and topics and empty:
         warn_caller(
             f"{place}: topics without a judgement are left out: {enumerate_names(empty)}",
@@ -237,6 +239,27 @@ def _from_mapping(mapping: Mapping[Any, Any], kind: Kind, place: str) -> Entries
         )
     numbers = _numbers(values, topics, documents, kind, place)
     return Entries(topics, [_NO_SUBTOPIC] * len(topics), documents, numbers)
+
+
+def is_hit(entry: Any) -> bool:
+    """Whether an object is a document with its score, as sentence-transformers returns them."""
+    return isinstance(entry, Mapping) and {"corpus_id", "score"} <= entry.keys()
+
+
+def _as_list(held: Any, kind: Kind, place: str) -> Any:
+    """Return what a topic holds as a mapping, where it is what sentence-transformers has for that.
+
+    A set holds relevant documents; a list has an entry for each retrieved document.
+    """
+    if kind is QRELS and isinstance(held, AbstractSet):
+        return dict.fromkeys(held, 1)
+    if kind is not RUN or not isinstance(held, list) or not all(map(is_hit, held)):
+        return held
+    scores = {entry["corpus_id"]: entry["score"] for entry in held}
+    if len(scores) < len(held):
+        document = most_frequent(str(entry["corpus_id"]) for entry in held)
+        raise FormatError(f"document {document!r} occurs twice in a topic", path=place)
+    return scores
 
 
 def as_frame(source: Any, place: str) -> Any:

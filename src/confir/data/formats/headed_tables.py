@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from typing import Any
 
-from confir.data.files import text_bytes, write_whole
+from confir.data.compression import COMPRESSION_ENDINGS
+from confir.data.files import open_bytes, text_bytes, write_whole
 from confir.data.formats.entries import (
     QRELS,
     RUN,
@@ -37,6 +39,19 @@ def is_headed_text(_: str, content: bytes) -> bool:
     return any(
         set(shape.required()) <= set(names) for kind in (RUN, QRELS) for shape in kind.shapes
     )
+
+
+def is_table_file(path: str) -> bool:
+    """Whether a file is a table by its ending and its header, and may thus hold several runs.
+
+    Other endings are not looked into: runs of TREC are opened once.
+    """
+    name = path.lower()
+    ending = next((end for end in COMPRESSION_ENDINGS if name.endswith(end)), "")
+    if not name.removesuffix(ending).endswith((".csv", ".tsv")) or not os.path.isfile(path):
+        return False
+    with open_bytes(path) as stream:
+        return is_headed_text(path, stream.read(_START))
 
 
 def read_headed_run(content: bytes, source: RunSource, _: NameBy) -> list[Run]:

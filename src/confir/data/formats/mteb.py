@@ -10,9 +10,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from confir.data.files import read_bytes
+from confir.data.files import read_bytes, text_bytes
 from confir.data.formats.entries import RUN
-from confir.data.formats.json_files import load_json, load_object, run_from_mapping
+from confir.data.formats.json_files import load_json, load_object, parse_json, run_from_mapping
 from confir.data.formats.json_shapes import (
     as_object,
     as_objects,
@@ -50,7 +50,44 @@ def read_mteb_predictions(content: bytes, source: RunSource, _: NameBy) -> list[
 
 def read_mteb_results(content: bytes, source: str) -> InputTable:
     """Return a table of the main scores of datasets, which stand for topics, with a warning."""
-    held = as_object(load_json(content, source, _EXPECTED), "the file", source, _EXPECTED)
+    # MTEB writes NaN where a score is not defined, such as for the area under a curve of one point
+    text = text_bytes(content, source).decode()
+    parsed = parse_json(text, source, expected=_EXPECTED, parse_constant=lambda _: None)
+    held = as_object(parsed, "the file", source, _EXPECTED)
+    rows = _dataset_scores(held, source)
+    _warn_of_means(source)
+    datasets, values = (list(column) for column in zip(*rows, strict=True))
+    columns = [[_model(source)] * len(rows), ["main_score"] * len(rows), datasets, values]
+    header = ["run", "measure", "topic", "score"]
+    return InputTable(source, header, columns, range(1, len(rows) + 1), "row")
+
+
+def is_mteb_object(source: Any) -> bool:
+    """Whether an object is what ``mteb.evaluate`` returns, or one of its results."""
+    module = type(source).__module__.partition(".")[0]
+    return module == "mteb" and (hasattr(source, "task_results") or hasattr(source, "task_name"))
+
+
+def mteb_object_rows(source: Any, run: str | None, name: str) -> list[tuple[str, str, str, Any]]:
+    """Return run, measure, dataset and score of an object of MTEB; the run is the model.
+
+    ``name`` is the parameter's in messages.
+    """
+    model = run or str(getattr(source, "model_name", "run"))
+    results = getattr(source, "task_results", [source])
+    rows = [row for result in results for row in _dataset_scores(result.to_dict(), name)]
+    if not rows:
+        raise FormatError("no results of MTEB; expected those of a task or more", path=name)
+    _warn_of_means(name)
+    return [(model, "main_score", dataset, score) for dataset, score in rows]
+
+
+def _warn_of_means(source: str) -> None:
+    warn_caller(f"{source}: results of MTEB are means; their datasets stand for topics")
+
+
+def _dataset_scores(held: Mapping[str, Any], source: str) -> list[tuple[str, Any]]:
+    """Return the main score of each dataset in the results of one task."""
     scores = as_object(held["scores"], "scores", source, _EXPECTED)
     rows: list[tuple[str, Any]] = []
     for split, entries in scores.items():
@@ -61,11 +98,7 @@ def read_mteb_results(content: bytes, source: str) -> InputTable:
             rows.append((_dataset(held, str(subset), split, len(scores) > 1), score))
     if not rows:
         raise FormatError(f"no scores; {_EXPECTED}", path=source)
-    warn_caller(f"{source}: results of MTEB are means; their datasets stand for topics")
-    datasets, values = (list(column) for column in zip(*rows, strict=True))
-    columns = [[_model(source)] * len(rows), ["main_score"] * len(rows), datasets, values]
-    header = ["run", "measure", "topic", "score"]
-    return InputTable(source, header, columns, range(1, len(rows) + 1), "row")
+    return rows
 
 
 def _dataset(held: Mapping[str, Any], subset: str, split: str, several: bool) -> str:

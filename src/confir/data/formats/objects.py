@@ -18,11 +18,13 @@ from confir.data.formats.entries import (
     has_columns,
     ids_as_text,
     is_from_ranx,
+    is_hit,
     is_iterable,
     judgements,
     qrels_from_object,
     read_entries,
 )
+from confir.data.formats.headed_tables import is_table_file
 from confir.data.formats.run_groups import runs_from_entries, single_run
 from confir.data.formats.run_readers import read_judgements, read_runs
 from confir.data.formats.run_sources import NameBy, Reading, RunSource, check_names, find_runs
@@ -38,9 +40,10 @@ def as_run(source: Any, *, name: str | None = None) -> Run:
     Parameters
     ----------
     source
-        A path (TREC or JSON), a mapping topic → docid → score, a pandas, polars or Arrow frame, a
-        run of confir or ranx, or an iterable of (topic, docid, score) tuples, plain or named. Ids
-        are text; integers become text, and nothing else does.
+        A path (TREC or JSON), a mapping topic → docid → score, or topic → the documents that
+        sentence-transformers found, a pandas, polars or Arrow frame, a run of confir or ranx, or an
+        iterable of (topic, docid, score) tuples, plain or named. Ids are text; integers become
+        text, and nothing else does.
     name
         The run's name; by default the one it has, that of its file, or "run".
     """
@@ -56,8 +59,8 @@ def as_qrels(
     Parameters
     ----------
     source
-        A path (TREC or JSON), a mapping topic → docid → gain, a pandas, polars or Arrow frame,
-        qrels of confir or ranx, or an iterable of tuples: (topic, docid, gain), or named ones,
+        A path (TREC or JSON), a mapping topic → docid → gain, or topic → set of relevant
+        documents, a pandas, polars or Arrow frame, qrels of confir or ranx, or an iterable of tuples: (topic, docid, gain), or named ones,
         which may have a subtopic ("iteration").
     intents
         Intent probabilities: a file, or a mapping topic → subtopic → probability.
@@ -91,7 +94,7 @@ def as_runs(
     """Return the runs that paths and objects stand for, each with a name of its own.
 
     Files stay files, to be read when needed, unless their ending names a format that cannot be
-    scanned: these are read here.
+    scanned, or they are tables: these are read here.
 
     Parameters
     ----------
@@ -117,7 +120,7 @@ def as_runs(
         if isinstance(run, Run):
             held: Sequence[Run | RunSource] = [run]
         else:
-            scanned = format_named_by(run.path).scanned
+            scanned = format_named_by(run.path).scanned and not is_table_file(run.path)
             held = [run] if scanned else read_runs(run, name_by)
         read += held
         places += [_place(run, one) for one in held]
@@ -147,7 +150,11 @@ def _to_runs(source: Any, name: str | None, default: str) -> list[Run]:
 def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
     """Whether a mapping is topic → docid → score, rather than name → run, by its values."""
     return all(
-        isinstance(held, Mapping) and not isinstance(next(iter(held.values()), None), Mapping)
+        (
+            isinstance(held, Mapping)
+            and not isinstance(next(iter(held.values()), None), Mapping | list)
+        )
+        or (isinstance(held, list) and bool(held) and all(map(is_hit, held)))
         for held in mapping.values()
     )
 

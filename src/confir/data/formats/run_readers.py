@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from confir.arguments import as_choice, as_flag, as_path, as_text
 from confir.data.files import PathLike, read_bytes
-from confir.data.formats.catalogue import recognise
+from confir.data.formats.catalogue import format_named_by, recognise
 from confir.data.formats.run_groups import single_run
 from confir.data.formats.run_sources import DATASET, NAMINGS, NameBy, Reading, RunSource
 from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
-from confir.errors import FormatError
+from confir.errors import FormatError, enumerate_names
 
 
 def read_run(
@@ -44,7 +44,15 @@ def read_run(
 
 def read_source(source: RunSource, name_by: NameBy) -> Run:
     """Return the one run in a file."""
-    return single_run(read_runs(source, name_by), source.path)
+    runs = read_runs(source, name_by)
+    if len(runs) > 1 and source.name is None and format_named_by(source.path).scanned:
+        names = enumerate_names([run.name for run in runs], 5)
+        raise FormatError(
+            f"holds {len(runs)} runs ({names}); expected one here: several are read from files that "
+            "end in .csv, .tsv or .parquet",
+            path=source.path,
+        )
+    return single_run(runs, source.path)
 
 
 def read_runs(source: RunSource, name_by: NameBy) -> list[Run]:

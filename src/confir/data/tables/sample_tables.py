@@ -36,6 +36,19 @@ def from_samples(table: InputTable) -> InputTable:
     return replace(table, header=names, columns=[runs, topics, *measures])
 
 
+def with_repeats(table: InputTable) -> InputTable:
+    """Return a table whose runs are named by their repeat, where it has a column of repeats."""
+    place, run = table.find(["repeat"]), table.find(["run", "run_id", "runid", "system"])
+    if place is None or run is None:
+        return table
+    names, numbers = table.ids(run), table.ids(place)
+    pairs = zip(names.codes.tolist(), numbers.codes.tolist(), strict=True)
+    named = [f"{names.names[one]}@{numbers.names[other]}" for one, other in pairs]
+    kept = [number for number in range(len(table.header)) if number != place]
+    columns = [named if number == run else table.columns[number] for number in kept]
+    return replace(table, header=[table.header[number] for number in kept], columns=columns)
+
+
 def _refuse_epochs(table: InputTable, samples: list[tuple[Any, Any]], topic: str) -> None:
     """Raise where a sample occurs in several epochs."""
     first: dict[tuple[Any, Any], int] = {}

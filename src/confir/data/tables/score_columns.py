@@ -61,9 +61,9 @@ def score_entries(table: InputTable) -> tuple[ScoreEntries, InputTable]:
     Entry ``i`` comes from row ``i`` modulo the rows. Names that the table lacks are taken from that
     of its file.
     """
-    columns = _find_columns(table)
-    places = _score_places(table, columns)
-    topic = _topic_place(table, columns)
+    columns = find_columns(table)
+    places = score_places(table, columns)
+    topic = topic_place(table, columns)
     if topic is None:
         topics = _numbered_topics(table)
     else:
@@ -71,7 +71,7 @@ def score_entries(table: InputTable) -> tuple[ScoreEntries, InputTable]:
     values = table.numbers(places, expected="" if "score" in columns else f"; {EXPECTED}")
     heads = [table.header[place] for place in places]
     runs = _names(table, columns, "run", heads, name_from_path(table.source))
-    measures = _names(table, columns, "measure", heads, _measure_from_path(table.source))
+    measures = _names(table, columns, "measure", heads, measure_from_path(table.source))
     topics = topics.in_order()
     topics = Ids(topics.names, np.tile(topics.codes, len(places)))
     return ScoreEntries(runs, measures, topics, values.reshape(-1)), table
@@ -99,7 +99,7 @@ def is_numeric(cell: str) -> bool:
     return True
 
 
-def _find_columns(table: InputTable) -> dict[str, int]:
+def find_columns(table: InputTable) -> dict[str, int]:
     """Return the places of the columns of run, measure, topic and score, as far as there are."""
     if any(fold(name) in _DOCUMENT_NAMES for name in table.header):
         raise table.header_error(f"this looks like a run or qrels; {EXPECTED}")
@@ -110,7 +110,7 @@ def _find_columns(table: InputTable) -> dict[str, int]:
     return {column: place for column, place in found.items() if place is not None}
 
 
-def _score_places(table: InputTable, columns: Mapping[str, int]) -> list[int]:
+def score_places(table: InputTable, columns: Mapping[str, int]) -> list[int]:
     """Return the places of the columns of scores: that of a long table, or those of a wide one."""
     if "score" in columns:
         return [columns["score"]]
@@ -122,7 +122,7 @@ def _score_places(table: InputTable, columns: Mapping[str, int]) -> list[int]:
     return places
 
 
-def _topic_place(table: InputTable, columns: Mapping[str, int]) -> int | None:
+def topic_place(table: InputTable, columns: Mapping[str, int]) -> int | None:
     """Return the place of the topics, for which row names stand in a table of runs."""
     if "topic" in columns:
         return columns["topic"]
@@ -155,7 +155,7 @@ def _names(
     return Ids([default], np.zeros(rows * len(heads), np.int64))
 
 
-def _measure_from_path(source: str) -> str:
+def measure_from_path(source: str) -> str:
     """Return the measure that a file's name ends in, as in ``c.AP@1000.csv`` or ``c_ap.csv``."""
     stem = name_from_path(source)
     dotted = stem.rpartition(".")[2] if "." in stem else ""

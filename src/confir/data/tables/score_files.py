@@ -22,7 +22,8 @@ from confir.data.formats.catalogue import recognise
 from confir.data.formats.entries import has_columns
 from confir.data.scores import Scores
 from confir.data.tables.columns import Ids, InputTable, is_escaped, is_summary, is_unicode
-from confir.data.tables.sample_tables import from_samples
+from confir.data.tables.parquet_files import import_pyarrow
+from confir.data.tables.sample_tables import from_samples, with_repeats
 from confir.data.tables.score_columns import (
     COLUMN_NAMES,
     EXPECTED,
@@ -38,7 +39,6 @@ from confir.data.tables.table_files import (
     SEPARATORS,
     TableKind,
     format_ending,
-    import_pyarrow,
     read_table,
 )
 from confir.errors import FormatError, InvalidValueError
@@ -149,14 +149,19 @@ def write_scores(scores: Any, path: PathLike, *, layout: Layout = "long") -> Non
 
 
 def _read_source(source: PathLike | Any, run: str | None, measure: str | None) -> Scores:
-    return scores_from_table(read_table(source, _SCORES), run, measure)
+    return scores_from_table(read_score_table(source), run, measure)
+
+
+def read_score_table(source: PathLike | Any) -> InputTable:
+    """Return the columns of a table of scores, whatever they mean."""
+    return read_table(source, _SCORES)
 
 
 def scores_from_table(
     table: InputTable, run: str | None = None, measure: str | None = None
 ) -> Scores:
     """Return the scores in one table; where an entry is there twice, say on which lines."""
-    entries, table = score_entries(from_samples(table))
+    entries, table = score_entries(with_repeats(from_samples(table)))
     if run is not None:
         entries = entries._replace(runs=_renamed("run", entries.runs, run, table.source))
     if measure is not None:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from confir.arguments import as_path, as_reals, invalid
 from confir.data.formats.entries import has_columns, is_from_ranx, type_name
+from confir.data.formats.mteb import is_mteb_object, mteb_object_rows
 from confir.data.scores import Scores
 from confir.data.tables.columns import InputTable
 from confir.data.tables.score_columns import COLUMN_NAMES
@@ -17,7 +18,7 @@ from confir.errors import FormatError, InvalidValueError
 
 _ACCEPTED = (
     "Scores, a path to a table of scores or several, a frame with the columns of one, results of "
-    "ir_measures, pytrec_eval or ranx, or a mapping run → topic → score, run → measure → topic → "
+    "ir_measures, pytrec_eval, ranx or MTEB, or a mapping run → topic → score, run → measure → topic → "
     "score, or run → array, or the columns of a table"
 )
 
@@ -51,6 +52,7 @@ def is_score_source(source: Any) -> bool:
         isinstance(source, Scores | Mapping | Iterator)
         or _is_table(source)
         or _is_evaluated(source)
+        or is_mteb_object(source)
     )
 
 
@@ -59,7 +61,7 @@ def _from_source(source: Any, name: str) -> Scores:
         source = list(source)
     if isinstance(source, Mapping):
         return _from_mapping(source, name)
-    if _is_evaluated(source):
+    if _is_evaluated(source) or is_mteb_object(source):
         source = [source]
     if isinstance(source, list | tuple) and source and _is_listed_result(source[0]):
         rows = _listed_rows(source, name)
@@ -88,7 +90,7 @@ def _is_metric(entry: Any) -> bool:
 
 
 def _is_listed_result(entry: Any) -> bool:
-    return _is_metric(entry) or _is_evaluated(entry)
+    return _is_metric(entry) or _is_evaluated(entry) or is_mteb_object(entry)
 
 
 def _from_mapping(mapping: Mapping[Any, Any], name: str) -> Scores:
@@ -128,8 +130,9 @@ def _rows(mapping: Mapping[Any, Any], name: str) -> Iterator[Row]:
     sizes: set[tuple[int, ...]] = set()
     for run, source in mapping.items():
         held = list(source) if isinstance(source, Iterator) else source
-        if _is_evaluated(held) or (isinstance(held, list | tuple) and any(map(_is_metric, held))):
-            yield from _listed_rows([held] if _is_evaluated(held) else held, name, run)
+        listed = isinstance(held, list | tuple) and any(map(_is_listed_result, held))
+        if listed or _is_evaluated(held) or is_mteb_object(held):
+            yield from _listed_rows(held if listed else [held], name, run)
         elif not isinstance(held, Mapping):
             yield from _numbered_rows(run, held, name, sizes)
         elif _is_by_topic(held):
@@ -161,10 +164,12 @@ def _listed_rows(entries: Sequence[Any], name: str, run: Any = None) -> Iterator
     for number, entry in enumerate(entries, start=1):
         if _is_metric(entry):
             yield run or _UNNAMED_RUN, str(entry.measure), entry.query_id, float(entry.value)
+        elif is_mteb_object(entry):
+            yield from mteb_object_rows(entry, run, name)
         elif not _is_evaluated(entry):
             raise FormatError(
-                f"entry {number} is {type_name(entry)}; expected scores of ir_measures, or runs of "
-                "ranx",
+                f"entry {number} is {type_name(entry)}; expected scores of ir_measures, runs of "
+                "ranx, or results of MTEB",
                 path=name,
             )
         elif not entry.scores:

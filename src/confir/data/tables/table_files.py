@@ -22,7 +22,13 @@ from confir.data.files import PathLike, read_bytes, text_bytes
 from confir.data.formats.entries import as_frame, type_name
 from confir.data.formats.json_files import parse_json
 from confir.data.tables.columns import InputTable, fold, is_unicode, without_escape
-from confir.errors import FormatError, MissingDependencyError, enumerate_numbers, warn_caller
+from confir.data.tables.parquet_files import (
+    import_pyarrow,
+    is_parquet,
+    read_parquet_folder,
+    unreadable_parquet,
+)
+from confir.errors import FormatError, enumerate_numbers, warn_caller
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 FRAME = "frame"
@@ -65,6 +71,10 @@ def read_table(source: PathLike | Any, kind: TableKind) -> InputTable:
     """Return the table in a file, plain or compressed, in standard input ("-") or in a frame."""
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
+        if os.path.isdir(name) and is_parquet(name):
+            table = _arrow_table(read_parquet_folder(name), name, kind)
+            check_header(table)
+            return table
         content = read_bytes(name)
         of_format = kind.read_format(content, name)
         if of_format is not None:
@@ -75,7 +85,7 @@ def read_table(source: PathLike | Any, kind: TableKind) -> InputTable:
             table = _text_table(text_bytes(content, name), name, kind)
     else:
         table = _frame_table(source, kind)
-    _check_header(table)
+    check_header(table)
     return table
 
 
@@ -87,17 +97,7 @@ def format_ending(source: str) -> str:
     return os.path.splitext(name)[1].replace(".ndjson", ".jsonl")
 
 
-def import_pyarrow(purpose: str) -> tuple[Any, Any]:
-    """Return pyarrow and its module for Parquet."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingDependencyError("pyarrow", purpose, "parquet") from None
-    return pa, pq
-
-
-def _check_header(table: InputTable) -> None:
+def check_header(table: InputTable) -> None:
     """Raise where a column has no name, another's name, or one that is not text."""
     counts = Counter(table.header)
     for place, name in enumerate(table.header, start=1):
@@ -146,8 +146,11 @@ def _parquet_table(content: bytes, source: str, kind: TableKind) -> InputTable:
     try:
         found = parquet.read_table(io.BytesIO(content))
     except (arrow.ArrowException, OSError, ValueError) as error:
-        problem = str(error).split("\n", maxsplit=1)[0]
-        raise FormatError(f"cannot be read as Parquet ({problem})", path=source) from None
+        raise unreadable_parquet(source, error) from None
+    return _arrow_table(found, source, kind)
+
+
+def _arrow_table(found: Any, source: str, kind: TableKind) -> InputTable:
     if not found.num_rows or not found.num_columns:
         raise FormatError(f"a table without rows; {kind.expected}", path=source)
     rows = range(1, found.num_rows + 1)

@@ -11,12 +11,14 @@ import numpy as np
 from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, axis, constant, over, result
+from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
 from confir.intervals.interval import check_level
 from confir.intervals.simultaneous import ComparisonFamily
-from confir.measures.evaluation import as_scores
+from confir.measures.evaluation import as_scores_or_summary
+from confir.measures.score_summary import ScoreSummary
 from confir.parallel import run_in_threads
 from confir.resampling.topics import Rng
 from confir.studies.best.run_pairs import RunPairs, over_all_runs, pair_runs
@@ -50,6 +52,8 @@ class BestRuns(Result):
         Topics that all runs have, by which they are compared.
     level
         Confidence level of set and limits.
+    model_topics
+        Further topics that a model judged alone, where people judged ``topics``.
     """
 
     runs: tuple[str, ...] = axis("run")
@@ -62,6 +66,7 @@ class BestRuns(Result):
     p: Floats = over("run", "measure")
     share_first: Floats = over("run", "measure")
     level: float = constant()
+    model_topics: int = 0
 
 
 @overload
@@ -97,7 +102,7 @@ def find_best(
     replicates, rng
         Number of replicates, and seed or generator.
     """
-    scores = as_scores(scores)
+    scores = as_scores_or_summary(scores)
     levels = as_levels(level)
     for one in levels:
         check_level(one)
@@ -106,7 +111,7 @@ def find_best(
 
 
 def best_of_pairs(
-    scores: Scores, pairs: Sequence[RunPairs], levels: Sequence[float]
+    scores: Scores | ScoreSummary, pairs: Sequence[RunPairs], levels: Sequence[float]
 ) -> list[BestRuns]:
     """Return the sets of the best run at each level, from all pairs by each measure."""
     parts = run_in_threads(lambda one: _best(one, levels), pairs)
@@ -131,6 +136,7 @@ def best_of_pairs(
             p=p,
             share_first=share_first,
             level=level,
+            model_topics=count_model_topics(scores),
         )
         for place, level in enumerate(levels)
     ]
@@ -157,15 +163,15 @@ def _best(pairs: RunPairs, levels: Sequence[float]) -> _Best:
     others = pairs.runs - 1
     if not others:
         return _Best(np.ones(pairs.runs), np.full((len(levels), pairs.runs), np.nan))
-    topics = np.array(pairs.topics)
+    units = np.array(pairs.df + 1.0)
     largest = pairs.t.max(axis=1)  # at least 0, a run's difference from itself
     families = [ComparisonFamily.of(others, above, sides=1) for above in pairs.maxima.above]
-    p = np.array([family.p_values(t, topics) for family, t in zip(families, largest, strict=True)])
+    p = np.array([family.p_values(t, units) for family, t in zip(families, largest, strict=True)])
     p = np.where(largest > 0, p, 1.0)
     beaten = (pairs.constant & (pairs.difference > 0)).any(axis=1)
     p = np.where(beaten, np.minimum(p, pairs.constant_p(others)), p)
     critical = [
-        [max(0.0, float(family.critical_value(topics - 1, level))) for family in families]
+        [max(0.0, float(family.critical_value(units - 1, level))) for family in families]
         for level in levels
     ]
     upper = [

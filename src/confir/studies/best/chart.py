@@ -57,5 +57,5 @@ def best_chart(best: BestRuns) -> Any:
     )
     return styled(
         panels,
-        f"{percent(best.level)} confidence set of the best run over {topics_text(best.topics)}: blue",
+        f"{percent(best.level)} confidence set of the best run over {topics_text(best.topics, best.model_topics)}: blue",
     )

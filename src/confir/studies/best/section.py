@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from confir.errors import counted
 from confir.report.contents import Contents, MeasureContents
 from confir.report.numbers import percent
+from confir.report.page_data import level_key
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
@@ -42,6 +43,17 @@ def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[F
         yield Figure("best", best_chart(contents["best"].at[level]), level, by_run=True)
 
 
+def _page_data(contents: MeasureContents) -> dict[str, Any]:
+    """Return which runs are in the set, by level: a digit per run."""
+    best: Best = contents["best"]
+    return {
+        "at": {
+            level_key(level): "".join(map(str, found.in_set[:, 0].astype(int)))
+            for level, found in best.at.items()
+        }
+    }
+
+
 def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
     best: Best = contents["best"]
     yield "best", best_table(best.at[best.level])
@@ -74,7 +86,10 @@ SECTION: Section[MeasureContents] = Section(
     anchor="best",
     title="Best run",
     heading="Which run is best?",
+    meaning="Runs outside of the set are significantly worse than some other run; any run in "
+    "the set may be the best one.",
     figures=_figures,
+    page_data=_page_data,
     tables=_tables,
     answer=_answer,
     methods=_methods,

@@ -56,7 +56,7 @@ def best_sentence(best: BestRuns, measure: int = 0) -> str:
     said = f"{percent(best.level)} confidence set of the best run by {best.measures[measure]}: "
     if len(members) == runs > 1:
         return f"{said}all {counted(runs, 'run')}; none can be excluded"
-    return f"{said}{len(members)} of {counted(runs, 'run')}: {list_runs(members)}"
+    return f"{said}{len(members):,} of {counted(runs, 'run')}: {list_runs(members)}"
 
 
 def best_words_table(best: BestRuns) -> Table:
@@ -69,7 +69,7 @@ def _note(best: BestRuns, seed: int | None) -> str:
     sets = "\n".join(best_sentence(best, m) for m in range(len(best.measures)))
     note = (
         f"{sets}\nin set: no other run is significantly better, adjusted for all other runs "
-        f"(Hsu 1984, one-sided; {topics_text(best.topics)}); above: how far the run may at most be "
+        f"(Hsu 1984, one-sided; {topics_text(best.topics, best.model_topics)}); above: how far the run may at most be "
         "above the best of the others; p: that no run is better; first: share of bootstrap samples "
         "of the topics in which it ranks first"
     )

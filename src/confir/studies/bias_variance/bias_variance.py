@@ -16,6 +16,7 @@ import numpy as np
 from confir.arguments import as_choice, as_generator, as_level, as_texts
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL, REPLICATES
@@ -186,6 +187,7 @@ def decompose_error(
         Confidence level, method, replicates and seed of the intervals over topics.
     """
     scores = as_scores(scores)
+    refuse_design(scores.design, "the study of bias and variance")
     precision = None if precision is None else make_scores(precision, "precision")
     _check_request(scores, variable, baseline, precision)
     level = as_level(level)

@@ -114,7 +114,7 @@ def _labels(records: Sequence[Record]) -> dict[int, str]:
         for n, record in enumerate(records)
         if record.get("parameter") is not None
     }
-    return swept | named
+    return named | swept
 
 
 def _places(
@@ -135,7 +135,7 @@ def _places(
             "label_y": _unit(place.y, up, 1),
             "align": place.align,
         }
-        for n, place in place_labels(points, labels, _PANEL, texts).items()
+        for n, place in place_labels(points, labels, _PANEL, texts, first_always=True).items()
     }
 
 
@@ -150,12 +150,12 @@ def _unit(pixel: float, extent: Sequence[float], axis: int) -> float:
 
 
 def _worth_naming(records: Sequence[Record]) -> list[str]:
-    """Return the runs to label, most important first: the extremes, then all if they are few."""
+    """Return the runs to label, most important first: the best, other extremes, all if they are few."""
     records = [record for record in records if record.get("parameter") is None]
     known = [record for record in records if not math.isnan(record["total"])]
     if not known:
         return []
-    extremes = [min(known, key=lambda r: r[part])["run"] for part in ("total", "bias_squared")]
+    extremes = [min(known, key=lambda r: r[part])["run"] for part in ("bias_squared", "total")]
     extremes += [pick(known, key=lambda r: r["variance"])["run"] for pick in (min, max)]
     extremes.append(max(known, key=lambda r: r["total"])["run"])
     others = [record["run"] for record in known] if len(records) <= _NAMES_SHOWN else []

@@ -31,7 +31,9 @@ SECTION: Section[MeasureContents] = Section(
     anchor="bias-variance",
     title="Stability",
     heading="Effectiveness and stability",
-    figures=own_chart("bias_variance", "bias-variance", zoomable=True),
+    meaning="A run to the left is effective on average; a run further down is equally good on "
+    "most topics.",
+    figures=own_chart("bias_variance", "bias-variance", by_run=True, zoomable=True),
     tables=own_table("bias_variance", "bias-variance"),
     methods=_methods,
 )

@@ -33,7 +33,7 @@ def bias_variance_table(result: BiasVariance, note: str | None = None) -> Table:
             rows.append(
                 (
                     *(Cell(record[name]) for name in names),
-                    *(Cell(str(record[name])) for name in heading),
+                    *(Cell(f"{record[name]:,}") for name in heading),
                     Cell(number_text(record["mean"])),
                     *(_part_cell(part, record, bool(best[part][place])) for part in _PARTS),
                     *(Cell(_plain_text(record[field])) for field in fields),

@@ -13,6 +13,7 @@ from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment, ReadingRules, as_experiment
 from confir.data.formats.objects import as_qrels
 from confir.data.qrels import Qrels
+from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import DRAWS
@@ -119,6 +120,7 @@ def compare_with_chance(
         qrels = experiment.qrels
     qrels = as_qrels(qrels)
     scores = None if scores is None else as_scores(scores)
+    refuse_design(None if scores is None else scores.design, "the comparison with chance")
     wanted = _measures(DEFAULT_MEASURES if measures is None else measures, rel)
     if scores is not None:
         if measures is not None:

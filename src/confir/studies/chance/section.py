@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from confir.data.sampling.judged_scores import SampledScores
 from confir.errors import InvalidValueError
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
@@ -12,6 +13,8 @@ from confir.studies.chance.random_baseline import compare_with_chance
 
 
 def _gather(scope: Scope) -> Chance:
+    if isinstance(scope.scores, SampledScores):
+        scope.require_lists()
     if scope.qrels is None or scope.documents is None:
         raise InvalidValueError(
             "the random baseline needs qrels, for the number of relevant documents"
@@ -43,6 +46,7 @@ SECTION: Section[MeasureContents] = Section(
     anchor="chance",
     title="Chance",
     heading="Random baseline",
+    meaning="A score is worth something only as far as it is above that of a random ranking.",
     figures=own_chart("chance", "chance", by_run=True),
     tables=own_table("chance", "chance"),
     methods=_methods,

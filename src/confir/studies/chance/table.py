@@ -33,7 +33,7 @@ def chance_topic_table(chance: Chance, note: str = "") -> Table:
     rows = tuple(
         (
             *(Cell(record[name]) for name in names),
-            Cell(str(record["relevant"])),
+            Cell(f"{record['relevant']:,}"),
             *(Cell(_text(name, record)) for name in numbers[1:]),
         )
         for record in chance.to_records(per_topic=True)

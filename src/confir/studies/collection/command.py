@@ -249,7 +249,7 @@ def _differences(
     )
     tested = int((result.verdict != IDENTICAL).any(axis=(0, 2)).sum())
     note = (
-        f"difference of means over {len(sample.topics)} topics from {baseline} with "
+        f"difference of means over {len(sample.topics):,} topics from {baseline} with "
         f"{100 * level:g} % interval over collections, runs "
         f"{'both ways' if pairing == 'both' else pairing}; p normal, by Student's t where topics "
         f"vary too, adjusted by Holm's correction for {counted(tested, 'run')}; "

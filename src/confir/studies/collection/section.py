@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from confir.data.sampling.design import refuse_design
 from confir.errors import InvalidValueError
 from confir.measures.bounds import bounded_measures
 from confir.order import best_first
@@ -58,6 +59,7 @@ class CollectionContents:
 
 def _gather(scope: Scope) -> CollectionContents:
     lists, scores, settings = scope.require_lists(), scope.scores, scope.settings
+    refuse_design(scores.design, "the bootstrap over documents")
     bounded = [scores.measures[m] for m in np.flatnonzero(bounded_measures(scores))]
     if not bounded:
         raise InvalidValueError("intervals over collections need a measure in [0, 1]")
@@ -67,7 +69,9 @@ def _gather(scope: Scope) -> CollectionContents:
         replicates=COLLECTION_REPLICATES,
         rng=settings.seed,
         depth=settings.rules.depth,
-        missing="drop" if np.isnan(scores.values).any() else settings.rules.missing,
+        missing="drop"
+        if (scores.topic_counts() < len(scores.topics)).any()
+        else settings.rules.missing,
     )
     means = summarise_means(
         sample, level=settings.level, summaries=("mean",), methods=("bootstrap",)
@@ -142,6 +146,8 @@ SECTION: Section[Contents] = Section(
     anchor="collection",
     title="Collection",
     heading="Another collection",
+    meaning="Intervals over topics take the documents for granted; here is how much the means "
+    "would change with other documents like these.",
     figures=_figures,
     tables=_tables,
     answer=_answer,

@@ -78,8 +78,8 @@ def collection_topic_table(topics: CollectionTopics, note: str = "") -> Table:
             *([Cell(record["measure"])] if several else []),
             Cell(record["topic"]),
             Cell(interval_text(record["score"], record["low"], record["high"])),
-            Cell(str(record["relevant"])),
-            Cell(str(record["relevant_retrieved"])),
+            Cell(f"{record['relevant']:,}"),
+            Cell(f"{record['relevant_retrieved']:,}"),
             Cell("yes" if record["corrected"] else ""),
         )
         for record in topics.to_records()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import Any
 
 from confir.data.result import Record
+from confir.data.sampling.judged_scores import count_model_topics
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.report.charts import (
     COLOURS,
@@ -23,7 +22,7 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import percent, topics_text
+from confir.report.numbers import topics_text
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.run_groups import RunGroups
 from confir.studies.comparison.table import interval_name, unjoined_sentence
@@ -38,9 +37,6 @@ _GROUP = 16
 _MOST_LABELLED_TOPICS = 120
 
 _VERDICT_COLOURS = [COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3], INK]
-
-# Signs in a line below the title, which is as wide as a panel with its names.
-_SUBTITLE = 95
 
 
 def comparison_chart(comparison: Comparison) -> Any:
@@ -86,7 +82,7 @@ def difference_chart(comparison: Comparison) -> Any:
         .resolve_scale(x="independent")
     )
     against = comparison.baseline or "each other"
-    return styled(panels, _title(alt, f"Differences from {against}", comparison))
+    return styled(panels, _title(f"Differences from {against}", comparison))
 
 
 def matrix_chart(comparison: Comparison, most: int | None = None) -> Any:
@@ -108,9 +104,7 @@ def matrix_chart(comparison: Comparison, most: int | None = None) -> Any:
         cells = _matrix_records(_among(comparison, order), grouped.measure)
         panels.append(_matrix(alt, cells, order).properties(title=[grouped.measure]))
     drawing = alt.concat(*panels, columns=2).resolve_scale(color="independent")
-    return styled(
-        drawing, _title(alt, "All pairs, a dot where a difference is significant", comparison)
-    )
+    return styled(drawing, _title("All pairs, a dot where a difference is significant", comparison))
 
 
 def _matrix(alt: Any, cells: list[Record], order: tuple[str, ...]) -> Any:
@@ -334,24 +328,6 @@ def _verdict_colour(alt: Any) -> Any:
     )
 
 
-def _title(alt: Any, text: str, comparison: Comparison) -> Any:
-    topics = topics_text(comparison.topics)
-    subtitle = textwrap.wrap(_overlap_note(comparison.level), _SUBTITLE)
-    return alt.TitleParams(f"{text}, over {topics}", subtitle=subtitle)
-
-
-def _overlap_note(level: float) -> str:
-    """Return what the overlap of two runs' intervals says ([Soboroff2014] §2), and what not.
-
-    Arms of z standard errors touch where independent means differ by 2z of them, and overlap by
-    half an arm where they differ by 1.5z; the difference has a standard error of √2 of them.
-    """
-    normal = NormalDist()
-    z = normal.inv_cdf((1.0 + level) / 2.0)
-    touching, half = (2.0 * normal.cdf(-arms * z / math.sqrt(2.0)) for arms in (2.0, 1.5))
-    return (
-        f"By eye: overlap of two runs' own {percent(level)} intervals says something only for runs "
-        f"on different topics (for equal standard errors, touching: p about {touching:.1g}; "
-        f"overlap by half an arm: p about {half:.1g}). These runs share topics: the interval of "
-        "their difference decides."
-    )
+def _title(text: str, comparison: Comparison) -> str:
+    topics = topics_text(comparison.topics, count_model_topics(comparison.scores))
+    return f"{text}, over {topics}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import warnings
 from collections.abc import Sequence
@@ -14,24 +13,29 @@ import typer
 from confir.cli import options
 from confir.cli.explicit_options import is_given, refuse_options
 from confir.cli.groups import Without
-from confir.cli.input import Inputs
+from confir.cli.input import Inputs, JudgedInputs
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
+from confir.studies.history.command import GATE_PANEL, GateRecords
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.scores import Scores
+    from confir.measures.score_summary import ScoreSummary
     from confir.studies.best.best_runs import BestRuns
     from confir.studies.comparison.comparison import Comparison
     from confir.studies.comparison.gate import Gate, Requirement
     from confir.studies.comparison.paired_tests import PairedTest
+    from confir.studies.comparison.table import TitledTable
+    from confir.studies.unjudged.differences import UnjudgedDifferences
 
 _STATISTICS = "Statistics"
-_GATE = "Gate"
+# What unjudged documents add to the records of a comparison.
+_BOUNDS = ("lowest", "highest")
 
 
 def compare_command(
     *,
-    inputs: Annotated[Inputs, Without("bounded")],
+    inputs: Annotated[JudgedInputs, Without("bounded")],
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -64,8 +68,9 @@ def compare_command(
         typer.Option(
             metavar="MEASURE",
             help="Exit with 1 where a run is significantly worse than the baseline, by more than "
-            "MARGIN (repeatable).",
-            rich_help_panel=_GATE,
+            "MARGIN; several as AP,nDCG@10 (repeatable).",
+            callback=options.split_measures,
+            rich_help_panel=GATE_PANEL,
         ),
     ] = None,
     require: Annotated[
@@ -74,16 +79,26 @@ def compare_command(
             metavar="non-inferior|superior",
             help="A stricter gate: exit with 1 unless the difference is significantly above -MARGIN, or "
             "above 0.",
-            rich_help_panel=_GATE,
+            rich_help_panel=GATE_PANEL,
         ),
     ] = None,
     margin: Annotated[
         float | None,
         typer.Option(
             help="Margin: smaller differences do not matter; also tests for equivalence.",
-            rich_help_panel=_GATE,
+            rich_help_panel=GATE_PANEL,
         ),
     ] = None,
+    unjudged: Annotated[
+        str | None,
+        options.choice(
+            "bounds",
+            help="With --baseline, also print the lowest and highest difference that judging unjudged "
+            "documents could give.",
+            panel="Judgements",
+        ),
+    ] = None,
+    records: GateRecords,
     method: options.MethodOption = None,
     test: Annotated[
         list[str] | None,
@@ -116,11 +131,13 @@ def compare_command(
     from confir.intervals.interval import check_level
     from confir.studies.comparison.comparison import compare_runs
     from confir.studies.comparison.families import choose_family
+    from confir.studies.comparison.gate import GateRule
     from confir.studies.comparison.mean_differences import find_difference_method
     from confir.studies.comparison.paired_tests import DEFAULT_TEST
     from confir.studies.comparison.pairs import check_differences
 
     out.prepare()
+    by_people = inputs.check_human()
     gates = list(fail_if_worse or [])
     tests = test or [DEFAULT_TEST]
     if best or family == BEST:
@@ -128,25 +145,30 @@ def compare_command(
         _show_best(inputs, statistics, out)
         return
     _check_gate(gates, require, baseline, margin)
+    records.check(gates)
     _check_view(inputs.context, tests, per_topic=per_topic, groups=groups, effects=effects)
+    _check_unjudged(inputs, unjudged, baseline)
     check_level(statistics.level)
-    interval_method = find_difference_method(method or DEFAULT_METHOD)
-    chosen = _check_tests(inputs.context, tests, correction, margin, baseline)
+    interval_method = find_difference_method(method or DEFAULT_METHOD, judged=by_people)
+    chosen = _check_tests(inputs, tests, correction, margin, baseline)
     choose_family(family, correction, baseline, chosen, interval_method)
     measures = _with_gates(inputs, gates)
     if inputs.runs and baseline is None:
         check_differences(inputs.run_count, len(measures), len(tests))
-    scores = inputs.load_scores(
+    load = inputs.load_scores if per_topic else inputs.load_scores_or_summary
+    scores = load(
         measures,
         baseline=baseline,
         quiet=out.quiet,
         example="confir compare qrels.txt bm25.run dense.run --baseline bm25",
     )
+    if interval_method.resamples:
+        statistics = inputs.statistics_of(scores, statistics)
     comparison = compare_runs(
         scores,
         baseline=inputs.find_baseline(baseline, scores.runs),
         family=family,
-        test=tests,
+        test=test or None,
         correction=correction,
         margin=margin or None,
         level=statistics.level,
@@ -154,12 +176,14 @@ def compare_command(
         replicates=statistics.replicates,
         rng=statistics.seed,
     )
-    judged = _judge(comparison, _find_measures(scores, gates, inputs), margin, require)
+    rule = GateRule(cast("Requirement", require or "not-worse"), margin or 0.0)
+    judged = records.judge(comparison, _find_measures(scores, gates, inputs), rule, statistics.seed)
     if per_topic or groups or effects:
         out.deliver(_view(comparison, per_topic=per_topic, groups=groups))
         with_gates = False
     else:
-        with_gates = _show(comparison, judged, statistics.seed, out)
+        bounds = _bound(inputs, comparison) if unjudged is not None else None
+        with_gates = _show(comparison, judged, statistics.seed, out, bounds)
     for gate in judged:
         if not with_gates:
             print_message(f"confir: {gate.sentence()}")
@@ -170,7 +194,8 @@ def compare_command(
 def _check_best(context: typer.Context, *, best: bool) -> None:
     """Raise where options do not go with the confidence set of the best run."""
     shown = ("per_topic", "groups", "effects", *(["family"] if best else []))
-    tested = ("method", "test", "correction", "margin", "fail_if_worse", "require")
+    gate = ("fail_if_worse", "require", "history", "looks", "commit", "junit")
+    tested = ("method", "test", "correction", "margin", *gate)
     others = ("baseline", *shown, *tested)
     refuse_options(context, others, "cannot be combined with the confidence set of the best run")
 
@@ -178,16 +203,18 @@ def _check_best(context: typer.Context, *, best: bool) -> None:
 def _show_best(inputs: Inputs, statistics: options.Statistics, out: options.Output) -> None:
     """Write or print which runs may be the best."""
     from confir.cli.terminal import Answer
+    from confir.report.tables import with_design_note
     from confir.studies.best.best_runs import find_best
     from confir.studies.best.table import best_table
 
-    scores = inputs.load_scores(
+    scores = inputs.load_scores_or_summary(
         quiet=out.quiet, example="confir compare qrels.txt bm25.run dense.run --best"
     )
     found = find_best(
         scores, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
     )
-    out.deliver(Answer(found.to_records(), best_table(found, statistics.seed), found))
+    table = with_design_note(best_table(found, statistics.seed), scores.design)
+    out.deliver(Answer(found.to_records(), table, found))
 
 
 def _check_gate(
@@ -223,8 +250,29 @@ def _check_view(
             refuse_options(context, names, f"is for intervals and verdicts, {shown}")
 
 
+def _check_unjudged(inputs: JudgedInputs, unjudged: str | None, baseline: str | None) -> None:
+    """Raise where bounds over unjudged documents cannot stand beside the differences."""
+    if unjudged is None:
+        return
+    if baseline is None:
+        raise InvalidValueError("--unjudged bounds differences from a run: expected --baseline")
+    names = ("scores", "human", "per_topic", "groups", "effects")
+    refuse_options(inputs.context, names, "cannot be combined with --unjudged")
+
+
+def _bound(inputs: JudgedInputs, comparison: Comparison) -> UnjudgedDifferences:
+    """Return how far the differences could move if unjudged documents were judged."""
+    from confir.studies.unjudged.differences import bound_differences
+
+    baseline = str(comparison.baseline)
+    experiment = inputs.experiment(comparison.measures, baseline=baseline, example="")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TopicWarning)  # the comparison has its own
+        return bound_differences(experiment, baseline=baseline)
+
+
 def _check_tests(
-    context: typer.Context,
+    inputs: JudgedInputs,
     tests: Sequence[str],
     correction: str | None,
     margin: float | None,
@@ -235,10 +283,11 @@ def _check_tests(
     from confir.studies.comparison.paired_tests import find_test
 
     chosen = [find_test(name) for name in tests]
-    check_options(chosen, correction, margin or None, baseline)
+    check_options(chosen, correction, margin or None, baseline, judged=inputs.human is not None)
     if not margin and all(test.corrected for test in chosen):
         names = " and ".join(test.name for test in chosen)
-        refuse_options(context, ["correction"], f"is for other tests; {names} corrects by itself")
+        reason = f"is for other tests; {names} corrects by itself"
+        refuse_options(inputs.context, ["correction"], reason)
     return chosen
 
 
@@ -251,7 +300,9 @@ def _with_gates(inputs: Inputs, gates: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*(inputs.measure or DEFAULT_MEASURES), *gates]))
 
 
-def _find_measures(scores: Scores, gates: Sequence[str], inputs: Inputs) -> list[str]:
+def _find_measures(
+    scores: Scores | ScoreSummary, gates: Sequence[str], inputs: Inputs
+) -> list[str]:
     """Return the measures of the gates by their names in the scores, each once."""
     from confir.cli.input import select_measures
     from confir.measures.evaluation import parse_measures
@@ -259,49 +310,68 @@ def _find_measures(scores: Scores, gates: Sequence[str], inputs: Inputs) -> list
     if not gates:
         return []
     if inputs.scores:
-        return list(select_measures(scores, gates).measures)
+        return list(select_measures(scores, gates).measures)  # type: ignore[type-var]
     return [str(measure) for measure in parse_measures(gates, inputs.rel)]
 
 
-def _judge(
-    comparison: Comparison, measures: Sequence[str], margin: float | None, require: str | None
-) -> list[Gate]:
-    from confir.studies.comparison.gate import judge_gate
-
-    requirement = cast("Requirement", require or "not-worse")
-    return [
-        judge_gate(comparison, name, margin=margin or 0.0, require=requirement) for name in measures
-    ]
-
-
-def _show(comparison: Comparison, gates: Sequence[Gate], seed: int, out: options.Output) -> bool:
+def _show(
+    comparison: Comparison,
+    gates: Sequence[Gate],
+    seed: int,
+    out: options.Output,
+    bounds: UnjudgedDifferences | None = None,
+) -> bool:
     """Write or print the comparison; return whether that named the gates."""
     from confir.cli.streams import print_text
-    from confir.cli.terminal import Answer
+    from confir.cli.terminal import Answer, terminal_width
     from confir.data.files import write_whole
     from confir.studies.comparison.table import (
-        comparison_sections,
         comparison_table,
         sections_to_markdown,
         sections_to_text,
     )
 
     if out.output is not None and Path(out.output).suffix.lower() == ".md":
-        sections = comparison_sections(comparison, gates, seed, _find_best(comparison, seed))
+        sections = _sections(comparison, gates, seed, out, bounds)
         write_whole(out.output, sections_to_markdown(sections).encode())
         return False
     if out.output is None and out.kind in ("table", "md"):
-        sections = comparison_sections(comparison, gates, seed, _find_best(comparison, seed))
+        sections = _sections(comparison, gates, seed, out, bounds)
         terminal = sys.stdout.isatty() and out.kind == "table"
-        width = shutil.get_terminal_size().columns if terminal else None
+        width = terminal_width() if terminal else None
         if out.kind == "md":
             print_text(sections_to_markdown(sections))
         else:
             sys.stdout.write(sections_to_text(sections, colour=terminal, width=width))
         return True
     table = comparison_table(comparison, seed)
-    out.deliver(Answer(comparison.to_records(), table, comparison))
+    records = comparison.to_records()
+    if bounds is not None:
+        moved = {(one["run"], one["measure"]): one for one in bounds.to_records()}
+        records = [
+            {**record, **{name: moved[record["run"], record["measure"]][name] for name in _BOUNDS}}
+            for record in records
+        ]
+    out.deliver(Answer(records, table, comparison))
     return False
+
+
+def _sections(
+    comparison: Comparison,
+    gates: Sequence[Gate],
+    seed: int,
+    out: options.Output,
+    bounds: UnjudgedDifferences | None,
+) -> list[TitledTable]:
+    """Return the tables of a comparison, with the decimals that were asked for."""
+    from confir.report.tables import rounded
+    from confir.studies.comparison.table import TitledTable, comparison_sections
+    from confir.studies.unjudged.table import unjudged_difference_table
+
+    sections = comparison_sections(comparison, gates, seed, _find_best(comparison, seed))
+    if bounds is not None:
+        sections.append(TitledTable("Unjudged documents", unjudged_difference_table(bounds)))
+    return [part._replace(table=rounded(part.table, out.decimals)) for part in sections]
 
 
 def _find_best(comparison: Comparison, seed: int) -> BestRuns | None:

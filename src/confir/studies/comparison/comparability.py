@@ -15,26 +15,46 @@ from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
     TopicWarning,
+    UnsupportedMethodError,
     counted,
     enumerate_names,
 )
+from confir.intervals.catalogue import methods_over, misfit
+from confir.intervals.method import Method
+from confir.measures.score_summary import ScoreSummary
+from confir.resampling.clusters import Clusters
 from confir.studies.comparison.corrections import find_correction
 from confir.studies.comparison.mean_differences import MeanDifferences
-from confir.studies.comparison.paired_tests import PairedTest
-from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs, complete_topics
+from confir.studies.comparison.paired_tests import DEFAULT_TEST, TESTS, PairedTest
+from confir.studies.comparison.pairs import LEAST_TOPICS, complete_topics
 from confir.studies.comparison.randomisation import MOST_EXACT_TOPICS
+from confir.studies.comparison.summarised_pairs import AnyPairs
+
+# With fewer clusters, tests flip whole clusters instead of relying on t.
+FEW_CLUSTERS = 10
+CLUSTER_TEST = "randomisation"
 
 
 def check_options(
-    tests: Sequence[PairedTest], correction: str | None, margin: float | None, baseline: str | None
+    tests: Sequence[PairedTest],
+    correction: str | None,
+    margin: float | None,
+    baseline: str | None,
+    *,
+    judged: bool = False,
 ) -> None:
-    """Raise where options do not fit together."""
+    """Raise where options do not fit together, or with judgements by people and by a model."""
     if correction is not None:
         find_correction(correction)
     names = [test.name for test in tests]
     if not names or len(set(names)) < len(names):
         raise InvalidValueError(f"tests are {names}; expected one or more, each once")
     for test in tests:
+        if judged and not test.studentised:
+            raise InvalidValueError(
+                f"the {test.title} looks at one sample of topics, of which people judged a part; "
+                "expected the test t"
+            )
         if test.corrected and baseline is not None:
             raise InvalidValueError(
                 f"{test.name} compares all pairs of runs: leave the baseline out, or take "
@@ -44,7 +64,60 @@ def check_options(
         as_real("margin", margin, above=0.0)
 
 
-def check_topics(pairs: Pairs, means: MeanDifferences, scores: Scores) -> None:
+def default_test(scores: Scores | ScoreSummary) -> str:
+    """Return the test that suits the topics: by few clusters, flips of whole clusters."""
+    if scores.design is None or Clusters.of(scores.design).count >= FEW_CLUSTERS:
+        return DEFAULT_TEST
+    return CLUSTER_TEST
+
+
+def check_design(
+    tests: Sequence[PairedTest], method: Method, scores: Scores | ScoreSummary
+) -> None:
+    """Raise where a test or a method needs independent topics, and the design has others."""
+    if scores.design is None:
+        return
+    refused = next((test for test in tests if test.one_sample), None)
+    if refused is not None:
+        fitting = [test.name for test in TESTS.values() if not test.one_sample]
+        raise UnsupportedMethodError(
+            f"the {refused.title} is for one simple random sample of topics, which these are not; "
+            f"tests that fit: {enumerate_names(fitting)}"
+        )
+    if method.one_sample:
+        reason = "it is for one simple random sample of topics, which these are not"
+        others = methods_over("topics").values()
+        raise misfit(method, reason, [o for o in others if not (o.bounded or o.one_sample)])
+
+
+def warn_of_few_clusters(pairs: AnyPairs, tests: Sequence[PairedTest], level: float) -> None:
+    """Warn where a design has few clusters: t is then no reliable test, and flips reach no small p."""
+    clusters = None if pairs.clusters is None else pairs.clusters.count
+    if clusters is None or clusters >= FEW_CLUSTERS:
+        return
+    text = f"the design has {clusters} clusters"
+    least = 2.0 ** (1 - clusters)
+    if any(test.name == CLUSTER_TEST for test in tests):
+        text += f": the {CLUSTER_TEST} test flips the signs of whole clusters"
+        if least > 1.0 - level:
+            text += f", whose p-values are {least:g} or more: no difference can be significant"
+    else:
+        text += f", too few for t tests; expected the test {CLUSTER_TEST}, or more clusters"
+    warnings.warn(text, InputWarning, stacklevel=3)
+
+
+def check_tests_of_summary(tests: Sequence[PairedTest]) -> None:
+    """Raise where a test needs the difference on every topic, which a summary lacks."""
+    for test in tests:
+        if not test.summarised:
+            fitting = " and ".join(one.name for one in TESTS.values() if one.summarised)
+            raise UnsupportedMethodError(
+                f"the {test.title} needs the difference on every topic, which a summary lacks; tests "
+                f"that fit: {fitting}"
+            )
+
+
+def check_topics(pairs: AnyPairs, means: MeanDifferences, scores: Scores | ScoreSummary) -> None:
     """Raise where no pair can be compared; warn where some are compared on fewer topics."""
     if (means.topics < LEAST_TOPICS).all():
         raise TopicMismatchError(
@@ -61,7 +134,7 @@ def check_topics(pairs: Pairs, means: MeanDifferences, scores: Scores) -> None:
         )
 
 
-def warn_of_samples(pairs: Pairs, means: MeanDifferences, scores: Scores) -> None:
+def warn_of_samples(pairs: AnyPairs, means: MeanDifferences, scores: Scores | ScoreSummary) -> None:
     """Warn of pairs with the same difference on every topic, which have no interval."""
     constant = np.isnan(means.se) & (means.topics >= LEAST_TOPICS)
     for places, reason in (
@@ -114,5 +187,5 @@ def warn_of_incomplete_topics(scores: Scores) -> None:
         )
 
 
-def _names(pairs: Pairs, scores: Scores, pair: int) -> tuple[str, str]:
+def _names(pairs: AnyPairs, scores: Scores | ScoreSummary, pair: int) -> tuple[str, str]:
     return scores.runs[pairs.first[pair]], scores.runs[pairs.second[pair]]

@@ -11,18 +11,26 @@ import numpy as np
 from confir.arguments import as_generator, as_level, as_texts
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Record, Result, Variable, axis, constant, over, records_of, result
-from confir.data.scores import Scores
+from confir.data.sampling.design import Design
+from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.scores import Scores, designed_mean
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, NO_FAMILY, REPLICATES
+from confir.defaults import LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.intervals.catalogue import DEFAULT_METHOD
 from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily
-from confir.measures.evaluation import as_scores
+from confir.measures.evaluation import as_scores, as_scores_or_summary
+from confir.measures.score_summary import ScoreSummary
+from confir.resampling.summarised_topics import default_replicates
 from confir.resampling.topics import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparability import (
+    check_design,
     check_options,
+    check_tests_of_summary,
     check_topics,
+    default_test,
+    warn_of_few_clusters,
     warn_of_incomplete_topics,
     warn_of_replicates,
     warn_of_samples,
@@ -46,13 +54,15 @@ from confir.studies.comparison.mean_differences import (
     find_difference_method,
     limits_at,
     mean_differences,
+    model_weights,
 )
 from confir.studies.comparison.pair_result import PairResult
-from confir.studies.comparison.paired_tests import DEFAULT_TEST, count_wins, find_test
+from confir.studies.comparison.paired_tests import count_wins, find_test
 from confir.studies.comparison.pairs import check_differences, pair_runs
 from confir.studies.comparison.reasons import Evidence, explain
 from confir.studies.comparison.run_groups import RunGroups, group_runs
 from confir.studies.comparison.significance import Estimates
+from confir.studies.comparison.summarised_pairs import AnyPairs, pair_summarised_runs
 from confir.studies.comparison.topic_differences import TopicDifferences
 from confir.studies.comparison.verdicts import Words
 
@@ -79,9 +89,10 @@ class Comparison(PairResult):
         The run that all others are compared with; None where all pairs are compared.
     first, second
         Numbers of the two runs of each pair: baseline and run.
-    difference, se, low, high
-        Mean difference over the topics that both runs have, its standard error, and the pair's own
-        interval.
+    difference, se, df, low, high
+        Mean difference over the topics that both runs have, its standard error with its degrees of
+        freedom, and the pair's own interval. By a model's judgements and a few of people: the
+        difference by people, estimated from both.
     family, families
         all-pairs, baseline or none, and the family of each measure, whose intervals and p-values
         hold all at once; None for single tests.
@@ -91,6 +102,8 @@ class Comparison(PairResult):
         Topics that both have, and those that the run wins, ties and loses against the baseline.
     identical
         Whether both runs have the same score on all of them.
+    units
+        One more than the degrees of freedom of the standard error: topics, or clusters.
     tests, p, p_adjusted, correction, tested
         Paired tests, their p-values, those adjusted for the pairs tested by a measure, the
         correction of single tests, and the number of those pairs by measure.
@@ -102,18 +115,22 @@ class Comparison(PairResult):
         Margin of equivalence, and p-values of two one-sided tests, also adjusted; or None.
     level, method, replicates
         Of the intervals; replicates also of the tests.
+    weight
+        Of the model, where people judged some topics beside it; else None.
     """
 
-    scores: Scores
+    scores: Scores | ScoreSummary
     baseline: str | None
     first: Integers = over("pair")
     second: Integers = over("pair")
     difference: Floats = over("pair", "measure")
     se: Floats = over("pair", "measure")
+    df: Floats = over("pair", "measure")
     low: Floats = over("pair", "measure")
     high: Floats = over("pair", "measure")
     topics: Integers = over("pair", "measure")
     identical: Booleans = over("pair", "measure")
+    units: Floats = over("pair", "measure")
     wins: Integers = over("pair", "measure")
     ties: Integers = over("pair", "measure")
     losses: Integers = over("pair", "measure")
@@ -134,6 +151,7 @@ class Comparison(PairResult):
     level: float = constant()
     method: str = constant()
     replicates: int
+    weight: Floats | None = over("pair", "measure", default=None)
 
     row_order = ("measure", "pair", "test")
     record_columns = (
@@ -161,6 +179,8 @@ class Comparison(PairResult):
         "margin",
         "p_equivalence",
         "p_equivalence_adjusted",
+        "model_topics",
+        "weight",
     )
 
     def __repr__(self) -> str:
@@ -174,6 +194,8 @@ class Comparison(PairResult):
         yield Variable("reason", ("test", "pair", "measure"), self.reasons)
         if self.margin is not None:
             yield Variable("margin", (), self.margin)
+        if isinstance(self.scores, JudgedScores):
+            yield Variable("model_topics", (), self.scores.model_topics)
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -187,7 +209,14 @@ class Comparison(PairResult):
 
     @property
     def effect_size(self) -> Floats:
-        """Mean difference over the standard deviation of the differences: d_z."""
+        """Mean difference over the standard deviation of the differences (people's): d_z."""
+        if isinstance(self.scores, Scores) and self.scores.design is not None:
+            return _designed_effect_size(self, self.scores, self.scores.design)
+        if isinstance(self.scores, JudgedScores):
+            apart = self.scores.values[:, self.second] - self.scores.values[:, self.first]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                spread = np.where(self.means.constant, np.nan, apart.std(axis=0, ddof=1))
+                return np.asarray(self.difference / spread)
         d_z: Floats = self.difference / (self.se * np.sqrt(self.topics))
         return d_z
 
@@ -226,7 +255,9 @@ class Comparison(PairResult):
     @property
     def means(self) -> MeanDifferences:
         """The mean differences, as the decisions rest on them."""
-        return MeanDifferences(self.difference, self.se, self.topics, self.identical)
+        return MeanDifferences(
+            self.difference, self.se, self.df, self.topics, self.identical, self.units
+        )
 
     @property
     def adjustment(self) -> Adjustment:
@@ -299,7 +330,7 @@ class Comparison(PairResult):
         error alone, as the default does; of others, what they need is not kept.
         """
         level = as_level(level)
-        own = limits_at(self.difference, self.se, self.topics, self.method, level)
+        own = limits_at(self.means, self.method, level)
         simultaneous = _simultaneous(self.adjustment, self.means, level)
         changed = replace(
             self,
@@ -352,7 +383,7 @@ class Comparison(PairResult):
 
     def topic_differences(self) -> TopicDifferences:
         """Return the difference on every topic, for each pair and measure."""
-        return TopicDifferences(self.scores, self.first, self.second)
+        return TopicDifferences(as_scores(self.scores, human=True), self.first, self.second)
 
     def group_runs(self, test: str | None = None) -> RunGroups:
         """Return the groups of runs without a significant difference within; needs all pairs.
@@ -373,12 +404,12 @@ def compare_runs(
     *,
     baseline: str | None = None,
     family: str | None = None,
-    test: str | Sequence[str] = DEFAULT_TEST,
+    test: str | Sequence[str] | None = None,
     correction: str | None = None,
     margin: float | None = None,
     level: float = LEVEL,
     method: str = DEFAULT_METHOD,
-    replicates: int = REPLICATES,
+    replicates: int | None = None,
     rng: Rng = None,
 ) -> Comparison:
     """Return the differences between runs with intervals, p-values and verdicts.
@@ -386,15 +417,17 @@ def compare_runs(
     Parameters
     ----------
     scores
-        Scores of two runs or more, or what `as_scores` makes them of. A pair is compared on the
-        topics that both have.
+        Scores of two runs or more, or what `as_scores` makes them of, or a `ScoreSummary`. A pair is
+        compared on the topics that both have. Of `JudgedScores`, differences are those by people,
+        each corrected with the model's weight for the pair (PPI++).
     baseline
         The run that the others are compared with; by default all pairs are compared.
     family
         The pairs whose intervals and p-values hold all at once, within one measure: "baseline" with
         a baseline, "all-pairs" without, each the default; or "none" of them.
     test
-        Name of a test in TESTS, or several. Other tests than t are single tests.
+        Name of a test in TESTS, or several. Other tests than t are single tests. By default t; by
+        a design of fewer than ten clusters randomisation, which flips whole clusters.
     correction
         Name in CORRECTIONS for single tests, whose intervals are not adjusted: "holm" by default.
     margin
@@ -402,25 +435,37 @@ def compare_runs(
     level, method
         Confidence level and method of the intervals; 1 - level is also the tests' α.
     replicates, rng
-        Number of replicates, and seed or generator.
+        Number of replicates, by default 9,999 (999 where a summary is resampled); seed or
+        generator.
     """
-    scores = as_scores(scores)
-    tests = [find_test(name) for name in as_texts("test", test, least=0)]
-    interval_method = find_difference_method(method)
-    check_options(tests, correction, margin, baseline)
+    scores = as_scores_or_summary(scores)
+    judged = isinstance(scores, JudgedScores)
+    named = default_test(scores) if test is None else test
+    tests = [find_test(name) for name in as_texts("test", named, least=0)]
+    interval_method = find_difference_method(method, judged=judged)
+    check_options(tests, correction, margin, baseline, judged=judged)
+    check_design(tests, interval_method, scores)
     family, correction = choose_family(family, correction, baseline, tests, interval_method)
     if baseline is None:
         check_differences(len(scores.runs), len(scores.measures), len(tests))
-    pairs = pair_runs(scores, baseline)
     level = as_level(level)
+    resampled = scores if interval_method.resamples else None
+    replicates = default_replicates(resampled, replicates)
     check_replicates(replicates)
+    pairs: AnyPairs
+    if isinstance(scores, ScoreSummary):
+        check_tests_of_summary(tests)
+        pairs = pair_summarised_runs(scores, baseline)
+    else:
+        pairs = pair_runs(scores, baseline)
     generator = as_generator(rng)
     seed = own_seed(generator)
     means, own = mean_differences(pairs, interval_method, level, replicates, generator)
     check_topics(pairs, means, scores)
     warn_of_samples(pairs, means, scores)
+    warn_of_few_clusters(pairs, tests, level)
     warn_of_replicates(tests, correction, means, level, replicates)
-    if any(one.corrected for one in tests):
+    if isinstance(scores, Scores) and any(one.corrected for one in tests):
         warn_of_incomplete_topics(scores)
     tested = count_tested(means)
     adjustment: Adjustment = Correction(correction)
@@ -452,6 +497,7 @@ def compare_runs(
         level=level,
         method=method,
         replicates=replicates,
+        weight=model_weights(pairs),
         **decisions._asdict(),
     )
 
@@ -460,3 +506,13 @@ def _simultaneous(adjustment: Adjustment, means: MeanDifferences, level: float) 
     """Return the limits that hold for a family at once; NaN for single tests."""
     none = np.full(means.se.shape, np.nan)
     return adjustment.limits(means, Limits(none, none), level)
+
+
+def _designed_effect_size(comparison: Comparison, scores: Scores, design: Design) -> Floats:
+    """Return d_z with the standard deviation over topics that the design's weights give."""
+    apart = scores.values[:, comparison.second] - scores.values[:, comparison.first]
+    count = comparison.topics / (comparison.topics - 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = designed_mean(design, np.square(apart - comparison.difference)) * count
+        d_z: Floats = comparison.difference / np.sqrt(spread)
+    return np.where(np.isnan(comparison.se), np.nan, d_z)

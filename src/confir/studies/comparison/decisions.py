@@ -147,7 +147,7 @@ def give_verdicts(
 
 def _replace_constant(p: Floats, means: MeanDifferences) -> Floats:
     """Return p-values with those of the sign-flip test where all topics show the same difference."""
-    flipped = np.where(means.identical, 1.0, same_sign_p(means.topics))
+    flipped = np.where(means.identical, 1.0, same_sign_p(means.units))
     return np.where(means.constant, flipped, p)
 
 
@@ -159,7 +159,7 @@ def _adjust(p: Floats, means: MeanDifferences, adjustment: Adjustment) -> Floats
 
 
 def _statistics(p: Floats, distance: Floats, means: MeanDifferences) -> TestedPairs:
-    return TestedPairs(p, distance, means.se, means.topics, means.constant)
+    return TestedPairs(p, distance, means.se, means.df, means.units, means.constant)
 
 
 def sides_of_bound(
@@ -175,8 +175,8 @@ def sides_of_bound(
 
     shifted = means.difference - bound
     apart = np.abs(shifted) > TIE * np.maximum(1.0, np.abs(means.difference))
-    p = 2.0 * stdtr(means.topics - 1.0, -np.abs(shifted) / means.se)
-    flipped = np.where(apart, same_sign_p(means.topics), 1.0)
+    p = 2.0 * stdtr(means.df, -np.abs(shifted) / means.se)
+    flipped = np.where(apart, same_sign_p(means.units), 1.0)
     alone = np.where(means.constant, flipped, p)
     adjusted = adjustment.adjust(_statistics(alone, shifted, means))
     moved = Estimates(shifted, limits.low - bound, limits.high - bound, means.constant)

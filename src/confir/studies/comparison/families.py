@@ -23,7 +23,7 @@ from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.comparison.corrections import adjust_p_values
 from confir.studies.comparison.mean_differences import MeanDifferences
 from confir.studies.comparison.paired_tests import PairedTest
-from confir.studies.comparison.pairs import Pairs
+from confir.studies.comparison.summarised_pairs import AnyPairs
 
 # How p-values of single tests are adjusted where nothing else is said.
 _DEFAULT_CORRECTION = "holm"
@@ -36,17 +36,18 @@ class TestedPairs(NamedTuple):
     ----------
     p
         p-value of each pair alone.
-    distance, se
-        Mean difference from the value tested, and its standard error; for a one-sided test, the
-        distance is positive where it rejects.
-    topics, constant
-        Number of topics, and whether all of them show the same difference.
+    distance, se, df
+        Mean difference from the value tested, and its standard error with its degrees of freedom;
+        for a one-sided test, the distance is positive where it rejects.
+    units, constant
+        Number of topics or clusters, and whether all of them show the same difference.
     """
 
     p: Floats
     distance: Floats
     se: Floats
-    topics: Integers
+    df: Floats
+    units: Floats
     constant: Booleans
 
 
@@ -57,10 +58,14 @@ class Families(NamedTuple):
 
     def limits(self, means: MeanDifferences, _: Limits, level: float) -> Limits:
         """Return the limits that a verdict rests on: simultaneous ones."""
-        columns = zip(self.by_measure, means.difference.T, means.se.T, means.topics.T, strict=True)
+        columns = zip(
+            self.by_measure,
+            *(part.T for part in (means.difference, means.se, means.units, means.df)),
+            strict=True,
+        )
         found = [
-            family.limits(difference, se, topics, level)
-            for family, difference, se, topics in columns
+            family.limits(difference, se, units, level, df)
+            for family, difference, se, units, df in columns
         ]
         return Limits(*(np.stack(part, axis=1) for part in zip(*found, strict=True)))
 
@@ -74,9 +79,10 @@ class Families(NamedTuple):
         for m, family in enumerate(self.by_measure):
             count = int(np.sum(~np.isnan(tested.p[:, m])))
             size = family.size if sides == 2 else count
-            topics = tested.topics[:, m]
-            t = tested.distance[:, m] / family.standard_errors(tested.se[:, m], topics)
-            adjusted[:, m] = replace(family, size=size, sides=sides).p_values(t, topics)
+            units = tested.units[:, m]
+            t = tested.distance[:, m] / family.standard_errors(tested.se[:, m], units)
+            together = replace(family, size=size, sides=sides)
+            adjusted[:, m] = together.p_values(t, tested.df[:, m] + 1.0)
         return _replace_constant(adjusted, tested)
 
 
@@ -145,7 +151,7 @@ def choose_family(
 
 
 def form_families(
-    pairs: Pairs, means: MeanDifferences, tested: Integers, replicates: int, seed: int
+    pairs: AnyPairs, means: MeanDifferences, tested: Integers, replicates: int, seed: int
 ) -> Families:
     """Return the families of all measures: of all pairs, or of all runs against one.
 
@@ -157,11 +163,11 @@ def form_families(
     alone = [int(pairs.first[0])] if len(np.unique(pairs.first)) == 1 else None
     found = []
     for m, size in enumerate(tested.tolist()):
-        floor = variance_floor(np.square(means.se[:, m]) * means.topics[:, m])
+        floor = variance_floor(np.square(means.se[:, m]) * means.units[:, m])
         maxima = np.empty(0)
         if size > 1:
             rng = np.random.default_rng(seed)  # the same topics for all measures
-            values = pairs.values[:, :, m]
-            maxima = largest_statistics(values, replicates, rng, alone, floor)
+            values = pairs.run_scores(m)
+            maxima = largest_statistics(values, replicates, rng, alone, floor, pairs.clusters)
         found.append(ComparisonFamily.of(size, maxima, floor=floor))
     return Families(tuple(found))

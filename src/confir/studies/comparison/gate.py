@@ -17,6 +17,13 @@ Requirement = Literal["not-worse", "non-inferior", "superior"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)
 
 
+class GateRule(NamedTuple):
+    """What a candidate must fulfil, and the loss that does not matter; see `Gate`."""
+
+    require: Requirement = "not-worse"
+    margin: float = 0.0
+
+
 class Candidate(NamedTuple):
     """A run at the gate: the decision on its difference from the baseline, and whether it passes."""
 
@@ -40,6 +47,8 @@ class Gate:
         The loss that does not matter, and the level of the intervals.
     candidates
         All runs but the baseline.
+    about
+        What is to be known about the decision where it is one of several looks; else empty.
     """
 
     measure: str
@@ -48,6 +57,7 @@ class Gate:
     margin: float
     level: float
     candidates: tuple[Candidate, ...]
+    about: str = ""
 
     @property
     def closed(self) -> bool:
@@ -59,10 +69,7 @@ class Gate:
         failing = [candidate for candidate in self.candidates if not candidate.passes]
         if not failing:
             return f"gate open: by {self.measure}, {self._describe_passing()}"
-        reasons = "; ".join(
-            f"{candidate.run}: {self._describe_failing(candidate.decision)}"
-            for candidate in failing
-        )
+        reasons = "; ".join(f"{candidate.run}: {self.failure(candidate)}" for candidate in failing)
         return f"gate closed: by {self.measure} against {self.baseline}, {reasons}"
 
     def _describe_passing(self) -> str:
@@ -74,7 +81,9 @@ class Gate:
         beyond = f" by more than {self.margin:g}" if self.margin else ""
         return f"no candidate is significantly worse than {self.baseline}{beyond}"
 
-    def _describe_failing(self, decision: Decision) -> str:
+    def failure(self, candidate: Candidate) -> str:
+        """Return why a candidate fails: difference, interval, and what they are compared with."""
+        decision = candidate.decision
         margin = 0.0 if self.require == "superior" else self.margin
         bound = f"-{margin:g}" if margin else "0"
         side = "significantly below" if self.require == "not-worse" else "not significantly above"
@@ -106,16 +115,7 @@ def judge_gate(
     require
         What a candidate must fulfil; see `Gate`.
     """
-    if not isinstance(comparison, Comparison):
-        raise invalid("comparison", comparison, "what compare_runs returns")
-    if comparison.baseline is None:
-        raise InvalidValueError("a gate needs a baseline to compare the candidates with")
-    as_choice("measure", measure, comparison.measures)
-    as_choice("require", require, REQUIREMENTS, "requirement")
-    number = isinstance(margin, Real) and not isinstance(margin, bool)
-    if not number or not 0.0 <= margin <= sys.float_info.max:
-        raise invalid("margin", margin, "a number of 0 or more")
-    margin = float(margin)
+    baseline, margin = check_gate(comparison, measure, margin, require)
     m = comparison.measures.index(measure)
     decisions = [_decision(comparison, pair, m) for pair in range(len(comparison.first))]
     sides = [decision.significant for decision in decisions]
@@ -126,15 +126,31 @@ def judge_gate(
         sides = every[:, m].tolist()
     return Gate(
         measure,
-        comparison.baseline,
+        baseline,
         require,
         margin,
         comparison.level,
         tuple(
-            Candidate(comparison.names(pair)[1], decision, _passes(decision, side, margin, require))
+            Candidate(comparison.names(pair)[1], decision, passes(decision, side, margin, require))
             for pair, (decision, side) in enumerate(zip(decisions, sides, strict=True))
         ),
     )
+
+
+def check_gate(
+    comparison: Comparison, measure: str, margin: float, require: str
+) -> tuple[str, float]:
+    """Return baseline and margin of a gate; raise where it cannot be one. Parameters as above."""
+    if not isinstance(comparison, Comparison):
+        raise invalid("comparison", comparison, "what compare_runs returns")
+    if comparison.baseline is None:
+        raise InvalidValueError("a gate needs a baseline to compare the candidates with")
+    as_choice("measure", measure, comparison.measures)
+    as_choice("require", require, REQUIREMENTS, "requirement")
+    number = isinstance(margin, Real) and not isinstance(margin, bool)
+    if not number or not 0.0 <= margin <= sys.float_info.max:
+        raise invalid("margin", margin, "a number of 0 or more")
+    return comparison.baseline, float(margin)
 
 
 def _decision(comparison: Comparison, pair: int, measure: int) -> Decision:
@@ -148,7 +164,7 @@ def _decision(comparison: Comparison, pair: int, measure: int) -> Decision:
     return decision
 
 
-def _passes(decision: Decision, side: int, margin: float, require: Requirement) -> bool:
+def passes(decision: Decision, side: int, margin: float, require: Requirement) -> bool:
     """Whether a candidate passes, by its decision and by its side of -margin.
 
     Identical runs lose nothing, and equivalence within the margin shows that little is lost.

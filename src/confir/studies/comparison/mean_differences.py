@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.errors import UnsupportedMethodError
-from confir.intervals.catalogue import find_method, methods_over, misfit
+from confir.intervals.catalogue import (
+    check_fit,
+    check_judged_method,
+    find_method,
+    methods_over,
+    misfit,
+)
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.human_judgements import JudgedSample, JudgedWeights, judged_weights
 from confir.resampling.statistics import STATISTICS
-from confir.resampling.topics import TopicSample, topic_weights
+from confir.resampling.topics import TopicSample, replicate_weights
 from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs
+from confir.studies.comparison.summarised_pairs import AnyPairs, SummarisedPairs
 
 # Columns resampled together, as in the catalogue of intervals: the same limits, bit for bit.
 _RESAMPLED_COLUMNS = 64
@@ -30,16 +39,22 @@ class MeanDifferences(NamedTuple):
         Mean over the topics that both runs have.
     se
         Its standard error; NaN where the differences are all equal, or fewer than two.
+    df
+        Its degrees of freedom.
     topics
         Number of topics that both runs have.
     identical
         Whether both runs have the same score on all of them.
+    units
+        One more than the degrees of freedom of the standard error: topics, or clusters.
     """
 
     difference: Floats
     se: Floats
+    df: Floats
     topics: Integers
     identical: Booleans
+    units: Floats
 
     @property
     def constant(self) -> Booleans:
@@ -53,37 +68,36 @@ class MeanDifferences(NamedTuple):
         return np.sign(np.where(self.identical, 0.0, np.nan_to_num(self.difference))).astype(int)
 
 
-def find_difference_method(name: str) -> Method:
-    """Return an interval method that serves differences; one for [0, 1] only raises."""
+def find_difference_method(name: str, *, judged: bool = False) -> Method:
+    """Return an interval method that serves differences; one for [0, 1] only raises.
+
+    So do those that need one sample of topics, where there are two: judged by people, and not.
+    """
     method = find_method(name)
     if method.bounded:
         reason = "it is for statistics in [0, 1], which a difference is not"
         others = methods_over("topics").values()
         raise misfit(method, reason, [other for other in others if not other.bounded])
+    if judged:
+        check_judged_method(name, bounded=False)
     return method
 
 
 def mean_differences(
-    pairs: Pairs, method: Method, level: float, replicates: int, rng: np.random.Generator
+    pairs: AnyPairs, method: Method, level: float, replicates: int, rng: np.random.Generator
 ) -> tuple[MeanDifferences, Limits]:
     """Return mean differences and their limits; all pairs share the replicate weights."""
-    weights = topic_weights(len(pairs.values), replicates, rng) if method.resamples else None
+    if isinstance(pairs, SummarisedPairs):
+        return _summarised_differences(pairs, method, level, replicates, rng)
+    distribution = _distribution(pairs, method, replicates, rng)
 
     def task(columns: slice) -> tuple[MeanDifferences, Limits]:
-        values = pairs.differences(columns)
-        width = values.shape[1]
-        labels = tuple((str(place), "difference") for place in range(width))
-        support = np.zeros(width, np.bool_)
-        sample = TopicSample(labels, (width,), (values,), STATISTICS["difference"], support)
-        block = sample.distribution(slice(None), weights, method.needs)
-        least, most = _extremes(pairs.whole_differences(columns))
-        constant = block.degenerate | (least >= most)
-        low, high = (np.where(constant, np.nan, limit) for limit in method.compute(block, level))
-        se = np.where(constant, np.nan, block.require("se"))
-        identical = (block.count >= LEAST_TOPICS) & (least == 0) & (most == 0)
-        return MeanDifferences(block.estimate, se, block.count, identical), Limits(low, high)
+        extremes = _extremes(pairs.whole_differences(columns))
+        return _limited(
+            distribution(columns), *extremes, method, level, clustered=pairs.clusters is not None
+        )
 
-    blocks = pairs.blocks() if weights is None else pairs.blocks(_RESAMPLED_COLUMNS)
+    blocks = pairs.blocks(_RESAMPLED_COLUMNS) if method.resamples else pairs.blocks()
     parts = run_in_threads(task, blocks)
     means = [np.concatenate(part) for part in zip(*(mean for mean, _ in parts), strict=True)]
     limits = [np.concatenate(part) for part in zip(*(limit for _, limit in parts), strict=True)]
@@ -91,9 +105,79 @@ def mean_differences(
     return MeanDifferences(*(array.reshape(pairs.shape) for array in means)), Limits(low, high)
 
 
-def limits_at(
-    difference: Floats, se: Floats, topics: Integers, method: str, level: float
-) -> Limits:
+def _distribution(
+    pairs: Pairs, method: Method, replicates: int, rng: np.random.Generator
+) -> Callable[[slice], SamplingDistribution]:
+    """Return what gives the sampling distribution of mean differences, by columns."""
+    weights: Floats | JudgedWeights | None = None
+    if method.resamples and pairs.judged is not None:
+        weights = judged_weights(pairs.judged, replicates, rng)
+    elif method.resamples:
+        weights = replicate_weights(len(pairs.values), pairs.clusters, replicates, rng)
+
+    def found(columns: slice) -> SamplingDistribution:
+        judged = pairs.judged_differences(columns)
+        values = pairs.differences(columns) if judged is None else judged.human
+        width = values.shape[1]
+        labels = tuple((str(place), "difference") for place in range(width))
+        support = np.zeros(width, np.bool_)
+        if judged is None:
+            difference = STATISTICS["difference"]
+            sample = TopicSample(labels, (width,), (values,), difference, support, pairs.clusters)
+            return sample.distribution(slice(None), cast("Floats", weights), method.needs)
+        corrected = JudgedSample(labels, (width,), judged, support)
+        drawn = cast("JudgedWeights | None", weights)
+        return corrected.distribution(slice(None), drawn, method.needs)
+
+    return found
+
+
+def model_weights(pairs: AnyPairs) -> Floats | None:
+    """Return the weight of a model in each difference; None where there is one judge."""
+    if isinstance(pairs, SummarisedPairs) or pairs.judged is None:
+        return None
+    parts = [pairs.judged_differences(columns) for columns in pairs.blocks()]
+    weights = [part.corrected().weight for part in parts if part is not None]
+    return np.concatenate(weights).reshape(pairs.shape)
+
+
+def _summarised_differences(
+    pairs: SummarisedPairs,
+    method: Method,
+    level: float,
+    replicates: int,
+    rng: np.random.Generator,
+) -> tuple[MeanDifferences, Limits]:
+    """Return mean differences and limits from a summary of the scores."""
+    topics = pairs.topics
+    check_fit(method, topics)
+    weights = topics.draw(replicates, rng, method.needs) if method.resamples else None
+    block = topics.distribution(slice(None), weights, method.needs)
+    means, limits = _limited(block, pairs.totals.least, pairs.totals.most, method, level)
+    shaped: list[Any] = [array.reshape(pairs.shape) for array in (*means, *limits)]
+    return MeanDifferences(*shaped[:-2]), Limits(*shaped[-2:])
+
+
+def _limited(
+    block: SamplingDistribution,
+    least: Floats,
+    most: Floats,
+    method: Method,
+    level: float,
+    *,
+    clustered: bool = False,
+) -> tuple[MeanDifferences, Limits]:
+    """Return mean differences and limits; none where the smallest difference is the largest."""
+    constant = block.degenerate | (least >= most)
+    low, high = (np.where(constant, np.nan, limit) for limit in method.compute(block, level))
+    se = np.where(constant, np.nan, block.require("se"))
+    identical = (block.count >= LEAST_TOPICS) & (least == 0) & (most == 0)
+    units = block.df + 1.0 if clustered else block.count.astype(np.float64)
+    means = MeanDifferences(block.estimate, se, block.df, block.count, identical, units)
+    return means, Limits(low, high)
+
+
+def limits_at(means: MeanDifferences, method: str, level: float) -> Limits:
     """Return the limits of mean differences at a level, by a method that takes se alone."""
     chosen = find_difference_method(method)
     if not chosen.takes_se_alone:
@@ -104,15 +188,15 @@ def limits_at(
         )
     flat = SamplingDistribution(
         labels=(),
-        estimate=difference.reshape(-1),
-        count=topics.reshape(-1),
-        df=topics.reshape(-1).astype(np.float64) - 1.0,
-        support=np.zeros(difference.size, np.bool_),
+        estimate=means.difference.reshape(-1),
+        count=means.topics.reshape(-1),
+        df=means.df.reshape(-1),
+        support=np.zeros(means.difference.size, np.bool_),
         resampled=frozenset({"topics"}),
-        se=se.reshape(-1),
+        se=means.se.reshape(-1),
     )
-    low, high = chosen.compute(flat, level)
-    return Limits(low.reshape(difference.shape), high.reshape(difference.shape))
+    low, high = (limit.reshape(means.difference.shape) for limit in chosen.compute(flat, level))
+    return Limits(low, high)
 
 
 def _extremes(differences: Floats) -> tuple[Floats, Floats]:

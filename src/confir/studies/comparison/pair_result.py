@@ -11,6 +11,7 @@ import numpy as np
 from confir.arrays import Integers
 from confir.data.result import Result
 from confir.data.scores import Scores
+from confir.measures.score_summary import ScoreSummary
 
 
 class PairResult(Result):
@@ -26,7 +27,7 @@ class PairResult(Result):
 
     __slots__ = ()
 
-    scores: Scores
+    scores: Scores | ScoreSummary
     first: Integers
     second: Integers
 

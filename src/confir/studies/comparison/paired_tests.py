@@ -20,6 +20,7 @@ from confir.parallel import run_in_threads
 from confir.studies.comparison.mean_differences import MeanDifferences
 from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs, complete_topics
 from confir.studies.comparison.randomisation import flip_signs, permute_runs, shift_bootstrap
+from confir.studies.comparison.summarised_pairs import AnyPairs, SummarisedPairs
 
 # Up to this many topics that differ, the exact distribution of Wilcoxon's statistic is used.
 _MOST_EXACT_RANKS = 50
@@ -64,15 +65,22 @@ class PairedTest:
         Whether it accounts for all pairs of runs itself.
     studentised
         Whether its statistic is the mean difference over its standard error, as in a family.
+    one_sample
+        Whether it needs independent, equally weighted topics: no datasets, strata, clusters or
+        weights.
+    summarised
+        Whether moments and counts of the differences are enough for it, as a summary has them.
     """
 
     name: str
-    compute: Callable[[Pairs, MeanDifferences, int, int], Outcome]
+    compute: Callable[[Any, MeanDifferences, int, int], Outcome]
     null: str
     source: str
     resamples: bool = False
     corrected: bool = False
     studentised: bool = False
+    one_sample: bool = False
+    summarised: bool = False
 
     @property
     def title(self) -> str:
@@ -92,34 +100,34 @@ def equivalence_p_values(means: MeanDifferences, margin: float) -> Floats:
     """
     from scipy.special import stdtr
 
-    above = stdtr(means.topics - 1.0, -(means.difference + margin) / means.se)
-    below = stdtr(means.topics - 1.0, (means.difference - margin) / means.se)
+    above = stdtr(means.df, -(means.difference + margin) / means.se)
+    below = stdtr(means.df, (means.difference - margin) / means.se)
     size = np.abs(means.difference)
     within = margin - size > TIE * np.maximum(1.0, size)
-    flipped = np.where(within, same_sign_p(means.topics) / 2.0, 1.0)
+    flipped = np.where(within, same_sign_p(means.units) / 2.0, 1.0)
     return np.where(means.constant, flipped, np.maximum(above, below))
 
 
-def same_sign_p(topics: Integers) -> Floats:
+def same_sign_p(units: Floats) -> Floats:
     """Return p-values of the exact sign-flip test where all topics show the same difference.
 
-    Of the 2^n flips, only none and all of them give as large a mean.
+    Of the 2^n flips of topics or clusters, only none and all of them give as large a mean.
     """
-    p: Floats = np.maximum(np.exp2(1.0 - topics), np.finfo(np.float64).tiny)
+    p: Floats = np.maximum(np.exp2(1.0 - units), np.finfo(np.float64).tiny)
     return p
 
 
-def _t_test(_: Pairs, means: MeanDifferences, *__: int) -> Outcome:
+def _t_test(_: AnyPairs, means: MeanDifferences, *__: int) -> Outcome:
     from scipy.special import stdtr
 
-    p: Floats = 2.0 * stdtr(means.topics - 1.0, -np.abs(means.difference) / means.se)
+    p: Floats = 2.0 * stdtr(means.df, -np.abs(means.difference) / means.se)
     return Outcome(p, means.sign)
 
 
 def _randomisation_test(
     pairs: Pairs, means: MeanDifferences, replicates: int, seed: int
 ) -> Outcome:
-    return Outcome(flip_signs(pairs, replicates, seed), means.sign)
+    return Outcome(flip_signs(pairs.by_cluster(), replicates, seed), means.sign)
 
 
 def _shift_test(pairs: Pairs, means: MeanDifferences, replicates: int, seed: int) -> Outcome:
@@ -134,7 +142,7 @@ def _tukey_test(pairs: Pairs, _: MeanDifferences, replicates: int, seed: int) ->
     return Outcome(permute_runs(pairs, replicates, seed), direction)
 
 
-def _sign_test(pairs: Pairs, *_: Any) -> Outcome:
+def _sign_test(pairs: AnyPairs, *_: Any) -> Outcome:
     """Topics won against topics lost; ties are left out. All ties give 1."""
     from scipy.special import bdtr
 
@@ -144,8 +152,10 @@ def _sign_test(pairs: Pairs, *_: Any) -> Outcome:
     return Outcome(np.where(enough, p, np.nan), np.sign(wins - losses))
 
 
-def count_wins(pairs: Pairs) -> tuple[Integers, Integers, Integers]:
+def count_wins(pairs: AnyPairs) -> tuple[Integers, Integers, Integers]:
     """Return topics that the second run of each pair wins, ties and loses: pairs × measures."""
+    if isinstance(pairs, SummarisedPairs):
+        return pairs.count_wins()
 
     def task(columns: slice) -> list[Integers]:
         whole = pairs.whole_differences(columns)
@@ -203,7 +213,9 @@ def _rank_sum_tails(ranks: tuple[int, ...]) -> Floats:
 
 
 _ALL = (
-    PairedTest("t", _t_test, "the mean difference is 0", "Student 1908", studentised=True),
+    PairedTest(
+        "t", _t_test, "the mean difference is 0", "Student 1908", studentised=True, summarised=True
+    ),
     PairedTest(
         "randomisation",
         _randomisation_test,
@@ -217,11 +229,23 @@ _ALL = (
         "the mean difference is 0",
         "Noreen 1989; Smucker 2007",
         resamples=True,
+        one_sample=True,
     ),
     PairedTest(
-        "wilcoxon", _wilcoxon_test, "the differences are symmetric around 0", "Wilcoxon 1945"
+        "wilcoxon",
+        _wilcoxon_test,
+        "the differences are symmetric around 0",
+        "Wilcoxon 1945",
+        one_sample=True,
     ),
-    PairedTest("sign", _sign_test, "a topic is as likely won as lost", "Arbuthnot 1710"),
+    PairedTest(
+        "sign",
+        _sign_test,
+        "a topic is as likely won as lost",
+        "Arbuthnot 1710",
+        one_sample=True,
+        summarised=True,
+    ),
     PairedTest(
         "tukey-hsd",
         _tukey_test,
@@ -229,6 +253,7 @@ _ALL = (
         "Carterette 2012",
         resamples=True,
         corrected=True,
+        one_sample=True,
     ),
 )
 

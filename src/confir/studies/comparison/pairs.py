@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from confir.arguments import as_choice
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.sampling.judged_scores import Judged, JudgedScores
 from confir.data.scores import Scores
-from confir.errors import FormatError, InvalidValueError
+from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
 from confir.order import TIE
+from confir.resampling.clusters import Clusters
 
 # Columns and numbers taken together, so that memory does not grow with the topics or the pairs.
 MOST_COLUMNS = 1024
@@ -55,12 +57,18 @@ class Pairs:
         Numbers of the two runs of each pair.
     largest
         The largest absolute score of each run: runs × measures.
+    clusters
+        The clusters of the topics' design; None for one simple random sample.
+    judged
+        Scores by people, which ``values`` are, and by a model; None where there is one judge.
     """
 
     values: Floats
     first: Integers
     second: Integers
     largest: Floats
+    clusters: Clusters | None = None
+    judged: Judged | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -75,15 +83,25 @@ class Pairs:
 
     def blocks(self, most: int = MOST_COLUMNS) -> list[slice]:
         """Return the columns in blocks whose differences fit into memory, fixed by the problem."""
-        width = max(1, min(most, MOST_NUMBERS // len(self.values)))
+        topics = len(self.values) + (0 if self.judged is None else len(self.judged.rest))
+        width = max(1, min(most, MOST_NUMBERS // topics))
         return [slice(start, start + width) for start in range(0, self.columns, width)]
 
     def differences(self, columns: slice) -> Floats:
         """Return differences, topics × columns; the columns are pairs × measures, flattened."""
+        return self._apart(self.values, columns)
+
+    def judged_differences(self, columns: slice) -> Judged | None:
+        """Return differences by people and by the model; None where there is one judge."""
+        if self.judged is None:
+            return None
+        return Judged(*(self._apart(part, columns) for part in self.judged))
+
+    def _apart(self, values: Floats, columns: slice) -> Floats:
         pair, measure = self._cells(columns)
-        second = self.values[:, self.second[pair], measure]
+        second = values[:, self.second[pair], measure]
         # in the order of memory that sums over topics have elsewhere, so that they round alike
-        return np.ascontiguousarray(second - self.values[:, self.first[pair], measure])
+        return np.ascontiguousarray(second - values[:, self.first[pair], measure])
 
     def whole_differences(self, columns: slice) -> Floats:
         """Return differences as whole multiples of a step: equal ones are equal in every bit.
@@ -108,6 +126,27 @@ class Pairs:
         """Return pair and measure of each column."""
         start, stop, step = columns.indices(self.columns)
         return np.divmod(np.arange(start, stop, step), self.shape[1])
+
+    def by_cluster(self) -> Pairs:
+        """Return the same pairs with clusters in place of topics: equal means, of equal weights.
+
+        Raises where scores are missing, whose weights others would have to take.
+        """
+        if self.clusters is None:
+            return self
+        if np.isnan(self.values).any():
+            raise UnsupportedMethodError(
+                "sign flips of clusters need a score of every run on every topic; take the test t"
+            )
+        flat = self.values.reshape(len(self.values), -1)
+        values = self.clusters.count * self.clusters.totals(self.clusters.mean_weight * flat)
+        return replace(self, values=values.reshape(-1, *self.values.shape[1:]), clusters=None)
+
+    def run_scores(self, measure: int) -> Floats | Judged:
+        """Return the scores by one measure, topics × runs; or those by people and by a model."""
+        if self.judged is not None:
+            return Judged(*(part[:, :, measure] for part in self.judged))
+        return self.values[:, :, measure]
 
     def shared_topics(self) -> Iterator[SharedTopics]:
         """Yield the pairs by measure and the topics in common, where those are enough."""
@@ -135,13 +174,17 @@ def pair_runs(scores: Scores, baseline: str | None) -> Pairs:
     if np.isinf(scores.values).any():
         raise FormatError("a score is infinite; expected finite numbers, NaN where missing")
     largest = np.where(np.isnan(scores.values), 0.0, np.abs(scores.values)).max(axis=0)
+    clusters = None if scores.design is None else Clusters.of(scores.design)
+    judged = scores.judged() if isinstance(scores, JudgedScores) else None
     if baseline is None:
         first, second = np.triu_indices(len(scores.runs), 1)
-        return Pairs(scores.values, first.astype(np.int64), second.astype(np.int64), largest)
+        numbers = first.astype(np.int64), second.astype(np.int64)
+        return Pairs(scores.values, *numbers, largest, clusters, judged)
     as_choice("baseline", baseline, scores.runs, "run")
     place = scores.runs.index(baseline)
     others = np.array([r for r in range(len(scores.runs)) if r != place], np.int64)
-    return Pairs(scores.values, np.full(len(others), place, np.int64), others, largest)
+    first = np.full(len(others), place, np.int64)
+    return Pairs(scores.values, first, others, largest, clusters, judged)
 
 
 def check_differences(runs: int, measures: int, tests: int) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Columns, Result, columns_of, over, result
 from confir.data.scores import Scores
+from confir.measures.score_summary import ScoreSummary
 from confir.order import best_first
 from confir.studies.comparison.verdicts import OPPOSITE, Words
 
@@ -73,7 +74,9 @@ class RunGroups(Result):
         return columns_of(("measure", "run", "mean", "first_group", "last_group"), rows)
 
 
-def group_runs(scores: Scores, first: Integers, second: Integers, verdict: Words) -> RunGroups:
+def group_runs(
+    scores: Scores | ScoreSummary, first: Integers, second: Integers, verdict: Words
+) -> RunGroups:
     """Return the groups of runs; the verdicts are those of all pairs × measures."""
     significant = np.isin(verdict, tuple(OPPOSITE))
     mean = scores.mean()

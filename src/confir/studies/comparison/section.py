@@ -8,23 +8,26 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.order import signed
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import list_runs
+from confir.report.names import isolated, list_runs
 from confir.report.numbers import p_text, percent
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
-from confir.studies.comparison.chart import matrix_chart
-from confir.studies.comparison.comparison import Comparison, Place, compare_runs
+from confir.studies.comparison.chart import difference_chart, matrix_chart
+from confir.studies.comparison.comparison import Comparison, compare_runs
 from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.table import how_compared, is_simultaneous
 from confir.studies.comparison.verdicts import (
     BETTER,
+    EQUIVALENT,
     IDENTICAL,
     INCONCLUSIVE,
     NOT_COMPARED,
+    OPPOSITE,
     VERDICTS,
+    WORSE,
     pair_verdicts,
     verdicts_against,
 )
@@ -32,40 +35,71 @@ from confir.studies.comparison.verdicts import (
 # A matrix of more runs cannot be read; the best are shown.
 MATRIX_RUNS = 40
 
+# The page holds the verdicts on about so many pairs, those of the best runs.
+_HELD_VERDICTS = 40_000
+
 # Verdicts by number, which is shorter.
 _WORDS = (*VERDICTS, NOT_COMPARED)
 
+# Runs that are described, and topics that are named for each.
+_DESCRIBED, _TOPICS = 3, 3
+
+# The verdicts on runs, and what is said of them against the baseline.
+_AGAINST_BASELINE = {
+    BETTER: "significantly better than {}",
+    WORSE: "significantly worse",
+    INCONCLUSIVE: "statistically indistinguishable from it",
+    EQUIVALENT: "equivalent to it",
+    IDENTICAL: "identical to it",
+    NOT_COMPARED: "not compared with it, for lack of common topics",
+}
+
 
 def _gather(scope: Scope) -> dict[float, Comparison]:
-    """Return the comparison of all pairs by level: one family."""
+    """Return the comparison of all pairs, or with a baseline, by level: one family."""
     if len(scope.scores.runs) < 2:
         raise InvalidValueError("there is one run; a pair needs two")
-    comparison = compare_runs(scope.scores, level=scope.settings.level, **scope.settings.drawing)
-    return {level: comparison.at(level) for level in scope.settings.levels}
-
-
-def _context(_: Contents) -> dict[str, Any]:
-    return {"matrix_runs": MATRIX_RUNS}
+    settings = scope.settings
+    comparison = compare_runs(
+        scope.scores, baseline=settings.baseline, level=settings.level, **settings.drawing
+    )
+    return {level: comparison.at(level) for level in settings.levels}
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
     for level in levels:
-        drawing = matrix_chart(contents["comparison"][level], most=MATRIX_RUNS)
-        yield Figure("pairs", drawing, level)
+        comparison: Comparison = contents["comparison"][level]
+        if comparison.baseline is not None:
+            yield Figure("pairs", difference_chart(comparison), level, by_run=True)
+
+
+def _paper(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
+    """Yield the matrix of all pairs; the page draws its own, of more runs."""
+    for level in levels:
+        comparison: Comparison = contents["comparison"][level]
+        if comparison.baseline is None:
+            yield Figure("pairs", matrix_chart(comparison, most=MATRIX_RUNS), level)
 
 
 def _page_data(contents: MeasureContents) -> dict[str, Any]:
-    """Return verdicts on all runs against the best, and the differences between the best runs.
+    """Return the verdicts on pairs of runs, and the differences between the best runs.
 
     Differences are second minus first, as texts: the page turns their signs, and sorts by them.
+    With a baseline, they are those of all runs from it.
     """
     comparisons: dict[float, Comparison] = contents["comparison"]
-    order = contents.order()
+    order, runs = contents.order(), len(contents.scores.runs)
     first = next(iter(comparisons.values()))
+    reference = contents.reference(first.baseline)
+    held = order[: max(MATRIX_RUNS, _HELD_VERDICTS // runs)]
     among = np.isin(np.stack([first.first, first.second]), order[:MATRIX_RUNS]).all(axis=0)
+    if first.baseline is not None:
+        held, among = [reference], np.ones(len(first.first), bool)
     kept = np.flatnonzero(among)
     return {
         "verdicts": list(_WORDS),
+        "baseline": None if first.baseline is None else reference,
+        "held": held,
         "interval": "simultaneous " if is_simultaneous(first) else "",
         "first": first.first[kept].tolist(),
         "second": first.second[kept].tolist(),
@@ -76,24 +110,33 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
         "ties": first.ties[kept, 0].tolist(),
         "losses": first.losses[kept, 0].tolist(),
         "at": {
-            level_key(level): _at_level(comparison, kept, order[0])
+            level_key(level): _at_level(comparison, kept, held)
             for level, comparison in comparisons.items()
         },
     }
 
 
-def _at_level(comparison: Comparison, kept: Integers, best: int) -> dict[str, Any]:
-    words, against = pair_verdicts(comparison), verdicts_against(comparison, best)
+def _at_level(comparison: Comparison, kept: Integers, held: list[int]) -> dict[str, Any]:
+    number = {word: place for place, word in enumerate(_WORDS)}
+    words = np.array([number[word] for word in pair_verdicts(comparison)], np.int64)
     low, high = comparison.limits
     return {
-        "best_is": [
-            _WORDS.index(against.get(place, INCONCLUSIVE)) for place in range(len(comparison.runs))
-        ],
+        "against": _against(comparison, words, held),
         "low": _signed(low[kept, 0]),
         "high": _signed(high[kept, 0]),
-        "verdict": [_WORDS.index(words[pair]) for pair in kept.tolist()],
-        "reason": [comparison.decision(Place(0, pair, 0)).reason for pair in kept.tolist()],
+        "verdict": words[kept].tolist(),
+        "reason": comparison.reasons[0, kept, 0].tolist(),
     }
+
+
+def _against(comparison: Comparison, words: Integers, held: list[int]) -> list[str]:
+    """Return the verdicts on some runs against each run, from their side: a digit per run."""
+    opposite = np.array([_WORDS.index(OPPOSITE.get(word, word)) for word in _WORDS])
+    runs = len(comparison.runs)
+    table = np.full((runs, runs), _WORDS.index(INCONCLUSIVE), np.uint8)
+    table[comparison.second, comparison.first] = words
+    table[comparison.first, comparison.second] = opposite[words]
+    return ["".join(map(str, row)) for row in table[held].tolist()]
 
 
 def _signed(values: Floats) -> list[str]:
@@ -107,6 +150,9 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
         yield Sentence(20, f"Runs are not compared: {first.left_out['comparison']}.")
         return
     comparison: Comparison = first["comparison"][contents.settings.level]
+    if comparison.baseline is not None:
+        yield from _baseline_answer(comparison)
+        return
     best, *others = first.order()
     verdicts = verdicts_against(comparison, best)
     runs: dict[str, list[str]] = {}
@@ -115,8 +161,20 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     beaten, unclear = runs.pop(BETTER, []), runs.pop(INCONCLUSIVE, [])
     for text in _better(len(beaten), unclear, len(others), how_compared(comparison)):
         yield Sentence(20, text)
+    if first["best"] is not None:
+        possible = int(first["best"].at[contents.settings.level].in_set.sum())
+        if beaten and unclear and possible - 1 != len(unclear):
+            yield Sentence(20, _two_questions(possible - 1, len(unclear)))
     for word, names in runs.items():
         yield Sentence(20, _exception(word, names))
+
+
+def _two_questions(possible: int, unclear: int) -> str:
+    """Return why the set of the best run and the comparison of all pairs name other runs."""
+    return (
+        f"The confidence set has {possible} and not {unclear} runs beside it because it asks only "
+        "which run is best; comparing every pair asks more, and needs wider intervals."
+    )
 
 
 def _better(beaten: int, unclear: list[str], others: int, how: str) -> list[str]:
@@ -134,7 +192,7 @@ def _better(beaten: int, unclear: list[str], others: int, how: str) -> list[str]
         return [f"{better}{next_runs}."]
     if not unclear:
         return [better]
-    runs = "One run is" if len(unclear) == 1 else f"{len(unclear)} runs are"
+    runs = "One run is" if len(unclear) == 1 else f"{len(unclear):,} runs are"
     return [better, f"{runs} statistically indistinguishable from it: {list_runs(unclear)}."]
 
 
@@ -146,6 +204,50 @@ def _exception(word: str, names: list[str]) -> str:
         return f"It is identical to {list_runs(names)}: the same score on every topic."
     better = "is" if len(names) == 1 else "are"
     return f"On the topics in common, {list_runs(names)} {better} significantly better than it."
+
+
+def _baseline_answer(comparison: Comparison) -> Iterator[Sentence]:
+    """Yield how many runs beat the baseline by one measure, then the largest differences."""
+    words, name = np.array(pair_verdicts(comparison)), isolated(comparison.baseline or "")
+    counts = {word: int((words == word).sum()) for word in _AGAINST_BASELINE}
+    said = [
+        f"{counts[word] or 'none'} {'is' if counts[word] == 1 else 'are'} {text.format(name)}"
+        for word, text in _AGAINST_BASELINE.items()
+        if counts[word] or word == BETTER
+    ]
+    others = counted(len(words), "other run")
+    yield Sentence(
+        3,
+        f"Of {others} by {comparison.measures[0]}, {enumerate_names(said, len(said))} "
+        f"({how_compared(comparison)}).",
+    )
+    above = np.flatnonzero((words == BETTER) | (words == INCONCLUSIVE))
+    above = above[np.argsort(-comparison.difference[above, 0], kind="stable")]
+    better = [pair for pair in above.tolist() if words[pair] == BETTER]
+    for pair in better[:_DESCRIBED]:
+        yield Sentence(4, f"{_described(comparison, pair)}.")
+    if len(better) > _DESCRIBED:
+        rest = [comparison.names(pair)[1] for pair in better[_DESCRIBED:]]
+        yield Sentence(4, f"Also significantly better than {name}: {list_runs(rest)}.")
+    if not better and len(above):
+        largest = _described(comparison, int(above[0]))
+        yield Sentence(4, f"The largest difference is inconclusive: {largest}.")
+
+
+def _described(comparison: Comparison, pair: int) -> str:
+    """Return by how much a run differs from the baseline, and on which topics most."""
+    baseline, run = map(isolated, comparison.names(pair))
+    low, high = (float(limit[pair, 0]) for limit in comparison.limits)
+    gains, losses = comparison.topic_differences().extremes(pair, 0, _TOPICS)
+    text = (
+        f"{run} minus {baseline}: {signed(float(comparison.difference[pair, 0]))} "
+        f"[{signed(low)}, {signed(high)}]"
+    )
+    for verb, found in (("gains most on", gains), ("loses most on", losses)):
+        if found:
+            topics = enumerate_names((isolated(one.topic) for one in found), _TOPICS)
+            text += f"; it {verb} topic{'s' if len(found) > 1 else ''} {topics}"
+    return text
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -165,9 +267,13 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
             f"{1 - comparison.level:.4g} and the interval excludes 0{constant}.",
         )
         return
+    compared = f"All {len(comparison.first):,} pairs of runs were compared"
+    if comparison.baseline is not None:
+        others = counted(len(comparison.first), "other run")
+        compared = f"The {others} were compared with {isolated(comparison.baseline)}"
     yield Sentence(
         40,
-        f"All {len(comparison.first):,} pairs of runs were compared with simultaneous "
+        f"{compared} with simultaneous "
         f"{percent(comparison.level)} intervals within each measure: the largest studentised "
         f"difference over {comparison.replicates:,} bootstrap samples of the topics gives the "
         "critical value, at most that of Bonferroni (Westfall & Young 1993); a difference is called "
@@ -182,9 +288,11 @@ SECTION: Section[MeasureContents] = Section(
     anchor="pairs",
     title="Pairs",
     heading="Every pair",
+    meaning="Two runs differ significantly if their differences on the same topics exclude "
+    "chance, even where their own intervals overlap.",
     stays=True,
-    context=_context,
     figures=_figures,
+    paper=_paper,
     page_data=_page_data,
     answer=_answer,
     methods=_methods,

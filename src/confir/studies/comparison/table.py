@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confir.data.sampling.judged_scores import SampledScores, count_model_topics
+from confir.data.scores import Scores
 from confir.errors import InvalidValueError, counted
 from confir.intervals.catalogue import find_method
 from confir.order import best_first, signed
@@ -24,6 +26,7 @@ from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.run_groups import RunGroups
 from confir.studies.comparison.topic_differences import TopicDifference, TopicDifferences
 from confir.studies.comparison.verdicts import BETTER, OPPOSITE, WORSE
+from confir.studies.corrected_means.table import sampled_note, weight_notes
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
@@ -62,12 +65,12 @@ def comparison_table(comparison: Comparison, seed: int | None = None) -> Table:
     )
     counts = "w/t/l: topics won, tied, lost"
     note = f"{comparison_note(comparison, seed)}; {counts}"
-    return Table((*names, *numbers), rows, note, names=len(names))
+    return Table((*names, *numbers), rows, note, len(names), "significant difference")
 
 
 def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     """Return one line that says what the numbers are, and how to get them again."""
-    topics = topics_text(comparison.topics)
+    topics = topics_text(comparison.topics, count_model_topics(comparison.scores))
     between = "between runs" if comparison.baseline is None else f"from {comparison.baseline}"
     tests = f"p by {', '.join(find_test(test).title for test in comparison.tests)}"
     by = _adjusted_by(comparison)
@@ -75,6 +78,14 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
         tests += f", adjusted by {by}"
         tests += "" if is_simultaneous(comparison) else f" for {_family_text(comparison)}"
     parts = [f"mean difference {between} with {interval_name(comparison)}, over {topics}", tests]
+    if comparison.scores.design is not None:
+        parts.append(f"standard errors by the design, {comparison.scores.design.describe()}")
+    if isinstance(comparison.scores, SampledScores):
+        parts.append(sampled_note(comparison.scores))
+    if comparison.weight is not None:
+        parts.append("by people's judgements, estimated from theirs and the model's (PPI++)")
+        more = count_model_topics(comparison.scores)
+        parts += weight_notes(comparison.measures, comparison.weight, more, "differences")
     if comparison.margin is not None:
         adjusted = f", adjusted by {by}" if _is_equivalence_adjusted(comparison) else ""
         parts.append(
@@ -171,7 +182,7 @@ def effect_table(comparison: Comparison) -> Table:
             Cell(record["measure"]),
             Cell(record["run"]),
             Cell(record["baseline"]),
-            Cell(str(record["topics"])),
+            Cell(f"{record['topics']:,}"),
             *(
                 Cell(_effect_text(record[name]))
                 for name in ("effect_size", "hedges_g", "share_won", "robustness_index")
@@ -265,7 +276,8 @@ def gate_table(gate: Gate) -> Table:
         )
         for candidate in gate.candidates
     )
-    return Table(("candidate", "gate", f"difference in {gate.measure}"), rows, gate.sentence(), 2)
+    note = f"{gate.sentence()}\n{gate.about}" if gate.about else gate.sentence()
+    return Table(("candidate", "gate", f"difference in {gate.measure}"), rows, note, 2)
 
 
 def comparison_sections(
@@ -297,7 +309,8 @@ def comparison_sections(
     sections.append(TitledTable("Differences", comparison_table(comparison, seed)))
     if differences <= MOST_DIFFERENCES_IN_WORDS:
         sections.append(TitledTable("In words", words_table(comparison)))
-        sections.append(TitledTable("Topics", extreme_table(comparison)))
+        if isinstance(comparison.scores, Scores):
+            sections.append(TitledTable("Topics", extreme_table(comparison)))
     return sections
 
 
@@ -369,7 +382,7 @@ def _row(comparison: Comparison, place: Place, effect: float) -> tuple[Cell, ...
     if comparison.p_equivalence_adjusted is not None and _is_equivalence_adjusted(comparison):
         numbers.append(p_text(float(comparison.p_equivalence_adjusted[cell])))
     counts = (comparison.wins[cell], comparison.ties[cell], comparison.losses[cell])
-    numbers += [_effect_text(effect), "/".join(map(str, counts))]
+    numbers += [_effect_text(effect), "/".join(f"{count:,}" for count in counts)]
     return (
         *map(Cell, names),
         Cell(decision.verdict, significant),

@@ -43,9 +43,12 @@ def corrected_chart(means: CorrectedMeans) -> Any:
     dots = base.mark_point(color=COLOURS[0], filled=True, size=50, opacity=1).encode(
         x=alt.X("mean:Q")
     )
-    crosses = base.mark_point(color=COLOURS[1], shape="cross", size=50, opacity=1).encode(
-        x=alt.X("model_mean:Q")
-    )
+    crosses = base.mark_point(
+        color=COLOURS[1], shape="cross", filled=True, size=50, opacity=1
+    ).encode(x=alt.X("model_mean:Q"))
     drawn = alt.layer(alone, limits, dots, crosses).properties(width=280, height=step)
     facet = panel_facet(alt, "measure", means.measures)
-    return styled(drawn.facet(facet=facet, columns=2), "Means corrected by people's judgements")
+    by = f" by {means.measures[0]}" if len(means.measures) == 1 else ""
+    return styled(
+        drawn.facet(facet=facet, columns=2), f"Means{by}, corrected by people's judgements"
+    )

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
+from confir.arrays import Floats
+from confir.data.sampling.judged_scores import SampledScores
 from confir.errors import counted, enumerate_names
 from confir.order import best_first, signed
 from confir.report.numbers import interval_text, number_text, percent
@@ -46,12 +52,47 @@ def corrected_note(means: CorrectedMeans) -> str:
         "on the same topics; weight of the model; worth: how many human topics its judgements are "
         "worth"
     )
-    nothing = [
-        measure for m, measure in enumerate(means.measures) if (means.weight[:, m] == 0).all()
-    ]
-    if nothing:
-        note += (
-            f"\nthe model's judgements carry no information on {enumerate_names(nothing)}: these "
-            "are the means over the human topics"
+    return "\n".join([note, *weight_notes(means.measures, means.weight, means.model_topics)])
+
+
+def sampled_note(scores: SampledScores) -> str:
+    """Return which documents people judged, and how much their draw adds to the variance."""
+    share = scores.document_share()
+    known = share[np.isfinite(share)]
+    part = (
+        f"; the draw makes up {100 * known.mean():.0f} % of the variance of means"
+        if len(known)
+        else ""
+    )
+    if part and any(name.startswith(("AP", "R@", "R(")) for name in scores.measures):
+        part += (
+            " (rather less by AP and R, whose part is estimated too high where few are relevant)"
         )
-    return note
+    return (
+        f"by people's judgements of {scores.human_documents:,} of "
+        f"{counted(scores.model_documents, 'document')}, drawn at random, and the model's of all{part}"
+    )
+
+
+def weight_notes(
+    measures: Sequence[str], weight: Floats, model_topics: int, what: str = "means"
+) -> list[str]:
+    """Return where the model's judgements add nothing, and why: one sentence, or none.
+
+    Parameters
+    ----------
+    measures, weight
+        Names, and the weight of the model: runs or pairs × measures.
+    model_topics
+        Topics that only the model judged.
+    what
+        What the weights are in.
+    """
+    if not model_topics:
+        text = f"people judged all topics: {what} are by their judgements, the model's add nothing"
+        return [text]
+    nothing = [measure for m, measure in enumerate(measures) if (weight[:, m] == 0).all()]
+    if not nothing:
+        return []
+    text = f"the model's judgements carry no information on {enumerate_names(nothing)}"
+    return [f"{text}: these are the {what} over the human topics"]

@@ -26,7 +26,7 @@ from confir.intervals.probe import (
 )
 from confir.parallel import Arrays, digest
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.topics import TopicSample, topic_draws, topic_weights
+from confir.resampling.topics import TopicSample, topic_draws
 from confir.studies.coverage.studied_methods import method_identity
 
 Sampling = Literal["with", "without"]
@@ -109,11 +109,11 @@ class MissCounter:
     ) -> Integers:
         """Add the misses of one sample; return how many columns: methods × levels × 1."""
         needs = {need for method in self.methods for need in method.needs}
-        sample = self.population.drawn(self._draw(outer))
+        sample = self._sample(outer)
         own_seed = int(inner.integers(2**63))
         weights = None
         if "replicates" in needs:
-            weights = topic_weights(self.size, self.replicates, inner)
+            weights = sample.draw(self.replicates, inner)
         missed = np.zeros((len(self.methods), len(self.levels), 1), np.int64)
         for block in _blocks(self.population.columns, max(1, _BLOCK // self.replicates)):
             distribution = replace(
@@ -122,6 +122,14 @@ class MissCounter:
             probe = Probe(distribution, self.truth[block])
             missed += self._count(probe, block, result)
         return missed
+
+    def _sample(self, rng: np.random.Generator) -> TopicSample:
+        """Return a sample of topics or, by a design, of whole clusters in each stratum."""
+        if self.population.clusters is None:
+            return self.population.drawn(self._draw(rng))
+        clusters, topics = self.population.clusters.resampled(rng)
+        values = tuple(value[topics] for value in self.population.values)
+        return replace(self.population, values=values, clusters=clusters)
 
     def _by_moments(self, samples: int, outer: np.random.Generator, result: Arrays) -> Integers:
         """Add the misses of samples side by side; return the columns: methods × levels × samples."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_integer, as_levels
 from confir.arrays import Floats, Integers
+from confir.data.sampling.design import refuse_design
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES
 from confir.errors import InvalidValueError, counted
 from confir.parallel import Progress, run_tasks, task_seeds
@@ -122,6 +123,8 @@ def count_misses(
     check_replicates(replicates)
     as_integer("samples", samples)
     check_size(size, population.topics, sampling)
+    if population.clusters is not None and (sampling == "without" or size != population.topics):
+        refuse_design(population.clusters, "a study of samples of another size")
     chosen = chosen_methods(methods, population, claimed)
     if resume is not None and rng is None:
         raise InvalidValueError("a resumable study needs a seed; set rng to a number")
@@ -143,7 +146,7 @@ def count_misses(
         sampling=sampling,
         widths=widths,
         counted=not widths and population.averages and can_count(chosen, cells),
-        closed=all(method.closed_form for method in chosen),
+        closed=population.independent and all(method.closed_form for method in chosen),
     )
     options = {"statistic": statistic, "baseline": baseline, "seed": str(seeds[0].entropy)}
     parts = run_tasks(

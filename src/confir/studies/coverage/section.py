@@ -48,7 +48,7 @@ def coverage_error(level: float) -> str:
 def _answer(contents: Contents) -> Iterator[Sentence]:
     """Yield the coverage of such intervals, and where it is lowest."""
     coverage: Coverage | None = contents.measures[0]["coverage"]
-    if coverage is None:
+    if coverage is None or coverage.level != contents.settings.level:
         return
     record = coverage.summary()[0]
     text = (
@@ -58,7 +58,9 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     outliers = coverage.outliers()
     if outliers:
         worst = outliers[0]
-        among = f"{len(outliers)} of {len(coverage.runs)} runs" if len(outliers) > 1 else "one run"
+        among = (
+            f"{len(outliers):,} of {len(coverage.runs):,} runs" if len(outliers) > 1 else "one run"
+        )
         text += (
             f" They contain it far less often for {among}, least for {isolated(worst['run'])}: "
             f"{percent(worst['coverage'], 3)} ({worst['reason']})."
@@ -82,6 +84,7 @@ SECTION: Section[MeasureContents] = Section(
     anchor="coverage",
     title="Calibration",
     heading="Calibration of the intervals",
+    meaning="Intervals are calibrated if they contain the true mean as often as their level says.",
     context=_context,
     figures=own_chart("coverage", "coverage"),
     tables=own_table("coverage", "coverage"),

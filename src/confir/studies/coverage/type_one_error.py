@@ -16,6 +16,7 @@ import numpy as np
 from confir.arguments import as_generator, as_integers, as_path
 from confir.arrays import Floats
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
+from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import SAMPLE_REPLICATES, SAMPLES
@@ -143,6 +144,7 @@ def estimate_type_one_error(
         Seed or generator; number of threads; called after each part; folder that stores parts.
     """
     scores = as_scores(scores)
+    refuse_design(scores.design, "the study of the Type I error")
     sizes = tuple(dict.fromkeys(as_integers("topics", topics, lowest=0)))
     folder = None if resume is None else Path(as_path("resume", resume))
     if resume is not None and rng is None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from confir.report.contents import Contents
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.data_quality.data_quality import DataQuality, inspect_lists
@@ -14,7 +12,7 @@ from confir.studies.data_quality.sentences import NOTHING_UNUSUAL, moved_sentenc
 
 
 def _gather(scope: Scope) -> DataQuality:
-    return inspect_lists(scope.require_lists(), rel=scope.settings.rules.rel)
+    return inspect_lists(scope.require_lists(human=True), rel=scope.settings.rules.rel)
 
 
 def _context(contents: Contents) -> dict[str, Any]:
@@ -34,7 +32,8 @@ def _context(contents: Contents) -> dict[str, Any]:
 def _methods(contents: Contents) -> Iterator[Sentence]:
     quality: DataQuality | None = contents["data_quality"]
     lacking = quality is not None and any(quality.missing)
-    if lacking and not np.isnan(contents.scores.values).any():
+    complete = contents.scores.topic_counts() == len(contents.scores.topics)
+    if lacking and complete.all():
         yield Sentence(10, "A topic that a run lacks scores 0.")
 
 
@@ -44,6 +43,8 @@ SECTION: Section[Contents] = Section(
     anchor="quality",
     title="Data",
     heading="The data",
+    meaning="Missing topics, ties and unjudged documents can change scores before any "
+    "statistics begin.",
     context=_context,
     figures=own_chart("data_quality", "quality", by_run=True),
     tables=own_table("data_quality", "quality"),

@@ -26,14 +26,14 @@ def quality_table(quality: DataQuality, note: str = "") -> Table:
         rows.append(
             (
                 Cell(record["run"]),
-                Cell(str(record["lists"])),
+                Cell(f"{record['lists']:,}"),
                 *(
-                    Cell(str(record[field]), record[field] > 0)
+                    Cell(f"{record[field]:,}", record[field] > 0)
                     for field in ("missing_topics", "unknown_topics")
                 ),
                 Cell(lengths if record["lists"] else "–"),
                 Cell(share_text(record["tied"]), record["tied"] >= MANY_TIED),
-                Cell(str(record["largest_tie"])),
+                Cell(f"{record['largest_tie']:,}"),
                 *(
                     Cell(
                         share_text(record[field]),

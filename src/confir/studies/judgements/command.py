@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from confir.cli import options
+from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
-from confir.cli.input import Inputs, reading_options
+from confir.cli.input import CHOOSING, Inputs, reading_options
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
+    from confir.data.formats.run_sources import RunSource
     from confir.report.tables import Table
     from confir.studies.judgements.judgement_comparison import JudgementComparison
 
@@ -31,7 +34,7 @@ def judges_command(
             "of four columns are qrels; the first judge is the reference of the others.",
         ),
     ] = None,
-    inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded", "select", "top")],
+    inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded")],
     judge: Annotated[
         list[str] | None,
         typer.Option(
@@ -92,6 +95,7 @@ def judges_command(
     }
     drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
     if not runs:
+        refuse_options(inputs.context, CHOOSING, "chooses runs, of which there are none")
         if by_run or variance:
             raise InvalidValueError(f"--by-run and --variance need runs; for example: {_EXAMPLE}")
         agreement = measure_agreement(judges, grades=scale, grade_maps=maps, **drawing)
@@ -101,11 +105,14 @@ def judges_command(
             table = agreement_table(agreement)
             out.deliver(Answer(agreement.to_records(), _noted(table, drawn), agreement))
         return
+    chosen: Sequence[Any] = runs
+    if inputs.select or inputs.top is not None:
+        chosen = _choose(inputs, judges[0], runs)
     rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
-    with Progress("reading runs", total=len(runs), quiet=out.quiet) as progress:
+    with Progress("reading runs", total=len(chosen), quiet=out.quiet) as progress:
         comparison = compare_judgements(
             judges,
-            runs,
+            chosen,
             list(inputs.measure or []) or None,
             grades=scale,
             grade_maps=maps,
@@ -124,6 +131,13 @@ def judges_command(
         table = judgement_table(comparison, f"{first}; {drawn}\n{rest}")
         answer = Answer(comparison.to_records(), table, comparison)
     out.deliver(answer)
+
+
+def _choose(inputs: Inputs, reference: RunSource, runs: Sequence[RunSource]) -> Sequence[Any]:
+    """Return the runs that --select and --top choose; the best are those by the first judge."""
+    named = [run.path if run.name is None else f"{run.name}={run.path}" for run in runs]
+    asked = replace(inputs, qrels=reference.path, runs=named)
+    return asked.experiment(example=_EXAMPLE).sources
 
 
 def _noted(table: Table, drawn: str) -> Table:

@@ -12,6 +12,7 @@ from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES
 from confir.errors import (
@@ -21,6 +22,7 @@ from confir.errors import (
     warn_caller,
 )
 from confir.measures.evaluation import chosen_measures, evaluate, parse_measures
+from confir.measures.judged_evaluation import by_judge
 from confir.parallel import Progress
 from confir.resampling.topics import Rng, check_replicates, own_seed, topic_weights
 from confir.studies.comparison.comparison import compare_runs
@@ -40,7 +42,7 @@ from confir.studies.judgements.judge_effects import (
     mean_biases,
     split_variance,
 )
-from confir.studies.judgements.judges import GradeMap, Judges, by_judge, gather_judges
+from confir.studies.judgements.judges import GradeMap, Judges, gather_judges
 from confir.studies.judgements.leaderboards import correlate_leaderboards
 
 # With fewer judges, their variance is not known well enough to be split off.
@@ -163,6 +165,7 @@ def compare_judgements(
     level = as_level(level)
     check_replicates(replicates)
     reading = ReadingRules(**rules)
+    refuse_design(reading.design, "the comparison of judgements")
     found = gather_judges(
         judges,
         grades=grades,

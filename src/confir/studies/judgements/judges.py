@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,6 @@ from confir.data.formats.trec_lines import HIGHEST_GAIN
 from confir.data.lists.ranked_lists import DocumentNumbers
 from confir.data.qrels import Intents, Qrels
 from confir.errors import (
-    ConfirWarning,
     FormatError,
     InvalidValueError,
     TopicMismatchError,
@@ -35,7 +33,6 @@ from confir.errors import (
 )
 
 GradeMap = Mapping[int, int]
-Made = TypeVar("Made")
 
 # More grades than this are no grades, but scores: their confusion is a table that nobody reads.
 MOST_GRADES = 50
@@ -289,22 +286,3 @@ def _on_common_topics(read: Mapping[str, Qrels]) -> tuple[Qrels, ...]:
         shared = np.array([topic in common for topic in qrels.topics])
         kept.append(qrels if shared.all() else qrels.only(shared[qrels.document_topics]))
     return tuple(kept)
-
-
-def by_judge(task: Callable[[Any], Made], names: Sequence[str], given: Sequence[Any]) -> list[Made]:
-    """Return what a task makes for each judge; warn once of what holds for all of them."""
-    made: list[Made] = []
-    warned: dict[tuple[str, type[Warning]], list[str]] = {}
-    for name, one in zip(names, given, strict=True):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ConfirWarning)
-            made.append(task(one))
-        for entry in caught:
-            warned.setdefault((str(entry.message), entry.category), []).append(name)
-    for (text, kind), by in warned.items():
-        about = "" if len(by) >= len(names) else f"judge {enumerate_names(by)}: "
-        if issubclass(kind, ConfirWarning):
-            warn_caller(f"{about}{text}", kind)
-        else:
-            warnings.warn(text, kind, stacklevel=2)
-    return made

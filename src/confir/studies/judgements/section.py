@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from confir.data.sampling.design import refuse_design
 from confir.errors import InvalidValueError
 from confir.report.contents import Contents
 from confir.report.numbers import percent
@@ -32,7 +33,8 @@ def _gather(scope: Scope) -> JudgementComparison | None:
     settings = scope.settings
     if not settings.judges:
         return None
-    lists = scope.require_lists()
+    lists = scope.require_lists(human=True)
+    refuse_design(scope.scores.design, "the comparison of judgements")
     others: Mapping[str, Any] = name_judges(settings.judges)
     if _OWN in others:
         raise InvalidValueError(
@@ -102,6 +104,8 @@ SECTION: Section[Contents] = Section(
     anchor="judges",
     title="Judgements",
     heading="Would another judge change the results?",
+    meaning="If verdicts change with the judge, they rest on the judgements as much as on the "
+    "runs.",
     context=_context,
     figures=_figures,
     tables=_tables,

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
-from confir.cli.input import Inputs, reading_options
+from confir.cli.input import JudgedInputs
 from confir.errors import InvalidValueError, counted
 from confir.studies.unjudged.command import Beside, Doubts
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.result import Record
+    from confir.data.sampling.judged_scores import JudgedScores
     from confir.data.scores import Scores
     from confir.intervals.interval import Interval
+    from confir.measures.score_summary import ScoreSummary
     from confir.report.tables import Table
     from confir.studies.comparison.comparison import Comparison
-
-_HUMAN = "Human judgements"
 
 
 def evaluate_command(
     *,
-    inputs: Inputs,
+    inputs: JudgedInputs,
     per_topic: Annotated[
         bool, typer.Option("-q", "--per-topic", help="Print the score of every topic.")
     ] = False,
@@ -37,6 +37,15 @@ def evaluate_command(
             "--ranks",
             help="Print each run's mean, its rank with intervals, and the share of bootstrap samples "
             "of the topics in which it is first.",
+        ),
+    ] = False,
+    repeats: Annotated[
+        bool,
+        typer.Option(
+            "--repeats",
+            help="Runs named system@1, system@2, … are repeats of one system: print its mean over them, "
+            "and what topics and repeats contribute to its standard error; with --baseline SYSTEM, "
+            "differences.",
         ),
     ] = False,
     baseline: Annotated[
@@ -74,24 +83,6 @@ def evaluate_command(
             panel="Judgements",
         ),
     ] = None,
-    human: Annotated[
-        str | None,
-        typer.Option(
-            metavar="QRELS",
-            help="People's judgements of some topics, where QRELS are a model's: means are those "
-            "by people, estimated from both.",
-            rich_help_panel=_HUMAN,
-        ),
-    ] = None,
-    human_sample: Annotated[
-        str | None,
-        typer.Option(
-            metavar="random-topics|chosen",
-            help="How the topics that people judged came about: a random sample can correct the "
-            "model, a choice cannot.",
-            rich_help_panel=_HUMAN,
-        ),
-    ] = None,
     method: options.MethodsOption = None,
     statistics: options.Statistics,
     out: options.Output,
@@ -100,6 +91,7 @@ def evaluate_command(
 
     Example: `confir evaluate qrels.txt bm25.run dense.run.gz -m AP -m nDCG@10`
     """
+    from confir.data.sampling.judged_scores import JudgedScores
     from confir.intervals.catalogue import find_method
     from confir.intervals.interval import check_level
 
@@ -113,21 +105,28 @@ def evaluate_command(
     if out.output is not None:
         _check_chart(out.output, method or [], baseline)
     example = "confir evaluate qrels.txt bm25.run"
-    if human is not None or human_sample is not None:
-        _check_human(human, human_sample, method or [])
-        refused = ("per_topic", "ranks", "baseline", "scores")
-        refuse_options(inputs.context, refused, "cannot be combined with --human")
-        out.deliver(_corrected(inputs, str(human), method, statistics, quiet=out.quiet))
+    if repeats:
+        _check_repeats(inputs.context)
+        every = inputs.load_scores(quiet=out.quiet, example=example)
+        out.deliver(_repeats(every, baseline, statistics.level))
         return
+    if inputs.check_human():
+        _check_judged(inputs, method or [])
     if doubts:
-        scores, beside = doubts.gather(inputs, statistics, out, example)
-        out.deliver(mean_answer(scores, statistics, methods=method, beside=beside))
+        every, beside = doubts.gather(inputs, statistics, out, example)
+        out.deliver(mean_answer(every, statistics, methods=method, beside=beside))
         return
-    scores = inputs.load_scores(baseline=baseline, quiet=out.quiet, example=example)
     if per_topic:
-        answer = _per_topic(scores)
-    elif ranks:
+        every = inputs.load_scores(baseline=baseline, quiet=out.quiet, example=example)
+        out.deliver(_per_topic(every))
+        return
+    scores = inputs.load_scores_or_summary(baseline=baseline, quiet=out.quiet, example=example)
+    if any(find_method(name).resamples for name in method or ()):
+        statistics = inputs.statistics_of(scores, statistics)
+    if ranks:
         answer = _ranks(scores, statistics)
+    elif isinstance(scores, JudgedScores):
+        answer = _corrected(scores, method, statistics)
     else:
         against = inputs.find_baseline(baseline, scores.runs)
         answer = mean_answer(scores, statistics, methods=method, baseline=against)
@@ -153,6 +152,20 @@ def _check_view(
         refuse_options(context, ["method", "bounded", *Doubts._fields], reason)
 
 
+def _check_repeats(context: typer.Context) -> None:
+    """Raise if options do not apply to means over repeats."""
+    names = ("per_topic", "ranks", "method", "human", "human_sample", "replicates", "seed")
+    refuse_options(context, (*names, *Doubts._fields), "cannot be combined with --repeats")
+
+
+def _repeats(scores: Scores, baseline: str | None, level: float) -> Answer:
+    """Return the means of systems over their repeats."""
+    from confir.cli.terminal import result_answer
+    from confir.studies.repeats.repeat_means import summarise_repeats
+
+    return result_answer(summarise_repeats(scores, baseline=baseline, level=level))
+
+
 def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> None:
     """Raise if a chart cannot show everything requested."""
     from confir.defaults import CHART_ENDINGS
@@ -169,59 +182,36 @@ def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> N
         )
 
 
-def _check_human(human: str | None, human_sample: str | None, methods: Sequence[str]) -> None:
-    """Raise where it is not said how people's judgements came about, or by which method."""
-    from confir.studies.corrected_means.corrected_means import (
-        HUMAN_SAMPLES,
-        check_method,
-        check_sample,
-    )
+def _check_judged(inputs: JudgedInputs, methods: Sequence[str]) -> None:
+    """Raise if options do not apply to means by a model's judgements and people's."""
+    from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
+    from confir.intervals.catalogue import check_judged_method
 
-    if human is None:
-        raise InvalidValueError("--human-sample is for people's judgements: expected --human QRELS")
-    if human_sample is None:
-        raise InvalidValueError(
-            "--human needs --human-sample: how the topics that people judged came about; expected "
-            f"{' or '.join(HUMAN_SAMPLES)}"
-        )
-    check_sample(human_sample)
+    by_document = inputs.human_sample == RANDOM_DOCUMENTS
+    others = Doubts._fields if by_document else ("per_topic", "baseline", *Doubts._fields)
+    refuse_options(inputs.context, others, "cannot be combined with --human")
+    if by_document:
+        return
     if len(methods) > 1:
         raise InvalidValueError("--human takes one --method")
     for name in methods:
-        check_method(name)
+        check_judged_method(name)
 
 
 def _corrected(
-    inputs: Inputs,
-    human: str,
-    methods: Sequence[str] | None,
-    statistics: options.Statistics,
-    *,
-    quiet: bool,
+    scores: JudgedScores, methods: Sequence[str] | None, statistics: options.Statistics
 ) -> Answer:
     """Return means by people's judgements, estimated from the model's and from theirs."""
-    from confir.cli.terminal import Progress, result_answer
-    from confir.studies.corrected_means.corrected_means import RANDOM_TOPICS, correct_judgements
+    from confir.cli.terminal import result_answer
+    from confir.studies.corrected_means.corrected_means import correct_scores
 
-    experiment = inputs.experiment(
-        example="confir evaluate model.qrels runs/ --human people.qrels "
-        f"--human-sample {RANDOM_TOPICS}"
+    means = correct_scores(
+        scores,
+        level=statistics.level,
+        method=methods[0] if methods else None,
+        replicates=statistics.replicates,
+        rng=statistics.seed,
     )
-    rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
-    with Progress("reading runs", total=len(inputs.sources), quiet=quiet) as progress:
-        means = correct_judgements(
-            experiment.qrels,
-            inputs.sources,
-            experiment.measures,
-            human=human,
-            human_sample=RANDOM_TOPICS,
-            level=statistics.level,
-            method=methods[0] if methods else None,
-            replicates=statistics.replicates,
-            rng=statistics.seed,
-            progress=progress,
-            **rules,
-        )
     return result_answer(means)
 
 
@@ -232,19 +222,21 @@ def _per_topic(scores: Scores) -> Answer:
     return Answer(scores.to_records(), topic_table(scores), scores)
 
 
-def _ranks(scores: Scores, statistics: options.Statistics) -> Answer:
+def _ranks(scores: Scores | ScoreSummary, statistics: options.Statistics) -> Answer:
     from confir.cli.terminal import Answer
+    from confir.report.tables import with_design_note
     from confir.studies.ranks.ranking import rank_runs
     from confir.studies.ranks.table import ranking_note, ranking_table
 
     level, replicates, seed = statistics.level, statistics.replicates, statistics.seed
     ranking = rank_runs(scores, level=level, replicates=replicates, rng=seed)
     table = ranking_table(ranking, ranking_note(ranking, seed))
+    table = with_design_note(table, scores.design)
     return Answer(ranking.to_records(), table, ranking)
 
 
 def mean_answer(
-    scores: Scores,
+    scores: Scores | ScoreSummary,
     statistics: options.Statistics,
     *,
     methods: Sequence[str] | None = None,
@@ -253,7 +245,9 @@ def mean_answer(
 ) -> Answer:
     """Return means with intervals as records and as a table; one topic gives means alone."""
     from confir.cli.terminal import Answer
+    from confir.data.sampling.judged_scores import SampledScores
     from confir.intervals.catalogue import confidence_interval, means_alone
+    from confir.studies.corrected_means.table import sampled_note
     from confir.studies.means.table import interval_table
 
     level, replicates, seed = statistics.level, statistics.replicates, statistics.seed
@@ -266,6 +260,8 @@ def mean_answer(
     records = [record for interval in intervals for record in interval.to_records()]
     rows = () if beside is None else beside.rows
     note = _note(intervals, seed)
+    if isinstance(scores, SampledScores):
+        note = f"{note}; {sampled_note(scores)}"
     table = interval_table(intervals, note if beside is None else beside.note(note), rows)
     if beside is not None:
         return Answer(beside.records(records), table, beside.shown(intervals[0]))

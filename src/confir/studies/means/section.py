@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from confir.data.common_topics import LEAST_COMMON_TOPICS, common_topics, have_same_topics
+from confir.data.sampling.judged_scores import count_model_topics
 from confir.errors import counted, enumerate_names
 from confir.intervals.catalogue import METHODS, confidence_interval, means_alone
 from confir.intervals.interval import Interval
+from confir.measures.score_summary import ScoreSummary
 from confir.order import is_best
 from confir.report.contents import Contents, MeasureContents
+from confir.report.latex import to_latex
 from confir.report.names import NAMES_SHOWN, isolated, list_runs
 from confir.report.numbers import (
     interval_text,
@@ -25,10 +28,10 @@ from confir.report.numbers import (
 )
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
-from confir.report.tables import Cell, Table, best_runs, to_latex, to_markdown, topics_column
+from confir.report.tables import Cell, Mark, Table, best_runs, to_markdown, topics_column
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.table import how_compared
-from confir.studies.comparison.verdicts import BETTER, verdicts_against
+from confir.studies.comparison.verdicts import BETTER, WORSE, verdicts_against
 from confir.studies.means.chart import interval_chart
 from confir.studies.means.table import bounds_note, means_note
 
@@ -53,16 +56,20 @@ def _context(contents: Contents) -> dict[str, Any]:
 def leaderboard_table(contents: Contents) -> Table:
     """Return means with intervals: one row per run, one column per measure, the best in bold.
 
-    A mark means that the best run by the measure is significantly better.
+    A mark means that the best run by the measure is significantly better; with a baseline, that the
+    run is significantly better or worse than that.
     """
     level = contents.settings.level
     order = contents.measures[0].order()
     columns = []
     for part in contents.measures:
         interval: Interval = part["means"][level]
-        best = part.order()[0]
         compared = part["comparison"]
-        beaten = {} if compared is None else verdicts_against(compared[level], best)
+        reference = part.reference(contents.settings.baseline)
+        verdicts = {} if compared is None else verdicts_against(compared[level], reference)
+        marks: dict[str, Mark] = {BETTER: "▼"}
+        if contents.settings.baseline is not None:
+            marks[WORSE] = "▲"
         numbers = (
             array.reshape(-1).tolist() for array in (interval.estimate, interval.low, interval.high)
         )
@@ -73,7 +80,7 @@ def leaderboard_table(contents: Contents) -> Table:
                 Cell(
                     interval_text(mean[run], low[run], high[run]),
                     strong=bool(strong[run]),
-                    mark="▼" if beaten.get(run) == BETTER else "",
+                    mark=marks.get(verdicts.get(run, ""), ""),
                 )
                 for run in range(len(contents.scores.runs))
             ]
@@ -96,7 +103,10 @@ def _leaderboard_note(contents: Contents) -> str:
     if not compared:
         return note
     comparison: Comparison = compared[0][level]
-    return f"{note}; ▼ significantly worse than the best run: {how_compared(comparison)}"
+    marks = "▼ significantly worse than the best run"
+    if comparison.baseline is not None:
+        marks = f"▲ significantly better, ▼ worse than {isolated(comparison.baseline)}"
+    return f"{note}; {marks}: {how_compared(comparison)}"
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
@@ -109,7 +119,7 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
     first = next(iter(intervals.values()))
     return {
         "method": first.method,
-        "over": topics_text(first.topics),
+        "over": topics_text(first.topics, count_model_topics(contents.scores)),
         "topics": first.topics.reshape(-1).tolist(),
         "mean": shown(first.estimate),
         "mean_text": [number_text(mean) for mean in first.estimate.reshape(-1).tolist()],
@@ -157,19 +167,25 @@ def _best_run(contents: MeasureContents, level: float) -> str:
     tied = [runs[place] for place in order[1:] if shares[place]]
     if tied:
         said += f"; the same mean{where}: {list_runs(tied)}"
-    over = topics_text(counts)
+    over = topics_text(counts, count_model_topics(contents.scores))
     first, by = isolated(runs[order[0]]), f"By {contents.measure} over {over}"
     if len(runs) == 1:
         return f"{by}, the run is {first}: {said}."
-    return f"{by}, {first} has the highest mean of {len(runs)} runs{where}: {said}."
+    return f"{by}, {first} has the highest mean of {len(runs):,} runs{where}: {said}."
 
 
 def _where_compared(contents: MeasureContents) -> str:
     """Return on which topics means are compared, if runs have different ones."""
-    values = contents.scores.values
-    if have_same_topics(values).all():
+    scores = contents.scores
+    if isinstance(scores, ScoreSummary):
+        counts = scores.topic_counts()
+        common = int(scores.over_common_topics().topic_counts().max())
+        same = bool(((counts == common) | (counts == 0)).all())
+    else:
+        same = bool(have_same_topics(scores.values).all())
+        common = int(common_topics(scores.values).sum())
+    if same:
         return ""
-    common = int(common_topics(values).sum())
     if common < LEAST_COMMON_TOPICS:
         return ", each over its own topics"
     return f" on the {common} topics that all runs have"
@@ -201,16 +217,16 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         return
     level = contents.settings.level
     intervals: list[Interval] = [part["means"][level] for part in contents.measures]
-    for method in dict.fromkeys(interval.method for interval in intervals):
+    for method in dict.fromkeys(name for interval in intervals for name in interval.methods):
         measures = [
             part.measure
             for part, interval in zip(contents.measures, intervals, strict=True)
-            if interval.method == method
+            if method in interval.methods
         ]
         by = "" if len(measures) == len(contents.measures) else f" by {', '.join(measures)}"
         use = METHODS[method].uses["topics"]
         source = use.source.partition(" (")[0]
-        drawn = next(interval.replicates for interval in intervals if interval.method == method)
+        drawn = next(one.replicates for one in intervals if method in one.methods)
         replicates = f", {counted(drawn, 'replicate')}" if drawn else ""
         yield Sentence(
             20,
@@ -231,8 +247,10 @@ SECTION: Section[MeasureContents] = Section(
     anchor="leaderboard",
     title="Leaderboard",
     heading="Leaderboard",
+    meaning="A mean over these topics stands for the mean over all topics of the kind; the "
+    "interval says how far it may be off.",
     context=_context,
-    figures=_figures,
+    paper=_figures,
     page_data=_page_data,
     answer=_answer,
     methods=_methods,

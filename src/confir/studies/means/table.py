@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from confir.arrays import Integers
 from confir.data.scores import Scores
 from confir.errors import enumerate_names
@@ -11,6 +13,9 @@ from confir.intervals.interval import Interval, name_methods
 from confir.order import best_first
 from confir.report.numbers import interval_text, number_text, percent, topics_text
 from confir.report.tables import Cell, RowBeside, Table, best_runs, topics_column
+
+# What bold means.
+_BOLD = "highest mean"
 
 
 def interval_table(
@@ -51,15 +56,31 @@ def interval_table(
             rows.append((Cell(runs[r]), Cell(row.label), *blank, *map(Cell, texts)))
     names: tuple[str, ...] = ("run", "method") if several else ("run",)
     note = means_note(intervals, topics) if note is None else note
-    return Table((*names, *heading, *measures), tuple(rows), note, names=len(names))
+    columns = (*names, *heading, *measures)
+    return Table(columns, tuple(rows), note, names=len(names), bold=_BOLD)
 
 
 def means_note(intervals: Sequence[Interval], topics: Integers) -> str:
     """Return the note on means with intervals: level, methods, topics and assumptions."""
     by = f"{percent(intervals[0].level)} interval by {name_methods(intervals)}"
     note = f"mean with {by}, over {topics_text(topics)}"
+    if intervals[0].design:
+        note += f"; {design_note(intervals)}"
     assumed = list(dict.fromkeys(name for interval in intervals for name in interval.assumed))
     return f"{note}; {bounds_note(assumed)}" if assumed else note
+
+
+def design_note(intervals: Sequence[Interval]) -> str:
+    """Return what the design makes of the topics: how many independent ones they are worth."""
+    design = intervals[0].design
+    parts = [one.effective.reshape(-1) for one in intervals if one.effective is not None]
+    worth = np.concatenate([*parts, np.empty(0)])
+    known = worth[~np.isnan(worth)]
+    if not len(known):
+        return design
+    numbers = dict.fromkeys(f"{number:.0f}" for number in (known.min(), known.max()))
+    noun = "topic" if list(numbers) == ["1"] else "topics"
+    return f"{design}: worth {' to '.join(numbers)} independent {noun}"
 
 
 def bounds_note(measures: Sequence[str]) -> str:
@@ -85,7 +106,7 @@ def mean_table(scores: Scores) -> Table:
         for r in best_first(mean[:, 0])
     )
     note = f"means over {topics_text(topics)}"
-    return Table(("run", *heading, *scores.measures), rows, note)
+    return Table(("run", *heading, *scores.measures), rows, note, bold=_BOLD)
 
 
 def topic_table(scores: Scores, note: str = "") -> Table:

@@ -44,7 +44,7 @@ def pooled_table(models: PooledModels, note: str = "") -> Table:
             Cell(_number(record["tau2"])),
             Cell(share_text(record["i2"], 0)),
             Cell(_heterogeneity_text(record)),
-            *([] if _same_count(models) else [Cell(str(record["studies"]))]),
+            *([] if _same_count(models) else [Cell(f"{record['studies']:,}")]),
         )
         for record in shown.to_records()
     )

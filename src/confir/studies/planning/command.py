@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
-from confir.cli.input import Inputs
+from confir.cli.input import JudgedInputs
 from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED
 from confir.errors import InvalidValueError
 
@@ -18,7 +18,7 @@ _GOAL = "Goal"
 
 def plan_command(
     *,
-    inputs: Annotated[Inputs, Without("bounded")],
+    inputs: Annotated[JudgedInputs, Without("bounded")],
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -89,6 +89,39 @@ def plan_command(
             panel=_GOAL,
         ),
     ] = None,
+    human_topics: Annotated[
+        bool,
+        typer.Option(
+            "--human-topics",
+            help="With --human: how many topics people must judge for --half-width, beside the model's; "
+            "with random-documents how many documents of each, too.",
+            rich_help_panel=options.HUMAN_PANEL,
+        ),
+    ] = False,
+    model_topics: Annotated[
+        int | None,
+        typer.Option(
+            help="With --human-topics: topics that the model judges; by default those of QRELS.",
+            callback=options.at_least(5),
+            rich_help_panel=options.HUMAN_PANEL,
+        ),
+    ] = None,
+    human_cost: Annotated[
+        float | None,
+        typer.Option(
+            help="With --human-topics: cost of a judgement by people (of a topic, without "
+            "--judgements-per-topic, unless documents were drawn); with --model-cost, the cheapest mix "
+            "is planned.",
+            rich_help_panel=options.HUMAN_PANEL,
+        ),
+    ] = None,
+    model_cost: Annotated[
+        float | None,
+        typer.Option(
+            help="With --human-topics: cost of a judgement by the model.",
+            rich_help_panel=options.HUMAN_PANEL,
+        ),
+    ] = None,
     level: options.LevelOption = LEVEL,
     out: options.Output,
 ) -> None:
@@ -97,21 +130,56 @@ def plan_command(
     Example: `confir plan qrels.txt a.run b.run --baseline a --difference 0.02 --assurance 0.8`
     """
     from confir.cli.terminal import Answer
+    from confir.data.sampling.judged_scores import SampledScores
     from confir.intervals.interval import check_level
+    from confir.report.tables import with_design_note
     from confir.studies.planning.planning import plan_topics
-    from confir.studies.planning.table import plan_table
+    from confir.studies.planning.table import document_plan_table, human_plan_table, plan_table
 
     out.prepare()
     check_level(level)
+    judged = inputs.check_human()
+    _check_labels(inputs, half_width, human_topics=human_topics, judged=judged)
     if half_width is not None:
         reason = "is for differences to detect, not for a half width"
         refuse_options(inputs.context, ["power"], reason)
     size = _parse_difference(difference)
-    scores = inputs.load_scores(
+    scores = inputs.load_scores_or_summary(
         baseline=baseline,
         quiet=out.quiet,
         example="confir plan qrels.txt bm25.run dense.run --baseline bm25",
     )
+    if human_topics:
+        goal: dict[str, Any] = {
+            "half_width": half_width or 0.0,
+            "baseline": inputs.find_baseline(baseline, scores.runs),
+            "family": family,
+            "level": level,
+        }
+        if isinstance(scores, SampledScores):
+            from confir.studies.planning.human_documents import plan_human_documents
+
+            refuse_options(inputs.context, ["model_topics"], "is for --human-sample random-topics")
+            mix = plan_human_documents(
+                scores,
+                **goal,
+                topics=topics,
+                documents=judgements_per_topic,
+                human_cost=human_cost,
+                model_cost=model_cost,
+            )
+            out.deliver(Answer(mix.to_records(), document_plan_table(mix), mix))
+            return
+        from confir.studies.planning.human_topics import plan_human_topics
+
+        refuse_options(inputs.context, ["topics"], "is for --human-sample random-documents")
+        each = judgements_per_topic or 1
+        people, model = (None if cost is None else cost * each for cost in (human_cost, model_cost))
+        found = plan_human_topics(
+            scores, **goal, model_topics=model_topics, human_cost=people, model_cost=model
+        )
+        out.deliver(Answer(found.to_records(), human_plan_table(found), found))
+        return
     plan = plan_topics(
         scores,
         baseline=inputs.find_baseline(baseline, scores.runs),
@@ -125,7 +193,26 @@ def plan_command(
         family=family,
         assurance=assurance,
     )
-    out.deliver(Answer(plan.to_records(), plan_table(plan), plan))
+    table = with_design_note(plan_table(plan), scores.design)
+    out.deliver(Answer(plan.to_records(), table, plan))
+
+
+def _check_labels(
+    inputs: JudgedInputs, half_width: float | None, *, human_topics: bool, judged: bool
+) -> None:
+    """Raise where options are for planning people's judgements, or not for it."""
+    if not human_topics:
+        own = ("model_topics", "human_cost", "model_cost")
+        refuse_options(inputs.context, own, "is for --human-topics")
+        return
+    if not judged:
+        raise InvalidValueError(
+            "--human-topics needs a pilot: --human QRELS, judged by people, and --human-sample"
+        )
+    if half_width is None:
+        raise InvalidValueError("--human-topics needs --half-width, the goal")
+    names = ("difference", "judgements", "power", "assurance")
+    refuse_options(inputs.context, names, "cannot be combined with --human-topics")
 
 
 def _parse_difference(text: str | None) -> float | Literal["observed"] | None:

@@ -12,13 +12,15 @@ import numpy as np
 from confir.arguments import as_level, as_real
 from confir.arrays import Floats, Integers
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
+from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, DEFAULT_POWER, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.measures.bounds import bounded_measures
-from confir.measures.evaluation import as_scores
-from confir.resampling.topics import TopicSample
+from confir.measures.evaluation import as_scores_or_summary
+from confir.measures.score_summary import ScoreSummary
+from confir.resampling.summarised_topics import AnyTopics
 from confir.studies.planning.goals import (
     ACHIEVED_POWER,
     ACHIEVED_WIDTH,
@@ -31,6 +33,7 @@ from confir.studies.planning.goals import (
 )
 from confir.studies.planning.pilot import Pilot, measure_pilot, pilot_sample
 from confir.studies.planning.power import (
+    Freedom,
     detectable_at,
     family_level,
     family_size,
@@ -80,6 +83,8 @@ class Plan(Result):
         Judgements that a topic takes, where given.
     curve_topics, curve
         Numbers of topics, and for each the half width, the power or the detectable difference.
+    model_topics
+        Topics that a model judges alone, for each that people judge, as in the pilot; or 0.
     """
 
     runs: tuple[str, ...] = axis("run")
@@ -104,6 +109,7 @@ class Plan(Result):
     judgements_per_topic: int | None
     curve_topics: Integers
     curve: Floats = over("", "run", "measure")
+    model_topics: float = 0.0
 
     record_columns = (
         "measure",
@@ -179,7 +185,9 @@ def plan_topics(
     Parameters
     ----------
     scores
-        Pilot scores of the runs, or of runs like them; anything that `as_scores` takes.
+        Pilot scores of the runs, or of runs like them; anything that `as_scores` takes. Of
+        `JudgedScores`, topics are those that people judge, with as many more by the model for each
+        as in the pilot.
     baseline
         The run that the others are compared with; needed for power.
     half_width
@@ -202,7 +210,7 @@ def plan_topics(
         Probability that the goal is reached though the pilot's sd is an estimate, such as 0.8; it
         is planned with an upper limit of the sd. By default with the sd itself.
     """
-    scores = as_scores(scores)
+    scores = as_scores_or_summary(scores)
     family = choose_family(family, baseline, len(scores.runs))
     topics = topics_of_budget(topics, judgements, judgements_per_topic)
     goal = choose_goal(
@@ -228,6 +236,7 @@ def plan_topics(
         level=family_level(level, family, len(scores.runs)),
         largest=_largest_difference(scores, sample),
         factor=2.0 if family == BEST else 1.0,
+        freedom=pilot.freedom,
     )
     at_hand = pilot.topics if topics is None else np.full_like(pilot.topics, topics)
     sd = pilot.sd if assurance is None else pilot.upper_sd(assurance)
@@ -256,8 +265,12 @@ def plan_topics(
         sd=shaped(pilot.sd),
         planned_sd=shaped(sd),
         pilot=pilot.topics.reshape(sample.shape),
-        half_width=shaped(_at_topics(needed, lambda n: half_width_at(sd, n, rule.level))),
-        achieved_power=shaped(_at_topics(needed, lambda n: power_at(sd, n, step, rule.level))),
+        half_width=shaped(
+            _at_topics(needed, lambda n: half_width_at(sd, n, rule.level, pilot.freedom))
+        ),
+        achieved_power=shaped(
+            _at_topics(needed, lambda n: power_at(sd, n, step, rule.level, pilot.freedom))
+        ),
         power=math.nan if goal in (HALF_WIDTH, ACHIEVED_WIDTH) else power,
         level=level,
         family=family,
@@ -267,6 +280,7 @@ def plan_topics(
         judgements_per_topic=judgements_per_topic,
         curve_topics=grid,
         curve=rule.value(sd, grid[:, None]).reshape(len(grid), *sample.shape),
+        model_topics=count_model_topics(scores) / len(scores.topics),
     )
 
 
@@ -286,6 +300,8 @@ class _Rule:
         Half widths that the goal's width takes. A run in the confidence set of the best is at most
         one half width below each other run as observed, so at most two with its error: 2 for the
         best set, 1 for all else.
+    freedom
+        Degrees of freedom of each column's standard error.
     """
 
     goal: str
@@ -295,14 +311,15 @@ class _Rule:
     level: float
     largest: Floats
     factor: float
+    freedom: Freedom
 
     def value(self, sd: Floats, topics: Integers) -> Floats:
         """Return what the curve shows: half width, power or detectable difference."""
         if self.goal in (HALF_WIDTH, ACHIEVED_WIDTH):
-            return self.factor * half_width_at(sd, topics, self.level)
+            return self.factor * half_width_at(sd, topics, self.level, self.freedom)
         if self.goal in (POWER, ACHIEVED_POWER):
-            return power_at(sd, topics, self.difference, self.level)
-        found = detectable_at(sd, topics, self.power, self.level)
+            return power_at(sd, topics, self.difference, self.level, self.freedom)
+        found = detectable_at(sd, topics, self.power, self.level, self.freedom)
         return np.where(found > self.largest, np.nan, found)
 
     def solve(self, sd: Floats, topics: Integers) -> Floats:
@@ -334,7 +351,10 @@ def _whole(number: float) -> int | float:
 
 
 def _difference(
-    difference: float | str | None, pilot: Pilot, scores: Scores, sample: TopicSample
+    difference: float | str | None,
+    pilot: Pilot,
+    scores: Scores | ScoreSummary,
+    sample: AnyTopics,
 ) -> Floats:
     """Return the difference to be detected in each column; raise beyond what a measure allows."""
     if is_observed(difference):
@@ -349,7 +369,7 @@ def _difference(
     return np.full(len(pilot.sd), size)
 
 
-def _largest_difference(scores: Scores, sample: TopicSample) -> Floats:
+def _largest_difference(scores: Scores | ScoreSummary, sample: AnyTopics) -> Floats:
     """Return the largest difference that the measure of each column allows."""
     largest = np.where(bounded_measures(scores), 1.0, np.inf)
     return np.tile(largest, sample.columns // len(scores.measures))
@@ -357,7 +377,8 @@ def _largest_difference(scores: Scores, sample: TopicSample) -> Floats:
 
 def _interval_of_size(pilot: Pilot, level: float) -> tuple[Floats, Floats]:
     """Return the limits of the size of the pilot's difference, 0 where its interval contains 0."""
-    reach = half_width_at(pilot.sd, np.maximum(pilot.topics, 2), level)
+    topics = np.maximum(pilot.topics, 2)
+    reach = half_width_at(pilot.sd, topics, level, pilot.freedom)
     size = np.abs(pilot.mean)
     return np.maximum(size - reach, 0.0), size + reach
 

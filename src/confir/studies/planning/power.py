@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,29 @@ _MOST_TOPICS = 2**30
 
 # Halvings in the search for a difference: finer than double precision.
 _HALVINGS = 60
+
+
+class Freedom(NamedTuple):
+    """Degrees of freedom of the standard error of columns.
+
+    Attributes
+    ----------
+    cluster_size
+        Topics per independent unit: 1, or by a design those of a cluster.
+    taken
+        Degrees that estimated numbers take: 1 for a mean, 2 for a mean and a weight of the model.
+    """
+
+    cluster_size: float | Floats = 1.0
+    taken: float | Floats = 1.0
+
+    def at(self, topics: Integers) -> Floats:
+        """Return the degrees of freedom that a number of topics gives, at least 1."""
+        return np.asarray(np.maximum(topics / self.cluster_size - self.taken, 1.0))
+
+
+# That of a mean over a simple random sample of topics.
+MEAN = Freedom()
 
 
 def family_level(level: float, family: str, runs: int) -> float:
@@ -45,27 +69,40 @@ def family_size(family: str, runs: int) -> int:
     return {BASELINE: runs - 1, ALL_PAIRS: runs * (runs - 1) // 2, BEST: runs - 1}[family]
 
 
-def half_width_at(sd: Floats, topics: Integers, level: float) -> Floats:
-    """Return the half width of the t interval: ``t_{n-1} · sd / √n``."""
-    width: Floats = t_quantile(_degrees(topics), level) * sd / np.sqrt(topics)
+def half_width_at(sd: Floats, topics: Integers, level: float, freedom: Freedom = MEAN) -> Floats:
+    """Return the half width of the t interval: ``t · sd / √n``, with n-1 degrees of freedom, or fewer."""
+    width: Floats = t_quantile(freedom.at(topics), level) * sd / np.sqrt(topics)
     return width
 
 
-def power_at(sd: Floats, topics: Integers, difference: float | Floats, level: float) -> Floats:
+def power_at(
+    sd: Floats,
+    topics: Integers,
+    difference: float | Floats,
+    level: float,
+    freedom: Freedom = MEAN,
+) -> Floats:
     """Return the power of the two-sided paired t test at a true difference."""
     with np.errstate(divide="ignore"):
-        return _power(topics, difference * np.sqrt(topics) / sd, level)
+        return _power(freedom.at(topics), difference * np.sqrt(topics) / sd, level)
 
 
-def detectable_at(sd: Floats, topics: Integers, power: float, level: float) -> Floats:
+def detectable_at(
+    sd: Floats,
+    topics: Integers,
+    power: float,
+    level: float,
+    freedom: Freedom = MEAN,
+) -> Floats:
     """Return the smallest true difference that is detected with the given power."""
-    shift: Floats = np.zeros(np.shape(topics))
-    reached = np.full(np.shape(topics), 1.0)
-    while (_power(topics, reached, level) < power).any():
-        reached = np.where(_power(topics, reached, level) < power, 2.0 * reached, reached)
+    df = freedom.at(topics)
+    shift: Floats = np.zeros(np.shape(df))
+    reached = np.full(np.shape(df), 1.0)
+    while (_power(df, reached, level) < power).any():
+        reached = np.where(_power(df, reached, level) < power, 2.0 * reached, reached)
     for _ in range(_HALVINGS):
         middle = (shift + reached) / 2.0
-        enough = _power(topics, middle, level) >= power
+        enough = _power(df, middle, level) >= power
         shift, reached = np.where(enough, shift, middle), np.where(enough, middle, reached)
     difference: Floats = reached * sd / np.sqrt(topics)
     return difference
@@ -85,19 +122,13 @@ def fewest_topics(reaches: Callable[[Integers], Booleans], size: int) -> Floats:
     return np.where(found, enough, np.nan)
 
 
-def _power(topics: Integers, shift: Floats, level: float) -> Floats:
+def _power(df: Floats, shift: Floats, level: float) -> Floats:
     """Return the power at a true difference of ``shift`` standard errors, by the noncentral t."""
     from scipy.special import nctdtr
 
-    df = _degrees(topics)
     critical = t_quantile(df, level)
     # nctdtr gives NaN for probabilities too small for a double
     missed = np.nan_to_num(nctdtr(df, shift, critical))
     wrong_side = np.nan_to_num(nctdtr(df, shift, -critical))
     power: Floats = np.where(np.isnan(shift), np.nan, 1.0 - missed + wrong_side)
     return power
-
-
-def _degrees(topics: Integers) -> Floats:
-    """Return the degrees of freedom of the standard error."""
-    return topics.astype(np.float64) - 1.0

@@ -9,31 +9,36 @@ from dataclasses import replace
 import numpy as np
 
 from confir.data.result import Record
+from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.scores import Scores
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import InvalidValueError, counted
+from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE, signed
 from confir.report.contents import Contents
 from confir.report.names import isolated
 from confir.report.numbers import p_text, percent
 from confir.report.sections import Scope, Section, Sentence
+from confir.resampling.human_judgements import judged_sample
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.verdicts import INCONCLUSIVE, verdicts_against
 from confir.studies.planning.planning import Plan, plan_topics
 from confir.studies.planning.power import family_level, family_size
 
 
-def _gather(scope: Scope) -> Plan:
+def _gather(scope: Scope) -> Plan | None:
     """Return the topics needed to detect the difference between the best two runs.
 
-    Of several runs all pairs are compared as a family: the plan is for its critical value.
+    Of several runs all pairs are compared as a family: the plan is for its critical value. With a
+    baseline, the best two runs are not compared: None.
     """
     scope.require_runs("a plan")
+    if scope.settings.baseline is not None:
+        return None
     first = scope.measures[0]
     best, next_best = (first.scores.runs[place] for place in first.order()[:2])
     pair = first.scores.select(run=[next_best, best])
-    differences = pair.values[:, 1, 0] - pair.values[:, 0, 0]
-    shared = differences[~np.isnan(differences)]
-    difference = float(shared.mean()) if len(shared) else 0.0
+    difference = _mean_difference(pair, next_best)
     if difference <= TIE:
         raise InvalidValueError(
             f"{best} does not have a higher mean than {next_best} on the topics that both have: nothing to plan for"
@@ -46,11 +51,25 @@ def _gather(scope: Scope) -> Plan:
     return replace(plan, level=level, family=ALL_PAIRS, pairs=family_size(ALL_PAIRS, runs))
 
 
+def _mean_difference(pair: Scores | ScoreSummary, baseline: str) -> float:
+    """Return the mean difference of two runs from the first, on the topics that both have."""
+    if isinstance(pair, JudgedScores):
+        return float(judged_sample(pair, baseline).corrected().mean[0])
+    if isinstance(pair, ScoreSummary):
+        first, second = pair.over_common_topics().mean()[:, 0].tolist()
+        return float(np.nan_to_num(second - first))
+    differences = pair.values[:, 1, 0] - pair.values[:, 0, 0]
+    shared = differences[~np.isnan(differences)]
+    return float(shared.mean()) if len(shared) else 0.0
+
+
 def _answer(contents: Contents) -> Iterator[Sentence]:
     """Yield how many topics the best difference needs, where it is inconclusive."""
     plan: Plan | None = contents["planning"]
     first = contents.measures[0]
     if plan is None or first["comparison"] is None:
+        return
+    if (plan.measures[0], plan.level) != (first.measure, contents.settings.level):
         return
     best, runner_up = first.order()[:2]
     comparison: Comparison = first["comparison"][contents.settings.level]

@@ -18,6 +18,8 @@ from confir.studies.planning.goals import (
     HALF_WIDTH,
     POWER,
 )
+from confir.studies.planning.human_documents import DocumentPlan
+from confir.studies.planning.human_topics import HumanPlan
 from confir.studies.planning.planning import Plan
 
 _ANSWERS = {
@@ -46,13 +48,104 @@ def plan_table(plan: Plan) -> Table:
     columns["sd in the pilot"] = lambda r, m: number_text(float(plan.sd[r, m]))
     if plan.assurance is not None:
         columns["sd planned with"] = lambda r, m: number_text(float(plan.planned_sd[r, m]))
-    columns["topics in the pilot"] = lambda r, m: str(plan.pilot[r, m])
+    columns["topics in the pilot"] = lambda r, m: f"{plan.pilot[r, m]:,}"
     rows = tuple(
         tuple(Cell(text(r, m)) for text in columns.values())
         for m in range(len(plan.measures))
         for r in range(len(plan.runs))
     )
     return Table(tuple(columns), rows, _note(plan), names=2)
+
+
+def human_plan_table(plan: HumanPlan) -> Table:
+    """Return a table of the topics that people must judge: one row per measure and run."""
+    priced = bool(np.isfinite(plan.cost).any())
+    columns = ["measure", "run", "human topics", "model topics", "without a model"]
+    columns += ["cost", "cost without"] if priced else []
+    columns += ["weight", "agreement"]
+    rows = tuple(
+        tuple(
+            map(
+                Cell,
+                (
+                    *(record["measure"], record["run"]),
+                    *(
+                        _count_text(float(record[name]))
+                        for name in ("human_topics", "model_topics", "human_alone")
+                    ),
+                    *(
+                        (f"{record[name]:,.6g}" for name in ("cost", "cost_alone"))
+                        if priced
+                        else ()
+                    ),
+                    *(f"{record[name]:.2f}" for name in ("weight", "agreement")),
+                ),
+            )
+        )
+        for record in plan.to_records()
+    )
+    return Table(tuple(columns), rows, _human_note(plan), names=2)
+
+
+def document_plan_table(plan: DocumentPlan) -> Table:
+    """Return a table of the topics, and documents of each, that people must judge."""
+    priced = bool(np.isfinite(plan.cost).any())
+    counts = {
+        "topics": "topics",
+        "documents": "documents per topic",
+        "topics_alone": "topics, all documents",
+    }
+    sds = {"between": "sd between topics", "within": "sd of the draw"}
+    costs = {"cost": "cost", "cost_alone": "cost without"} if priced else {}
+    rows = tuple(
+        (
+            *(Cell(record["measure"]), Cell(record["run"])),
+            *(Cell(_count_text(float(record[name]))) for name in counts),
+            *(Cell(f"{record[name]:,.6g}") for name in costs),
+            *(Cell(number_text(record[name])) for name in sds),
+        )
+        for record in plan.to_records()
+    )
+    heads = (*counts.values(), *costs.values(), *sds.values())
+    note = (
+        f"topics, and documents of each, that people must judge for {_human_goal(plan)}, from a pilot "
+        f"of {counted(plan.pilot, 'topic')} with {plan.pilot_documents:.1f} of "
+        f"{plan.model_documents:.1f} documents each, drawn at random; topics, all documents: what is "
+        "needed if people judge all"
+    )
+    if priced:
+        note += "; cost without: of those, without a model"
+    if np.isnan(plan.documents).any():
+        note += "; –: even all documents are too few, it takes more topics"
+    return Table(("measure", "run", *heads), rows, note, names=2)
+
+
+def _human_goal(plan: HumanPlan | DocumentPlan) -> str:
+    """Return what people's judgements are planned for."""
+    interval = f"a {percent(plan.level)} t interval"
+    if plan.family == BEST:
+        goal = f"a {percent(plan.level)} confidence set of the best run with a largest distance of "
+        goal += f"{plan.half_width:g}"
+    elif plan.baseline is not None:
+        goal = (
+            f"{interval} of the difference from {plan.baseline} no wider than ±{plan.half_width:g}"
+        )
+    else:
+        what = "the mean" if plan.family == NO_FAMILY else "any difference of two runs"
+        goal = f"{interval} of {what} no wider than ±{plan.half_width:g}"
+    return goal + ("" if plan.family == NO_FAMILY else f" (family {plan.family}: Bonferroni-t)")
+
+
+def _human_note(plan: HumanPlan) -> str:
+    note = (
+        f"topics that people must judge for {_human_goal(plan)}, from a pilot of "
+        f"{counted(plan.pilot, 'human topic')}; model topics: all that the model judges; without a "
+        "model: what people alone would need; weight of the model; agreement: correlation of the two "
+        "over topics"
+    )
+    if np.isnan(plan.human_topics).any():
+        note += "; –: even all topics of the model are too few, the model must judge more"
+    return note
 
 
 def _answer_name(plan: Plan) -> str:
@@ -77,6 +170,11 @@ def _note(plan: Plan) -> str:
         parts.append(
             f"planned with an upper limit of the sd, so that the goal is reached with probability "
             f"{plan.assurance:g} (assurance)"
+        )
+    if plan.model_topics:
+        parts.append(
+            f"topics are those that people judge; for each, the model judges {plan.model_topics:.2g} "
+            "more, as in the pilot"
         )
     if plan.family == NO_FAMILY and plan.goal in (POWER, DETECTABLE, ACHIEVED_POWER):
         parts.append("correcting for several runs or measures takes more topics")

@@ -57,4 +57,4 @@ def ranking_chart(ranking: Ranking) -> Any:
         .properties(width=260, height=step)
         .facet(facet=panel_facet(alt, "measure", ranking.measures), columns=2)
     )
-    return styled(panels, f"Ranks over {topics_text(ranking.topics)}")
+    return styled(panels, f"Ranks over {topics_text(ranking.topics, ranking.model_topics)}")

@@ -46,9 +46,9 @@ def rank_tests(pairs: RunPairs) -> RankTests:
     from scipy.special import stdtr
 
     runs, others = pairs.runs, pairs.runs - 1
-    topics = np.array(pairs.topics)
+    units = np.array(pairs.df + 1.0)
     evidence = _evidence(pairs)
-    tail = stdtr(topics - 1.0, -evidence)
+    tail = stdtr(units - 1.0, -evidence)
     either = pairs.maxima.either
     marginal = np.empty((runs, runs))
     for run in range(runs):
@@ -56,7 +56,7 @@ def rank_tests(pairs: RunPairs) -> RankTests:
         p = _marginal_p(evidence[:, run], tail[:, run], maxima if others > 1 else ())
         marginal[run] = _with_constant(evidence[:, run], p, pairs.constant_p(others))
     every = ComparisonFamily.of(runs * others // 2, either.max(axis=0))
-    p = every.p_values(evidence, topics)
+    p = every.p_values(evidence, units)
     simultaneous = _with_constant(evidence, p, pairs.constant_p(runs * others))
     return RankTests(marginal, simultaneous)
 

@@ -12,11 +12,14 @@ import numpy as np
 from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, axis, constant, over, result
+from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
 from confir.intervals.interval import check_level
-from confir.measures.evaluation import as_scores
+from confir.measures.evaluation import as_scores_or_summary
+from confir.measures.score_summary import ScoreSummary
+from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.topics import Rng
 from confir.studies.best.run_pairs import RunPairs, over_all_runs, pair_runs
@@ -50,6 +53,8 @@ class Ranking(Result):
         above 1 - level.
     level
         Confidence level of the intervals.
+    model_topics
+        Further topics that a model judged alone, where people judged ``topics``.
     """
 
     runs: tuple[str, ...] = axis("run")
@@ -65,6 +70,7 @@ class Ranking(Result):
     p: Floats = over("run", "", "measure")
     simultaneous_p: Floats = over("run", "", "measure")
     level: float = constant()
+    model_topics: int = 0
 
     record_columns = (
         "run",
@@ -127,7 +133,7 @@ def rank_runs(
         Number of replicates, and seed or generator: the same seed draws the same topics as in
         `confidence_interval`.
     """
-    scores = as_scores(scores)
+    scores = as_scores_or_summary(scores)
     levels = as_levels(level)
     for one in levels:
         check_level(one)
@@ -136,13 +142,15 @@ def rank_runs(
     return rankings[0] if isinstance(level, Real) else rankings
 
 
-def ranking_of_pairs(scores: Scores, pairs: Sequence[RunPairs], level: float) -> Ranking:
+def ranking_of_pairs(
+    scores: Scores | ScoreSummary, pairs: Sequence[RunPairs], level: float
+) -> Ranking:
     """Return the ranking of the runs, from all pairs by each measure."""
     tests = run_in_threads(rank_tests, pairs)
     scored = np.stack([one.scored for one in pairs], axis=1)
     counts = np.array([one.topics for one in pairs])
     unlimited = np.zeros(scored.shape, np.int64)  # until the level is known
-    ranks = [1 + (one.difference > 0).sum(axis=1) for one in pairs]
+    ranks = [1 + (one.mean - one.mean[:, None] > TIE).sum(axis=1) for one in pairs]
     ranking = Ranking(
         runs=scores.runs,
         measures=scores.measures,
@@ -157,6 +165,7 @@ def ranking_of_pairs(scores: Scores, pairs: Sequence[RunPairs], level: float) ->
         p=_over_ranks(scored, [one.marginal for one in tests]),
         simultaneous_p=_over_ranks(scored, [one.simultaneous for one in tests]),
         level=level,
+        model_topics=count_model_topics(scores),
     )
     return ranking.at(level)
 

@@ -31,7 +31,7 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
     rankings: dict[float, Ranking] = contents["ranks"]
     first = next(iter(rankings.values()))
     return {
-        "topics": topics_text(first.topics),
+        "topics": topics_text(first.topics, first.model_topics),
         "rank": first.rank[:, 0].tolist(),
         "share_first": shown(first.share_first),
         "share_first_text": [frequency_text(share) for share in first.share_first[:, 0].tolist()],

@@ -20,8 +20,8 @@ def ranking_table(ranking: Ranking, note: str | None = None) -> Table:
             *([Cell(ranking.measures[m])] if several else []),
             Cell(ranking.runs[r]),
             Cell(number_text(ranking.mean[r, m])),
-            Cell(f"{ranking.rank[r, m]}", bool(ranking.rank[r, m] == 1)),
-            Cell(f"{ranking.low[r, m]} to {ranking.high[r, m]}"),
+            Cell(f"{ranking.rank[r, m]:,}", bool(ranking.rank[r, m] == 1)),
+            Cell(f"{ranking.low[r, m]:,} to {ranking.high[r, m]:,}"),
             Cell(f"{ranking.simultaneous_low[r, m]} to {ranking.simultaneous_high[r, m]}"),
             Cell(frequency_text(ranking.share_first[r, m])),
         )
@@ -36,7 +36,7 @@ def ranking_table(ranking: Ranking, note: str | None = None) -> Table:
 def ranking_note(ranking: Ranking, seed: int | None = None) -> str:
     """Return what the columns of a table of ranks are."""
     note = (
-        f"means and ranks over {topics_text(ranking.topics)}; {percent(ranking.level)} interval of "
+        f"means and ranks over {topics_text(ranking.topics, ranking.model_topics)}; {percent(ranking.level)} interval of "
         "the rank of each run on its own, and simultaneous, of all ranks at once; first: share of "
         "bootstrap samples of the topics in which the run ranks first"
     )

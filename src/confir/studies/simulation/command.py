@@ -94,6 +94,7 @@ def simulate_command(
         ),
     ] = "table",
     quiet: options.QuietOption = False,
+    provenance: options.ProvenanceOption = False,  # noqa: ARG001 - written after the command
 ) -> None:
     """Simulate scores with known true means, or runs and qrels.
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from confir.arguments import as_generator, as_integer
 from confir.arrays import Booleans, Floats
+from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.errors import InvalidValueError
@@ -113,6 +114,7 @@ def fit_population(scores: ScoresSource) -> ScorePopulation:
         Real scores on at least two topics; anything that `as_scores` takes.
     """
     scores = as_scores(scores)
+    refuse_design(scores.design, "a simulation like these scores")
     count = (~np.isnan(scores.values)).sum(axis=0)
     if (count < 2).any():
         run, measure = np.argwhere(count < 2)[0].tolist()

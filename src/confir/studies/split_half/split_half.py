@@ -185,7 +185,9 @@ def validate_split_half(
     names = as_choices(
         "methods", known if methods is None else methods, known, "method over documents"
     )
-    experiment = as_experiment(qrels, runs, ReadingRules(**rules))
+    experiment = as_experiment(
+        qrels, runs, ReadingRules(**rules), without_design="split-half validation"
+    )
     reading = experiment.rules
     wanted = parse_measures(chosen_measures(experiment, measure, ["AP"]), reading.rel)
     if len(wanted) != 1 or not isinstance(wanted[0], Measure):

@@ -34,7 +34,7 @@ def split_half_table(result: SplitHalf, note: str = "") -> Table:
                 for direction in DIRECTIONS
                 for part in ("below", "inside", "above")
             ),
-            Cell(" / ".join(str(found[direction]["n"]) for direction in DIRECTIONS)),
+            Cell(" / ".join(f"{found[direction]['n']:,}" for direction in DIRECTIONS)),
         )
         for key, found in rows.items()
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from confir.measures.evaluation import as_scores
 from confir.measures.scored_lists import scored_lists
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Scope, Section, Sentence
@@ -12,7 +13,9 @@ from confir.studies.ties.ties import TieBounds, bound_scored_ties, no_order
 
 def _gather(scope: Scope) -> TieBounds:
     rules = scope.settings.rules
-    return bound_scored_ties(scored_lists(scope.require_lists(), scope.scores, rules, no_order))
+    return bound_scored_ties(
+        scored_lists(scope.require_lists(), as_scores(scope.scores), rules, no_order)
+    )
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:

@@ -35,7 +35,7 @@ def difficulty_table(topics: TopicDifficulty, note: str | None = None) -> Table:
         (
             *([Cell(record["measure"])] if several else []),
             Cell(record["topic"]),
-            Cell(str(record["runs"])),
+            Cell(f"{record['runs']:,}"),
             *(Cell(number_text(record[name])) for name in numbers),
         )
         for record in topics.to_records()

@@ -85,7 +85,7 @@ def describe_topics(scores: ScoresSource, *, run: str | None = None) -> TopicDif
     run
         A run to examine: its score, and how far it is below the best.
     """
-    scores = as_scores(scores)
+    scores = as_scores(scores, human=True)
     if run is not None:
         as_choice("run", run, scores.runs)
     count = (~np.isnan(scores.values)).sum(axis=1)

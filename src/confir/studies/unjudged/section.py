@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from confir.measures.evaluation import as_scores
 from confir.measures.scored_lists import scored_lists
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Figure, Scope, Section, Sentence
@@ -15,7 +16,9 @@ from confir.studies.unjudged.table import unjudged_bounds_table
 
 def _gather(scope: Scope) -> UnjudgedBounds:
     rules = scope.settings.rules
-    return bound_scored_lists(scored_lists(scope.require_lists(), scope.scores, rules, no_rule))
+    return bound_scored_lists(
+        scored_lists(scope.require_lists(), as_scores(scope.scores), rules, no_rule)
+    )
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:

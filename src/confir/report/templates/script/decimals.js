@@ -14,5 +14,6 @@ function decimals(value, { sign = false } = {}) {
   // multiples of 1/32 for four decimals, and of 1/4 for one.
   const half = (size * (digits === 4 ? 32 : 4)) % 2 === 1;
   const below = Math.floor(size * scale);
-  return before + (half ? (below + (below % 2)) / scale : size).toFixed(digits);
+  const [whole, rest] = (half ? (below + (below % 2)) / scale : size).toFixed(digits).split(".");
+  return before + whole.replace(/\B(?=(\d{3})+$)/g, ",") + "." + rest;
 }

@@ -1,0 +1,155 @@
+"""How do time and memory grow? Score tables in Parquet, each axis by steps of ten, as whole processes.
+
+Every row is a process of its own: seconds less the start of Python and confir, and peak memory; the
+exponent says how time grows with the axis (1 is in proportion). Beside it stands what Arrow takes to
+read the same file and group it by run, holding all of it.
+
+    python benchmarks/scale.py [--only topics] [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ROWS_AT_ONCE = 1 << 17
+PROGRAM = """
+import json, resource, sys, time
+import numpy, pyarrow.dataset, pyarrow.parquet, scipy.special
+import confir, confir.intervals.catalogue, confir.studies.comparison.comparison
+path, work, replicates = sys.argv[1], sys.argv[2], int(sys.argv[3])
+confir.confidence_interval(numpy.arange(9) / 9)
+started = time.perf_counter()
+if work == "arrow":
+    table = pyarrow.parquet.read_table(path)
+    if "score" in table.column_names:
+        table.group_by("run").aggregate([("score", "mean")])
+elif work == "compare":
+    confir.compare_runs(confir.summarise_scores(path), rng=1)
+else:
+    kinds = {"method": work, "replicates": replicates, "rng": 1} if replicates else {}
+    confir.confidence_interval(confir.summarise_scores(path), **kinds)
+seconds = time.perf_counter() - started
+print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20]))
+"""
+
+
+class Case(NamedTuple):
+    """A table, and what is computed from it."""
+
+    work: str
+    topics: int
+    runs: int = 2
+    layout: str = "wide"
+    replicates: int = 0
+
+
+def cases(*, quick: bool) -> dict[str, list[Case]]:
+    """Return the cases of each axis, each ten times the one before."""
+    most = 10**6 if quick else 10**7
+    topics = [number for number in (10**4, 10**5, 10**6, 10**7) if number <= most]
+    return {
+        "topics": [Case("evaluate", number, 10) for number in topics],
+        "topics, compare": [Case("compare", number, 10) for number in topics],
+        "topics, grouped rows": [Case("evaluate", n, layout="grouped") for n in topics[:3]],
+        "topics, rows by run": [Case("evaluate", n, layout="by run") for n in topics[:3]],
+        "rows by run, compare": [Case("compare", n, layout="by run") for n in topics[:3]],
+        "topics, 99 replicates": [Case("percentile", n, 2, "wide", 99) for n in topics[:3]],
+        "replicates": [Case("percentile", 10**5, 2, "wide", n) for n in (99, 999, 9_999)],
+        "runs": [Case("evaluate", 10**5, runs) for runs in (1, 10, 100)],
+        "runs, compare": [Case("compare", 10**4, runs) for runs in (2, 20, 100)],
+    }
+
+
+def write_table(path: Path, case: Case) -> None:
+    """Write scores of runs that share the topics' difficulty."""
+    import pyarrow.parquet as pq
+
+    writer: Any = None
+    for table in tables(case):
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    writer.close()
+
+
+def tables(case: Case) -> Iterator[Any]:
+    """Yield the table part by part."""
+    import pyarrow as pa
+
+    names = [f"run{number}" for number in range(case.runs)]
+    for turn in range(case.runs if case.layout == "by run" else 1):
+        rng = np.random.default_rng(1)
+        for start in range(0, case.topics, ROWS_AT_ONCE):
+            size = min(ROWS_AT_ONCE, case.topics - start)
+            ids = pa.array(np.arange(10**9 + start, 10**9 + start + size)).cast(pa.string())
+            scores = (rng.random((size, 1)) + rng.random((size, case.runs))) / 2.0
+            if case.layout == "wide":
+                yield pa.table({"topic": ids, **dict(zip(names, scores.T, strict=True))})
+            elif case.layout == "by run":
+                run = pa.array([names[turn]] * size)
+                yield pa.table({"run": run, "topic": ids, "score": scores[:, turn]})
+            else:
+                each = ids.take(pa.array(np.repeat(np.arange(size), case.runs)))
+                runs = np.tile(names, size)
+                yield pa.table({"run": runs, "topic": each, "score": scores.reshape(-1)})
+
+
+def measure(path: Path, work: str, replicates: int) -> tuple[float, float]:
+    """Return seconds and peak memory in GB of a process of its own."""
+    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, str(path), work, str(replicates)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    seconds, memory = json.loads(done.stdout.splitlines()[-1])
+    return seconds, memory
+
+
+def main() -> None:
+    """Print a table per axis as it is measured."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", action="append", help="an axis (repeatable)")
+    parser.add_argument("--quick", action="store_true", help="up to a million topics")
+    options = parser.parse_args()
+    every = cases(quick=options.quick)
+    unknown = set(options.only or ()) - set(every)
+    if unknown:
+        parser.error(f"no such axis: {', '.join(sorted(unknown))}; there are {', '.join(every)}")
+    for axis, steps in every.items():
+        if options.only and axis not in options.only:
+            continue
+        print(
+            f"\n{axis}\n{'topics':>10s}{'runs':>6s}{'B':>7s}{'s':>9s}{'GB':>7s}{'Arrow s':>9s}{'GB':>7s}{'ratio':>7s}  exponent"
+        )
+        before: tuple[float, float] | None = None
+        for case in steps:
+            before = show(case, before)
+
+
+def show(case: Case, before: tuple[float, float] | None) -> tuple[float, float]:
+    """Print one row; return its size and its seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "scores.parquet"
+        write_table(path, case)
+        arrow, held = measure(path, "arrow", 0)
+        seconds, memory = measure(path, case.work, case.replicates)
+    size = float(case.topics * case.runs * max(case.replicates, 1))
+    grown = ""
+    if before is not None:
+        grown = f"{math.log(seconds / before[1]) / math.log(size / before[0]):9.2f}"
+    print(
+        f"{case.topics:10,d}{case.runs:6d}{case.replicates:7,d}{seconds:9.2f}{memory:7.2f}"
+        f"{arrow:9.2f}{held:7.2f}{seconds / arrow:7.1f}{grown}",
+        flush=True,
+    )
+    return size, seconds
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Warnings of a command, below its result: most important first, and each but once."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from types import TracebackType
+from typing import Any, Self
+
+from confir.cli.streams import print_message
+from confir.errors import (
+    ConfirWarning,
+    DegenerateSampleWarning,
+    InputWarning,
+    TopicWarning,
+    counted,
+)
+
+# Kinds of warnings, the most important first: what may be a mistake, then what may change numbers.
+_KINDS = (InputWarning, TopicWarning, DegenerateSampleWarning)
+# This many warnings that differ only in names and numbers are shown, and the rest counted.
+_SHOWN_ALIKE = 3
+_DETAIL = re.compile(r"^\S+: |'[^']*'|\([^)]*\)|\b\d[\d,.]*|(?<=[a-z])s\b")
+
+
+class WarningSummary:
+    """Collects the warnings of a command, and prints them when it ends."""
+
+    def __init__(self) -> None:
+        self._found: Counter[tuple[int, str]] = Counter()
+
+    def show(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        """Keep a warning of confir; those of other packages are for developers."""
+        if issubclass(category, ConfirWarning):
+            rank = next((n for n, kind in enumerate(_KINDS) if issubclass(category, kind)), 0)
+            self._found[rank, str(message)] += 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for line in self._lines():
+            print_message(f"confir: warning: {line}")
+        self._found.clear()
+
+    def _lines(self) -> list[str]:
+        """Return the warnings by kind; of those that are alike, the first few."""
+        alike: dict[tuple[int, str], list[str]] = {}
+        for (rank, text), times in self._found.items():
+            shown = text if times == 1 else f"{text} ({times:,} times)"
+            alike.setdefault((rank, _DETAIL.sub("", text)), []).append(shown)
+        lines: list[str] = []
+        for _, texts in sorted(alike.items(), key=lambda item: item[0][0]):
+            lines += texts[:_SHOWN_ALIKE]
+            if len(texts) > _SHOWN_ALIKE:
+                more = counted(len(texts) - _SHOWN_ALIKE, "more warning")
+                lines.append(f"{more} like the one before")
+        return lines

@@ -1,0 +1,1 @@
+"""How topics came about: designs, repeats of systems, judgements by people and by a model."""

@@ -1,0 +1,265 @@
+"""How were the topics drawn? Datasets, strata, clusters and weights, where they are no simple sample."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from confir.arguments import as_choice, as_text, invalid
+from confir.arrays import Floats, Integers
+from confir.data.files import PathLike
+from confir.data.formats.entries import has_columns
+from confir.data.result import Result, axis, constant, over, result
+from confir.data.tables.columns import InputTable, encode_ids, fold
+from confir.data.tables.table_files import TableKind, read_table
+from confir.errors import (
+    FormatError,
+    InvalidValueError,
+    TopicMismatchError,
+    UnknownNameError,
+    UnsupportedMethodError,
+    counted,
+    enumerate_names,
+)
+
+Datasets = Literal["fixed", "random"]
+
+_TOPIC = ("topic", "topic_id", "query_id", "qid", "q_id", "query")
+GROUPS = ("dataset", "stratum", "cluster")
+ROLES = (*GROUPS, "weight")
+_EXPECTED = "expected a column topic and any of dataset, stratum, cluster, weight"
+_TABLE = TableKind(_EXPECTED, frozenset((*_TOPIC, *ROLES)))
+
+
+class Layout(NamedTuple):
+    """A design as numbers.
+
+    Attributes
+    ----------
+    weight
+        Of each topic.
+    cluster, stratum
+        Number of each topic's cluster, and of its stratum; a cluster lies in one stratum.
+    share
+        Of each stratum in the mean; their sum is 1.
+    names
+        Names of the strata, for messages.
+    """
+
+    weight: Floats
+    cluster: Integers
+    stratum: Integers
+    share: Floats
+    names: tuple[str, ...]
+
+
+@result
+class Design(Result):
+    """What each topic belongs to and weighs, where topics are no simple random sample.
+
+    Attributes
+    ----------
+    topics
+        Topic ids.
+    dataset, stratum, cluster
+        What each topic belongs to; None where there are none.
+    weight
+        What each topic counts in the mean, above 0; None where all count alike.
+    datasets
+        "fixed" for conclusions about these datasets, whose topics vary; "random" for conclusions
+        about datasets like these.
+    """
+
+    topics: tuple[str, ...] = axis("topic")
+    dataset: tuple[str, ...] | None = over("topic", default=None)
+    stratum: tuple[str, ...] | None = over("topic", default=None)
+    cluster: tuple[str, ...] | None = over("topic", default=None)
+    weight: Floats | None = over("topic", default=None)
+    datasets: str = constant(default="fixed")
+
+    def __post_init__(self) -> None:
+        Result.__post_init__(self)
+        as_choice("datasets", self.datasets, get_args(Datasets))
+        if self.weight is not None:
+            wrong = np.flatnonzero(~(np.isfinite(self.weight) & (self.weight > 0)))
+            if len(wrong):
+                raise FormatError(
+                    f"the weight of topic {self.topics[wrong[0]]!r} is {self.weight[wrong[0]]:g}; "
+                    "expected a number above 0"
+                )
+
+    @property
+    def simple(self) -> bool:
+        """Whether topics are one simple random sample: each a cluster, in one stratum, of one weight."""
+        layout = self.layout()
+        alone = len(np.unique(layout.cluster)) == len(self.topics)
+        return alone and len(layout.share) == 1 and bool(np.ptp(layout.weight) == 0)
+
+    @property
+    def random_datasets(self) -> bool:
+        """Whether datasets are a sample of datasets like these."""
+        return self.dataset is not None and self.datasets == "random"
+
+    def layout(self) -> Layout:
+        """Return the design as numbers: a mean of ratio means over strata.
+
+        Fixed datasets are strata that count alike. Random ones are clusters that count alike, and
+        nothing is drawn inside of them.
+        """
+        size = len(self.topics)
+        weight = np.ones(size) if self.weight is None else self.weight
+        single = np.zeros(size, np.int64)
+        dataset = single if self.dataset is None else encode_ids(self.dataset).codes
+        if self.random_datasets:
+            weight = weight / np.bincount(dataset, weight)[dataset]
+            return Layout(weight, dataset, single, np.ones(1), ("",))
+        stratum, names = self._strata(dataset)
+        total = np.bincount(stratum, weight)
+        of_dataset = np.bincount(dataset, weight)
+        inside = np.bincount(stratum, dataset) / np.bincount(stratum)  # one dataset per stratum
+        share = total / of_dataset[inside.astype(np.int64)] / len(of_dataset)
+        cluster = np.arange(size)
+        if self.cluster is not None:
+            pairs = zip(stratum.tolist(), self.cluster, strict=True)
+            cluster = encode_ids([f"{place} {name}" for place, name in pairs]).codes
+        return Layout(weight, cluster, stratum, share, names)
+
+    def _strata(self, dataset: Integers) -> tuple[Integers, tuple[str, ...]]:
+        """Return each topic's stratum, within its dataset, and the strata's names."""
+        parts = [part for part in (self.dataset, self.stratum) if part is not None]
+        if not parts:
+            return dataset, ("",)
+        names = [" / ".join(part) for part in zip(*parts, strict=True)]
+        keys = encode_ids([repr(part) for part in zip(*parts, strict=True)])
+        first = np.unique(keys.codes, return_index=True)[1]
+        return keys.codes, tuple(names[place] for place in first.tolist())
+
+    def describe(self) -> str:
+        """Return the design in words: "400 topics in 40 clusters, weighted"."""
+        text = counted(len(self.topics), "topic")
+        for kind, labels in (("cluster", self.cluster), ("stratum", self.stratum)):
+            if labels is not None and not (kind == "cluster" and self.random_datasets):
+                text += (
+                    f" in {counted(len(set(labels)), kind, 'strata' * (kind == 'stratum') or None)}"
+                )
+        if self.dataset is not None:
+            number = counted(len(set(self.dataset)), "dataset")
+            about = "datasets like these" if self.random_datasets else "these datasets"
+            text += f" in {number} that count alike, for conclusions about {about}"
+        return text if self.weight is None else f"{text}, weighted"
+
+
+def as_design(
+    source: Any, topics: Sequence[str], columns: Mapping[str, str | None], datasets: str = "fixed"
+) -> Design | None:
+    """Return the design of some topics; None where they are one simple random sample.
+
+    Parameters
+    ----------
+    source
+        A `Design`; a file or frame with a column topic and any of dataset, stratum, cluster and
+        weight; or a mapping of such columns, or topic → cluster.
+    topics
+        The topics that it must describe; it may describe others.
+    columns
+        Names of the columns, where they have others: role → name.
+    datasets
+        "fixed" or "random", as in `Design`.
+    """
+    named = {role: as_text(role, name) for role, name in columns.items() if name is not None}
+    if isinstance(source, Design):
+        if named:
+            raise InvalidValueError(f"{next(iter(named))} names a column, which a Design has not")
+        whole = source
+    else:
+        whole = _from_table(_as_table(source), named, datasets)
+    lacking = sorted(set(topics) - set(whole.topics))
+    if lacking:
+        raise TopicMismatchError(
+            f"the design lacks {counted(len(lacking), 'topic')} ({enumerate_names(lacking, 5)}); "
+            "expected a row for each topic"
+        )
+    where = {topic: place for place, topic in enumerate(whole.topics)}
+    places = [where[topic] for topic in topics]
+
+    def arranged_labels(labels: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return None if labels is None else tuple(labels[place] for place in places)
+
+    arranged = replace(
+        whole,
+        topics=tuple(topics),
+        dataset=arranged_labels(whole.dataset),
+        stratum=arranged_labels(whole.stratum),
+        cluster=arranged_labels(whole.cluster),
+        weight=None if whole.weight is None else whole.weight[places],
+    )
+    return None if arranged.simple else arranged
+
+
+def refuse_design(design: Any, what: str) -> None:
+    """Raise where topics have a design that a study cannot take into account."""
+    if design is not None:
+        raise UnsupportedMethodError(
+            f"{what} takes topics as one simple random sample; expected no design"
+        )
+
+
+def _as_table(source: Any) -> InputTable:
+    """Return the columns of a file, a frame, or a mapping."""
+    if isinstance(source, Mapping):
+        held = dict(source)
+        if not any(fold(str(name)) in _TOPIC for name in held):
+            held = {"topic": list(held), "cluster": list(held.values())}
+        columns = [list(column) for column in held.values()]
+        if len({len(column) for column in columns}) > 1 or not columns or not columns[0]:
+            raise FormatError(
+                f"the columns of the design have different lengths or none; {_EXPECTED}"
+            )
+        rows = range(1, len(columns[0]) + 1)
+        return InputTable("design", [str(name) for name in held], columns, rows, "row")
+    if isinstance(source, str) and not source:
+        raise invalid("design", source, "a table of topics")
+    if isinstance(source, str | os.PathLike) or has_columns(source):
+        return read_table(source, _TABLE)
+    raise invalid("design", source, "a Design, a path, a frame or a mapping")
+
+
+def _from_table(table: InputTable, named: Mapping[str, str], datasets: str) -> Design:
+    """Return the design in a table; raise where a topic has two rows."""
+    topic = table.find(_TOPIC)
+    if topic is None:
+        raise table.header_error(f"no column of topics; {_EXPECTED}")
+    places = {role: _place(table, role, named.get(role)) for role in ROLES}
+    if all(place is None for place in places.values()):
+        raise table.header_error(f"nothing about the topics; {_EXPECTED}")
+    topics = table.ids(topic)
+    if len(topics.names) < len(topics.codes):
+        first = np.unique(topics.codes, return_index=True)[1]
+        row = int(np.setdiff1d(np.arange(len(topics.codes)), first)[0])
+        raise table.error(f"a second row of topic {topics.names[topics.codes[row]]!r}", row)
+    groups: dict[str, Any] = {}
+    for role in GROUPS:
+        place = places[role]
+        if place is not None:
+            ids = table.ids(place)
+            groups[role] = tuple(ids.names[code] for code in ids.codes.tolist())
+    weight = places["weight"]
+    if weight is not None:
+        groups["weight"] = table.numbers([weight])[0]
+    return Design(tuple(topics.names), datasets=datasets, **groups)
+
+
+def _place(table: InputTable, role: str, name: str | None) -> int | None:
+    """Return the place of a column, by the name that it was given or by that of its role."""
+    if name is None:
+        return table.find([role])
+    if name not in table.header:
+        raise UnknownNameError(f"column of the design ({role})", name, table.header)
+    return list(table.header).index(name)
+
+
+DesignSource = Design | PathLike | Mapping[str, Any] | Any

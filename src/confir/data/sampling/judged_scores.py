@@ -1,0 +1,237 @@
+"""What if people judged some of the topics, and a model all of them? Scores by both.
+
+n topics are judged by people and by the model, N further ones by the model alone. With scores y by
+people and f by the model, the mean is ``λ·mean_N(f) + mean_n(y - λf)`` ([Angelopoulos2023], PPI++):
+unbiased for the mean by people whatever the model is worth, and the more precise the better it is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.arguments import as_choice
+from confir.arrays import Floats
+from confir.data.result import result
+from confir.data.scores import Scores
+from confir.errors import InvalidValueError
+
+RANDOM_TOPICS, RANDOM_DOCUMENTS = "random-topics", "random-documents"
+ALL_TOPICS, CHOSEN = "all", "chosen"
+# How people's judgements came about: only a random sample speaks for the others.
+HUMAN_SAMPLES = (RANDOM_TOPICS, RANDOM_DOCUMENTS, ALL_TOPICS, CHOSEN)
+
+# A variance below this is rounding error.
+_ROUNDING = 1e-13
+
+
+class CorrectedMoments(NamedTuple):
+    """What follows from the moments of scores by people and by a model: arrays of one shape."""
+
+    mean: Floats
+    weight: Floats
+    se: Floats
+
+
+class Judged(NamedTuple):
+    """Scores by people and by a model: topics × any columns.
+
+    Attributes
+    ----------
+    human, model
+        On the n topics that people judged, by people and by the model.
+    rest
+        On the N topics that only the model judged.
+    """
+
+    human: Floats
+    model: Floats
+    rest: Floats
+
+    def columns(self, columns: Any) -> Judged:
+        """Return some columns."""
+        return Judged(*(np.ascontiguousarray(part[:, columns]) for part in self))
+
+    def flat(self) -> Judged:
+        """Return all columns along one axis."""
+        columns = math.prod(self.human.shape[1:])
+        return Judged(*(part.reshape(len(part), columns) for part in self))
+
+    def corrected(self) -> CorrectedMoments:
+        """Return the corrected means, the weights of the model, and standard errors."""
+        y, f, g = (centre(part) for part in self)
+        moments = (
+            np.square(y.apart).mean(axis=0),
+            np.square(f.apart).mean(axis=0),
+            np.square(g.apart).sum(axis=0) / max(len(self.rest), 1),
+            (y.apart * f.apart).mean(axis=0),
+        )
+        gap = g.mean - f.mean if len(self.rest) else np.zeros(y.mean.shape)
+        found = correct_moments((len(self.human), len(self.rest)), *moments, gap)
+        return found._replace(mean=y.mean + found.mean)
+
+
+class Centred(NamedTuple):
+    """Scores apart from their mean, and the mean; 0 where there is no topic."""
+
+    apart: Floats
+    mean: Floats
+
+
+def centre(values: Floats) -> Centred:
+    """Return scores apart from their mean over topics."""
+    mean: Floats = values.sum(axis=0) / max(len(values), 1)
+    return Centred(values - mean, mean)
+
+
+def correct_moments(
+    topics: tuple[int, int],
+    variance_y: Floats,
+    variance_f: Floats,
+    variance_g: Floats,
+    covariance: Floats,
+    gap: Floats,
+) -> CorrectedMoments:
+    """Return the correction of the mean by people, the model's weight λ, and the standard error.
+
+    ``λ = cov(y, f) / ((1 + n/N) var f)``, clipped to [0, 1], var f over all n + N topics;
+    ``Var = λ² var f/N + (1 + gap²/s²_f) s²_{y-λf}/n`` ([Angelopoulos2023] §6) with ddof 2: as λ is
+    estimated, too, it varies, and the gap with it (Cochran 1977, §7.4); s²_f over the n. With λ = 0, as without
+    further topics, it is the variance of the mean by people.
+
+    Parameters
+    ----------
+    topics
+        n and N.
+    variance_y, variance_f, variance_g, covariance
+        Of scores by people and by the model on the n topics, and by the model on the N: ddof 0.
+    gap
+        Mean by the model on the N topics minus that on the n.
+    """
+    n, more = topics
+    pooled = n * variance_f + more * variance_g + n * more / (n + more) * np.square(gap)
+    pooled /= n + more - 1.0
+    constant = pooled <= _ROUNDING
+    slope = more / (n + more) * covariance / np.where(constant, 1.0, pooled)
+    weight = np.where(constant, 0.0, np.clip(slope, 0.0, 1.0))
+    rest = variance_y - 2.0 * weight * covariance + np.square(weight) * variance_f
+    rest = np.where(rest <= _ROUNDING * variance_y, 0.0, rest)
+    freedom = np.where(weight > 0, n - 2.0, n - 1.0)
+    spread = n / (n - 1.0) * variance_f
+    varied = np.where(
+        weight > 0, np.square(gap) / np.where(spread > _ROUNDING, spread, np.inf), 0.0
+    )
+    variance = np.square(weight) * pooled / max(more, 1) + (1.0 + varied) * rest / freedom
+    return CorrectedMoments(weight * gap, weight, np.sqrt(variance))
+
+
+@result
+class JudgedScores(Scores):
+    """Scores by people on some topics, and by a model on these and others.
+
+    As `Scores`, it is people's; means are those by people, estimated from both (PPI++).
+
+    Attributes
+    ----------
+    model
+        Scores of the same runs by the model's judgements, on all topics.
+    human_sample
+        How the topics that people judged came about.
+    """
+
+    model: Scores = field(kw_only=True)
+    human_sample: str = field(kw_only=True, default=RANDOM_TOPICS)
+
+    def __post_init__(self) -> None:
+        Scores.__post_init__(self)
+        if (self.runs, self.measures) != (self.model.runs, self.model.measures):
+            raise InvalidValueError(
+                "people's and the model's scores are of different runs or measures; expected the "
+                "same, in the same order"
+            )
+        if np.isnan(self.values).any() or np.isnan(self.model.values).any():
+            raise InvalidValueError(
+                "a run lacks topics; corrected means need all of them: expected missing topics to "
+                "score 0 (--missing zero)"
+            )
+
+    @property
+    def human(self) -> Scores:
+        """People's scores alone."""
+        return Scores(self.topics, self.runs, self.measures, self.values, self.bounded, self.inside)
+
+    @property
+    def model_topics(self) -> int:
+        """Number of topics that only the model judged."""
+        return len(self.model.topics) - len(self.topics)
+
+    def judged(self) -> Judged:
+        """Return the scores of both: topics × runs × measures."""
+        places = {topic: place for place, topic in enumerate(self.model.topics)}
+        both = np.array([places[topic] for topic in self.topics])
+        rest = np.setdiff1d(np.arange(len(places)), both)
+        return Judged(self.values, self.model.values[both], self.model.values[rest])
+
+    def mean(self) -> Floats:
+        """Return the means by people, estimated from both: runs × measures."""
+        return self.judged().corrected().mean
+
+
+# As `over` declares fields, for one that follows fields with defaults.
+_BY_TOPIC = {"over": ("topic", "run", "measure"), "column": "variance", "flat": False}
+
+_BY_PAIR = {"over": ("", "run", "run", "measure"), "column": "covariance", "flat": False}
+
+
+@result
+class SampledScores(Scores):
+    """Scores by people's judgements of documents drawn at random, and a model's of all.
+
+    They are estimates of the scores by people, and may leave [0, 1].
+
+    Attributes
+    ----------
+    document_variance
+        Variance of each score over the documents that could have been drawn.
+    human_documents, model_documents
+        Documents that people judged, of those that the model judged.
+    draw_rates, draw_documents
+        Factors of all probabilities of being drawn (1 at most each), ascending, the second 1; and how
+        many documents of a topic people would judge.
+    draw_covariance
+        Covariance of the runs' scores of a topic over draws, at each rate, its mean over topics.
+    """
+
+    document_variance: Floats = field(kw_only=True, metadata=_BY_TOPIC)
+    human_documents: int = field(kw_only=True)
+    model_documents: int = field(kw_only=True)
+    draw_rates: Floats = field(kw_only=True)
+    draw_documents: Floats = field(kw_only=True)
+    draw_covariance: Floats = field(kw_only=True, metadata=_BY_PAIR)
+
+    def document_share(self) -> Floats:
+        """Return the share of each mean's variance that is due to drawn documents."""
+        topics = len(self.topics)
+        whole = np.square(self.values.std(axis=0, ddof=1)) * topics if topics > 1 else np.nan
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.minimum(self.document_variance.sum(axis=0) / whole, 1.0))
+
+
+def count_model_topics(scores: object) -> int:
+    """Return the number of topics that only a model judged; 0 for scores by one judge."""
+    return scores.model_topics if isinstance(scores, JudgedScores) else 0
+
+
+def check_sample(human_sample: Any) -> str:
+    """Return how people's topics came about; raise where they are no random sample."""
+    as_choice("human_sample", human_sample, HUMAN_SAMPLES, "way to choose human topics")
+    if human_sample == CHOSEN:
+        raise InvalidValueError(
+            "topics that were chosen for human judging say nothing of the others, and nothing "
+            f"corrects that; expected topics or documents drawn at random ({RANDOM_TOPICS}, "
+            f"{RANDOM_DOCUMENTS})"
+        )
+    return str(human_sample)

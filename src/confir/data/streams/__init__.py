@@ -1,0 +1,1 @@
+"""Score tables of any length, read block by block."""

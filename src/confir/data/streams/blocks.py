@@ -1,0 +1,130 @@
+"""Topics taken together: their keys, and the scores of all runs and measures on each."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+
+from confir.arrays import Floats, Integers
+from confir.data.scores import Scores
+from confir.data.streams.hashed_ids import Words, hash_names, mix_words
+from confir.parallel import single_products, usable_cores
+
+# Topics of a block, at most: enough to spread the cost of a numpy call.
+TOPICS_AT_ONCE = 1 << 16
+
+
+class TopicBlock(NamedTuple):
+    """Topics with all of their scores: no topic is in two blocks.
+
+    Attributes
+    ----------
+    keys
+        Hash of each topic's id.
+    values
+        Scores, columns (runs × measures) × topics; NaN where missing.
+    """
+
+    keys: Words
+    values: Floats
+
+
+class Part(Protocol):
+    """What is known of some blocks, which can be merged with what is known of others."""
+
+    def merge(self, other: Self, /) -> Self:
+        """Return what is known of both."""
+
+
+Known = TypeVar("Known", bound=Part)
+
+
+class ScoreBlocks(Protocol):
+    """Scores that come in blocks, as often as they are asked for; columns are runs × measures.
+
+    Attributes
+    ----------
+    source
+        The file, or a name for the object.
+    """
+
+    source: str
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Names of the runs."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures."""
+
+    def blocks(self) -> Iterator[TopicBlock]:
+        """Yield all topics; the blocks depend on the data alone."""
+
+    def name_topics(self, keys: Words) -> list[str]:
+        """Return the ids of topics that are among those of the smallest keys, by their keys."""
+
+
+class HeldScores:
+    """Scores in memory as blocks."""
+
+    def __init__(self, scores: Scores, source: str = "scores") -> None:
+        self.source = source
+        self._scores = scores
+        self._keys = hash_names(scores.topics)
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Names of the runs."""
+        return self._scores.runs
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures."""
+        return self._scores.measures
+
+    def blocks(self) -> Iterator[TopicBlock]:
+        """Yield the topics in their order."""
+        topics = len(self._scores.topics)
+        flat = self._scores.values.reshape(topics, -1)
+        for start in range(0, topics, TOPICS_AT_ONCE):
+            kept = slice(start, start + TOPICS_AT_ONCE)
+            yield TopicBlock(self._keys[kept], np.ascontiguousarray(flat[kept].T))
+
+    def name_topics(self, keys: Words) -> list[str]:
+        """Return the ids of topics by their keys."""
+        names = dict(zip(self._keys.tolist(), self._scores.topics, strict=True))
+        return [names[key] for key in keys.tolist()]
+
+
+def merge_blocks(blocks: Iterable[TopicBlock], describe: Callable[[TopicBlock], Known]) -> Known:
+    """Return what is known of all blocks, described in threads and merged in their order."""
+    found: Known | None = None
+    waiting: deque[Future[Known]] = deque()
+    with single_products, ThreadPoolExecutor(usable_cores()) as pool:
+        for block in blocks:
+            waiting.append(pool.submit(describe, block))
+            if len(waiting) > usable_cores():
+                part = waiting.popleft().result()
+                found = part if found is None else found.merge(part)
+        for one in waiting:
+            part = one.result()
+            found = part if found is None else found.merge(part)
+    if found is None:
+        raise AssertionError("no block")
+    return found
+
+
+def smallest_keys(keys: Words, count: int) -> Integers:
+    """Return the places of the keys that come first when mixed once more, at most so many.
+
+    A sample of the topics that does not depend on their order.
+    """
+    mixed = mix_words(keys)
+    if len(keys) <= count:
+        return np.arange(len(keys))
+    return np.argpartition(mixed, count - 1)[:count]

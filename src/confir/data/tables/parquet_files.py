@@ -1,0 +1,99 @@
+"""How is Parquet opened? One file, several, or a folder parted by the values of columns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from confir.data.files import is_address
+from confir.errors import FormatError, MissingDependencyError, UnreadableError
+
+_MARK = b"PAR1"
+
+
+def import_pyarrow(purpose: str) -> tuple[Any, Any]:
+    """Return pyarrow and its module for Parquet."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingDependencyError("pyarrow", purpose, "parquet") from None
+    return pa, pq
+
+
+def is_parquet(path: str) -> bool:
+    """Whether a path is a Parquet file, or a folder that holds some."""
+    if "\0" not in path and os.path.isdir(path):
+        return any(name.endswith(".parquet") for _, _, names in os.walk(path) for name in names)
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(len(_MARK)) == _MARK
+    except (OSError, ValueError):
+        return False
+
+
+def open_parquet(paths: Sequence[str], repeated: Collection[str] = ()) -> Any:
+    """Return files or a folder as a dataset of pyarrow; values in names of folders are text.
+
+    Parameters
+    ----------
+    paths
+        The files, or one folder, or addresses of fsspec.
+    repeated
+        Columns of text, in small letters, that come by their distinct values.
+    """
+    arrow, _ = import_pyarrow("reading Parquet")
+    from pyarrow import dataset
+
+    given: Any = paths[0] if len(paths) == 1 else list(paths)
+    options: dict[str, Any] = {"exclude_invalid_files": False}
+    try:
+        if is_address(paths[0]):
+            options["filesystem"], given = _file_system(paths)
+        found = dataset.dataset(given, format="parquet", **options)
+        base = len(given.rstrip("/")) if isinstance(given, str) else 0
+        folders = [part for path in found.files for part in path[base:].split("/")[:-1]]
+        names = {part.partition("=")[0]: arrow.string() for part in folders if "=" in part}
+        parted = dataset.partitioning(arrow.schema(names.items()), flavor="hive")
+        text = [
+            name
+            for name, kind in zip(found.schema.names, found.schema.types, strict=True)
+            if arrow.types.is_string(kind) and name.strip().casefold() in repeated
+        ]
+        reading = dataset.ParquetFileFormat(dictionary_columns=text)
+        return dataset.dataset(given, format=reading, partitioning=parted, **options)
+    except FileNotFoundError:
+        raise UnreadableError(f"{paths[0]}: no such file or folder") from None
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        raise unreadable_parquet(paths[0], error) from None
+
+
+def read_parquet_folder(path: str) -> Any:
+    """Return the table of all files in a folder."""
+    arrow, _ = import_pyarrow(f"{path}: reading Parquet")
+    data = open_parquet([path])
+    try:
+        return data.to_table()
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        raise unreadable_parquet(path, error) from None
+
+
+def unreadable_parquet(path: str, error: Exception) -> FormatError:
+    """Return the error for what pyarrow cannot read."""
+    problem = str(error).split("\n", maxsplit=1)[0]
+    return FormatError(f"cannot be read as Parquet ({problem})", path=path)
+
+
+def _file_system(paths: Sequence[str]) -> tuple[Any, Any]:
+    """Return the file system of addresses, and the paths within it."""
+    try:
+        import fsspec
+    except ImportError:
+        raise MissingDependencyError("fsspec", f"{paths[0]}: an address", None) from None
+    try:
+        system, _ = fsspec.core.url_to_fs(paths[0])
+    except (ImportError, ValueError) as error:
+        raise UnreadableError(f"{paths[0]}: cannot be opened ({error})") from None
+    inner = [system._strip_protocol(path) for path in paths]  # noqa: SLF001 - fsspec has no other way
+    return system, inner[0] if len(inner) == 1 else inner

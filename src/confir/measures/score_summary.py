@@ -1,0 +1,362 @@
+"""What is known of scores on any number of topics? Moments and counts, which verbs take for Scores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from confir.arguments import as_flag
+from confir.arrays import Floats, Integers
+from confir.data.files import PathLike, is_address
+from confir.data.result import Result, Variable, axis, result
+from confir.data.scores import RANGE_TOLERANCE, Scores
+from confir.data.streams.blocks import HeldScores, Known, ScoreBlocks, TopicBlock, merge_blocks
+from confir.data.streams.moments import Moments, SampledTopics
+from confir.data.streams.pair_totals import PairTotals
+from confir.data.streams.parquet_scores import (
+    NAMED_TOPICS,
+    ParquetScores,
+    ScatteredTopicsError,
+    open_if_long,
+)
+from confir.data.tables.parquet_files import is_parquet
+from confir.data.tables.score_objects import ScoresSource
+from confir.errors import (
+    FormatError,
+    InputWarning,
+    TopicWarning,
+    counted,
+    enumerate_names,
+    warn_caller,
+)
+from confir.measures.bounds import bounded_measures
+from confir.order import TIE
+
+# Parquet files of more scores are summed up rather than read.
+MOST_HELD_SCORES = 1_000_000
+
+
+class _ColumnTotals(NamedTuple):
+    """Moments of all columns of a table, and a sample of its topics."""
+
+    moments: Moments
+    sample: SampledTopics
+
+    def merge(self, other: _ColumnTotals, /) -> _ColumnTotals:
+        return _ColumnTotals(
+            self.moments.merge(other.moments), self.sample.merge(other.sample, NAMED_TOPICS)
+        )
+
+
+class _WithPairs(NamedTuple):
+    """The columns of a table, and pairs of its runs."""
+
+    columns: _ColumnTotals
+    pairs: PairTotals
+
+    def merge(self, other: _WithPairs, /) -> _WithPairs:
+        return _WithPairs(self.columns.merge(other.columns), self.pairs.merge(other.pairs))
+
+
+class _Table:
+    """Scores in blocks, and what was found in earlier passes over them."""
+
+    def __init__(self, held: ScoreBlocks) -> None:
+        self.held = held
+        self.kept: dict[Hashable, Any] = {}
+
+    def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
+        """Return what is known of all blocks, in one pass."""
+        try:
+            return merge_blocks(self.held.blocks(), describe)
+        except ScatteredTopicsError:
+            return merge_blocks(self.held.blocks(), describe)
+
+
+@result
+class ScoreSummary(Result):
+    """Scores on any number of topics, of which memory holds moments, counts and a sample.
+
+    Verbs take it in place of `Scores` where they need no single topic: `confidence_interval`,
+    `compare_runs`, `find_best`, `rank_runs`, `plan_topics`, `write_report`. Each pass over the
+    data is made when something needs it first.
+
+    Attributes
+    ----------
+    runs, measures
+        Names.
+    bounded
+        Whether measures that confir does not know lie in [0, 1]; None where their scores decide.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    _table: _Table
+    bounded: bool | None = None
+    _common: bool = False
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield the number of topics with a score, their mean and standard deviation."""
+        moments, shape = self.moments, (len(self.runs), len(self.measures))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sd = np.sqrt(moments.second / (moments.count - 1.0)).reshape(shape)
+        for name, values in (("topics", self.topic_counts()), ("mean", self.mean()), ("sd", sd)):
+            yield Variable(name, ("run", "measure"), values)
+
+    @property
+    def topics(self) -> range:
+        """The topics by number: only a sample of their ids is kept."""
+        return range(self._columns().sample.topics)
+
+    @property
+    def design(self) -> None:
+        """How topics were drawn: as one simple random sample."""
+        return
+
+    @property
+    def inside(self) -> tuple[bool, ...]:
+        """Whether all scores by each measure lie in [0, 1], in the table."""
+        every = self._columns().moments
+        shape = len(self._table.held.runs), len(self._table.held.measures)
+        low = every.least.reshape(shape).min(axis=0) >= -RANGE_TOLERANCE
+        high = every.most.reshape(shape).max(axis=0) <= 1.0 + RANGE_TOLERANCE
+        return tuple((low & high)[self._measure_places].tolist())
+
+    @property
+    def moments(self) -> Moments:
+        """Moments of the scores: runs × measures, flattened."""
+        if self._common:
+            key = ("common", self.runs, self.measures, self._clipped)
+            if key not in self._table.kept:
+                self._table.kept[key] = self.gather(lambda block: Moments.of(block.values))
+            found: Moments = self._table.kept[key]
+            return found
+        return self._columns(self._clipped).moments.select(self._column_places)
+
+    @property
+    def sample(self) -> Scores:
+        """The scores on a random sample of the topics, which no order of the rows changes."""
+        drawn = self._columns(self._clipped).sample
+        named = self._table.held.name_topics(drawn.keys)
+        order = sorted(range(len(named)), key=named.__getitem__)
+        values = drawn.values[self._column_places][:, order]
+        shape = (len(self.runs), len(self.measures), len(order))
+        return Scores(
+            tuple(named[i] for i in order),
+            self.runs,
+            self.measures,
+            np.ascontiguousarray(values.reshape(shape).transpose(2, 0, 1)),
+            self.bounded,
+            self.inside,
+        )
+
+    def topic_counts(self) -> Integers:
+        """Return how many topics have a score: runs × measures."""
+        return self.moments.count.astype(np.int64).reshape(len(self.runs), -1)
+
+    def mean(self) -> Floats:
+        """Return the mean over the topics that have a score: runs × measures."""
+        moments = self.moments
+        mean = np.where(moments.count > 0, moments.mean, np.nan)
+        return mean.reshape(len(self.runs), -1)
+
+    def over_common_topics(self) -> Self:
+        """Return the summary of the topics that all runs have, by each measure."""
+        counts = self.topic_counts()
+        return self if (counts == len(self.topics)).all() else replace(self, _common=True)
+
+    def pair_totals(self, first: Integers, second: Integers) -> PairTotals:
+        """Return what is known of pairs of runs, by their numbers; one pass at most."""
+        runs = (self.runs, self.measures, first.tobytes(), second.tobytes(), self._common)
+        if not self._common and ("columns", ()) not in self._table.kept:
+            # one pass for everything, where nothing turns out to be clipped or large
+            places, ties = self._column_places, self._ties(first, 1.0)
+            both = self._table.gather(
+                lambda block: _WithPairs(
+                    _columns(block),
+                    PairTotals.of(self._by_run(block.values[places]), first, second, ties),
+                )
+            )
+            self._table.kept["columns", ()] = both.columns
+            if not self._clipped and (self._largest() <= 1.0).all():
+                self._table.kept["pairs", runs, ()] = both.pairs
+        key = ("pairs", runs, self._clipped)
+        if key not in self._table.kept:
+            largest = np.maximum(self._largest(), 1.0)
+            ties = self._ties(first, np.maximum(largest[first], largest[second]))
+            self._table.kept[key] = self.gather(
+                lambda block: PairTotals.of(self._by_run(block.values), first, second, ties)
+            )
+        found: PairTotals = self._table.kept[key]
+        return found
+
+    def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
+        """Return what is known of all blocks, whose columns are these runs × measures."""
+        view = self._view()
+        return self._table.gather(lambda block: describe(view(block)))
+
+    def _view(self) -> Callable[[TopicBlock], TopicBlock]:
+        """Return a function from the table's blocks to these columns, as far as they count."""
+        places, clipped = self._column_places, self._clipped
+        rows = np.isin(np.arange(len(places)) % len(self.measures), clipped)
+        scored = self._columns().moments.select(places).count > 0
+        without = ~scored.reshape(len(self.runs), len(self.measures), 1)
+
+        def view(block: TopicBlock) -> TopicBlock:
+            values = block.values[places]
+            if clipped:
+                values[rows] = np.clip(values[rows], 0.0, 1.0)
+            if self._common:
+                by_run = self._by_run(values)
+                lacking = (np.isnan(by_run) & ~without).any(axis=0)
+                values = np.where(lacking, np.nan, by_run).reshape(values.shape)
+            return TopicBlock(block.keys, values)
+
+        return view
+
+    def _by_run(self, values: Floats) -> Floats:
+        """Return columns × topics as runs × measures × topics."""
+        return values.reshape(len(self.runs), len(self.measures), -1)
+
+    def _ties(self, first: Integers, scale: Floats | float) -> Floats:
+        """Return how near two scores are equal: pairs × measures."""
+        return np.broadcast_to(TIE * np.asarray(scale), (len(first), len(self.measures)))
+
+    def _largest(self) -> Floats:
+        """Return the largest absolute score: runs × measures."""
+        moments = self._columns().moments.select(self._column_places)
+        largest = np.maximum(np.abs(moments.least), np.abs(moments.most))
+        return np.where(moments.count > 0, largest, 0.0).reshape(len(self.runs), -1)
+
+    def _columns(self, clipped: tuple[int, ...] = ()) -> _ColumnTotals:
+        """Return moments of all columns of the table, and its sample; at most one pass."""
+        key = ("columns", clipped and (self.runs, self.measures, clipped))
+        if key not in self._table.kept:
+            self._table.kept[key] = self._table.gather(self._clip() if clipped else _columns)
+        found: _ColumnTotals = self._table.kept[key]
+        return found
+
+    def _clip(self) -> Callable[[TopicBlock], _ColumnTotals]:
+        """Return a function from blocks to their moments, with these columns as they count."""
+        view, places = replace(self, _common=False)._view(), self._column_places  # noqa: SLF001
+
+        def clip(block: TopicBlock) -> _ColumnTotals:
+            values = block.values.copy()
+            values[places] = view(block).values
+            return _columns(TopicBlock(block.keys, values))
+
+        return clip
+
+    @property
+    def _clipped(self) -> tuple[int, ...]:
+        """Numbers of the bounded measures with scores outside [0, 1] by rounding; raise beyond."""
+        moments = self._columns().moments.select(self._column_places)
+        bounded = np.tile(bounded_measures(self), len(self.runs))
+        distance = np.maximum(-moments.least, moments.most - 1.0)
+        distance = np.where(bounded & (moments.count > 0), distance, 0.0)
+        worst = int(distance.argmax())
+        if distance[worst] <= 0.0:
+            return ()
+        run, measure = divmod(worst, len(self.measures))
+        low = -moments.least[worst] > moments.most[worst] - 1.0
+        value = moments.least[worst] if low else moments.most[worst]
+        what = f"{self.measures[measure]} of run {self.runs[run]!r} is {value:.10g} on a topic"
+        if distance[worst] > RANGE_TOLERANCE:
+            raise FormatError(f"{what}; expected a score in [0, 1]", path=self._table.held.source)
+        if distance[worst] > TIE and "told" not in self._table.kept:
+            self._table.kept["told"] = True
+            warn_caller(f"scores outside [0, 1] by rounding are clipped: {what}", InputWarning)
+        outside = (distance > 0.0).reshape(len(self.runs), -1).any(axis=0)
+        return tuple(np.flatnonzero(outside).tolist())
+
+    @property
+    def _measure_places(self) -> list[int]:
+        return [self._table.held.measures.index(name) for name in self.measures]
+
+    @property
+    def _column_places(self) -> Integers:
+        """Which columns of the table these are: runs × measures, flattened."""
+        held = self._table.held
+        runs = np.array([held.runs.index(name) for name in self.runs], np.int64)
+        measures = np.array(self._measure_places, np.int64)
+        return (runs[:, None] * len(held.measures) + measures).reshape(-1)
+
+
+def summarise_scores(
+    scores: ScoresSource | ScoreSummary | Sequence[PathLike], *, bounded: bool | None = None
+) -> ScoreSummary:
+    """Return a summary of scores on any number of topics, in memory that does not grow with them.
+
+    Parameters
+    ----------
+    scores
+        A Parquet file, several of the same columns, or a folder of them, which may be partitioned
+        (``run=bm25/part.parquet``); or an address of fsspec. The columns are those that
+        `read_scores` knows. Rows of a long table are best grouped by topic; else they are put into
+        order in a temporary folder. All else that `as_scores` takes is summarised in memory.
+    bounded
+        Whether measures that confir does not know lie in [0, 1]; by default they do if all of
+        their scores do.
+    """
+    if bounded is not None:
+        as_flag("bounded", bounded)
+    if isinstance(scores, ScoreSummary):
+        return scores if bounded is None else replace(scores, bounded=bounded)
+    paths = _parquet_paths(scores)
+    if paths:
+        return _summary(ParquetScores(paths), bounded)
+    from confir.measures.evaluation import as_scores  # which takes long tables by this module
+
+    held = as_scores(scores)
+    return _summary(HeldScores(held), held.bounded if bounded is None else bounded)
+
+
+def _parquet_paths(source: Any) -> list[str]:
+    """Return the paths of Parquet files, folders and addresses; none where it is anything else."""
+    listed = list(source) if isinstance(source, list | tuple) else [source]
+    if not all(isinstance(path, str | os.PathLike) for path in listed):
+        return []
+    paths = [os.fspath(path) for path in listed]
+    return paths if all(is_address(path) or is_parquet(path) for path in paths) else []
+
+
+def find_summary(source: Any) -> Any:
+    """Return the summary of a Parquet folder, or of a file with many scores; else the source."""
+    if not isinstance(source, str | os.PathLike):
+        return source
+    table = open_if_long(os.fspath(source), MOST_HELD_SCORES)
+    return source if table is None else _summary(table, None)
+
+
+def listed_scores(scores: Scores | ScoreSummary) -> Scores:
+    """Return scores topic by topic: all of them, or those of a summary's sample."""
+    return scores.sample if isinstance(scores, ScoreSummary) else scores
+
+
+def warn_of_missing_counts(summary: ScoreSummary) -> None:
+    """Warn where runs lack topics, by their number."""
+    counts = summary.topic_counts()
+    lacking = (counts.max(axis=0) - counts).max(axis=1)
+    named = [
+        f"run {run!r} lacks {counted(number, 'topic')}"
+        for run, number in zip(summary.runs, lacking.tolist(), strict=True)
+        if number
+    ]
+    if named:
+        warn_caller(
+            f"{enumerate_names(named, 5)} that other runs have, left out of the run's means; the "
+            "means of the runs are over different topics",
+            TopicWarning,
+        )
+
+
+def _summary(held: ScoreBlocks, bounded: bool | None) -> ScoreSummary:
+    return ScoreSummary(held.runs, held.measures, _Table(held), bounded)
+
+
+def _columns(block: TopicBlock) -> _ColumnTotals:
+    return _ColumnTotals(Moments.of(block.values), SampledTopics.of(block, NAMED_TOPICS))

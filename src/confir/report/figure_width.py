@@ -1,0 +1,168 @@
+"""A chart of a given width, as the columns of a paper have: narrower panels, not smaller letters."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from dataclasses import dataclass, replace
+from typing import Any
+
+from confir.report.svg_conversion import picture_size, vega_lite_svg
+
+# Pixels per mm, as SVG and style sheets define them.
+_PIXELS_PER_MM = 96.0 / 25.4
+
+# In pixels: a panel that is worth reading, the labels beside it, and what else is beside it.
+_NARROWEST_PANEL, _LONGEST_LABEL, _SHORTEST_LABEL, _BESIDE = 130.0, 240, 45, 40.0
+# In pixels: letters of titles, of lines below them, and of axes.
+_TITLE_LETTER, _SUBTITLE_LETTER, _AXIS_LETTER, _LABEL_LETTER = 8.0, 6.4, 6.4, 6.2
+_SHORTEST_LINE = 16
+# In pixels: of narrower figures, the entries of a legend stand below each other.
+_WIDE = 450.0
+
+# Labels have their letters chosen; only those of much wider letters than usual are cut.
+_SLACK = 1.3
+
+# The labels of an axis, as `confir.report.charts.label_names` writes them.
+_LABELS = re.compile(r"slice\((\[.*\])\[datum\.value\], 1\)", re.DOTALL)
+
+# Parts of a specification that hold no panels.
+_DATA = ("data", "datasets", "tooltip", "config")
+
+_Specification = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _FigureLayout:
+    """How a chart is laid out: pixels in all, scale of its panels, columns of them, labels."""
+
+    pixels: float
+    scale: float = 1.0
+    columns: int | None = None
+    label: int = _LONGEST_LABEL
+
+
+def fit_width(specification: _Specification, width: float) -> _Specification:
+    """Return a Vega-Lite specification whose panels are as wide as a width in mm lets them be.
+
+    Panels that would be too narrow beside each other stand below each other; then long labels are
+    shortened in their middle. Titles are wrapped, and legends stand below.
+    """
+    panel = _widest_panel(specification)
+    layout = _scaled(specification, _FigureLayout(width * _PIXELS_PER_MM))
+    if layout.scale * panel < _NARROWEST_PANEL:
+        layout = _scaled(specification, replace(layout, columns=1))
+    if layout.scale * panel < _NARROWEST_PANEL:
+        room = layout.pixels - _NARROWEST_PANEL - _BESIDE
+        label = int(min(max(room, _SHORTEST_LABEL), _LONGEST_LABEL))
+        layout = _scaled(specification, replace(layout, label=label))
+    return _laid_out(specification, layout)
+
+
+def _scaled(specification: _Specification, layout: _FigureLayout) -> _FigureLayout:
+    """Return a layout with the scale at which the chart has its width: it grows linearly."""
+    sizes = [
+        picture_size(vega_lite_svg(_laid_out(specification, replace(layout, scale=scale))))[0]
+        for scale in (0.5, 1.0)
+    ]
+    growth = 2.0 * (sizes[1] - sizes[0])
+    if growth <= 0:
+        return replace(layout, scale=1.0)
+    return replace(layout, scale=max(0.05, 1.0 + (layout.pixels - sizes[1]) / growth))
+
+
+def _widest_panel(node: Any) -> float:
+    """Return the largest width that a part of a specification has; infinite if none has one."""
+    widths = [width for width in _widths(node) if width > 0]
+    return max(widths) if widths else float("inf")
+
+
+def _widths(node: Any) -> list[float]:
+    if isinstance(node, list):
+        return [width for part in node for width in _widths(part)]
+    if not isinstance(node, dict):
+        return []
+    own = node.get("width")
+    inner = [width for key, part in node.items() if key not in _DATA for width in _widths(part)]
+    return [float(own), *inner] if isinstance(own, int | float) else inner
+
+
+def _laid_out(specification: _Specification, layout: _FigureLayout) -> _Specification:
+    """Return a specification in a layout; data are not copied."""
+    made: _Specification = _narrowed(specification, layout, _widest_panel(specification))
+    config = dict(made.get("config", {}))
+    room = min(_widest_panel(made), layout.pixels)
+    config["axis"] = {
+        **config.get("axis", {}),
+        "labelLimit": _SLACK * layout.label,
+        "titleLimit": room,
+    }
+    columns = 3 if layout.pixels > _WIDE else 1
+    config["legend"] = {**config.get("legend", {}), "orient": "bottom", "columns": columns}
+    config["title"] = {**config.get("title", {}), "limit": layout.pixels}
+    made["config"] = config
+    if "title" in made:
+        made["title"] = _wrapped_title(made["title"], layout.pixels)
+    return made
+
+
+def _narrowed(node: Any, layout: _FigureLayout, panel: float) -> Any:
+    if isinstance(node, list):
+        return [_narrowed(part, layout, panel) for part in node]
+    if not isinstance(node, dict):
+        return node
+    made = {}
+    for key, part in node.items():
+        if key in _DATA:
+            made[key] = part
+        elif key == "width" and isinstance(part, int | float):
+            made[key] = part * layout.scale
+        elif key == "width" and isinstance(part, dict) and "step" in part:
+            made[key] = {**part, "step": part["step"] * layout.scale}
+        elif key == "columns" and layout.columns is not None:
+            made[key] = layout.columns
+        elif key == "labelExpr" and layout.label < _LONGEST_LABEL:
+            made[key] = _shortened(part, int(layout.label / _LABEL_LETTER))
+        elif key == "x" and isinstance(part, dict) and isinstance(part.get("title"), str):
+            room = min(panel * layout.scale, layout.pixels)
+            made[key] = {**_narrowed(part, layout, panel), "title": _wrapped(part["title"], room)}
+        else:
+            made[key] = _narrowed(part, layout, panel)
+    return made
+
+
+def _wrapped_title(title: Any, pixels: float) -> Any:
+    """Return the title of a chart in lines of at most a width, with the lines below it."""
+    if isinstance(title, str):
+        return _wrapped(title, pixels, _TITLE_LETTER)
+    if not isinstance(title, dict):
+        return title
+    wrapped = dict(title)
+    if isinstance(title.get("text"), str):
+        wrapped["text"] = _wrapped(title["text"], pixels, _TITLE_LETTER)
+    below = title.get("subtitle")
+    if below:
+        line = " ".join(below) if isinstance(below, list) else below
+        wrapped["subtitle"] = _wrapped(line, pixels, _SUBTITLE_LETTER)
+    return wrapped
+
+
+def _wrapped(text: str, pixels: float, letter: float = _AXIS_LETTER) -> list[str]:
+    width = max(_SHORTEST_LINE, int(min(pixels, 1e6) / letter))
+    whole = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
+    return lines or [text]
+
+
+def _shortened(labels: str, most: int) -> str:
+    """Return labels of at most some letters: first and last ones, which tell names apart."""
+    found = _LABELS.fullmatch(labels)
+    if found is None:
+        return labels
+    ahead, behind = most // 2, most - most // 2 - 1
+    names = [name[1:] for name in json.loads(found[1])]
+    short = [n if len(n) <= most else f"{n[:ahead]}…{n[len(n) - behind :]}" for n in names]
+    from confir.report.charts import label_names
+
+    return label_names(short)

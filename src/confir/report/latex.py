@@ -1,0 +1,319 @@
+"""Tables for papers, in LaTeX: as wide as their content, or made to fit a column or a page."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeGuard
+
+from confir.control_characters import without_controls
+from confir.report.numbers import NumberText
+from confir.report.tables import Cell, Table, rounded
+from confir.report.text_layout import group_columns
+
+# Notes are wrapped at the width of the table, but at least this width.
+_SHORTEST_NOTE_LINE = 60
+
+# In points: the narrowest columns and pages of the usual classes, space between columns, a letter
+# in 9 point and in 7 point, and the narrowest column of names.
+_ROOM = {"column": 220.0, "page": 469.0}
+_GAP, _LETTER, _SMALL_LETTER, _SHORTEST_NAME = 6.0, 4.5, 3.0, 66.0
+# What a column of names, or several, may take of the width.
+_NAME_SHARE, _NAMES_SHARE = 0.3, 0.55
+# Decimals in a table that must fit.
+_DECIMALS = 3
+# Names are broken after these signs, or after so many letters; in sentences, if they are longer.
+_BREAKS, _LONGEST_PART, _LONG_WORD = "-_./:", 12, 20
+
+
+class Paper(NamedTuple):
+    """How a table is written for a paper.
+
+    Attributes
+    ----------
+    width
+        "column" or "page": the table is made to fit it; None for as wide as it is.
+    intervals
+        How intervals are written, of `confir.defaults.INTERVAL_STYLES`; by default as fits.
+    decimals
+        Decimals of scores; by default three where the table must fit, else four.
+    """
+
+    width: str | None = None
+    intervals: str | None = None
+    decimals: int | None = None
+
+
+def to_latex(table: Table, paper: Paper | None = None) -> str:
+    """Return a table in LaTeX with booktabs, the best of each column in bold, the note below."""
+    paper = paper or Paper()
+    if paper.width is not None:
+        return _fitted(table, paper)
+    table = rounded(table, paper.decimals)
+    style = paper.intervals or "brackets"
+    lines = [
+        f"\\begin{{tabular}}{{{_columns(table.names, len(table.columns))}}}",
+        r"\toprule",
+        *_body([table], style),
+        r"\bottomrule",
+        *_latex_note(table, _style_note(table, style)),
+        r"\end{tabular}",
+    ]
+    return _with_packages(lines)
+
+
+def _fitted(table: Table, paper: Paper) -> str:
+    """Return a table that fits a column or a page: in groups of columns, one below the other."""
+    table = rounded(table, _DECIMALS if paper.decimals is None else paper.decimals)
+    room = _ROOM[str(paper.width)]
+    style = paper.intervals or ("stacked" if paper.width == "column" else "brackets")
+    if paper.intervals is None and style == "brackets" and len(_parts(table, style, room)) > 1:
+        style = "stacked"
+    parts = _parts(table, style, room)
+    most = max(len(part.columns) for part in parts)
+    widths = _name_widths(table, room)
+    layout = "".join("l" if width is None else _broken_column(width / room) for width in widths)
+    layout += "r" * (most - table.names)
+    body = _body(parts, style, broken=[width is not None for width in widths], columns=most)
+    note = "; ".join(filter(None, [table.note.replace("\n", "; "), _style_note(table, style)]))
+    lines = [
+        r"\begingroup\small\setlength{\tabcolsep}{3pt}\centering",
+        f"\\sbox0{{\\begin{{tabular}}{{@{{}}{layout}@{{}}}}",
+        r"\toprule",
+        *body,
+        r"\bottomrule",
+        r"\end{tabular}}%",
+        r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi",
+        *(
+            [
+                rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize\raggedright {_breakable_words(note)}}}"
+            ]
+            if note
+            else []
+        ),
+        r"\par\endgroup",
+    ]
+    return _with_packages(lines)
+
+
+def _with_packages(lines: Sequence[str]) -> str:
+    """Return the lines, below the packages that they need."""
+    signs = {
+        "booktabs": r"\toprule",
+        "pifont": r"\ding",
+        "array": r"\arraybackslash",
+        "graphicx": r"\resizebox",
+    }
+    packages = [name for name, sign in signs.items() if any(sign in line for line in lines)]
+    needed = ", ".join(f"\\usepackage{{{package}}}" for package in packages)
+    return "\n".join([f"% needs {needed}", *lines]) + "\n"
+
+
+def _columns(names: int, columns: int) -> str:
+    return "l" * names + "r" * (columns - names)
+
+
+def _broken_column(share: float) -> str:
+    """Return a column of names that are broken into lines of a share of the width."""
+    return rf">{{\raggedright\arraybackslash}}p{{{share:.2f}\linewidth}}"
+
+
+def _name_widths(table: Table, room: float) -> list[float | None]:
+    """Return the widths in points of columns whose names are broken to fit; None for the others."""
+    own = _text_widths(table, "brackets")[: table.names]
+    free = (_NAME_SHARE if len(own) == 1 else _NAMES_SHARE) * room
+    if sum(own) <= free:
+        return [None for _ in own]
+    long = sum(width > _SHORTEST_NAME for width in own)
+    free -= sum(width for width in own if width <= _SHORTEST_NAME)
+    each = max(_SHORTEST_NAME, free / max(long, 1))
+    return [each if width > _SHORTEST_NAME else None for width in own]
+
+
+def _parts(table: Table, style: str, room: float) -> list[Table]:
+    """Return a table in groups of columns that fit into a room, each with the names."""
+    widths = _text_widths(table, style)
+    for place, own in enumerate(_name_widths(table, room)):
+        widths[place] = widths[place] if own is None else own
+    if sum(widths) + _GAP * (len(widths) - 1) <= room:
+        return [table]
+    numbers = range(table.names, len(widths))
+    groups = group_columns(widths, table.names, room, _GAP) or [[place] for place in numbers]
+    return [_with_columns(table, [*range(table.names), *group]) for group in groups]
+
+
+def _with_columns(table: Table, places: Sequence[int]) -> Table:
+    rows = tuple(tuple(row[place] for place in places) for row in table.rows)
+    return Table(tuple(table.columns[place] for place in places), rows, names=table.names)
+
+
+def _text_widths(table: Table, style: str) -> list[float]:
+    """Return roughly how wide the columns are, in points."""
+    columns = zip(*([Cell(name) for name in table.columns], *table.rows), strict=True)
+    return [max(_text_width(cell, style) for cell in column) for column in columns]
+
+
+def _text_width(cell: Cell, style: str) -> float:
+    text = cell.text
+    if style == "stacked" and _has_limits(text):
+        limits = text.index("[")
+        return max(_LETTER * limits, _SMALL_LETTER * (len(text) - limits))
+    if style == "plus-minus" and _has_limits(text):
+        return _LETTER * (text.index("[") - 1) + _SMALL_LETTER * text.index("[")
+    return _LETTER * len(text)
+
+
+def _body(
+    parts: Sequence[Table],
+    style: str,
+    *,
+    broken: Sequence[bool] = (),
+    columns: int | None = None,
+) -> list[str]:
+    """Return headings and rows of the parts of a table, which have as many columns or fewer."""
+    lines: list[str] = []
+    for part in parts:
+        empty = [""] * ((columns or len(part.columns)) - len(part.columns))
+        heading = [escape_latex(name) for name in part.columns]
+        rows = [
+            [
+                _latex_cell(cell, style, breakable=place < len(broken) and broken[place])
+                for place, cell in enumerate(row)
+            ]
+            for row in part.rows
+        ]
+        lines += [
+            *([r"\midrule"] if lines else []),
+            _latex_row([*heading, *empty]),
+            r"\midrule",
+            *(_latex_row([*row, *empty]) for row in rows),
+        ]
+    return lines
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    """Return a row; a leading bracket or star would be read as an option of the previous row."""
+    row = " & ".join(cells) + r" \\"
+    return f"{{}}{row}" if row.startswith(("[", "*")) else row
+
+
+def _latex_cell(cell: Cell, style: str, *, breakable: bool = False) -> str:
+    """Return a cell; its mark takes no space, so numbers stay aligned."""
+    text = _breakable(cell.text) if breakable else escape_latex(cell.text)
+    above, below = text, ""
+    if style != "brackets" and _has_limits(cell.text):
+        above, below = _interval_parts(cell.text, style)
+    shown = f"\\textbf{{{above}}}" if cell.strong and above else above
+    mark = f"\\rlap{{\\textsuperscript{{{_LATEX_MARKS[cell.mark]}}}}}" if cell.mark else ""
+    if below and style == "stacked":
+        return rf"\shortstack[r]{{\strut {shown}{mark}\\{{\scriptsize {below}}}}}"
+    return f"{shown}{below}{mark}"
+
+
+def _interval_parts(text: NumberText, style: str) -> tuple[str, str]:
+    """Return a number, and what stands below or after it for its limits."""
+    value, limits = text.rsplit(" [", 1) if not text.startswith("[") else ("", text[1:])
+    if style == "stacked" or not value:
+        return escape_latex(value), escape_latex(f"[{limits}")
+    decimals = len(value.rpartition(".")[2]) if "." in value else 0
+    down, up = (f"{abs(limit - text.value):.{decimals}f}" for limit in (text.low, text.high))
+    if down == up:
+        return escape_latex(value), rf"\,{{\scriptsize$\pm$\,{up}}}"
+    return escape_latex(value), f"$^{{+{up}}}_{{-{down}}}$"
+
+
+def _has_limits(text: str) -> TypeGuard[NumberText]:
+    return isinstance(text, NumberText) and math.isfinite(text.low) and math.isfinite(text.high)
+
+
+def _breakable(name: str) -> str:
+    """Return a name that may be broken after hyphens and the like, or else after some letters."""
+    made, whole = "", 0
+    shown = without_controls(name)
+    for sign, after in zip(shown, f"{shown[1:]} ", strict=True):
+        made += escape_latex(sign)
+        whole += 1
+        if sign in _BREAKS or (whole >= _LONGEST_PART and after not in _BREAKS):
+            made, whole = made + r"\allowbreak{}", 0
+    return made
+
+
+def _breakable_words(text: str) -> str:
+    """Return text whose long words, such as names of runs, may be broken."""
+    words = (
+        _breakable(word) if len(word) > _LONG_WORD else escape_latex(word)
+        for word in text.split(" ")
+    )
+    return " ".join(words)
+
+
+def _style_note(table: Table, style: str) -> str:
+    """Return what bold and ± mean, where the table has them."""
+    cells = [cell for row in table.rows for cell in row]
+    parts = [f"bold: {table.bold}"] if table.bold and any(cell.strong for cell in cells) else []
+    if style == "plus-minus" and any(_has_limits(cell.text) for cell in cells):
+        parts.append("± or signed numbers: distance from the mean to the limits of the interval")
+    return "; ".join(parts)
+
+
+def _latex_note(table: Table, style_note: str = "") -> list[str]:
+    """Return the note as rows below the table, wrapped: a longer line would widen it."""
+    note = "; ".join(filter(None, [table.note, style_note if table.note else ""]))
+    if not note:
+        return []
+    rows = [table.columns, *([cell.text for cell in row] for row in table.rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    width = max(sum(widths) + 2 * len(widths), _SHORTEST_NOTE_LINE)
+    span = f"\\multicolumn{{{len(table.columns)}}}{{l}}"
+    lines = textwrap.wrap(note, width, break_long_words=False, break_on_hyphens=False)
+    return [
+        r"\addlinespace[2pt]",
+        *(f"{span}{{\\footnotesize {escape_latex(line)}}} \\\\" for line in lines),
+    ]
+
+
+# Of pifont: amssymb has such signs, too, but cannot be loaded with the fonts of acmart.
+_LATEX_MARKS = {"▲": r"\ding{115}", "▼": r"\ding{116}"}
+_LATEX_MATHEMATICS = {
+    "±": r"\pm",
+    "·": r"\cdot",
+    "−": "-",
+    "×": r"\times",
+    "→": r"\to",
+    "♯": r"\sharp",
+    "Σ": r"\Sigma",
+    "Φ": r"\Phi",
+    "α": r"\alpha",
+    "κ": r"\kappa",
+    "γ": r"\gamma",
+    "μ": r"\mu",
+    "ρ": r"\rho",
+    "σ": r"\sigma",
+    "π": r"\pi",
+    "τ": r"\tau",
+}
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\char34{}",  # works in every font encoding
+    "–": "--",
+    "§": r"\S{}",
+    "…": r"\ldots{}",
+    "²": r"\textsuperscript{2}",
+    "\N{NO-BREAK SPACE}": "~",
+    "\N{REPLACEMENT CHARACTER}": "?",
+    "%": r"\%",
+    **{sign: f"\\{sign}" for sign in "&$#_{}"},
+    **_LATEX_MARKS,
+    **{sign: f"${name}$" for sign, name in _LATEX_MATHEMATICS.items()},
+}
+
+
+def escape_latex(text: str) -> str:
+    """Return text escaped for LaTeX; letters of other scripts are kept."""
+    return "".join(_LATEX.get(sign, sign) for sign in without_controls(text))

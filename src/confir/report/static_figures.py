@@ -1,0 +1,292 @@
+"""Charts as plain SVG: what the page shows without a script, and before its script has run.
+
+They are drawn from the same specifications as the page's charts, of which this understands what
+confir's charts use. A chart that it does not understand is left to the script.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+from confir.data.result import Record
+from confir.report.static_scales import (
+    NotDrawable,
+    Scale,
+    channel_scale,
+    colour_of,
+    condition,
+    label_texts,
+)
+
+Spec = dict[str, Any]
+
+_WIDTH, _LETTER, _TOP, _BOTTOM = 560.0, 6.2, 16.0, 34.0
+_LONGEST_NAME = 30
+
+
+class _Layer(NamedTuple):
+    """A layer of a chart: mark, encoding, and the records that it draws."""
+
+    mark: Spec
+    encoding: Spec
+    records: list[Record]
+
+
+def static_figures(charts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the SVG of charts, as `_page_chart` makes them, by part; the first of each part."""
+    found: dict[str, str] = {}
+    for chart in charts:
+        if chart["part"] not in found:
+            try:
+                found[chart["part"]] = draw(chart["spec"], chart["caption"])
+            except NotDrawable:
+                continue
+    return found
+
+
+def draw(spec: Spec, caption: str = "") -> str:
+    """Return a chart with one panel as SVG; raise NotDrawable if it has what is unknown here."""
+    layers = list(_layers(spec))
+    if not layers:
+        raise NotDrawable
+    across, up = (
+        channel_scale([(one.encoding, one.records, one.mark) for one in layers], axis)
+        for axis in "xy"
+    )
+    width = across.place(_extent(spec.get("width"), across, _WIDTH), flipped=False)
+    rows = max(len(_offsets(layer)) for layer in layers)
+    height = up.place(rows * _extent(spec.get("height"), up, 240.0), flipped=up.names is None)
+    left = 14 + _LETTER * max([len(name) for name in _shortened(up.labels())] or [4])
+    bottom = _BOTTOM
+    if across.names is not None and across.upright:
+        bottom += _LETTER * max((len(name) for name in _shortened(across.labels())), default=0)
+    body = "".join(_axes(across, up, width, height))
+    body += "".join(text for layer in layers for text in _marks(layer, across, up))
+    legend, lines = _legend(layers)
+    whole_width, whole_height = left + width + 24, _TOP + 16 * lines + height + bottom
+    return (
+        f'<svg viewBox="0 0 {whole_width:.0f} {whole_height:.0f}" width="{whole_width:.0f}" '
+        f'height="{whole_height:.0f}" class="static" role="img" aria-label="{escape(caption)}" '
+        f'font-size="10" fill="currentColor"><g transform="translate({left:.0f},12)">{legend}</g>'
+        f'<g transform="translate({left:.0f},{_TOP + 16 * lines:.0f})">{body}</g></svg>'
+    )
+
+
+def _layers(spec: Spec) -> Iterator[_Layer]:
+    """Yield the layers with the records that pass their filters."""
+    if any(key in spec for key in ("facet", "concat", "hconcat", "vconcat")):
+        raise NotDrawable
+    for layer in spec.get("layer", [spec]):
+        data = layer.get("data", spec.get("data", {}))
+        records = data.get("values", spec.get("datasets", {}).get(data.get("name"), ()))
+        for transform in (*spec.get("transform", ()), *layer.get("transform", ())):
+            if set(transform) != {"filter"}:
+                raise NotDrawable
+            keeps = condition(transform["filter"])
+            records = [record for record in records if keeps(record)]
+        encoding = {**spec.get("encoding", {}), **layer.get("encoding", {})}
+        yield _Layer(layer["mark"], encoding, list(records))
+
+
+def _extent(given: Any, scale: Scale, default: float) -> float:
+    """Return the length of an axis in pixels."""
+    if isinstance(given, dict):
+        return float(given["step"]) * max(1, len(scale.names or ()))
+    return default if not isinstance(given, int | float) else float(given)
+
+
+def _shortened(names: Sequence[str]) -> list[str]:
+    return [n if len(n) <= _LONGEST_NAME else f"{n[: _LONGEST_NAME - 1]}…" for n in names]
+
+
+def _axes(across: Scale, up: Scale, width: float, height: float) -> Iterator[str]:
+    """Yield grid lines, labels and titles."""
+    yield '<g stroke="currentColor" stroke-opacity="0.15">'
+    for scale, line in ((across, "M{0:.1f} 0V{1:.1f}"), (up, "M0 {0:.1f}H{2:.1f}")):
+        if scale.names is None:
+            ticks = "".join(line.format(scale(t), height, width) for t in scale.ticks())
+            yield f'<path d="{ticks}"/>'
+    yield "</g>"
+    for at, name in zip(up.positions(), _shortened(up.labels()), strict=True):
+        yield f'<text x="-6" y="{at + 3.5:.1f}" text-anchor="end">{escape(name)}</text>'
+    for at, name in zip(across.positions(), _shortened(across.labels()), strict=True):
+        if across.upright:
+            turn = f"translate({at + 3.5:.1f},{height + 6:.0f}) rotate(-90)"
+            yield f'<text transform="{turn}" text-anchor="end">{escape(name)}</text>'
+        else:
+            yield f'<text x="{at:.1f}" y="{height + 14:.0f}" text-anchor="middle">{escape(name)}</text>'
+    if across.title and not across.upright:
+        y = height + 28
+        yield f'<text x="0" y="{y:.0f}" font-weight="600">{escape(across.title)}</text>'
+    if up.title:
+        yield f'<text x="0" y="-5" font-weight="600">{escape(up.title)}</text>'
+
+
+def _marks(layer: _Layer, across: Scale, up: Scale) -> Iterator[str]:
+    """Yield the marks of a layer: one path per colour, or texts."""
+    kind = layer.mark["type"]
+    drawer = _DRAWERS.get(kind)
+    if drawer is None:
+        raise NotDrawable
+    colour = colour_of(layer.encoding.get("color"), layer.mark.get("color", "#0072B2"))
+    paths: dict[str, list[str]] = {}
+    for record, step in drawer(layer, across, up):
+        paths.setdefault(colour(record), []).append(step)
+    opacity = layer.mark.get("opacity", 1)
+    for shade, steps in paths.items():
+        body = "".join(steps)
+        if kind == "text":
+            yield f'<g fill="{shade}" font-size="{layer.mark.get("fontSize", 10)}">{body}</g>'
+        elif kind in ("rule", "tick", "line", "boxplot"):
+            dash = " ".join(map(str, layer.mark.get("strokeDash", ())))
+            dashes = f' stroke-dasharray="{dash}"' if dash else ""
+            thick = layer.mark.get("strokeWidth", layer.mark.get("thickness", 1))
+            yield (
+                f'<path d="{body}" fill="none" stroke="{shade}" stroke-width="{thick}" '
+                f'opacity="{opacity}"{dashes}/>'
+            )
+        else:
+            yield f'<path d="{body}" fill="{shade}" opacity="{opacity}"/>'
+
+
+def _spots(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, list[float]]]:
+    """Yield each record with x, y, x2 and y2 in pixels; those without a number are left out."""
+    encoding = layer.encoding
+    seen = set()
+    offsets = _offsets(layer)
+    for record in layer.records:
+        x, y = across.at(encoding.get("x"), record), up.at(encoding.get("y"), record)
+        if len(offsets) > 1:
+            place = offsets.index(record[encoding["yOffset"]["field"]])
+            y += up.band * ((place + 0.5) / len(offsets) - 0.5)
+        x2 = across.at(encoding.get("x2"), record) if "x2" in encoding else x
+        y2 = up.at(encoding.get("y2"), record) if "y2" in encoding else y
+        if "x" not in encoding:
+            x, x2 = 0.0, across.length
+        if "y" not in encoding:
+            y, y2 = 0.0, up.length
+        spot = [x, y, x2, y2]
+        if any(math.isnan(one) for one in spot) or ("y" not in encoding and x in seen):
+            continue
+        seen.add(x)
+        yield record, spot
+
+
+def _offsets(layer: _Layer) -> list[Any]:
+    """Return what lies side by side within a row, in its order."""
+    if "yOffset" not in layer.encoding:
+        return [None]
+    return sorted({record[layer.encoding["yOffset"]["field"]] for record in layer.records})
+
+
+def _rules(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
+    half = layer.mark.get("size", 0) / 2 if layer.mark["type"] == "tick" else 0.0
+    for record, (x, y, x2, y2) in _spots(layer, across, up):
+        yield record, f"M{x - half:.1f} {y:.1f}L{x2 + half:.1f} {y2:.1f}"
+
+
+def _points(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
+    r = math.sqrt(layer.mark.get("size", 30) / math.pi)
+    arc = f"a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
+    for record, (x, y, _, _) in _spots(layer, across, up):
+        yield record, f"M{x - r:.1f} {y:.1f}{arc}"
+
+
+def _rects(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
+    wide, high = across.band, up.band
+    for record, (x, y, _, _) in _spots(layer, across, up):
+        yield record, f"M{x - wide / 2:.1f} {y - high / 2:.1f}h{wide:.1f}v{high:.1f}h{-wide:.1f}z"
+
+
+def _bars(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
+    """Yield bars from 0, one after the other where they are stacked."""
+    along, beside = (across, up) if across.names is None else (up, across)
+    reached: dict[float, float] = {}
+    stacked = any("stack" in layer.encoding[axis] for axis in "xy")
+    for record, (x, y, _, _) in _spots(layer, across, up):
+        place, end = (y, x) if along is across else (x, y)
+        start = reached.get(place, along(0.0)) if stacked else along(0.0)
+        end += start - along(0.0) if stacked else 0.0
+        reached[place] = end
+        half = 0.4 * beside.band
+        yield (
+            record,
+            f"M{start:.1f} {place - half:.1f}H{end:.1f}v{2 * half:.1f}H{start:.1f}z"
+            if along is across
+            else f"M{place - half:.1f} {start:.1f}V{end:.1f}h{2 * half:.1f}V{start:.1f}z",
+        )
+
+
+def _lines(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
+    """Yield lines through the records of each detail."""
+    grouping = layer.encoding.get("detail") or layer.encoding.get("color") or {}
+    field = grouping.get("field", "")
+    begun: set[Any] = set()
+    for record, (x, y, _, _) in _spots(layer, across, up):
+        key = record.get(field)
+        yield record, f"{'L' if key in begun else 'M'}{x:.1f} {y:.1f}"
+        begun.add(key)
+
+
+def _texts(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
+    channel, mark = layer.encoding["text"], layer.mark
+    anchor = {"left": "start", "right": "end"}.get(mark.get("align", ""), "middle")
+    most = int(mark.get("limit", 1e9) / _LETTER)
+    for record, (x, y, _, _) in _spots(layer, across, up):
+        value = record[channel["field"]]
+        text = f"{100 * value:.0f}%" if channel.get("format") == ".0%" else str(value)
+        text = text if len(text) <= most else f"{text[: most - 1]}…"
+        base = y + 3.5 + mark.get("dy", 0)
+        yield (
+            record,
+            f'<text x="{x:.1f}" y="{base:.1f}" text-anchor="{anchor}">{escape(text)}</text>',
+        )
+
+
+def _boxes(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
+    """Yield a box of the quartiles and a line from the lowest to the highest, for each row."""
+    rows: dict[float, list[float]] = {}
+    first: dict[float, Record] = {}
+    for record, (x, y, _, _) in _spots(layer, across, up):
+        rows.setdefault(y, []).append(x)
+        first.setdefault(y, record)
+    for y, values in rows.items():
+        ordered = sorted(values)
+        q1, median, q3 = (ordered[int(q * (len(ordered) - 1))] for q in (0.25, 0.5, 0.75))
+        line = f"M{ordered[0]:.1f} {y:.1f}H{q1:.1f}M{q3:.1f} {y:.1f}H{ordered[-1]:.1f}"
+        box = f"M{q1:.1f} {y - 6:.1f}H{q3:.1f}v12H{q1:.1f}zM{median:.1f} {y - 6:.1f}v12"
+        yield first[y], line + box
+
+
+_DRAWERS = {
+    "rule": _rules,
+    "tick": _rules,
+    "point": _points,
+    "rect": _rects,
+    "bar": _bars,
+    "line": _lines,
+    "text": _texts,
+    "boxplot": _boxes,
+}
+
+
+def _legend(layers: Sequence[_Layer]) -> tuple[str, int]:
+    """Return the legend of the colours, and its number of rows."""
+    for layer in layers:
+        colour = layer.encoding.get("color", {})
+        domain = colour.get("scale", {}).get("domain", ())
+        named = colour.get("type") == "nominal" and len(domain) > 1
+        if named and colour.get("legend", {}) is not None:
+            x, parts = 0.0, []
+            labels = label_texts(colour.get("legend", {}).get("labelExpr"), domain)
+            for name, shade in zip(labels, colour["scale"]["range"], strict=False):
+                parts.append(
+                    f'<path d="M{x:.0f} -8h9v9h-9z" fill="{shade}"/>'
+                    f'<text x="{x + 13:.0f}" y="0">{escape(name)}</text>'
+                )
+                x += 26 + _LETTER * len(name)
+            return "".join(parts), 1
+    return "", 0

@@ -1,0 +1,236 @@
+"""Scales, colours and filters of the charts that are drawn as plain SVG."""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from confir.data.result import Record
+
+Spec = dict[str, Any]
+Test = Callable[[Record], bool]
+
+_TICKS = 6
+_COMPARED = {
+    "==": operator.eq,
+    "===": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+    ">=": operator.ge,
+    "<=": operator.le,
+}
+_DARK = {"black": "currentColor"}
+
+
+class NotDrawable(Exception):  # noqa: N818 - not an error: the script draws the chart
+    """A chart has something that is not known here."""
+
+
+@dataclass(slots=True, eq=False)
+class Scale:
+    """Where values lie along an axis: numbers from ``low`` to ``high``, or names in their order."""
+
+    title: str
+    low: float = 0.0
+    high: float = 1.0
+    names: list[Any] | None = None
+    shown: list[str] = field(default_factory=list)
+    upright: bool = False
+    length: float = 1.0
+    flipped: bool = False
+
+    def place(self, length: float, *, flipped: bool) -> float:
+        """Set the length in pixels, and whether low values are at the far end; return the length."""
+        self.length, self.flipped = length, flipped
+        return length
+
+    @property
+    def band(self) -> float:
+        """Pixels of each name."""
+        return self.length / max(1, len(self.names or ()))
+
+    def __call__(self, value: Any) -> float:
+        """Return the position of a value; NaN for a missing one."""
+        if value is None:
+            return math.nan
+        if self.names is not None:
+            return self.band * (self.names.index(value) + 0.5)
+        share = (float(value) - self.low) / (self.high - self.low)
+        return self.length * (1.0 - share if self.flipped else share)
+
+    def at(self, channel: Spec | None, record: Record) -> float:
+        """Return the position of a record by a channel of the encoding."""
+        if channel is None:
+            return math.nan
+        return self(channel["datum"] if "datum" in channel else record.get(_field(channel)))
+
+    def ticks(self) -> list[float]:
+        """Return round numbers along the axis."""
+        step = 10.0 ** math.floor(math.log10((self.high - self.low) / _TICKS))
+        step *= min((1, 2, 5, 10), key=lambda f: abs(f * step - (self.high - self.low) / _TICKS))
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        return [step * number for number in range(first, last + 1)]
+
+    def labels(self) -> list[str]:
+        """Return the texts along the axis."""
+        if self.names is not None:
+            return self.shown
+        return [f"{tick:.6g}" if tick else "0" for tick in self.ticks()]
+
+    def positions(self) -> list[float]:
+        """Return where the texts stand."""
+        if self.names is None:
+            return [self(tick) for tick in self.ticks()]
+        return [self(name) for name in self.names[: len(self.shown)]]
+
+
+def _field(channel: Spec) -> str:
+    if channel.get("aggregate", "mean") not in ("mean", "min", "max"):
+        raise NotDrawable
+    name: str = channel["field"]
+    return name
+
+
+def channel_scale(layers: Sequence[tuple[Spec, list[Record], Spec]], axis: str) -> Scale:
+    """Return the scale of an axis, from the encodings, records and marks of all layers."""
+    channels = [encoding[axis] for encoding, _, _ in layers if axis in encoding]
+    typed = [channel for channel in channels if "type" in channel]
+    if not typed:
+        raise NotDrawable
+    main = next((channel for channel in typed if channel.get("title")), typed[0])
+    title = main.get("title") or ""
+    title = " ".join(title) if isinstance(title, list) else title
+    values = [
+        channel["datum"] if "datum" in channel else record.get(_field(channel))
+        for encoding, records, _ in layers
+        for channel in (encoding.get(axis), encoding.get(f"{axis}2"))
+        if channel
+        for record in records
+    ]
+    known = [value for value in values if value is not None]
+    if typed[0]["type"] in ("nominal", "ordinal"):
+        order = main.get("sort", "ascending")
+        names = list(dict.fromkeys(known)) if order is None else sorted(set(known), key=_sortable)
+        if isinstance(order, list):
+            names = [name for name in order if name in names]
+        settings = main.get("axis") or {}
+        shown = (
+            label_texts(settings.get("labelExpr"), names) if settings.get("labels", True) else []
+        )
+        upright = axis == "x" and settings.get("labelAngle", -90) == -90
+        return Scale(title, names=names, shown=shown, upright=upright)
+    stacked = any("stack" in channel for channel in typed)
+    if stacked:
+        known = [*known, max(_stack_sums(layers, axis), default=0.0)]
+    return _number_scale(title, [float(v) for v in known], typed, layers)
+
+
+def _number_scale(
+    title: str,
+    known: list[float],
+    channels: Sequence[Spec],
+    layers: Sequence[tuple[Any, Any, Spec]],
+) -> Scale:
+    scales = [channel["scale"] for channel in channels if "scale" in channel]
+    for scale in scales:
+        if "domain" in scale:
+            return Scale(title, float(scale["domain"][0]), float(scale["domain"][-1]))
+    zero = all(scale.get("zero", True) for scale in scales) or any(
+        mark["type"] == "bar" for _, _, mark in layers
+    )
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    low, high = (min(low, 0.0), max(high, 0.0)) if zero else (low, high)
+    room = 0.03 * (high - low) or 0.5
+    return Scale(title, low - (room if low else 0.0), high + room)
+
+
+def _stack_sums(layers: Sequence[tuple[Spec, list[Record], Spec]], axis: str) -> list[float]:
+    """Return how long stacked bars are."""
+    encoding, records, _ = layers[0]
+    other = encoding["y" if axis == "x" else "x"]["field"]
+    sums: dict[Any, float] = {}
+    for record in records:
+        length = record[encoding[axis]["field"]] or 0.0
+        sums[record[other]] = sums.get(record[other], 0.0) + length
+    return list(sums.values())
+
+
+def _sortable(value: Any) -> tuple[bool, Any]:
+    return isinstance(value, str), value
+
+
+def condition(expression: str) -> Test:
+    """Return the test that a filter or condition such as ``datum.label != ''`` stands for."""
+    text = expression.strip().removeprefix("(").removesuffix(")").strip()
+    match = re.fullmatch(r"(?:isValid\()?datum\.(\w+)\)?\s*(?:([=!<>]+)\s*(.+))?", text)
+    if match is None:
+        raise NotDrawable
+    name, sign, literal = match.groups()
+    if sign is None:
+        valid = "isValid" in text
+        return lambda record: record.get(name) is not None if valid else bool(record.get(name))
+    try:
+        wanted = json.loads(literal.replace("'", '"'))
+        compare = _COMPARED[sign]
+    except (ValueError, KeyError):
+        raise NotDrawable from None
+    return lambda record: record.get(name) is not None and bool(compare(record[name], wanted))
+
+
+def colour_of(channel: Spec | None, default: str) -> Callable[[Record], str]:
+    """Return the colour of a record."""
+    if channel is None:
+        return lambda _: _DARK.get(default, default)
+    if "field" in channel:
+        return _colour_scale(channel)
+    value = str(channel.get("value", default))
+    plain = _DARK.get(value, value)
+    if "condition" not in channel:
+        return lambda _: plain
+    test, chosen = condition(channel["condition"]["test"]), str(channel["condition"]["value"])
+    return lambda record: chosen if test(record) else plain
+
+
+def _colour_scale(channel: Spec) -> Callable[[Record], str]:
+    scale = channel.get("scale") or {}
+    if "domain" not in scale or "range" not in scale:
+        raise NotDrawable
+    name, domain, colours = channel["field"], scale["domain"], scale["range"]
+    if channel["type"] == "nominal":
+        known = dict(zip(domain, colours, strict=False))
+        return lambda record: known.get(record.get(name), "#767676")
+    return lambda record: _mixed(record.get(name), domain, colours)
+
+
+def _mixed(value: float | None, domain: Sequence[float], colours: Sequence[str]) -> str:
+    """Return the colour between those of the two nearest numbers of the domain."""
+    if value is None:
+        return "none"
+    for low, high, first, last in zip(domain, domain[1:], colours, colours[1:], strict=False):
+        if value <= high or high == domain[-1]:
+            share = min(1.0, max(0.0, (value - low) / (high - low)))
+            share = round(16 * share) / 16  # few colours, few paths
+            mixed = (
+                round((1 - share) * int(first[i : i + 2], 16) + share * int(last[i : i + 2], 16))
+                for i in (1, 3, 5)
+            )
+            return "#" + "".join(f"{part:02x}" for part in mixed)
+    return "none"
+
+
+def label_texts(expression: str | None, values: Sequence[Any]) -> list[str]:
+    """Return the names that `label_names` writes for numbers; without it the values themselves."""
+    if not expression:
+        return [str(value) for value in values]
+    match = re.fullmatch(r"slice\((\[.*\])\[datum\.value\], 1\)", expression, re.DOTALL)
+    if match is None:
+        raise NotDrawable
+    names = json.loads(match[1])
+    return [names[int(value)][1:] for value in values]

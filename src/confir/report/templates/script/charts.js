@@ -1,0 +1,157 @@
+// Charts: Vega-Lite specifications, to which size and colours are added here.
+const partsThat = (holds) => [...new Set(charts.filter(holds).map((chart) => chart.part))];
+function chartOf(part) {
+  return charts.find(
+    (chart) => chart.part === part && fits(chart) && (chart.level === null || chart.level === state.level),
+  );
+}
+function refilled(chart, part) {
+  const [a, b] = [isolated(data.runs[state.a]), isolated(data.runs[state.b])];
+  if (part === "topics") {
+    const spec = { ...chart.spec, data: { values: topicRecords() } };
+    return { spec, caption: `${a} on each topic by ${measure().name}; grey: range and median of ${spreadText()}` };
+  }
+  if (part === "differences") {
+    const spec = { ...chart.spec, data: { values: differenceRecords() } };
+    return { spec, caption: `${a} minus ${b} on each topic, by ${measure().name}` };
+  }
+  if (!state.filter || !chart.by_run) return chart;
+  const kept = (records) => records.filter((record) => record.run === undefined || matches(record.run));
+  const { data: own, datasets } = chart.spec;
+  const filtered = own
+    ? { data: { values: kept(own.values) } }
+    : { datasets: Object.fromEntries(Object.entries(datasets).map(([name, records]) => [name, kept(records)])) };
+  return { spec: { ...chart.spec, ...filtered }, caption: `${chart.caption}; runs filtered` };
+}
+function themed(spec) {
+  const style = getComputedStyle(document.documentElement);
+  const [ink, quiet, line] = ["--ink", "--quiet", "--line"].map((name) => style.getPropertyValue(name).trim());
+  const config = { ...spec.config, background: "transparent" };
+  const words = { labelColor: ink, titleColor: ink };
+  config.axis = { ...config.axis, ...words, gridColor: line, domainColor: quiet, tickColor: quiet };
+  const narrow = window.innerWidth < 640;
+  config.axisQuantitative = { tickCount: narrow ? 4 : 8, labelSeparation: 6, labelFlush: true };
+  config.legend = { ...config.legend, ...words, orient: "bottom", ...(narrow && { columns: 2 }) };
+  config.header = { ...config.header, ...words };
+  config.title = { ...config.title, color: ink, subtitleColor: quiet };
+  if (narrow) {
+    config.axis.labelLimit = 130;
+    config.axisX = { titleAnchor: "end" };
+  }
+  if (!spec.height || !(spec.height.step * data.runs.length > 560)) return { ...spec, config };
+  // A chart that scrolls has its axis and legend at the top, where they are visible.
+  config.axisX = { ...config.axisX, orient: "top" };
+  config.legend.orient = "top";
+  return { ...withLegendAbove(spec), config };
+}
+function withLegendAbove(part) {
+  const { encoding = {}, layer } = part;
+  const { color } = encoding;
+  const above = color && color.legend ? { ...color, legend: { ...color.legend, orient: "top" } } : color;
+  return {
+    ...part,
+    ...(color && { encoding: { ...encoding, color: above } }),
+    ...(layer && { layer: layer.map(withLegendAbove) }),
+  };
+}
+// The blue of charts is too dark for a dark page.
+const darkScheme = matchMedia("(prefers-color-scheme: dark)");
+const bright = (spec) =>
+  darkScheme.matches ? JSON.parse(JSON.stringify(spec).replaceAll("#0072B2", "#4AA5E0")) : spec;
+// A chart of topics fills the page width if every label then has room.
+function fitted(spec, room) {
+  const step = spec.width && spec.width.step;
+  if (!step || spec.height.step || room < step * spec.data.values.length + 80) return spec;
+  return { ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } };
+}
+// A chart that fills the page width needs a height in pixels, not in steps.
+function measured(spec) {
+  if (spec.width !== "container" || !spec.height.step) return spec;
+  const encodings = [spec, ...(spec.layer || [])].map((part) => part.encoding || {});
+  const rows = ["y", "yOffset"].map((name) => {
+    const channel = encodings.map((encoding) => encoding[name]).find(Boolean);
+    return channel ? new Set(spec.data.values.map((record) => record[channel.field])).size : 1;
+  });
+  return { ...spec, height: spec.height.step * rows[0] * rows[1] };
+}
+// Points can be zoomed into; the wheel alone still scrolls the page.
+function zoomable(spec) {
+  const zoom = {
+    name: "zoom",
+    bind: "scales",
+    select: { type: "interval", zoom: "wheel![event.shiftKey]", clear: "dblclick" },
+  };
+  const layer = spec.layer.slice();
+  layer[0] = { ...layer[0], params: [zoom] };
+  return { ...spec, layer };
+}
+async function draw(figure) {
+  const part = figure.dataset.part;
+  const plot = figure.querySelector(".plot");
+  if (part === "pairs" && measure().comparison && planned() === null) {
+    matrix(figure);
+    return;
+  }
+  const chart = chartOf(part);
+  const refill = chart && refilled(chart, part);
+  const empty = !chart || (refill.spec.data && refill.spec.data.values.length === 0);
+  figure.hidden = empty || (part === "differences" && state.a === state.b);
+  if (figure.hidden) return;
+  const { spec: filled, caption } = refill;
+  const spec = fitted(chart.zoomable ? zoomable(filled) : filled, figure.clientWidth);
+  plot.classList.toggle("wide", spec.width !== "container");
+  captioned(figure, caption);
+  const result = await window.vegaEmbed(plot.firstElementChild, bright(measured(themed(spec))), {
+    actions: false,
+    ast: true, // the content security policy forbids eval
+    renderer: "svg",
+    mode: "vega-lite",
+    logLevel: 1, // errors only
+  });
+  result.view.addEventListener("click", (_, item) => {
+    const { run, topic_number: topic } = (item && item.datum) || {};
+    if (topic !== undefined && refill !== chart) openTopic(topic);
+    else if (run !== undefined) choose(data.runs.indexOf(run), state.b);
+  });
+  result.view.addEventListener("mouseover", (_, item) => point((item && item.datum && item.datum.run) ?? null));
+  index(figure);
+  relink();
+}
+function captioned(figure, caption) {
+  figure.querySelector("figcaption").textContent = caption;
+  const plot = figure.querySelector(".plot");
+  plot.setAttribute("aria-label", `Chart: ${caption}${caption.endsWith(".") ? "" : "."} Its numbers are in the table of this part.`);
+  figure.querySelector(".frame").setAttribute("aria-label", caption);
+}
+function undrawn(figure) {
+  figure.querySelector(".plot").firstElementChild.textContent =
+    "This chart cannot be drawn; its numbers are in the table of this part.";
+}
+// Whether all charts are drawn, for printing and tests.
+const mark = (ready) => {
+  document.documentElement.dataset.ready = ready;
+};
+// One chart after the other, nearest first, so that the page stays responsive.
+const waiting = new Set();
+let drawing = false;
+const distance = (figure) => {
+  const { top, bottom } = figure.getBoundingClientRect();
+  return Math.max(0, top - window.innerHeight, -bottom);
+};
+async function redraw(parts) {
+  for (const figure of document.querySelectorAll("figure.chart")) {
+    if (!parts || parts.includes(figure.dataset.part)) waiting.add(figure);
+  }
+  mark("false");
+  if (drawing) return;
+  drawing = true;
+  while (waiting.size) {
+    const next = [...waiting].reduce((x, y) => (distance(y) < distance(x) ? y : x));
+    waiting.delete(next);
+    await draw(next).catch(() => undrawn(next));
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  drawing = false;
+  mark("true");
+}
+

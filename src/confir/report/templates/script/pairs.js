@@ -1,0 +1,99 @@
+// The comparison of run a with run b; null if the page does not hold this pair.
+function findPair(a, b) {
+  const pairs = measure().comparison;
+  if (!pairs) return null;
+  for (let place = 0; place < pairs.first.length; place += 1) {
+    const turned = pairs.first[place] === a && pairs.second[place] === b;
+    if (turned || (pairs.second[place] === a && pairs.first[place] === b)) return pairAt(place, turned);
+  }
+  return null;
+}
+function pairAt(place, turned) {
+  const pairs = measure().comparison;
+  const at = pairs.at[state.level];
+  const word = pairs.verdicts[at.verdict[place]];
+  const [low, high] = turned ? [opposed(at.high[place]), opposed(at.low[place])] : [at.low[place], at.high[place]];
+  return {
+    run: turned ? pairs.first[place] : pairs.second[place],
+    other: turned ? pairs.second[place] : pairs.first[place],
+    difference: turned ? opposed(pairs.difference[place]) : pairs.difference[place],
+    low,
+    limits: low === none ? none : `[${low}, ${high}]`,
+    p: pairs.p_adjusted[place],
+    p_text: pairs.p_text[place],
+    wins: turned ? pairs.losses[place] : pairs.wins[place],
+    ties: pairs.ties[place],
+    losses: turned ? pairs.wins[place] : pairs.losses[place],
+    verdict: turned ? opposite[word] || word : word,
+    reason: at.reason[place],
+  };
+}
+function verdict() {
+  const target = byId("verdict");
+  if (!target) return;
+  const [a, b] = [isolated(data.runs[state.a]), isolated(data.runs[state.b])];
+  if (state.a === state.b) {
+    target.textContent = "Choose two different runs.";
+    return;
+  }
+  if (!measure().comparison) {
+    target.textContent = "";
+    return;
+  }
+  const said = {
+    better: `${a} is significantly better than ${b}`,
+    worse: `${a} is significantly worse than ${b}`,
+    equivalent: `${a} and ${b} are equivalent`,
+    identical: `${a} and ${b} are identical`,
+    inconclusive: `${a} and ${b} are statistically indistinguishable`,
+    "not compared": `${a} and ${b} are not compared, with fewer than 2 topics in common`,
+  };
+  const pair = findPair(state.a, state.b);
+  if (!pair) {
+    const found = word(state.a, state.b);
+    const compared = planned() === null ? "the best runs" : `runs with ${isolated(data.runs[planned()])}`;
+    target.textContent = found
+      ? `By ${measure().name}, ${said[found]}; confir compare has the interval of this pair.`
+      : `This page compares ${compared} by ${measure().name}, not ${a} with ${b}; confir compare lists all pairs.`;
+    return;
+  }
+  const limits = pair.limits === none ? "no interval" : `${measure().comparison.interval}${levelText()} interval ${pair.limits}`;
+  const reason = pair.reason ? ` (${pair.reason})` : "";
+  target.textContent =
+    `By ${measure().name}, ${said[pair.verdict]}${reason}: difference ${pair.difference}, ${limits}, ` +
+    `adjusted p ${pair.p_text}; topics won ${pair.wins}, tied ${pair.ties}, lost ${pair.losses}.`;
+}
+function pairTable() {
+  const details = byId("pair-details");
+  if (!details) return;
+  const pairs = measure().comparison;
+  details.hidden = !pairs;
+  if (!details.open || !pairs) return;
+  const columns = [
+    { title: "run", value: (row) => data.runs[row.run] },
+    { title: "against", value: (row) => data.runs[row.other] },
+    { title: "difference", number: true, value: (row) => valueOf(row.difference) },
+    { title: `${pairs.interval}${levelText()} interval`, number: true, value: (row) => valueOf(row.low) },
+    { title: "adjusted p", number: true, small: true, value: (row) => row.p },
+    { title: "won/tied/lost", number: true, value: (row) => row.wins },
+    { title: "verdict", value: (row) => row.verdict },
+  ];
+  const line = (pair) => {
+    const row = element("tr");
+    row.append(nameCell(data.runs[pair.run]), nameCell(data.runs[pair.other]));
+    const texts = [
+      pair.difference,
+      pair.limits,
+      pair.p_text,
+      `${pair.wins}/${pair.ties}/${pair.losses}`,
+    ];
+    row.append(...texts.map((text) => element("td", text, "number")), element("td", pair.verdict));
+    return row;
+  };
+  const shown = pairs.first
+    .map((_, place) => pairAt(place, pairs.difference[place].startsWith("-")))
+    .filter((pair) => matches(data.runs[pair.run]) && matches(data.runs[pair.other]));
+  const rows = shown.map((pair) => ({ ...pair, line: () => line(pair) }));
+  sortable(byId("pair-table"), columns, rows);
+}
+

@@ -1,0 +1,153 @@
+"""May a candidate replace the baseline, when topics arrive and every look counts?
+
+The same pair is looked at again and again. A confidence sequence over the topics in their order of
+arrival holds at all looks at once (Waudby-Smith & Ramdas 2023); each topic enters once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from confir.arguments import as_generator
+from confir.arrays import Floats
+from confir.defaults import BASELINE, NO_FAMILY
+from confir.errors import InvalidValueError, UnsupportedMethodError, counted
+from confir.intervals.confidence_sequence import confidence_sequence
+from confir.measures.bounds import bounded_measures
+from confir.order import TIE
+from confir.resampling.topics import Rng
+from confir.studies.comparison.comparison import Comparison
+from confir.studies.comparison.decisions import Decision, Family
+from confir.studies.comparison.gate import Candidate, Gate, Requirement, check_gate, passes
+from confir.studies.comparison.paired_tests import DEFAULT_TEST
+from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE
+
+# The differences of a run by topic, in order of arrival.
+Arrived = Mapping[str, float]
+
+
+class ArrivingGate(NamedTuple):
+    """A gate, and the topics of each candidate that are new in this look, with their differences."""
+
+    gate: Gate
+    arrived: tuple[Arrived, ...]
+
+
+def judge_arriving(
+    comparison: Comparison,
+    measure: str,
+    earlier: Mapping[str, Arrived],
+    *,
+    margin: float = 0.0,
+    require: Requirement = "not-worse",
+    rng: Rng = None,
+) -> ArrivingGate:
+    """Return whether the candidates pass, by limits that hold at every look.
+
+    Topics that are new enter in a random order, which their scores do not influence. With several
+    candidates, the error is divided among them (Bonferroni).
+
+    Parameters
+    ----------
+    comparison, measure, margin, require
+        As for `judge_gate`; the measure has scores in [0, 1].
+    earlier
+        The differences of earlier looks by run.
+    rng
+        Seed or generator of the order of new topics.
+    """
+    baseline, margin = check_gate(comparison, measure, margin, require)
+    if not bounded_measures(comparison.scores)[comparison.measures.index(measure)]:
+        raise UnsupportedMethodError(
+            f"{measure} has scores outside [0, 1]; limits for arriving topics need scores in it"
+        )
+    runs = [comparison.names(pair)[1] for pair in range(len(comparison.first))]
+    new = _new_topics(comparison, measure, earlier, as_generator(rng))
+    whole = [{**earlier.get(run, {}), **arrived} for run, arrived in zip(runs, new, strict=True)]
+    decisions = [
+        _decide((baseline, run), np.array(list(seen.values())), comparison.level, len(runs))
+        for run, seen in zip(runs, whole, strict=True)
+    ]
+    candidates = (
+        Candidate(one.run, one, passes(one, _side(one, -margin), margin, require))
+        for one in decisions
+    )
+    gate = Gate(
+        *(measure, baseline, require, margin, comparison.level),
+        tuple(candidates),
+        _about(whole, new),
+    )
+    return ArrivingGate(gate, tuple(new))
+
+
+def _new_topics(
+    comparison: Comparison,
+    measure: str,
+    earlier: Mapping[str, Arrived],
+    generator: np.random.Generator,
+) -> list[dict[str, float]]:
+    """Return the differences of each candidate on topics that no earlier look had, shuffled."""
+    by_topic = comparison.topic_differences().select(measure=measure)
+    table = by_topic.difference[:, :, 0]  # topics × pairs
+    order = generator.permutation(len(table)).tolist()
+    found = []
+    for pair in range(table.shape[1]):
+        run = comparison.names(pair)[1]
+        known, new = earlier.get(run, {}), {}
+        for place in order:
+            topic, value = comparison.scores.topics[place], float(table[place, pair])
+            if topic in known and abs(known[topic] - value) > TIE:
+                raise InvalidValueError(
+                    f"run {run!r} has another difference on topic {topic!r} than at an earlier "
+                    "look; expected the same runs with more topics: a new pair needs a new history"
+                )
+            if topic not in known and not np.isnan(value):
+                new[topic] = value
+        if not new and not known:
+            raise InvalidValueError(f"run {run!r} has no topic in common with the baseline")
+        found.append(new)
+    return found
+
+
+def _decide(names: tuple[str, str], differences: Floats, level: float, candidates: int) -> Decision:
+    """Return the decision on one of some candidates, which all of its topics so far make."""
+    own_level = 1.0 - (1.0 - level) / candidates
+    found = confidence_sequence((differences[:, None] + 1.0) / 2.0, own_level)
+    low, high = (2.0 * float(limit[0]) - 1.0 for limit in found.limits)
+    direction = int(np.sign(low)) if low * high > 0 else 0
+    identical = not differences.any()
+    verdict = {1: BETTER, -1: WORSE, 0: IDENTICAL if identical else INCONCLUSIVE}[direction]
+    p = float(found.p[0])
+    return Decision(
+        baseline=names[0],
+        run=names[1],
+        verdict=verdict,
+        difference=float(differences.mean()),
+        low=low,
+        high=high,
+        level=level,
+        test=DEFAULT_TEST,
+        direction=direction,
+        p=p,
+        p_adjusted=min(1.0, candidates * p),
+        family=Family(BASELINE if candidates > 1 else NO_FAMILY, candidates, None),
+        margin=None,
+        topics=len(differences),
+        constant=False,
+    )
+
+
+def _side(decision: Decision, bound: float) -> int:
+    """Return on which side of a bound the limits lie: 1 above, -1 below, 0 on both."""
+    return int(decision.low > bound) - int(decision.high < bound)
+
+
+def _about(whole: Sequence[Arrived], new: Sequence[Arrived]) -> str:
+    seen, fresh = max(map(len, whole)), max(map(len, new))
+    return (
+        f"confidence sequence over {counted(seen, 'topic')} in order of arrival, {fresh:,} of them "
+        "new: its limits hold at every look"
+    )

@@ -1,0 +1,45 @@
+"""Gates as JUnit XML, which continuous integration shows as tests: one per measure and candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from confir.control_characters import without_controls
+from confir.studies.comparison.gate import Gate
+
+
+def gates_to_junit(gates: Sequence[Gate]) -> bytes:
+    """Return the gates as a file of JUnit XML; a candidate that fails is a failed test."""
+    root = ET.Element("testsuites", name="confir")
+    for gate in gates:
+        failed = sum(not candidate.passes for candidate in gate.candidates)
+        name = _text(f"{gate.measure} against {gate.baseline}")
+        suite = ET.SubElement(root, "testsuite", name=name, errors="0", skipped="0")
+        suite.set("tests", str(len(gate.candidates)))
+        suite.set("failures", str(failed))
+        for candidate in gate.candidates:
+            case = ET.SubElement(
+                suite, "testcase", classname=_text(gate.measure), name=_text(candidate.run)
+            )
+            said = _text(candidate.decision.sentence)
+            if not candidate.passes:
+                why = _text(gate.failure(candidate))
+                ET.SubElement(case, "failure", type=gate.require, message=why).text = said
+            ET.SubElement(case, "system-out").text = said
+    for name in ("tests", "failures"):
+        root.set(name, str(sum(int(suite.get(name, 0)) for suite in root)))
+    ET.indent(root)
+    written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return written + b"\n"
+
+
+def _text(text: str) -> str:
+    """Return text without what XML may not hold."""
+    cleaned = without_controls(text)
+    return "".join("\N{REPLACEMENT CHARACTER}" if _forbidden(sign) else sign for sign in cleaned)
+
+
+def _forbidden(sign: str) -> bool:
+    """Whether XML 1.0 forbids a character: halves of pairs, and two that are none."""
+    return "\ud800" <= sign <= "\udfff" or sign in "\ufffe\uffff"

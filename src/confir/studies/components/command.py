@@ -1,0 +1,93 @@
+"""``confir components``: what the variance of scores is due to, and how reliable they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from confir.cli import options
+from confir.cli.explicit_options import refuse_options
+from confir.cli.groups import Without
+from confir.cli.input import Inputs
+from confir.defaults import LEVEL, SEED
+from confir.errors import InvalidValueError
+
+
+def components_command(
+    *,
+    inputs: Annotated[Inputs, Without("bounded")],
+    repeats: Annotated[
+        bool,
+        typer.Option(
+            "--repeats", help="Runs named system@1, system@2, … are repeats of one system."
+        ),
+    ] = False,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="QRELS", help="Judgements of the same topics by another judge (repeatable)."
+        ),
+    ] = None,
+    topics: Annotated[
+        list[int] | None,
+        typer.Option(
+            metavar="N",
+            help="Topics to give the reliability for (repeatable); by default those at hand, half, "
+            "twice and four times as many.",
+        ),
+    ] = None,
+    levels: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--others",
+            metavar="N",
+            help="Judges or repeats to give the reliability for (repeatable); by default likewise.",
+        ),
+    ] = None,
+    reliability: Annotated[
+        bool,
+        typer.Option("--reliability", help="Print the reliability alone, without the components."),
+    ] = False,
+    level: options.LevelOption = LEVEL,
+    seed: options.SeedOption = SEED,
+    out: options.Output,
+) -> None:
+    """Split the variance of scores into systems, topics, judges and repeats: how reliable are they?
+
+    Example: `confir components qrels.txt runs/ -m AP`
+    """
+    from confir.cli.terminal import Answer
+    from confir.intervals.interval import check_level
+    from confir.measures.evaluation import evaluate
+    from confir.report.tables import to_text
+    from confir.studies.components.components import decompose_scores
+    from confir.studies.components.table import components_table, reliability_table
+
+    out.prepare()
+    check_level(level)
+    if judge and inputs.scores:
+        refuse_options(inputs.context, ["judge"], "is for QRELS RUN..., not for score tables")
+    if judge and repeats:
+        raise InvalidValueError("--judge and --repeats cannot be combined")
+    scores = inputs.load_scores(quiet=out.quiet, example="confir components qrels.txt runs/ -m AP")
+    if len(scores.measures) > 1:
+        raise InvalidValueError(
+            f"there are {len(scores.measures)} measures; components are of one: expected one -m"
+        )
+    others: dict[str, Any] = {}
+    for path in judge or ():
+        experiment = inputs.experiment(example="confir components qrels.txt runs/ -m AP")
+        others[path] = evaluate(path, experiment.sources, scores.measures, rel=inputs.rel)
+    found = decompose_scores(
+        scores, repeats=repeats, judges=others, topics=topics, levels=levels, level=level, rng=seed
+    )
+    below = reliability_table(found)
+    below = replace(below, note=f"{below.note}; seed {seed}")
+    if reliability:
+        out.deliver(Answer(found.coefficient_records(), below, found))
+        return
+    above = components_table(found)
+    table = replace(above, note=f"{above.note}\n\n{to_text(below).rstrip()}")
+    out.deliver(Answer(found.to_records(), table, found))

@@ -1,0 +1,48 @@
+"""Tables of variance components and of the reliability that follows from them."""
+
+from __future__ import annotations
+
+from confir.report.numbers import interval_text, number_text, percent, share_text
+from confir.report.tables import Cell, Table
+from confir.studies.components.components import Components
+
+
+def components_table(components: Components) -> Table:
+    """Return one row per source of variance; the note tells the reliability."""
+    rows = tuple(
+        (
+            Cell(source),
+            Cell(f"{components.variance[place]:.6f}"),
+            Cell(share_text(float(components.share[place]))),
+            Cell(f"{components.df[place]:g}"),
+        )
+        for place, source in enumerate(components.sources)
+    )
+    others = "" if components.facet == "topics" else f", {components.levels} {components.facet}"
+    note = (
+        f"variance components of {components.measure}: {components.systems} systems, "
+        f"{components.topics} topics{others}; negative estimates count as 0"
+    )
+    return Table(("source", "variance", "share", "df"), rows, note)
+
+
+def reliability_table(components: Components) -> Table:
+    """Return one row per number of topics, and of judges or repeats: Eρ² and Φ."""
+    facet = () if components.facet == "topics" else (components.facet,)
+    rows = []
+    for record in components.coefficient_records():
+        mine = record["topics"] == components.topics and (
+            not facet or record[facet[0]] == components.levels
+        )
+        cells = [str(record["topics"]), *(str(record[name]) for name in facet)]
+        for kind in ("relative", "absolute"):
+            numbers = (record[kind], record[f"{kind}_low"], record[f"{kind}_high"])
+            cells.append(
+                interval_text(*numbers) if numbers[0] == numbers[0] else number_text(numbers[0])
+            )
+        rows.append(tuple(Cell(text, strong=mine) for text in cells))
+    note = (
+        f"with {percent(components.level)} intervals, under normal effects; Eρ²: how far the same "
+        "differences between systems would be found again; Φ: the same scores"
+    )
+    return Table(("topics", *facet, "Eρ²", "Φ"), tuple(rows), note, names=1 + len(facet))

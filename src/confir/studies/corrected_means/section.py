@@ -1,0 +1,114 @@
+"""Corrected means in the report: what people's judgements of some topics make of a model's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from confir.data.sampling.judged_scores import JudgedScores, SampledScores
+from confir.errors import counted
+from confir.intervals.catalogue import check_judged_method
+from confir.order import signed
+from confir.report.contents import Contents
+from confir.report.sections import Figure, Scope, Section, Sentence, own_table
+from confir.studies.corrected_means.chart import corrected_chart
+from confir.studies.corrected_means.corrected_means import CorrectedMeans, correct_scores
+from confir.studies.corrected_means.table import sampled_note, weight_notes
+
+
+def _gather(scope: Scope) -> CorrectedMeans | None:
+    """Return the corrected means; None where there is one judge."""
+    settings = scope.settings
+    if not isinstance(scope.scores, JudgedScores):
+        return None
+    if settings.method is not None:
+        check_judged_method(settings.method)
+    return correct_scores(
+        scope.scores, level=settings.level, method=settings.method, **settings.drawing
+    )
+
+
+def _context(contents: Contents) -> dict[str, Any]:
+    means: CorrectedMeans = contents["corrected_means"]
+    return {"sentences": [*_biases(means), *_notes(means)], "means": means}
+
+
+def _notes(means: CorrectedMeans) -> list[str]:
+    notes = weight_notes(means.measures, means.weight, means.model_topics)
+    return [f"{note[0].upper()}{note[1:]}." for note in notes]
+
+
+def _biases(means: CorrectedMeans) -> Iterator[str]:
+    """Yield how far the model's means are off on average, by measure."""
+    for m, measure in enumerate(means.measures):
+        bias, worth = float(means.bias[:, m].mean()), means.worth[:, m]
+        certain = int(((means.bias_low[:, m] > 0) | (means.bias_high[:, m] < 0)).sum())
+        yield (
+            f"By {measure}, the model's means are off by {signed(bias)} on average over the runs "
+            f"({certain} of {counted(len(means.runs), 'run')} significantly); its judgements are worth "
+            f"{max(0.0, float(np.median(worth))):.1f} further human topics (median)."
+        )
+
+
+def _answer(contents: Contents) -> Iterator[Sentence]:
+    means: CorrectedMeans | None = contents["corrected_means"]
+    if isinstance(contents.scores, SampledScores):
+        yield Sentence(1, f"All results are {sampled_note(contents.scores)}.")
+    if means is not None:
+        yield Sentence(
+            1,
+            f"All results are by people's judgements, estimated from theirs of "
+            f"{counted(means.human_topics, 'topic')} and a model's of {means.model_topics:,} more.",
+        )
+        for text in _notes(means):
+            yield Sentence(2, text)
+
+
+def _methods(contents: Contents) -> Iterator[Sentence]:
+    means: CorrectedMeans | None = contents["corrected_means"]
+    if isinstance(contents.scores, SampledScores):
+        yield Sentence(
+            15,
+            f"People judged {contents.scores.human_documents:,} of "
+            f"{contents.scores.model_documents:,} documents, drawn at random, a model all of them; "
+            "scores are by people's judgements, estimated with the probabilities of being drawn "
+            "(Horvitz & Thompson 1952) and the model's judgements with a weight from other topics.",
+            ("Horvitz1952",),
+        )
+    if means is None:
+        return
+    if not means.model_topics:
+        yield Sentence(15, "People judged all topics, and means are by their judgements.")
+        return
+    yield Sentence(
+        15,
+        f"People judged a random sample of {means.human_topics} topics, a model these and "
+        f"{means.model_topics:,} more; means and differences by people's judgements are "
+        "prediction-powered estimates (PPI++, Angelopoulos et al. 2023), with a weight of the model "
+        "for each mean and each difference, and residual variances with n - 2 degrees of freedom.",
+        ("Angelopoulos2023",),
+    )
+
+
+def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
+    """Yield a chart for each measure: the page shows the one that is chosen."""
+    means: CorrectedMeans = contents["corrected_means"]
+    for measure in means.measures:
+        drawing = corrected_chart(means.select(measure=measure))
+        yield Figure("human", drawing, measure=measure)
+
+
+SECTION: Section[Contents] = Section(
+    by_measure=False,
+    gather=_gather,
+    anchor="human",
+    title="Human judgements",
+    heading="What would people have judged?",
+    context=_context,
+    figures=_figures,
+    tables=own_table("corrected_means", "human"),
+    answer=_answer,
+    methods=_methods,
+)

@@ -1,0 +1,1 @@
+"""Which measure separates systems best here?"""

@@ -1,0 +1,51 @@
+"""``confir measures``: the list of measures, or how well they separate the runs at hand."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from confir.cli import options
+from confir.cli.groups import Without
+from confir.cli.input import Inputs
+from confir.cli.lists import deliver_measures
+from confir.errors import InvalidValueError
+
+
+def measures_command(
+    *,
+    inputs: Annotated[Inputs, Without("bounded")],
+    power: Annotated[
+        bool,
+        typer.Option(
+            "--power",
+            help="Which measure separates these runs best: discriminative power and swap rates.",
+        ),
+    ] = False,
+    statistics: options.Statistics,
+    out: options.Output,
+) -> None:
+    """List the measures; with --power, show which of them separates runs best.
+
+    Example: `confir measures --power qrels.txt runs/ -m AP,nDCG@10,P@10`
+    """
+    if not power:
+        if inputs.files():
+            raise InvalidValueError("QRELS RUN... are for --power; without it, measures are listed")
+        deliver_measures(out)
+        return
+    from confir.cli.terminal import Answer
+    from confir.intervals.interval import check_level
+    from confir.studies.discrimination.discrimination import compare_measures
+    from confir.studies.discrimination.table import discrimination_table
+
+    out.prepare()
+    check_level(statistics.level)
+    scores = inputs.load_scores(
+        quiet=out.quiet, example="confir measures --power qrels.txt runs/ -m AP,nDCG@10"
+    )
+    found = compare_measures(
+        scores, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
+    )
+    out.deliver(Answer(found.to_records(), discrimination_table(found, statistics.seed), found))

@@ -1,0 +1,133 @@
+"""Which measure separates runs best here? Discriminative power, and swaps between halves of the topics."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confir.arguments import as_generator, as_integer, as_level
+from confir.arrays import Floats, Integers
+from confir.data.result import Result, axis, constant, over, result
+from confir.data.sampling.design import refuse_design
+from confir.data.tables.score_objects import ScoresSource
+from confir.defaults import LEVEL, REPLICATES
+from confir.errors import InvalidValueError
+from confir.measures.evaluation import as_scores
+from confir.order import TIE
+from confir.resampling.topics import Rng
+from confir.studies.comparison.comparison import compare_runs
+from confir.studies.comparison.verdicts import BETTER, WORSE
+
+# Splits of the topics in two halves.
+SPLITS_OF_TOPICS = 200
+
+
+@result
+class Discrimination(Result):
+    """How well measures separate the runs; arrays are over measures.
+
+    Attributes
+    ----------
+    measures
+        Names.
+    runs, pairs, topics
+        Number of runs, of pairs of them, and of topics that all runs have.
+    power
+        Share of pairs with a significant difference, adjusted for all pairs (Sakai 2006).
+    swap_rate
+        Share of pairs, over splits of the topics in two halves, that are in opposite order in both
+        (Voorhees & Buckley 2002); ties in a half count half.
+    separated_swap_rate
+        The same of the pairs with a significant difference; NaN where there is none.
+    level, splits
+        The test's 1 - α, and number of splits.
+    """
+
+    measures: tuple[str, ...] = axis("measure")
+    runs: int = constant()
+    pairs: int = constant()
+    topics: Integers = over("measure")
+    power: Floats = over("measure")
+    swap_rate: Floats = over("measure")
+    separated_swap_rate: Floats = over("measure")
+    level: float = constant()
+    splits: int
+
+
+def compare_measures(
+    scores: ScoresSource,
+    *,
+    level: float = LEVEL,
+    splits: int = SPLITS_OF_TOPICS,
+    replicates: int = REPLICATES,
+    rng: Rng = None,
+) -> Discrimination:
+    """Return how well each measure separates the runs: discriminative power and swap rates.
+
+    Parameters
+    ----------
+    scores
+        Scores of two runs or more by the measures to compare; anything that `as_scores` takes.
+    level
+        Differences are significant at 1 - level.
+    splits
+        Splits of the topics in two halves.
+    replicates, rng
+        Of the family of all pairs; seed or generator, of the splits too.
+    """
+    scores = as_scores(scores)
+    level, splits = as_level(level), as_integer("splits", splits)
+    refuse_design(scores.design, "the comparison of measures")
+    if len(scores.runs) < 2:
+        raise InvalidValueError("there is one run; measures are compared by at least 2")
+    if len(scores.topics) < 4:
+        raise InvalidValueError(
+            f"there are {len(scores.topics)} topics; two halves need at least 4 topics"
+        )
+    generator = as_generator(rng)
+    compared = compare_runs(scores, level=level, replicates=replicates, rng=generator)
+    significant = np.isin(compared.verdict[0], [BETTER, WORSE])
+    swaps, topics = [], []
+    for m in range(len(scores.measures)):
+        values = scores.values[:, :, m]
+        values = values[~np.isnan(values).any(axis=1)]
+        topics.append(len(values))
+        swaps.append(_swap_rates(values, compared.first, compared.second, splits, generator))
+    rates = np.stack(swaps, axis=1)
+    with np.errstate(invalid="ignore"):
+        separated = np.where(significant, rates, 0.0).sum(axis=0) / significant.sum(axis=0)
+    return Discrimination(
+        measures=scores.measures,
+        runs=len(scores.runs),
+        pairs=len(compared.first),
+        topics=np.array(topics),
+        power=significant.mean(axis=0),
+        swap_rate=rates.mean(axis=0),
+        separated_swap_rate=separated,
+        level=level,
+        splits=splits,
+    )
+
+
+def _swap_rates(
+    values: Floats, first: Integers, second: Integers, splits: int, rng: np.random.Generator
+) -> Floats:
+    """Return for each pair the share of splits whose halves have it in opposite order."""
+    topics = len(values)
+    if topics < 4:
+        return np.full(len(first), np.nan)
+    half = topics // 2
+    places = rng.random((splits, topics)).argsort(axis=1)
+    means = []
+    for chosen in (places[:, :half], places[:, half : 2 * half]):
+        weights = np.zeros((splits, topics))
+        np.put_along_axis(weights, chosen, 1.0 / half, axis=1)
+        means.append(weights @ values)
+    rates = np.empty(len(first))
+    for run in np.unique(first):
+        own = np.flatnonzero(first == run)
+        signs = []
+        for mean in means:
+            apart = mean[:, second[own]] - mean[:, [run]]
+            signs.append(np.where(np.abs(apart) <= TIE, 0.0, np.sign(apart)))
+        rates[own] = ((1.0 - signs[0] * signs[1]) / 2.0).mean(axis=0)
+    return rates

@@ -1,0 +1,96 @@
+"""The chart of a gate's history: differences with intervals from look to look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from confir.report.charts import (
+    COLOURS,
+    INK,
+    import_altair,
+    label_names,
+    numbered,
+    panel_facet,
+    styled,
+    tooltips,
+)
+from confir.report.inline_records import inline_records
+from confir.studies.history.history import GateHistory
+from confir.studies.history.history_file import FAILS
+from confir.studies.history.table import SHORT_COMMIT
+
+_LOOK_WIDTH, _MOST_LABELLED_LOOKS = 24, 60
+
+
+def history_chart(history: GateHistory) -> Any:
+    """Return a panel per measure: the difference at each look, its interval, and the gate's.
+
+    The thick line is the interval of the look alone, the thin one that which decides.
+    """
+    alt = import_altair()
+    records = history.to_records()
+    runs, measures = (
+        list(dict.fromkeys(record[field] for record in records)) for field in ("run", "measure")
+    )
+    looks = [_look_name(record) for record in records]
+    names = list(dict.fromkeys(looks))
+    data = [
+        record
+        | {"look_name": name, "fails": record["decision"] == FAILS, "loss": -record["margin"]}
+        for record, name in zip(records, looks, strict=True)
+    ]
+    held = inline_records(numbered(data, run=runs, measure=measures, look_name=names))
+    beside = alt.XOffset("run_number:N") if len(runs) > 1 else alt.Undefined
+    base = alt.Chart().encode(
+        x=_looks_axis(alt, names),
+        xOffset=beside,
+        color=_colours(alt, runs),
+        tooltip=_tooltips(),
+    )
+    low = alt.Y("look_low:Q", title="difference from the baseline", scale=alt.Scale(zero=True))
+    shapes = alt.Scale(domain=[False, True], range=["circle", "triangle-down"])
+    layers = [
+        alt.Chart().mark_rule(color=INK).encode(y=alt.datum(0.0)),
+        alt.Chart().mark_rule(color=INK, strokeDash=[3, 3]).encode(y="min(loss):Q"),
+        base.mark_rule(strokeWidth=1).encode(y=low, y2="look_high:Q"),
+        base.mark_rule(strokeWidth=3).encode(y="low:Q", y2="high:Q"),
+        base.mark_point(filled=True, size=70, opacity=1).encode(
+            y="difference:Q", shape=alt.Shape("fails:N", scale=shapes, legend=None)
+        ),
+    ]
+    panels = (
+        alt.layer(*layers, data=held)
+        .properties(height=220, width=_width(names, runs))
+        .facet(facet=panel_facet(alt, "measure", measures), columns=1)
+        .resolve_scale(y="independent")
+    )
+    return styled(panels, alt.Title("Looks of the gate", subtitle="▼ fails; dashed: the margin"))
+
+
+def _width(names: list[str], runs: list[str]) -> int:
+    return max(200, len(names) * (_LOOK_WIDTH + 10 * len(runs)))
+
+
+def _look_name(record: dict[str, Any]) -> str:
+    """Return a name for a look on the axis: its number, and the commit or the day."""
+    return f"{record['look']}: {(record['commit'] or record['date'])[:SHORT_COMMIT]}"
+
+
+def _looks_axis(alt: Any, names: list[str]) -> Any:
+    labelled = len(names) <= _MOST_LABELLED_LOOKS
+    axis = alt.Axis(labels=labelled, labelExpr=label_names(names), labelAngle=-90, grid=False)
+    return alt.X("look_name_number:O", title="look", axis=axis)
+
+
+def _colours(alt: Any, runs: list[str]) -> Any:
+    if not 1 < len(runs) <= len(COLOURS):
+        return alt.value(COLOURS[0])
+    legend = alt.Legend(labelExpr=label_names(runs))
+    return alt.Color(
+        "run_number:N", title="run", legend=legend, scale=alt.Scale(range=list(COLOURS))
+    )
+
+
+def _tooltips() -> list[Any]:
+    numbers = ("difference:Q", "low:Q", "high:Q", "look_low:Q", "look_high:Q", "look_level:Q")
+    return tooltips("run:N", "look:O", "commit:N", "date:N", "decision:N", *numbers)

@@ -1,0 +1,150 @@
+"""The file of a gate's looks: JSON Lines, one line per look, measure and candidate.
+
+Lines are only ever appended, all those of a look in one write, under a lock: builds that run at the
+same time may share the file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
+
+from confir.data.files import PathLike, read_bytes, text_bytes
+from confir.data.result import Record
+from confir.errors import FormatError, UnreadableError
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
+_NUMBER = (int, float)
+# What every line has; further fields are kept. Numbers that do not exist are null.
+FIELDS: Mapping[str, tuple[type, ...]] = {
+    "look": (int,),
+    "date": (str,),
+    "commit": (str, type(None)),
+    "measure": (str,),
+    "baseline": (str,),
+    "run": (str,),
+    "decision": (str,),
+    "require": (str,),
+    "margin": _NUMBER,
+    "topics": (int,),
+    "difference": _NUMBER,
+    "low": (*_NUMBER, type(None)),
+    "high": (*_NUMBER, type(None)),
+    "level": _NUMBER,
+    "looks": (str,),
+    "look_low": (*_NUMBER, type(None)),
+    "look_high": (*_NUMBER, type(None)),
+    "look_level": _NUMBER,
+}
+PASSES, FAILS = "passes", "fails"
+
+
+def read_looks(path: PathLike) -> list[Record]:
+    """Return the lines of a history, oldest first; none where there is no such file yet."""
+    if not os.path.lexists(path):
+        return []
+    return parse_looks(read_bytes(path), os.fspath(path))
+
+
+def append_looks(path: PathLike, next_look: Callable[[list[Record]], Sequence[Record]]) -> None:
+    """Append what follows from the lines that are there; nothing is written where that raises.
+
+    Parameters
+    ----------
+    path
+        The file; it is made where it is not there.
+    next_look
+        From the lines so far, those to append.
+    """
+    next_look(read_looks(path))  # before the file is made
+    name = os.fspath(path)
+    try:
+        with open(name, "a+b") as stream, _locked(stream):
+            stream.seek(0)
+            content = stream.read()
+            lines = [_line(record) for record in next_look(parse_looks(content, name))]
+            if lines and content and not content.endswith(b"\n"):
+                lines.insert(0, b"\n")
+            _append(stream, b"".join(lines), len(content))
+    except UnreadableError:
+        raise
+    except OSError as error:
+        raise UnreadableError(f"{name}: cannot be written ({error.strerror or error})") from None
+
+
+def _append(stream: IO[bytes], added: bytes, size: int) -> None:
+    """Write all lines at once; cut off again what a full disk left of them."""
+    try:
+        stream.write(added)
+        stream.flush()
+        os.fsync(stream.fileno())
+    except OSError:
+        os.ftruncate(stream.fileno(), size)
+        raise
+
+
+@contextmanager
+def _locked(stream: IO[bytes]) -> Iterator[None]:
+    """Let nobody else append until the end; closing the file ends it, too."""
+    if fcntl is not None:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+    yield
+
+
+def _line(record: Record) -> bytes:
+    finite = {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in record.items()
+    }
+    return json.dumps(finite, ensure_ascii=True).encode() + b"\n"
+
+
+def parse_looks(content: bytes, name: str) -> list[Record]:
+    """Return the lines of a history by its content; raise where one is none."""
+    lines = text_bytes(content, name).split(b"\n")
+    return [
+        _checked(line, name, number) for number, line in enumerate(lines, 1) if line.strip() != b""
+    ]
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(word)
+
+
+def _checked(line: bytes, name: str, number: int) -> Record:
+    """Return a line as a record; raise where it is not one of a history."""
+    try:
+        record: Any = json.loads(line, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        record = None
+    found = _problem(record)
+    if found:
+        raise FormatError(f"{found}; expected a line that --history wrote", path=name, line=number)
+    return dict(record)
+
+
+def _problem(record: Any) -> str:
+    """Return what is wrong with a line; empty if nothing is."""
+    if not isinstance(record, dict):
+        return "no JSON object"
+    for field, kinds in FIELDS.items():
+        value = record.get(field)
+        if field not in record:
+            return f"{field} is missing"
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            return f"{field} is {value!r}"
+    if record["look"] < 1 or record["decision"] not in (PASSES, FAILS):
+        return f"look {record['look']} is said to be {record['decision']!r}"
+    arrived = record.get("arrived", {})
+    numbers = arrived.values() if isinstance(arrived, dict) else [None]
+    if not all(isinstance(value, _NUMBER) and abs(value) <= 1.0 for value in numbers):
+        return "arrived holds no differences of topics"
+    return ""

@@ -1,0 +1,157 @@
+"""What does a further look at a gate cost? Levels of looks, and the records that keep them.
+
+New candidates on the same topics: look j of a history is decided at the error 6α/(π²j²). These sum
+to α over all looks ever, so that the chance of ever deciding wrongly stays under α.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from confir.arguments import as_level
+from confir.data.result import Record
+from confir.errors import InvalidValueError
+from confir.order import TIE
+from confir.studies.comparison.arriving_topics import Arrived
+from confir.studies.comparison.comparison import Comparison
+from confir.studies.comparison.gate import Candidate, Gate
+from confir.studies.history.history_file import FAILS, PASSES
+
+# What is new at each look: candidates on the same topics, or topics for the same candidates.
+CANDIDATES, TOPICS = LOOKS = ("candidates", "topics")
+
+
+class Look(NamedTuple):
+    """When and on what a gate looks: commit and date (ISO 8601), and what is new at each look."""
+
+    commit: str | None
+    date: str
+    looks: str
+
+
+def level_of_look(look: int, level: float) -> float:
+    """Return the level of the intervals at look j: ``1 - 6α/(π²j²)``.
+
+    Parameters
+    ----------
+    look
+        Number of the look, from 1.
+    level
+        The level that all looks keep together: 1 - α.
+    """
+    if look < 1:
+        raise InvalidValueError(f"look is {look}; expected 1 or more")
+    return 1.0 - (1.0 - as_level(level)) * 6.0 / (math.pi * look) ** 2
+
+
+def about_look(look: int, level: float, require: str) -> str:
+    """Return what a decision on new candidates means, as one of all looks."""
+    wrongly = "failing" if require == "not-worse" else "passing"
+    return (
+        f"look {look:,}: its intervals have level {100 * level_of_look(look, level):.6g} %, so that "
+        f"the chance of ever {wrongly} a candidate wrongly stays under {100 * (1 - level):.3g} %; "
+        "candidates tuned on these topics remain uncontrolled"
+    )
+
+
+def next_number(records: Sequence[Record], looks: str) -> int:
+    """Return the number of the look that follows; raise where the history is of another kind."""
+    for record in records:
+        if record["looks"] != looks:
+            raise InvalidValueError(
+                f"the history is of --looks {record['looks']}; expected that, or a new file for "
+                f"--looks {looks}"
+            )
+    return 1 + max((int(record["look"]) for record in records), default=0)
+
+
+def arrived_topics(records: Sequence[Record], measure: str, baseline: str) -> dict[str, Arrived]:
+    """Return the differences of earlier looks by run: topics in order of arrival."""
+    found: dict[str, dict[str, float]] = {}
+    for record in records:
+        if (record["measure"], record["baseline"]) == (measure, baseline):
+            found.setdefault(record["run"], {}).update(record.get("arrived", {}))
+    return dict(found)
+
+
+def look_records(
+    gates: Sequence[Gate],
+    arrived: Mapping[str, Sequence[Arrived]],
+    comparison: Comparison,
+    number: int,
+    look: Look,
+) -> list[Record]:
+    """Return a record per measure and candidate.
+
+    Parameters
+    ----------
+    gates
+        What was decided.
+    arrived
+        The new topics of each candidate by measure, where topics arrive.
+    comparison
+        The comparison at the level of all looks, for its intervals.
+    number, look
+        Number and circumstances of the look.
+    """
+    found = []
+    for gate in gates:
+        m = comparison.measures.index(gate.measure)
+        for pair, candidate in enumerate(gate.candidates):
+            limits = [float(limit[pair, m]) for limit in comparison.limits]
+            record = _record(gate, candidate, limits, comparison.level, number, look)
+            if gate.measure in arrived:
+                record["arrived"] = dict(arrived[gate.measure][pair])
+            found.append(record)
+    return found
+
+
+def _record(
+    gate: Gate,
+    candidate: Candidate,
+    limits: Sequence[float],
+    level: float,
+    number: int,
+    look: Look,
+) -> Record:
+    decision = candidate.decision
+    return {
+        "look": number,
+        "date": look.date,
+        "commit": look.commit,
+        "measure": gate.measure,
+        "baseline": gate.baseline,
+        "run": candidate.run,
+        "decision": PASSES if candidate.passes else FAILS,
+        "require": gate.require,
+        "margin": gate.margin,
+        "topics": decision.topics,
+        "difference": decision.difference,
+        "low": limits[0],
+        "high": limits[1],
+        "level": level,
+        "looks": look.looks,
+        "look_low": decision.low,
+        "look_high": decision.high,
+        "look_level": decision.level,
+    }
+
+
+def same_look(records: Sequence[Record], repeated: Sequence[Record]) -> bool:
+    """Whether records repeat the newest look: the same commit, differences and requirements.
+
+    A build that runs again sees nothing new, and costs no look.
+    """
+    newest = [one for one in records if one["look"] == records[-1]["look"]] if records else []
+    keys = ("commit", "measure", "baseline", "run", "require", "margin", "topics", "level")
+    return (
+        len(newest) == len(repeated) > 0
+        and repeated[0]["commit"] is not None
+        and all(
+            all(one[key] == other[key] for key in keys)
+            and abs(one["difference"] - other["difference"]) <= TIE
+            for one, other in zip(newest, repeated, strict=True)
+        )
+    )

@@ -1,0 +1,143 @@
+"""``confir leaderboard``: many datasets, one row per run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from confir.cli import options
+from confir.cli.groups import Without
+from confir.cli.input import DESIGN, Inputs, reading_options
+from confir.errors import InvalidValueError, UnreadableError
+
+if TYPE_CHECKING:
+    from confir.data.scores import Scores
+
+_EXAMPLE = "confir leaderboard beir/*/ -m nDCG@10"
+
+
+def leaderboard_command(
+    *,
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="DIR...",
+            help="A folder per dataset, with a qrels file (qrels*) and runs, or with score tables; or "
+            "one table with a column dataset.",
+        ),
+    ] = None,
+    means: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="A table of means instead: one row per dataset, one column per run.",
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None,
+    qrels_name: Annotated[
+        str | None,
+        typer.Option(
+            "--qrels",
+            metavar="NAME",
+            help="Name of the qrels file in each folder; by default the one that starts with qrels.",
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None,
+    inputs: Annotated[
+        Inputs, Without("qrels", "runs", "scores", "bounded", "select", "top", *DESIGN)
+    ],
+    datasets: Annotated[
+        str | None,
+        options.choice(
+            *("fixed", "random"),
+            help="Conclusions are about these datasets (the default for scores by topic) or about "
+            "datasets like these (the default for means).",
+            panel=options.DESIGN_PANEL,
+        ),
+    ] = None,
+    incomplete: Annotated[
+        str,
+        options.choice(
+            *("error", "drop-runs", "drop-datasets"),
+            help="Where a run lacks a dataset: an error, or leave out such runs, or such datasets.",
+            panel=options.INPUT_PANEL,
+        ),
+    ] = "error",
+    page: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Also write a report of all datasets together: an HTML page."
+        ),
+    ] = None,
+    statistics: options.Statistics,
+    out: options.Output,
+) -> None:
+    """Rank runs over many datasets: macro means, Borda counts, and which runs are separable.
+
+    Example: `confir leaderboard beir/*/ -m nDCG@10`
+    """
+    from confir.cli.report import check_page
+    from confir.cli.terminal import Answer
+    from confir.intervals.interval import check_level
+    from confir.studies.leaderboard.board_sources import board_scores
+    from confir.studies.leaderboard.leaderboard import make_leaderboard
+    from confir.studies.leaderboard.table import leaderboard_table
+
+    out.prepare()
+    check_level(statistics.level)
+    if page is not None:
+        check_page(page)
+    measures = list(inputs.measure or [])
+    if len(measures) > 1:
+        raise InvalidValueError("a leaderboard has one measure; expected one -m")
+    measure = measures[0] if measures else None
+    found = _read(sources or [], means, measures, qrels_name, inputs)
+    scores = board_scores(found, measure, datasets, incomplete)
+    board = make_leaderboard(
+        scores,
+        level=statistics.level,
+        replicates=statistics.replicates,
+        rng=statistics.seed,
+    )
+    out.deliver(Answer(board.to_records(), leaderboard_table(board, statistics.seed), board))
+    if page is not None:
+        from confir.report.page import write_report
+
+        write_report(
+            page,
+            scores,
+            level=statistics.level,
+            replicates=statistics.replicates,
+            rng=statistics.seed,
+        )
+
+
+def _read(
+    sources: list[str], means: str | None, measures: list[str], qrels: str | None, inputs: Inputs
+) -> Scores | dict[str, Scores]:
+    """Return the scores of each dataset, or their means."""
+    from confir.data.tables.score_files import read_scores
+    from confir.studies.leaderboard.board_sources import read_dataset_table, read_folder
+
+    if (means is None) == (not sources):
+        raise InvalidValueError(
+            f"expected DIR..., one table with a dataset column, or --means FILE; for example: {_EXAMPLE}"
+        )
+    if means is not None:
+        return read_scores(means)
+    if len(sources) == 1 and not Path(sources[0]).is_dir():
+        return read_dataset_table(sources[0])
+    rules: dict[str, Any] = {
+        name: getattr(inputs, name) for name in reading_options() if name not in DESIGN
+    }
+    parts: dict[str, Scores] = {}
+    for source in sources:
+        name = Path(source).resolve().name
+        if not Path(source).is_dir():
+            raise UnreadableError(f"{source}: no such folder; expected one folder per dataset")
+        if name in parts:
+            raise InvalidValueError(f"two folders are named {name!r}; expected different names")
+        parts[name] = read_folder(source, measures, qrels, **rules)
+    return parts

@@ -1,0 +1,313 @@
+"""Which runs are best over many datasets? Macro means and Borda counts, with what is uncertain of them.
+
+All of it follows from one design: topics in datasets. "fixed" asks about these datasets, whose topics
+are a sample; "random" about datasets like these, of which these are a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from confir.arguments import as_generator, as_level, as_text
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.sampling.design import Design
+from confir.data.scores import Scores
+from confir.defaults import LEVEL, REPLICATES
+from confir.errors import InvalidValueError, UnsupportedMethodError, counted
+from confir.intervals.catalogue import confidence_interval
+from confir.intervals.interval import Limits
+from confir.intervals.simultaneous import ComparisonFamily
+from confir.order import TIE
+from confir.resampling.clusters import Clusters, Ratios
+from confir.resampling.topics import Rng, check_replicates, cluster_counts
+from confir.studies.best.run_pairs import RunPairs, pair_runs
+from confir.studies.comparison.significance import is_significant
+from confir.studies.leaderboard.board_sources import BoardSource, board_scores
+from confir.studies.ranks.ranking import ranking_of_pairs
+
+# Replicates whose means by dataset are ranked at once: replicates × runs × datasets.
+_NUMBERS_AT_ONCE = 1 << 22
+
+
+@result
+class Leaderboard(Result):
+    """Runs over many datasets by one measure; arrays are over runs unless stated.
+
+    Attributes
+    ----------
+    runs, datasets
+        Names.
+    measure, level
+        The measure, and the confidence level of all intervals.
+    sampling
+        "fixed": about these datasets; "random": about datasets like these.
+    topics
+        Topics of each dataset; 0 where its means alone are known.
+    mean, low, high
+        Of each run on each dataset, with the interval over its topics: datasets × runs.
+    macro, macro_low, macro_high
+        Mean over datasets that count alike, with its interval.
+    rank, rank_low, rank_high
+        By the macro mean, with simultaneous limits, of all ranks at once.
+    borda, borda_rank, borda_low, borda_high
+        Borda count as MTEB has it, its rank, and the middle part of the rank in replicates.
+    p_next, separable
+        p-value that the run's macro mean is that of the next run in the ranking, adjusted for all
+        pairs of runs, and whether it is significantly higher; NaN and False for the last run.
+    replicates
+        Number of replicates.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    datasets: tuple[str, ...] = axis("dataset")
+    measure: str = constant()
+    topics: Integers = over("dataset")
+    mean: Floats = over("dataset", "run")
+    low: Floats = over("dataset", "run")
+    high: Floats = over("dataset", "run")
+    macro: Floats = over("run")
+    macro_low: Floats = over("run")
+    macro_high: Floats = over("run")
+    rank: Integers = over("run")
+    rank_low: Integers = over("run")
+    rank_high: Integers = over("run")
+    borda: Floats = over("run")
+    borda_rank: Integers = over("run")
+    borda_low: Integers = over("run")
+    borda_high: Integers = over("run")
+    p_next: Floats = over("run")
+    separable: Booleans = over("run")
+    sampling: str = constant()
+    level: float = constant()
+    replicates: int
+
+    row_order = ("run", "dataset")
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield the numbers of topics, None where they are not known."""
+        counts = [None if number == 0 else number for number in self.topics.tolist()]
+        yield Variable("topics", ("dataset",), counts)
+
+    @property
+    def order(self) -> list[int]:
+        """The runs by their macro mean, best first."""
+        order: list[int] = np.lexsort((np.arange(len(self.runs)), -self.macro)).tolist()
+        return order
+
+    @property
+    def about(self) -> str:
+        """What conclusions are about, in words."""
+        return "datasets like these" if self.sampling == "random" else "these datasets"
+
+    def sentence(self) -> str:
+        """Return how many neighbours in the ranking can be told apart."""
+        neighbours = len(self.runs) - 1
+        if neighbours == 0:
+            return f"one run on {counted(len(self.datasets), 'dataset')}"
+        first = self.runs[self.order[0]]
+        together = int(np.sum(self.rank_low == 1))
+        best = f"{together} runs may rank first" if together > 1 else f"{first} ranks first"
+        return (
+            f"{int(self.separable.sum())} of {counted(neighbours, 'pair')} of neighbours in the "
+            f"ranking are separable on {self.about}; {best} ({100 * self.level:g} %, simultaneous)"
+        )
+
+
+def make_leaderboard(
+    sources: BoardSource,
+    *,
+    measure: str | None = None,
+    datasets: str | None = None,
+    incomplete: str = "error",
+    level: float = LEVEL,
+    replicates: int = REPLICATES,
+    rng: Rng = None,
+) -> Leaderboard:
+    """Return a leaderboard over many datasets: macro means, Borda counts, ranks with intervals.
+
+    Parameters
+    ----------
+    sources
+        Scores with a design of datasets; or a mapping dataset → scores, or what `as_scores` takes.
+        Scores without a design are means: their topics are the datasets.
+    measure
+        By default the one that all datasets have.
+    datasets
+        "fixed" for conclusions about these datasets, the default where scores by topic are known;
+        "random" for datasets like these, the only way for means alone.
+    incomplete
+        Where a run lacks a dataset: "error", or leave out such runs ("drop-runs") or such datasets
+        ("drop-datasets"), with a warning.
+    level, replicates, rng
+        Confidence level; number of replicates, and seed or generator.
+    """
+    if measure is not None:
+        as_text("measure", measure)
+    level = as_level(level)
+    check_replicates(replicates)
+    scores = board_scores(sources, measure, datasets, incomplete)
+    if scores.design is None or scores.design.dataset is None:
+        raise InvalidValueError("the scores have no datasets; expected a design with datasets")
+    generator = as_generator(rng)
+    names = tuple(dict.fromkeys(scores.design.dataset))
+    if len(names) < 2:
+        raise InvalidValueError(f"there is one dataset ({names[0]}); expected at least 2")
+    mean, low, high = _cells(scores, names, level)
+    macro = confidence_interval(scores, level=level)
+    seeds = generator.spawn(2)
+    pairs = pair_runs(scores, replicates, seeds[0], what="ranks")
+    ranking = ranking_of_pairs(scores, pairs, level)
+    p_next, separable = _neighbours(pairs[0], level)
+    borda = borda_counts(mean)
+    limits = _borda_limits(scores, names, mean, replicates, seeds[1], level)
+    return Leaderboard(
+        runs=scores.runs,
+        datasets=names,
+        measure=scores.measures[0],
+        topics=_topic_counts(scores.design, names),
+        mean=mean.T,
+        low=low.T,
+        high=high.T,
+        macro=macro.estimate[:, 0],
+        macro_low=macro.low[:, 0],
+        macro_high=macro.high[:, 0],
+        rank=ranking.rank[:, 0],
+        rank_low=ranking.simultaneous_low[:, 0],
+        rank_high=ranking.simultaneous_high[:, 0],
+        borda=borda,
+        borda_rank=descending_ranks(borda),
+        borda_low=limits.low.astype(np.int64),
+        borda_high=limits.high.astype(np.int64),
+        p_next=p_next,
+        separable=separable,
+        sampling=scores.design.datasets,
+        level=level,
+        replicates=replicates,
+    )
+
+
+def borda_counts(mean: Floats) -> Floats:
+    """Return the Borda count of runs, as MTEB has it: from … × runs × datasets.
+
+    On each dataset a run gets the number of runs less its rank, where ties share their mean rank;
+    that is the number of runs that it beats, a tie counting half.
+    """
+    below, with_ties = _places(np.moveaxis(mean, -2, -1))
+    counts: Floats = ((below + with_ties) / 2.0).sum(axis=-2)
+    return counts
+
+
+def descending_ranks(values: Floats) -> Integers:
+    """Return ranks along the last axis, 1 the highest; tied ones share the better rank."""
+    below, _ = _places(-np.round(values, 9))
+    return below + 1
+
+
+def _places(values: Floats) -> tuple[Integers, Integers]:
+    """Return how many values along the last axis are smaller, and how many others are not larger."""
+    order = values.argsort(axis=-1)
+    ordered = np.take_along_axis(values, order, axis=-1)
+    numbers = np.broadcast_to(np.arange(values.shape[-1]), values.shape)
+    steps = np.diff(ordered, axis=-1) != 0
+    edge = np.ones((*values.shape[:-1], 1), np.bool_)
+    first = np.where(np.concatenate([edge, steps], axis=-1), numbers, 0)
+    last = np.where(np.concatenate([steps, edge], axis=-1), numbers, values.shape[-1])
+    first = np.maximum.accumulate(first, axis=-1)
+    last = np.minimum.accumulate(last[..., ::-1], axis=-1)[..., ::-1]
+    below, with_ties = np.empty_like(order), np.empty_like(order)
+    np.put_along_axis(below, order, first, axis=-1)
+    np.put_along_axis(with_ties, order, last, axis=-1)
+    return below, with_ties
+
+
+def _cells(scores: Scores, names: tuple[str, ...], level: float) -> tuple[Floats, Floats, Floats]:
+    """Return the means of runs on each dataset with limits over its topics: runs × datasets."""
+    found = []
+    design = scores.design
+    if design is None or design.dataset is None:
+        raise UnsupportedMethodError("the scores have no datasets")
+    for name in names:
+        topics = [t for t, own in zip(scores.topics, design.dataset, strict=True) if own == name]
+        part = scores.select(topic=topics)
+        own = None if part.design is None else replace(part.design, dataset=None)
+        part = replace(part, design=None if own is None or own.simple else own)
+        mean = part.mean()[:, 0]
+        if len(topics) < 2:
+            found.append((mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)))
+        else:
+            interval = confidence_interval(part, level=level)
+            found.append((mean, interval.low[:, 0], interval.high[:, 0]))
+    mean, low, high = (np.stack(column, axis=1) for column in zip(*found, strict=True))
+    return mean, low, high
+
+
+def _topic_counts(design: Design, names: tuple[str, ...]) -> Integers:
+    """Return how many topics each dataset has; 0 where each has its mean alone."""
+    counts = np.array([(design.dataset or ()).count(name) for name in names])
+    return np.zeros_like(counts) if (counts == 1).all() else counts
+
+
+def _neighbours(pairs: RunPairs, level: float) -> tuple[Floats, Booleans]:
+    """Return p-values of each run against the next one in the ranking, adjusted for all pairs.
+
+    Neighbours are chosen by the same scores: the family of all pairs allows for that choice.
+    """
+    runs = pairs.runs
+    order = np.lexsort((np.arange(runs), -pairs.mean))
+    p = np.full(runs, np.nan)
+    if runs > 1:
+        largest = pairs.maxima.either.max(axis=0)
+        family = ComparisonFamily.of(runs * (runs - 1) // 2, largest)
+        first, following = order[:-1], order[1:]
+        t = -pairs.t[first, following]
+        found = family.p_values(t, np.array(pairs.units))
+        constant = pairs.constant[first, following]
+        p[first] = np.where(constant, pairs.constant_p(runs * (runs - 1)), found)
+    return p, is_significant(p, level)
+
+
+def _borda_limits(
+    scores: Scores,
+    names: tuple[str, ...],
+    mean: Floats,
+    replicates: int,
+    rng: np.random.Generator,
+    level: float,
+) -> Limits:
+    """Return the middle part of the Borda rank over replicates of datasets, or of their topics."""
+    design = scores.design
+    if design is None or design.dataset is None:
+        raise UnsupportedMethodError("the scores have no datasets")
+    clusters = Clusters.of(design)
+    tail = (1.0 - level) / 2.0
+    ranks = np.empty((replicates, len(scores.runs)), np.int32)
+    if design.random_datasets:
+        each = np.stack([borda_counts(column[:, None]) for column in mean.T])
+        counts = cluster_counts(clusters, replicates, rng)
+        ranks[:] = descending_ranks(counts @ each)
+    else:
+        block = max(1, _NUMBERS_AT_ONCE // mean.size)
+        ratios = Ratios(clusters, (scores.values[:, :, 0],))
+        places = [_strata_of(design, name) for name in names]
+        for start in range(0, replicates, block):
+            drawn = cluster_counts(clusters, min(block, replicates - start), rng)
+            means = np.stack(
+                [mean[:, d] + ratios.moves(drawn, strata) for d, strata in enumerate(places)],
+                axis=-1,
+            )
+            means = np.where(np.abs(means) <= TIE, 0.0, np.round(means, 12))
+            ranks[start : start + block] = descending_ranks(borda_counts(means))
+    low = np.quantile(ranks, tail, axis=0, method="lower")
+    return Limits(low, np.quantile(ranks, 1.0 - tail, axis=0, method="higher"))
+
+
+def _strata_of(design: Design, name: str) -> list[int]:
+    """Return the numbers of a dataset's strata."""
+    stratum = design.layout().stratum
+    inside = [own == name for own in design.dataset or ()]
+    numbers: list[int] = np.unique(stratum[inside]).tolist()
+    return numbers

@@ -1,0 +1,64 @@
+"""Tables of leaderboards over datasets: one row per run, one column per dataset."""
+
+from __future__ import annotations
+
+import math
+
+from confir.errors import counted
+from confir.report.numbers import interval_text, number_text, p_text, percent
+from confir.report.tables import Cell, Table
+from confir.studies.leaderboard.leaderboard import Leaderboard
+
+
+def leaderboard_table(board: Leaderboard, seed: int | None = None) -> Table:
+    """Return one row per run, best first: rank, macro mean, Borda count and the datasets' means."""
+    rows = tuple(_row(board, run) for run in board.order)
+    columns = ("rank", "run", "macro mean", "Borda", "Borda rank", "next", *board.datasets)
+    return Table(columns, rows, leaderboard_note(board, seed), names=2)
+
+
+def _row(board: Leaderboard, run: int) -> tuple[Cell, ...]:
+    """Return the cells of a run."""
+    ranks = f"{board.rank[run]} ({board.rank_low[run]}-{board.rank_high[run]})"
+    borda = f"{board.borda_rank[run]} ({board.borda_low[run]}-{board.borda_high[run]})"
+    p = float(board.p_next[run])
+    following = "" if math.isnan(p) else ("> " if board.separable[run] else "~ ") + p_text(p)
+    cells = [
+        ranks,
+        board.runs[run],
+        interval_text(*(float(a[run]) for a in (board.macro, board.macro_low, board.macro_high))),
+        f"{board.borda[run]:g}",
+        borda,
+        following,
+    ]
+    for place in range(len(board.datasets)):
+        numbers = [float(a[place, run]) for a in (board.mean, board.low, board.high)]
+        known = not math.isnan(numbers[1])
+        cells.append(interval_text(*numbers) if known else number_text(numbers[0]))
+    return tuple(Cell(text, strong=board.rank[run] == 1) for text in cells)
+
+
+def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
+    """Return what the columns are."""
+    about = (
+        "datasets like these, of which these are a sample"
+        if board.sampling == "random"
+        else "these datasets, whose topics are a sample"
+    )
+    cells = "interval of each cell over the dataset's topics"
+    if not board.topics.any():
+        cells = "cells are means without topics, and so without intervals"
+    parts = [
+        board.sentence(),
+        (
+            f"{board.measure}, mean over {counted(len(board.datasets), 'dataset')} that count alike, with "
+            f"{percent(board.level)} interval for conclusions about {about}; {cells}"
+        ),
+        (
+            "rank: simultaneous limits of all ranks; Borda: runs beaten, summed over datasets, and its rank "
+            f"in the middle {percent(board.level)} of replicates; next: > significantly better than the next "
+            "run, ~ not, and the p-value, adjusted for all pairs"
+        ),
+        f"{counted(board.replicates, 'replicate')}" + ("" if seed is None else f", seed {seed}"),
+    ]
+    return "\n".join(parts)

@@ -1,0 +1,277 @@
+"""How many topics, and how many documents of each, must people judge? Planned from a random draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confir.arguments import as_choice, as_integer, as_level, as_real
+from confir.arrays import Floats
+from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.sampling.judged_scores import SampledScores
+from confir.data.tables.score_objects import ScoresSource
+from confir.defaults import BEST, LEVEL, NO_FAMILY
+from confir.errors import InvalidValueError
+from confir.measures.evaluation import as_scores
+from confir.studies.planning.goals import choose_family
+from confir.studies.planning.pilot import largest_partners
+from confir.studies.planning.power import family_level, fewest_topics, half_width_at
+
+# Plans draw no fewer documents of a topic than this part of the pilot's, which says little of fewer.
+_LEAST_PART = 0.5
+
+# Numbers of documents that are tried: all up to this, beyond it in steps of a hundredth.
+_EVERY = 100
+
+
+@result
+class DocumentPlan(Result):
+    """Topics, and documents of each, that people must judge for a half width: runs × measures.
+
+    Attributes
+    ----------
+    runs, measures, baseline, family, half_width
+        What is planned for, as in `HumanPlan`.
+    topics, documents
+        Topics, and documents of each that people judge; NaN where even all are too few.
+    topics_alone
+        Topics that are needed if people judge all documents.
+    cost, cost_alone
+        What the judgements cost, with the model and by people alone; NaN without costs.
+    between, within
+        Standard deviation in the pilot: between topics, and of the draw within a topic.
+    model_documents
+        Documents of a topic that the model judges, on average.
+    level, pilot, pilot_documents
+        Confidence level; topics of the pilot, and documents of each that people judged.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    baseline: str | None = constant()
+    family: str = constant()
+    half_width: float = constant()
+    topics: Floats = over("run", "measure")
+    documents: Floats = over("run", "measure")
+    topics_alone: Floats = over("run", "measure")
+    cost: Floats = over("run", "measure")
+    cost_alone: Floats = over("run", "measure")
+    between: Floats = over("run", "measure")
+    within: Floats = over("run", "measure")
+    model_documents: float = constant()
+    level: float = constant()
+    pilot: int = constant()
+    pilot_documents: float = constant()
+
+    row_order = ("measure", "run")
+    record_columns = (
+        *("measure", "run", "baseline", "family", "half_width", "topics", "documents"),
+        *("topics_alone", "cost", "cost_alone", "between", "within", "model_documents"),
+        *("level", "pilot", "pilot_documents"),
+    )
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield numbers of topics and documents as whole numbers."""
+        for name in ("topics", "documents", "topics_alone"):
+            whole = [
+                [number if np.isnan(number) else int(number) for number in row]
+                for row in getattr(self, name).tolist()
+            ]
+            yield Variable(name, ("run", "measure"), whole)
+
+
+def plan_human_documents(
+    scores: ScoresSource,
+    *,
+    half_width: float,
+    baseline: str | None = None,
+    family: str | None = None,
+    topics: int | None = None,
+    documents: int | None = None,
+    human_cost: float | None = None,
+    model_cost: float | None = None,
+    level: float = LEVEL,
+) -> DocumentPlan:
+    """Return how many topics, and documents of each, people must judge to reach a half width.
+
+    ``Var = (B + W_m)/T``: B between topics, W_m of the draw of m documents within one. Documents are
+    drawn as in the pilot, all probabilities changed by one factor, to 1 at most.
+
+    Parameters
+    ----------
+    scores
+        The pilot: what `evaluate` returns with ``human_sample="random-documents"``.
+    half_width, baseline, family, level
+        As in `plan_topics`.
+    topics
+        Number of topics: documents of each are planned. By default topics are.
+    documents
+        Documents of a topic that people judge; by default as many as in the pilot.
+    human_cost, model_cost
+        Cost of a judgement, by people and by the model, which judges all: the cheapest mix is returned.
+    """
+    sampled = as_scores(scores, human=True)
+    if not isinstance(sampled, SampledScores):
+        raise InvalidValueError(
+            "people's judgements are not of documents drawn at random; expected scores of "
+            "evaluate(…, human_sample='random-documents')"
+        )
+    if np.isnan(sampled.values).any() or len(sampled.topics) < 2:
+        raise InvalidValueError(
+            "a pilot needs 2 topics or more, with a score of each run; expected missing topics to "
+            "score 0 (--missing zero)"
+        )
+    as_real("half_width", half_width, above=0.0)
+    costs = _check_costs(topics, documents, human_cost, model_cost)
+    family = choose_family(family, baseline, len(sampled.runs))
+    pilot = _Draws.of(sampled, baseline, by_partner=baseline is None and family != NO_FAMILY)
+    level = as_level(level)
+    goal = half_width / (2.0 if family == BEST else 1.0)
+    single = family_level(level, family, len(sampled.runs))
+    alone = _topics(pilot.between, goal, single)
+    if topics is not None:
+        found = _fewest_documents(pilot, as_integer("topics", topics, lowest=2), goal, single)
+    elif costs is not None:
+        found = _cheapest(pilot, goal, single, costs)
+    else:
+        most = int(np.ceil(pilot.documents[-1]))
+        given = pilot.documents[1] if documents is None else as_integer("documents", documents)
+        if given > most:
+            raise InvalidValueError(f"documents is {given}; the model judged {most} of a topic")
+        needed = _topics(pilot.between + pilot.within_at(np.array([given]))[0], goal, single)
+        found = needed, np.full(len(needed), np.ceil(given))
+    human, model = costs or (np.nan, np.nan)
+    shape = (-1, len(sampled.measures))
+    every = float(pilot.documents[-1])
+    return DocumentPlan(
+        runs=tuple(run for run in sampled.runs if run != baseline),
+        measures=sampled.measures,
+        baseline=baseline,
+        family=family,
+        half_width=float(half_width),
+        topics=found[0].reshape(shape),
+        documents=found[1].reshape(shape),
+        topics_alone=alone.reshape(shape),
+        cost=(found[0] * (human * found[1] + model * every)).reshape(shape),
+        cost_alone=(alone * human * every).reshape(shape),
+        between=np.sqrt(pilot.between).reshape(shape),
+        within=np.sqrt(pilot.within[1]).reshape(shape),
+        model_documents=every,
+        level=level,
+        pilot=len(sampled.topics),
+        pilot_documents=float(pilot.documents[1]),
+    )
+
+
+def _check_costs(
+    topics: Any, documents: Any, human_cost: Any, model_cost: Any
+) -> tuple[float, float] | None:
+    """Return the costs, if given; raise where options do not go together."""
+    given = [cost for cost in (human_cost, model_cost) if cost is not None]
+    for cost in given:
+        as_real("cost", cost, above=0.0)
+    if len(given) == 1:
+        raise InvalidValueError("one cost is given; expected that of people and that of the model")
+    if sum((topics is not None, documents is not None, bool(given))) > 1:
+        raise InvalidValueError(
+            "several of topics, documents and costs are given; expected one: each decides the others"
+        )
+    return (given[0], given[1]) if given else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Draws:
+    """Variances of each column of a pilot.
+
+    Attributes
+    ----------
+    between
+        Between topics: that of the scores less that of the draw, 0 at least.
+    rates, documents
+        Factors of the probabilities, and documents of a topic that they draw, both ascending.
+    within
+        Of the draw within a topic: rates × columns.
+    """
+
+    between: Floats
+    rates: Floats
+    documents: Floats
+    within: Floats
+
+    @staticmethod
+    def of(scores: SampledScores, baseline: str | None, *, by_partner: bool) -> _Draws:
+        own = np.arange(len(scores.runs))
+        values, covariance = scores.values, scores.draw_covariance
+        measures = np.arange(len(scores.measures))
+        within = covariance[:, own, own]
+        if baseline is not None or by_partner:
+            if baseline is None:
+                partner = largest_partners(values)
+            else:
+                place = scores.runs.index(as_choice("baseline", baseline, scores.runs, "run"))
+                own = own[own != place]
+                partner = np.full((len(own), len(measures)), place)
+            values = values[:, own] - values[:, partner, measures]
+            shared = covariance[:, own[:, None], partner, measures]
+            within = within[:, own] + within[:, partner, measures] - 2.0 * shared
+        within = np.maximum(within.reshape(len(within), -1), 0.0)
+        spread = np.square(values.std(axis=0, ddof=1)).reshape(-1)
+        between = np.maximum(spread - within[1], 0.0)
+        every = scores.model_documents / len(values)
+        documents = np.append(np.minimum(scores.draw_documents[:-1], every), every)
+        return _Draws(between, scores.draw_rates, documents, within)
+
+    def within_at(self, documents: Floats) -> Floats:
+        """Return the variance of the draw of some documents of a topic: documents × columns.
+
+        Of each document it is linear in 1/rate, until that draws it always: so is the sum, between
+        the rates that are known.
+        """
+        first = documents * (self.rates[1] / self.documents[1])  # none is drawn always below rate 1
+        inner = np.interp(documents, self.documents, self.rates)
+        inverse = 1.0 / np.where(documents < self.documents[1], first, inner)
+        known = 1.0 / self.rates[::-1]
+        found = np.stack([np.interp(inverse, known, one[::-1]) for one in self.within.T], axis=1)
+        slope = (self.within[0] - self.within[1]) / (1.0 / self.rates[0] - 1.0)
+        thinner = self.within[1] + (inverse[:, None] - 1.0) * slope
+        return np.where(inverse[:, None] > 1.0, thinner, found)
+
+    def candidates(self) -> Floats:
+        """Return numbers of documents of a topic, from a part of the pilot's to all."""
+        least, most = max(_LEAST_PART * self.documents[1], 1.0), self.documents[-1]
+        few = np.arange(np.ceil(least), min(most, _EVERY) + 1.0)
+        beyond = np.geomspace(max(least, _EVERY), max(most, _EVERY), 200)
+        numbers = np.unique(np.append(few, np.rint(beyond)))
+        return np.append(numbers[numbers < most], np.ceil(most))
+
+
+def _topics(variance: Floats, goal: float, level: float) -> Floats:
+    """Return how many topics a half width needs, given variances of a topic's score."""
+    sd = np.sqrt(variance.reshape(-1))
+    needed = fewest_topics(lambda n: half_width_at(sd, n, level) <= goal, len(sd))
+    return needed.reshape(variance.shape)
+
+
+def _fewest_documents(
+    pilot: _Draws, topics: int, goal: float, level: float
+) -> tuple[Floats, Floats]:
+    """Return the topics, and the fewest documents of each that reach the goal."""
+    numbers = pilot.candidates()
+    sd = np.sqrt(pilot.between + pilot.within_at(numbers))
+    reached = half_width_at(sd, np.array(topics), level) <= goal
+    fewest = np.where(reached.any(axis=0), numbers[reached.argmax(axis=0)], np.nan)
+    return np.where(np.isnan(fewest), np.nan, float(topics)), fewest
+
+
+def _cheapest(
+    pilot: _Draws, goal: float, level: float, costs: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Return the topics, and the documents of each, that reach the goal at the lowest cost."""
+    numbers = pilot.candidates()
+    needed = _topics(pilot.between + pilot.within_at(numbers), goal, level)
+    each = costs[0] * numbers + costs[1] * pilot.documents[-1]
+    best = np.argmin(np.nan_to_num(needed * each[:, None], nan=np.inf), axis=0)
+    return needed[best, np.arange(len(best))], numbers[best]

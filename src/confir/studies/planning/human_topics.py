@@ -1,0 +1,263 @@
+"""How many topics must people judge, where a model judges many? Planned from a pilot of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from confir.arguments import as_integer, as_level, as_real
+from confir.arrays import Floats
+from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.sampling.judged_scores import JudgedScores, centre
+from confir.data.tables.score_objects import ScoresSource
+from confir.defaults import BEST, LEVEL, NO_FAMILY
+from confir.errors import InvalidValueError
+from confir.intervals.quantiles import t_quantile
+from confir.measures.evaluation import as_scores
+from confir.resampling.human_judgements import JudgedSample
+from confir.studies.planning.goals import choose_family
+from confir.studies.planning.pilot import pilot_sample
+from confir.studies.planning.power import family_level, fewest_topics, half_width_at
+
+# The mean and the weight of the model take two degrees of freedom.
+_FEWEST = 3
+
+# Numbers of human topics that are tried: all up to this, beyond it steps of a hundredth.
+_EVERY = 200
+_MOST = 1_000_000
+
+
+@result
+class HumanPlan(Result):
+    """Topics that people must judge for a half width, beside those of a model: runs × measures.
+
+    Attributes
+    ----------
+    runs, measures, baseline, family
+        What is planned for, as in `Plan`.
+    half_width
+        The goal: of the interval of a mean or difference; in the family "best", the largest distance.
+    human_topics
+        Topics that people must judge; NaN where even all of the model's are too few.
+    model_topics
+        Topics that the model judges, those of people among them.
+    human_alone
+        Topics that people would have to judge without a model.
+    cost, cost_alone
+        What the judgements cost, with and without the model; NaN where costs are not given.
+    weight, agreement
+        Weight of the model in the plan, and its correlation with people over topics in the pilot.
+    level, pilot
+        Confidence level; human topics of the pilot.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    baseline: str | None = constant()
+    family: str = constant()
+    half_width: float = constant()
+    human_topics: Floats = over("run", "measure")
+    model_topics: Floats = over("run", "measure")
+    human_alone: Floats = over("run", "measure")
+    cost: Floats = over("run", "measure")
+    cost_alone: Floats = over("run", "measure")
+    weight: Floats = over("run", "measure")
+    agreement: Floats = over("run", "measure")
+    level: float = constant()
+    pilot: int = constant()
+
+    row_order = ("measure", "run")
+    record_columns = (
+        *("measure", "run", "baseline", "family", "half_width", "human_topics", "model_topics"),
+        *("human_alone", "cost", "cost_alone", "weight", "agreement", "level", "pilot"),
+    )
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield numbers of topics as whole numbers."""
+        for name in ("human_topics", "model_topics", "human_alone"):
+            whole = [
+                [number if np.isnan(number) else int(number) for number in row]
+                for row in getattr(self, name).tolist()
+            ]
+            yield Variable(name, ("run", "measure"), whole)
+
+
+def plan_human_topics(
+    scores: ScoresSource,
+    *,
+    half_width: float,
+    baseline: str | None = None,
+    family: str | None = None,
+    model_topics: int | None = None,
+    human_cost: float | None = None,
+    model_cost: float | None = None,
+    level: float = LEVEL,
+) -> HumanPlan:
+    """Return how many topics people must judge, beside a model, to reach a half width.
+
+    The variances and the covariance of people's and the model's scores are those of the pilot.
+
+    Parameters
+    ----------
+    scores
+        The pilot, by people and by the model: what `evaluate` returns with ``human``.
+    half_width, baseline, family, level
+        As in `plan_topics`.
+    model_topics
+        Topics that the model judges, those of people among them; by default those of the pilot.
+        With costs it is chosen, too.
+    human_cost, model_cost
+        Cost of judging a topic, by people and by the model: the cheapest mix is returned.
+    """
+    judged = as_scores(scores, human=True)
+    if not isinstance(judged, JudgedScores):
+        raise InvalidValueError(
+            "the scores are by one judge; expected those by a model and by people: evaluate(…, human=…)"
+        )
+    as_real("half_width", half_width, above=0.0)
+    level = as_level(level)
+    total = _total_topics(judged, model_topics, human_cost, model_cost)
+    family = choose_family(family, baseline, len(judged.runs))
+    by_partner = baseline is None and family != NO_FAMILY
+    sample = pilot_sample(judged, baseline, by_partner=by_partner)
+    if not isinstance(sample, JudgedSample):
+        raise InvalidValueError("the pilot has one judge")
+    factor = 2.0 if family == BEST else 1.0
+    pilot = _Agreement.of(sample)
+    single = family_level(level, family, len(judged.runs))
+    goal = half_width / factor
+    alone = fewest_topics(lambda n: half_width_at(pilot.sd, n, single) <= goal, len(pilot.sd))
+    if human_cost is None or model_cost is None:
+        people, both = pilot.within(total, goal, single)
+        cost = cost_alone = np.full(people.shape, np.nan)
+    else:
+        people, both = pilot.cheapest(goal, single, human_cost, model_cost)
+        cost, cost_alone = human_cost * people + model_cost * both, human_cost * alone
+    weight = pilot.weight(people, both - people)
+
+    def shaped(values: Floats) -> Floats:
+        return values.reshape(sample.shape)
+
+    return HumanPlan(
+        runs=tuple(run for run in judged.runs if run != baseline),
+        measures=judged.measures,
+        baseline=baseline,
+        family=family,
+        half_width=float(half_width),
+        human_topics=shaped(people),
+        model_topics=shaped(both),
+        human_alone=shaped(alone),
+        cost=shaped(cost),
+        cost_alone=shaped(cost_alone),
+        weight=shaped(weight),
+        agreement=shaped(pilot.correlation),
+        level=level,
+        pilot=len(judged.topics),
+    )
+
+
+def _total_topics(
+    scores: JudgedScores,
+    model_topics: int | None,
+    human_cost: float | None,
+    model_cost: float | None,
+) -> int:
+    """Return the topics that the model judges; raise where options do not go together."""
+    named = {"human_cost": human_cost, "model_cost": model_cost}
+    costs = [as_real(name, cost, above=0.0) for name, cost in named.items() if cost is not None]
+    if len(costs) == 1:
+        raise InvalidValueError("one cost is given; expected that of people and that of the model")
+    if model_topics is None:
+        return len(scores.model.topics)
+    if costs:
+        raise InvalidValueError(
+            "model topics are given with costs, which choose their number; expected one or the other"
+        )
+    return as_integer("model_topics", model_topics, lowest=_FEWEST + 2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Agreement:
+    """Variances and covariance of scores by people and by the model, of each column of a pilot."""
+
+    people: Floats
+    model: Floats
+    covariance: Floats
+
+    @staticmethod
+    def of(sample: JudgedSample) -> _Agreement:
+        human, model, rest = sample.values
+        y, f = centre(human).apart, centre(model).apart
+        sizes = np.sqrt(np.square(y).sum(axis=0) * np.square(f).sum(axis=0))
+        varies = sizes > 0
+        product = (y * f).sum(axis=0)
+        correlation = np.divide(product, sizes, out=np.zeros(len(sizes)), where=varies)
+        people = human.var(axis=0, ddof=1)
+        by_model = np.concatenate([model, rest]).var(axis=0, ddof=1)
+        # that of all topics, as the variance is: the pilot's few may vary more, or less
+        return _Agreement(people, by_model, correlation * np.sqrt(people * by_model))
+
+    @property
+    def sd(self) -> Floats:
+        """Standard deviation of people's scores."""
+        return np.where(self.people > 0, np.sqrt(self.people), np.nan)
+
+    @property
+    def correlation(self) -> Floats:
+        """Correlation of the two over topics."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.clip(self.covariance / np.sqrt(self.people * self.model), -1, 1))
+
+    def weight(self, human: Floats, more: Floats) -> Floats:
+        """Return the weight of the model that n human and N further topics give it."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = more / (human + more) * self.covariance / self.model
+        return np.clip(np.nan_to_num(slope), 0.0, 1.0)
+
+    def half_width(self, human: Floats, more: Floats, level: float) -> Floats:
+        """Return the half width of n human and N further topics."""
+        weight = self.weight(human, more)
+        rest = self.people - 2.0 * weight * self.covariance + np.square(weight) * self.model
+        variance = np.square(weight) * self.model / np.maximum(more, 1.0) + rest / human
+        df = np.where(weight > 0, human - 2.0, human - 1.0)
+        return np.asarray(t_quantile(df, level) * np.sqrt(np.maximum(variance, 0.0)))
+
+    def within(self, total: int, goal: float, level: float) -> tuple[Floats, Floats]:
+        """Return the fewest human topics, of a number that the model judges; NaN where none do."""
+        human = np.arange(_FEWEST, total + 1.0)[:, None]
+        reached = self.half_width(human, total - human, level) <= goal
+        fewest = np.where(reached.any(axis=0), human[reached.argmax(axis=0), 0], np.nan)
+        return fewest, np.full(fewest.shape, float(total))
+
+    def cheapest(
+        self, goal: float, level: float, human_cost: float, model_cost: float
+    ) -> tuple[Floats, Floats]:
+        """Return the cheapest numbers of human and of all topics that reach the goal.
+
+        Without a bound, ``V = (var y - N/(n+N) cov²/var f)/n``, which N solves; the weight is at most
+        1, and then ``V = var f/N + var(y - f)/n``.
+        """
+        beyond = np.geomspace(_EVERY, _MOST, 1000)
+        human = np.unique(np.concatenate([np.arange(_FEWEST, _EVERY), np.rint(beyond)]))[:, None]
+        wanted = np.square(goal / t_quantile(human - 2.0, level))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = (self.people - wanted * human) * self.model / np.square(self.covariance)
+            more = np.where(share < 1.0, human * share / (1.0 - share), np.inf)
+            apart = self.people - 2.0 * self.covariance + self.model
+            bound = self.model / (wanted - apart / human)
+            over = self.weight(human, more) >= 1.0
+        more = np.where(over, np.where(bound > 0, bound, np.inf), more)
+        more = np.ceil(np.where(self.covariance > 0, more, np.inf))
+        alone = self.half_width(human, np.zeros_like(human), level) <= goal
+        more = np.where(alone, 0.0, np.maximum(more, 2.0))
+        every = np.where(
+            more > 0, human + more, 0.0
+        )  # the model is not needed without further ones
+        cost = human_cost * human + model_cost * every
+        best = np.argmin(np.where(np.isfinite(cost), cost, np.inf), axis=0)
+        columns = np.arange(len(best))
+        known = np.isfinite(cost[best, columns])
+        people = np.where(known, human[best, 0], np.nan)
+        return people, np.where(known, every[best, columns], np.nan)

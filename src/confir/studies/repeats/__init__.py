@@ -1,0 +1,1 @@
+"""How far does a system's mean depend on its repeats?"""

@@ -1,0 +1,120 @@
+"""Every kind of record that a command prints as JSON: its name in the schema, and the command."""
+
+# {name} stands for a file of the sample: qrels, people's and other judges' qrels, runs, score tables.
+RUNS = ("{qrels}", "{bm25}", "{dense}")
+PAIR = (*RUNS, "-m", "AP,P@10", "--baseline", "bm25")
+FEW = ("--replicates", "99")
+
+JSON_OUTPUTS = {
+    "mean": [
+        ("evaluate", *RUNS, "-m", "AP", "--method", "t", "--method", "bca", *FEW),
+        ("evaluate", "--scores", "{one_topic}"),
+        ("evaluate", "--scores", "{equal}"),
+        ("demo",),
+    ],
+    "mean-with-verdict": [("evaluate", *PAIR)],
+    "mean-by-people": [
+        *[("evaluate", *RUNS, "-m", "AP", "--human", "{people}", "--human-sample", "random-topics")]
+    ],
+    "mean-and-unjudged": [
+        ("evaluate", *RUNS, "-m", "AP", "--unjudged", "bounds"),
+        ("evaluate", *RUNS, "-m", "AP", "--unjudged", "condensed"),
+        ("evaluate", *RUNS, "-m", "AP", "--unjudged", "resample", *FEW),
+    ],
+    "mean-and-ties": [
+        ("evaluate", *RUNS, "-m", "AP", "--ties", "bounds"),
+        ("evaluate", *RUNS, "-m", "AP", "--ties", "expected"),
+    ],
+    "score": [
+        ("evaluate", *RUNS, "-m", "AP", "-q"),
+        ("evaluate", "--scores", "{gaps}", "-q"),
+    ],
+    "rank": [("evaluate", *RUNS, "-m", "AP", "--ranks", *FEW)],
+    "difference": [
+        ("compare", *PAIR, "--margin", "0.01", "--test", "t", "--test", "sign"),
+        ("compare", *RUNS, "{tfidf}", "-m", "AP", *FEW),
+        ("compare", "--scores", "{equal}", "--baseline", "a"),
+    ],
+    "topic-difference": [("compare", *PAIR, "-q")],
+    "group": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--groups", *FEW)],
+    "effect": [("compare", *PAIR, "--effects")],
+    "best": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--best", *FEW)],
+    "look": [("history", "{history}")],
+    "plan": [
+        ("plan", *PAIR, "--difference", "0.05"),
+        ("plan", *PAIR, "--difference", "observed", "--assurance", "0.9"),
+        ("plan", *RUNS, "-m", "AP", "--half-width", "0.05"),
+        ("plan", *PAIR),
+        ("plan", *PAIR, "--topics", "100", "--difference", "0.02"),
+    ],
+    "topic": [("topics", *RUNS, "-m", "AP"), ("topics", *RUNS, "-m", "AP", "--run", "bm25", "-q")],
+    "collection-mean": [
+        ("collection", *RUNS, "-m", "AP", *FEW),
+        ("collection", *RUNS, "-m", "AP", "--method", "bootstrap-with-topics", *FEW),
+    ],
+    "collection-topic": [("collection", *RUNS, "-m", "AP", "-q", *FEW)],
+    "collection-difference": [("collection", *RUNS, "-m", "AP", "--baseline", "bm25", *FEW)],
+    "collection-topic-difference": [
+        ("collection", *RUNS, "-m", "AP", "--baseline", "bm25", "-q", *FEW)
+    ],
+    "collection-variance": [
+        ("collection", *RUNS, "-m", "AP", "--variance", *FEW),
+        ("collection", *RUNS, "-m", "AP", "--variance", "--baseline", "bm25", *FEW),
+    ],
+    "split-half": [("split-half", *RUNS, "-m", "AP", *FEW)],
+    "coverage": [
+        ("coverage", *RUNS, "-m", "AP", "--samples", "20", *FEW),
+        ("coverage", *RUNS, "-m", "AP", "--samples", "20", "--per-tail", "published", *FEW),
+    ],
+    "type-one": [
+        ("type-one", *RUNS, "-m", "AP", "--samples", "20", "--topics", "10", *FEW),
+        ("type-one", *RUNS, "-m", "AP", "--samples", "20", "--topics", "10", "--per-run", *FEW),
+    ],
+    "bias-variance": [
+        ("bias-variance", *RUNS, "-m", "AP", *FEW),
+        ("bias-variance", *RUNS, "-m", "AP", "--baseline", "bm25", "--loss-depth", "5", *FEW),
+        ("bias-variance", "{qrels}", "{k1}", "{k2}", "-m", "AP", "--parameter", "k=1,2", *FEW),
+    ],
+    "chance": [
+        ("chance", *RUNS, "-m", "AP", "--documents", "60000", "--draws", "9"),
+        ("chance", "{qrels}", "-m", "AP", "--documents", "60000"),
+        ("chance", *RUNS, "-m", "AP", "--documents", "60000", "--draws", "9", "-q"),
+        ("chance", "--documents", "1000", "--relevant", "10", "-m", "AP"),
+    ],
+    "judges": [("judges", "{qrels}", "{human}", "{bm25}", "{dense}", "-m", "AP", *FEW)],
+    "judges-agreement": [("judges", "{qrels}", "{human}", *FEW)],
+    "judges-confusion": [("judges", "{qrels}", "{human}", "--confusion", *FEW)],
+    "judges-run": [("judges", "{qrels}", "{human}", "{bm25}", "{dense}", "-m", "AP", "--by-run")],
+    "judges-variance": [
+        *[
+            (
+                "judges",
+                "{qrels}",
+                "{human}",
+                "{other}",
+                "{bm25}",
+                "{dense}",
+                "-m",
+                "AP",
+                "--variance",
+            )
+        ]
+    ],
+    "true-mean": [("simulate", "--scores", "{scores}", "-o", "{made}")],
+    "pooled": [
+        ("meta", *PAIR, "{tfidf}", *FEW),
+        ("meta", *RUNS, "-m", "AP"),
+        ("meta", "{effects}"),
+    ],
+    "measure": [("measures",)],
+    "method": [("methods",)],
+    "board": [
+        ("leaderboard", "{datasets}", "-m", "AP", *FEW),
+        ("leaderboard", "--means", "{means}", *FEW),
+    ],
+    "component": [("components", *RUNS, "{tfidf}", "-m", "AP")],
+    "reliability": [("components", *RUNS, "{tfidf}", "-m", "AP", "--reliability")],
+    "repeats": [("evaluate", "{qrels}", "{repeats}", "-m", "AP", "--repeats")],
+    "power": [("measures", "--power", *RUNS, "{tfidf}", "-m", "AP", *FEW)],
+    "finding": [("doctor",)],
+}

@@ -1,0 +1,273 @@
+"""``--design`` and ``confir leaderboard`` as a user runs them."""
+
+import json
+
+import pytest
+
+import confir
+
+
+@pytest.fixture
+def topics(sample_files, tmp_path):
+    """A design of the sample collection's topics: conversations and traffic."""
+    names = confir.read_qrels(sample_files / "qrels.txt").topics
+    path = tmp_path / "topics.csv"
+    rows = [f"{topic},c{place // 4},{1 + place % 3}" for place, topic in enumerate(names)]
+    path.write_text("topic,conversation,traffic\n" + "\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture
+def files(sample_files):
+    """Qrels and three runs."""
+    names = ("bm25", "dense", "tfidf")
+    return [sample_files / "qrels.txt", *(sample_files / "runs" / f"{n}.txt" for n in names)]
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Three datasets, each a part of the sample collection in a folder of its own."""
+    sample = confir.sample_collection()
+    qrels = sample.qrels.to_dict()
+    for number, name in enumerate(("alpha", "<script>", "gamma")):
+        own = sample.qrels.topics[number::3]
+        folder = tmp_path / "beir" / name.replace("/", "")
+        folder.mkdir(parents=True)
+        confir.write_qrels(confir.as_qrels({t: qrels[t] for t in own}), folder / "qrels.test.txt")
+        for run in sample.runs[:3:2] + sample.runs[4:5]:
+            lists = run.to_dict()
+            part = {topic: lists[topic] for topic in own if topic in lists}
+            confir.write_run(confir.as_run(part, name=run.name), folder / f"{run.name}.run")
+    return sorted((tmp_path / "beir").iterdir())
+
+
+def test_design_prints_what_the_topics_are_worth(confir_command, files, topics):
+    outcome = confir_command(
+        "evaluate", *files, "-m", "AP", "--design", topics, "--cluster", "conversation"
+    )
+    assert (outcome.code, outcome.err) == (0, "")
+    assert (
+        "95 % interval by logit-t, over 50 topics; 50 topics in 13 clusters: worth" in outcome.out
+    )
+    assert "independent topics" in outcome.out
+
+
+def test_records_have_the_effective_topics_by_a_design_alone(confir_command, files, topics):
+    plain = json.loads(confir_command("evaluate", *files, "-m", "AP", "--format", "json").out)
+    assert "effective_topics" not in plain[0]
+    designed = confir_command(
+        *("evaluate", *files, "-m", "AP", "--format", "json", "--design", topics),
+        *("--cluster", "conversation", "--weight", "traffic"),
+    )
+    records = json.loads(designed.out)
+    scores = confir.evaluate(
+        files[0], files[1:], "AP", design=topics, cluster="conversation", weight="traffic"
+    )
+    assert records == confir.confidence_interval(scores).to_records()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compare", "--baseline", "bm25", "--fail-if-worse", "AP"),
+        ("compare", "--best"),
+        ("compare", "--groups"),
+        ("evaluate", "--ranks"),
+        ("plan", "--baseline", "bm25", "--difference", "0.05"),
+        ("coverage", "--samples", "20", "--replicates", "20"),
+        ("topics",),
+        ("evaluate", "--unjudged", "bounds"),
+        ("evaluate", "--ties", "expected"),
+    ],
+)
+def test_commands_take_a_design(confir_command, files, topics, arguments):
+    command, *more = arguments
+    outcome = confir_command(
+        *(command, *files, "-m", "AP", *more),
+        *("--design", topics, "--cluster", "conversation"),
+    )
+    assert outcome.code in (0, 1), outcome.err
+    assert "Traceback" not in outcome.err
+    plain = confir_command(command, *files, "-m", "AP", *more)
+    if command in ("plan", "coverage"):
+        assert outcome.out != plain.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("collection", "--replicates", "100"),
+        ("bias-variance",),
+        ("type-one", "--topics", "5", "--samples", "9"),
+        ("chance", "--documents", "10000"),
+        ("meta",),
+    ],
+)
+def test_other_commands_refuse_a_design(confir_command, files, topics, arguments):
+    command, *more = arguments
+    outcome = confir_command(
+        *(command, *files, "-m", "AP", *more), *("--design", topics, "--cluster", "conversation")
+    )
+    assert outcome.code == 2
+    assert "expected no design" in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_score_tables_take_a_design(confir_command, files, topics, tmp_path):
+    table = tmp_path / "scores.csv"
+    confir.write_scores(confir.evaluate(files[0], files[1:], "AP"), table)
+    outcome = confir_command(
+        "evaluate", "--scores", table, "--design", topics, "--cluster", "conversation"
+    )
+    assert outcome.code == 0
+    assert "13 clusters" in outcome.out
+
+
+def test_columns_without_a_design_and_wrong_designs_are_named(confir_command, files, topics):
+    outcome = confir_command("evaluate", *files, "--cluster", "conversation")
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert "expected a design beside it" in outcome.err
+    outcome = confir_command("evaluate", *files, "--design", topics, "--cluster", "conv")
+    assert "known: topic, conversation, traffic" in outcome.err
+    outcome = confir_command("evaluate", *files, "--design", "nowhere.csv")
+    assert outcome.code == 2
+    outcome = confir_command("compare", *files, "--design", topics, "--test", "sign", "-m", "AP")
+    assert outcome.code == 2
+
+
+def test_leaderboard_of_folders(confir_command, folders):
+    outcome = confir_command("leaderboard", *folders, "--format", "json", "--replicates", "199")
+    assert outcome.code == 0, outcome.err
+    records = json.loads(outcome.out)
+    assert {record["dataset"] for record in records} == {"alpha", "<script>", "gamma"}
+    assert len(records) == 9
+    assert {record["measure"] for record in records} == {"nDCG@10"}
+    assert {record["sampling"] for record in records} == {"fixed"}
+
+
+def test_leaderboard_in_words(confir_command, folders):
+    outcome = confir_command("leaderboard", *folders, "--replicates", "199", "-m", "AP")
+    assert "for conclusions about these datasets" in outcome.out
+    random = confir_command("leaderboard", *folders, "--replicates", "199", "--datasets", "random")
+    assert "for conclusions about datasets like these" in random.out
+
+
+def test_leaderboard_of_one_table_with_a_dataset_column(confir_command, tmp_path):
+    table = tmp_path / "scores.csv"
+    lines = ["dataset,topic,run,measure,score"]
+    for dataset, size in (("x", 5), ("y", 6)):
+        for topic in range(size):
+            lines += [
+                f"{dataset},{topic},{r},AP,{0.1 * topic + 0.1 * k}" for k, r in enumerate("ab")
+            ]
+    table.write_text("\n".join(lines) + "\n")
+    outcome = confir_command("leaderboard", table, "--replicates", "99", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    assert outcome.err == ""
+    assert [record["topics"] for record in json.loads(outcome.out)] == [5, 6, 5, 6]
+
+
+def test_leaderboard_of_means(confir_command, tmp_path):
+    table = tmp_path / "means.csv"
+    table.write_text("dataset,a,b\nx,0.5,0.6\ny,0.4,0.7\nz,0.1,0.3\n")
+    outcome = confir_command("leaderboard", table, "--replicates", "99")
+    assert outcome.code == 0, outcome.err
+    assert "cells are means without topics" in outcome.out
+    named = tmp_path / "named.csv"
+    named.write_text("topic,a,b\nx,0.5,0.6\ny,0.4,0.7\nz,0.1,0.3\n")
+    assert confir_command("leaderboard", "--means", named, "--replicates", "99").out == outcome.out
+    refused = confir_command("leaderboard", "--means", named, "--datasets", "fixed")
+    assert refused.code == 2
+    assert "expected datasets 'random'" in refused.err
+
+
+def test_bad_folders_are_named(confir_command, folders, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for arguments, said in (
+        ((), "expected DIR..."),
+        ((folders[0], empty), "the folder is empty"),
+        ((folders[0], tmp_path / "nowhere"), "no such folder"),
+        ((folders[0],), "there is one dataset"),
+        ((*folders, "--qrels", "other"), "no file 'other'"),
+        ((*folders, "-m", "AP", "-m", "RR"), "one measure"),
+    ):
+        outcome = confir_command("leaderboard", *arguments)
+        assert outcome.code == 2
+        assert said in outcome.err
+    (folders[0] / "qrels.more").write_text("1 0 d 1\n")
+    assert "several qrels files" in confir_command("leaderboard", *folders).err
+    named = confir_command("leaderboard", *folders, "--qrels", "qrels.test.txt", "--quiet")
+    assert named.code == 2  # what was the second qrels file is no run
+
+
+def test_leaderboard_page_has_its_part(confir_command, folders, tmp_path):
+    pytest.importorskip("altair")
+    page = tmp_path / "board.html"
+    outcome = confir_command(
+        "leaderboard", *folders, "--replicates", "99", "--page", page, "--quiet"
+    )
+    assert outcome.code == 0, outcome.err
+    text = page.read_text()
+    assert 'id="datasets"' in text
+    assert "Over many datasets" in text
+    assert "&lt;script&gt;" in text
+
+
+@pytest.fixture
+def repeated(sample_files, tmp_path):
+    """Three repeats of two systems: the runs of the sample with other scores of their documents."""
+    runs = []
+    for system in ("bm25", "dense"):
+        lists = confir.read_run(sample_files / "runs" / f"{system}.txt").to_dict()
+        for repeat in range(1, 4):
+            path = tmp_path / f"{system}@{repeat}.run"
+            moved = {
+                topic: {
+                    doc: 1.0 / (place + 1 + 7 * (place % 5 == repeat))
+                    for place, doc in enumerate(docs)
+                }
+                for topic, docs in lists.items()
+            }
+            confir.write_run(confir.as_run(moved, name="x"), path)
+            runs.append(path)
+    return [sample_files / "qrels.txt", *runs]
+
+
+def test_repeats_are_one_system_when_asked(confir_command, repeated):
+    outcome = confir_command("evaluate", *repeated, "-m", "AP", "--repeats", "--format", "json")
+    assert outcome.code == 0, outcome.err
+    records = json.loads(outcome.out)
+    assert [record["system"] for record in records] == ["bm25", "dense"]
+    assert {record["repeats"] for record in records} == {3}
+    plain = confir_command("evaluate", *repeated, "-m", "AP", "--format", "json")
+    assert len(json.loads(plain.out)) == 6
+    against = confir_command("evaluate", *repeated, "-m", "AP", "--repeats", "--baseline", "bm25")
+    assert "difference from bm25" in against.out
+    assert "more topics" in against.out
+    refused = confir_command("evaluate", *repeated, "--repeats", "--ranks")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+
+
+def test_components_with_repeats_and_judges(confir_command, repeated, files):
+    outcome = confir_command("components", *repeated, "-m", "AP", "--repeats")
+    assert outcome.code == 0, outcome.err
+    assert "systems × topics" in outcome.out
+    assert "Eρ²" in outcome.out
+    records = json.loads(
+        confir_command(
+            *("components", *files, "-m", "AP", "--judge", files[0], "--reliability"),
+            *("--format", "json", "--topics", "10", "--topics", "20", "--others", "1"),
+        ).out
+    )
+    assert [(record["topics"], record["judges"]) for record in records] == [(10, 1), (20, 1)]
+    several = confir_command("components", *files, "-m", "AP,RR")
+    assert "expected one -m" in several.err
+
+
+def test_measures_are_listed_or_compared(confir_command, files):
+    listed = confir_command("measures")
+    assert listed.out.startswith("measure ")
+    compared = confir_command("measures", "--power", *files, "-m", "AP,RR,P@10", "--format", "json")
+    assert {record["measure"] for record in json.loads(compared.out)} == {"AP", "RR", "P@10"}
+    assert "are for --power" in confir_command("measures", *files).err

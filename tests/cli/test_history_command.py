@@ -1,0 +1,126 @@
+"""``confir compare --history``, ``--junit`` and ``confir history``."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+
+
+@pytest.fixture
+def gate(confir_command, sample_files, tmp_path, monkeypatch):
+    """A function that runs a gate on two runs of the sample, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT", "SOURCE_DATE_EPOCH"):
+        monkeypatch.delenv(name, raising=False)
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "tfidf")]
+
+    def run(*options, measures="nDCG@10"):
+        return confir_command(
+            *("compare", sample_files / "qrels.txt", *runs, "--baseline", "bm25", "--quiet"),
+            *("-m", "nDCG@10", "--fail-if-worse", measures, *options),
+        )
+
+    return run
+
+
+def looks(path="history.jsonl"):
+    with open(path, encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
+
+
+def test_each_look_is_kept_with_commit_and_date(gate, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    monkeypatch.setenv("GITHUB_SHA", "f00")
+    outcome = gate("--history", "history.jsonl", measures="nDCG@10,AP")
+    assert outcome.code == 1
+    assert "look 1: its intervals have level 96.9604 %" in outcome.out
+    gate("--history", "history.jsonl", "--commit", "own")
+    kept = looks()
+    assert [(one["look"], one["commit"], one["measure"]) for one in kept] == [
+        (1, "f00", "nDCG@10"),
+        (1, "f00", "AP"),
+        (2, "own", "nDCG@10"),
+    ]
+    assert {one["date"] for one in kept} == {"1970-01-01T00:00:00+00:00"}
+
+
+def test_a_history_is_printed_and_drawn(gate, confir_command):
+    gate("--history", "history.jsonl", "--commit", "c1", measures="nDCG@10,AP")
+    shown = confir_command("history", "history.jsonl", "-m", "AP", "--run", "tfidf")
+    assert shown.code == 0
+    first = shown.out.splitlines()[1].split()
+    assert first[2:7] == ["c1", "AP", "bm25", "tfidf", "fails"]
+    assert "1 look, 1 with a candidate that fails" in shown.out
+    records = json.loads(confir_command("history", "history.jsonl", "--format", "json").out)
+    assert records == looks()
+    assert confir_command("history", "history.jsonl", "-o", "trend.svg").code == 0
+
+
+def test_the_gate_is_written_as_junit(gate):
+    outcome = gate("--junit", "gate.xml", "--margin", 0.005)
+    assert outcome.code == 1
+    root = ET.parse("gate.xml").getroot()  # noqa: S314 - our own file
+    (suite,) = root
+    assert (root.get("tests"), root.get("failures"), suite.get("name")) == (
+        *("1", "1"),
+        "nDCG@10 against bm25",
+    )
+    (case,) = suite
+    assert (case.get("classname"), case.get("name")) == ("nDCG@10", "tfidf")
+    failure = case.find("failure")
+    assert failure.get("message").endswith("is significantly below -0.005")
+    assert failure.text.endswith("significantly worse")
+
+
+def test_names_are_escaped_in_junit(confir_command, sample_files, tmp_path):
+    odd = '<script>&"\x1b\uffff'
+    runs = sample_files / "runs"
+    outcome = confir_command(
+        *("compare", sample_files / "qrels.txt", runs / "bm25.txt", f"{odd}={runs / 'hybrid.txt'}"),
+        *("--baseline", "bm25", "-m", "AP", "--fail-if-worse", "AP", "--quiet"),
+        *("--junit", tmp_path / "gate.xml"),
+    )
+    assert outcome.code == 0, outcome.err
+    (case,) = ET.parse(tmp_path / "gate.xml").getroot()[0]  # noqa: S314 - our own file
+    assert case.get("name") == '<script>&"��'
+    assert case.find("failure") is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--commit", "c1"), "--commit and --looks need --history FILE"),
+        (("--looks", "topics"), "--commit and --looks need --history FILE"),
+        (("--history", "no/where.jsonl"), "no/where.jsonl: cannot be written (no such folder)"),
+        (("--history", "x.csv", "-o", "x.csv"), "two results cannot go to the same file"),
+        (("--history", "h.jsonl", "--method", "bca"), "intervals by the method 'bca' need"),
+    ],
+)
+def test_options_that_do_not_fit_are_named(gate, options, message, tmp_path):
+    outcome = gate(*options)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("option", ["--history", "--junit"])
+def test_what_is_kept_is_of_a_gate(confir_command, sample_files, option, tmp_path):
+    runs = sample_files / "runs"
+    given = (sample_files / "qrels.txt", runs / "bm25.txt", runs / "tfidf.txt")
+    outcome = confir_command("compare", *given, "--baseline", "bm25", option, tmp_path / "x.jsonl")
+    assert outcome.code == 2
+    assert f"{option} needs --fail-if-worse MEASURE" in outcome.err
+    outcome = confir_command("compare", *given, "--best", option, tmp_path / "x.jsonl")
+    assert f"{option} cannot be combined with the confidence set of the best run" in outcome.err
+
+
+def test_a_history_that_is_none_is_an_error(confir_command, tmp_path):
+    assert (
+        "expected FILE; for example: confir history history.jsonl" in confir_command("history").err
+    )
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n")
+    outcome = confir_command("history", tmp_path / "table.csv")
+    assert outcome.code == 2
+    assert "table.csv:1: no JSON object; expected a line that --history wrote" in outcome.err
+    outcome = confir_command("history", tmp_path / "table.csv", "-o", tmp_path / "table.csv")
+    assert "the command reads this file" in outcome.err

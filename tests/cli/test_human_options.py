@@ -1,0 +1,218 @@
+"""People's judgements beside a model's: --human of evaluate, compare, plan and report."""
+
+import json
+
+import numpy as np
+import pytest
+
+from confir.data.simulation import sample_collection
+from judge_files import noisy_judge, write_judge
+
+RANDOM = ("--human-sample", "random-topics")
+
+
+@pytest.fixture
+def files(tmp_path, sample_files):
+    """Judgements of a model, those of people on 15 topics and on all, and three runs."""
+    qrels = sample_collection().qrels.to_dict()
+    chosen = np.random.default_rng(3).permutation(list(qrels))[:15].tolist()
+    model = write_judge(tmp_path / "model.qrels", noisy_judge(qrels, leniency=0.3, noise=0.5))
+    people = write_judge(tmp_path / "people.qrels", {t: qrels[t] for t in chosen})
+    every = write_judge(tmp_path / "every.qrels", qrels)
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "rerank")]
+    return {"model": model, "people": people, "every": every, "runs": runs}
+
+
+@pytest.fixture
+def command(confir_command, files):
+    """A command on judgements of a model, with 15 topics of people."""
+
+    def run(name, *arguments, people="people"):
+        given = (files["model"], *files["runs"], "--human", files[people])
+        return confir_command(name, *given, *arguments)
+
+    return run
+
+
+@pytest.fixture
+def by_model(command):
+    """The command that evaluates."""
+    return lambda *arguments: command("evaluate", *arguments)
+
+
+def test_human_judgements_correct_a_model(by_model):
+    outcome = by_model("--human-sample", "random-topics", "-m", "AP")
+    assert outcome.code == 0, outcome.err
+    assert "from 15 topics that people judged and 35 judged by the model alone" in outcome.out
+    assert outcome.out.splitlines()[0].split() == ["run", "AP", "model", "bias", "weight", "worth"]
+    table = outcome.out.partition("\n\n")[0].splitlines()
+    assert max(map(len, table)) <= 80
+    printed = by_model("--human-sample", "random-topics", "-m", "AP", "--format", "json")
+    records = json.loads(printed.out)
+    assert {"human_topics", "model_topics", "model_mean", "bias", "weight", "worth"} <= set(
+        records[0]
+    )
+    assert all(record["low"] < record["mean"] < record["high"] for record in records)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "--human needs --human-sample: how people's judgements came about"),
+        (("--human-sample", "chosen"), "topics that were chosen for human judging say nothing"),
+        (("--human-sample", "random"), "unknown way to choose human topics 'random'"),
+        ((*RANDOM, "--per-topic"), "--per-topic cannot be combined with --human"),
+        ((*RANDOM, "--unjudged", "bounds"), "--unjudged cannot be combined with --human"),
+        (
+            ("--human-sample", "random-topics", "--method", "betting"),
+            "method 'betting' does not fit",
+        ),
+        (
+            ("--human-sample", "random-topics", "--method", "t", "--method", "logit-t"),
+            "--human takes one --method",
+        ),
+    ],
+)
+def test_human_judgements_that_cannot_correct_are_refused(by_model, arguments, message):
+    outcome = by_model(*arguments)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"confir: error: {message}"), outcome.err
+
+
+def test_ranks_are_by_corrected_means(by_model):
+    outcome = by_model(*RANDOM, "-m", "AP", "--ranks", "--replicates", "199")
+    assert outcome.code == 0, outcome.err
+    assert "over 15 topics judged by people and 35 by a model" in outcome.out
+    assert outcome.out.splitlines()[1].startswith("rerank")
+
+
+def test_runs_are_compared_by_people(command):
+    arguments = (*RANDOM, "-m", "AP", "--replicates", "199")
+    outcome = command("compare", *arguments)
+    assert outcome.code == 0, outcome.err
+    assert "by people's judgements, estimated from theirs and the model's (PPI++)" in outcome.out
+    assert "confidence set of the best run by AP" in outcome.out
+    records = json.loads(command("compare", *arguments, "--format", "json").out)
+    assert {record["model_topics"] for record in records} == {35}
+    assert all(0 <= record["weight"] <= 1 for record in records)
+    best = command("compare", *arguments, "--best")
+    assert "15 topics judged by people and 35 by a model" in best.out
+
+
+def test_a_gate_is_by_people(command, files):
+    gate = ("--baseline", files["runs"][2], "--fail-if-worse", "AP", "--replicates", "199")
+    outcome = command("compare", *RANDOM, "-m", "AP", *gate)
+    assert outcome.code == 1, outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "--human needs --human-sample"),
+        ((*RANDOM, "--test", "wilcoxon"), "the Wilcoxon test looks at one sample of topics"),
+        ((*RANDOM, "--method", "bca"), "method 'bca' does not fit"),
+        ((*RANDOM, "--missing", "drop", "--depth", "0"), "--depth is 0"),
+        (("--human-sample", "all"), "people did not judge 35 topics of the model's"),
+    ],
+)
+def test_comparisons_that_people_cannot_correct_are_refused(command, arguments, message):
+    outcome = command("compare", "-m", "AP", *arguments)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"confir: error: {message}"), outcome.err
+
+
+def test_scores_and_human_judgements_exclude_each_other(confir_command, files, tmp_path):
+    table = tmp_path / "scores.csv"
+    table.write_text("topic,a,b\n1,0.1,0.2\n2,0.3,0.1\n", encoding="utf-8")
+    for name in ("evaluate", "compare", "report", "plan"):
+        outcome = confir_command(
+            name, "--scores", table, "--human", files["people"], *RANDOM, "--quiet"
+        )
+        assert outcome.code == 2
+        assert "--scores cannot be combined with --human" in outcome.err
+    outcome = confir_command("evaluate", files["model"], files["runs"][0], *RANDOM)
+    assert "--human-sample is for people's judgements: expected --human QRELS" in outcome.err
+
+
+def test_people_who_judged_all_topics_stand_for_themselves(command):
+    outcome = command("evaluate", "--human-sample", "all", "-m", "AP", people="every")
+    assert outcome.code == 0, outcome.err
+    assert "people judged all topics: means are by their judgements" in outcome.out
+    assert "calibrated-beta" in outcome.out
+    outcome = command("compare", "--human-sample", "all", "-m", "AP", people="every")
+    assert "people judged all topics: differences are by their judgements" in outcome.out
+    outcome = command("evaluate", *RANDOM, "-m", "AP", people="every")
+    assert outcome.code == 2
+    assert "without them, people's judgements stand for themselves ('all')" in outcome.err
+
+
+def test_plans_count_topics_of_people(command):
+    outcome = command("plan", *RANDOM, "-m", "AP", "--half-width", "0.05")
+    assert outcome.code == 0, outcome.err
+    assert "topics are those that people judge; for each, the model judges 2.3 more" in outcome.out
+
+
+def test_a_report_says_whose_judgements_it_is_by(command, tmp_path):
+    page = tmp_path / "report.html"
+    arguments = ("-m", "AP", "--replicates", "199", "-o", page, "--quiet")
+    outcome = command("report", *RANDOM, *arguments)
+    assert outcome.code == 0, outcome.err
+    text = page.read_text(encoding="utf-8")
+    assert "theirs of 15 topics and a model&#39;s of 35 more" in text
+    assert "prediction-powered estimates (PPI++, Angelopoulos et al. 2023)" in text
+    assert "@misc{Angelopoulos2023" in text
+    assert "which people&#39;s judgements of some topics or documents do not correct" in text
+    refused = command("report", *RANDOM, *arguments, "--method", "gaffke")
+    assert refused.code == 2
+    assert "method 'gaffke' does not fit" in refused.err
+
+
+def test_documents_drawn_at_random_correct_scores(confir_command, files, tmp_path):
+    rng = np.random.default_rng(1)
+    lines = [line.split() for line in files["every"].read_text(encoding="utf-8").splitlines()]
+    drawn = [f"{' '.join(fields)} 0.4\n" for fields in lines if rng.random() < 0.4]
+    people = tmp_path / "drawn.qrels"
+    people.write_text("".join(drawn), encoding="utf-8")
+    given = (files["model"], *files["runs"], "--human", people, "--depth", "50")
+    stated = ("--human-sample", "random-documents", "-m", "P@10", "-m", "nDCG@10")
+    outcome = confir_command("evaluate", *given, *stated)
+    assert outcome.code == 0, outcome.err
+    assert f"by people's judgements of {len(drawn):,} of {len(lines):,} documents" in outcome.out
+    assert "interval by t, over 50 topics" in outcome.out
+    outcome = confir_command("compare", *given, *stated, "--replicates", "99")
+    assert f"by people's judgements of {len(drawn):,} of" in outcome.out
+    refused = confir_command("evaluate", *given, "--human-sample", "random-topics")
+    assert refused.code == 2
+    assert "5 columns; expected 4" in refused.err
+    goal = ("--human-topics", "--half-width", "0.08")
+    plan = confir_command("plan", *given, *stated, *goal)
+    assert plan.code == 0, plan.err
+    assert "topics, and documents of each, that people must judge for a 95 % t" in plan.out
+    priced = confir_command(
+        "plan", *given, *stated, *goal, "--human-cost", "1", "--model-cost", "1"
+    )
+    assert "cost without" in priced.out
+    refused = confir_command("plan", *given, *stated, *goal, "--model-topics", "9")
+    assert refused.code == 2
+    assert "--model-topics is for --human-sample random-topics" in refused.err
+
+
+def test_topics_that_people_must_judge_are_planned(command):
+    goal = (*RANDOM, "-m", "AP", "--human-topics", "--half-width", "0.05")
+    outcome = command("plan", *goal, "--model-topics", "500")
+    assert outcome.code == 0, outcome.err
+    assert "topics that people must judge for a 95 % t interval of the mean" in outcome.out
+    priced = command("plan", *goal, "--human-cost", "1", "--model-cost", "0.01")
+    assert "cost without" in priced.out
+    for arguments, message in (
+        ((*RANDOM, "--human-topics"), "--human-topics needs --half-width"),
+        ((*goal, "--power", "0.9"), "--power "),
+        ((*goal, "--topics", "9"), "--topics is for --human-sample random-documents"),
+        (
+            (*RANDOM, "--half-width", "0.1", "--model-cost", "1"),
+            "--model-cost is for --human-topics",
+        ),
+    ):
+        refused = command("plan", *arguments)
+        assert refused.code == 2
+        assert refused.err.startswith(f"confir: error: {message}"), refused.err

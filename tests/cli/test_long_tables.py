@@ -1,0 +1,83 @@
+"""Commands on score tables that are too long to be read whole."""
+
+import json
+
+import numpy as np
+import pytest
+
+import confir
+from confir.data.scores import Scores
+from confir.measures import score_summary
+
+pytest.importorskip("pyarrow")
+
+
+def make_scores(topics=6_000, runs=4, measures=1, seed=3):
+    """Scores in [0, 1] of runs that share the topics' difficulty."""
+    rng = np.random.default_rng(seed)
+    hard = rng.normal(0, 1, (topics, 1, 1))
+    noise = rng.normal(0, 0.7, (topics, runs, measures))
+    values = 1 / (1 + np.exp(-(hard + noise + 0.03 * np.arange(runs)[:, None])))
+    ids = tuple(f"q{number:07d}" for number in range(topics))
+    names = tuple(f"run{r}" for r in range(runs))
+    return Scores(ids, names, ("AP", "nDCG@10", "P@10")[:measures], values)
+
+
+@pytest.fixture
+def long_table(tmp_path, monkeypatch):
+    """A Parquet table that counts as long, and the same scores as CSV."""
+    monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 1_000)
+    scores = make_scores(topics=5_500, runs=3, measures=2)
+    named = dict(zip(scores.runs, ("bm25", "<script>", "constructor"), strict=True))
+    scores = Scores(scores.topics, tuple(named.values()), scores.measures, scores.values)
+    confir.write_scores(scores, tmp_path / "scores.parquet")
+    confir.write_scores(scores, tmp_path / "scores.csv")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate"],
+        ["evaluate", "--baseline", "bm25"],
+        ["evaluate", "--ranks", "--top", "2"],
+        ["compare", "--select", "bm25", "--select", "constructor"],
+        ["compare", "--baseline", "bm25", "--fail-if-worse", "AP", "--margin", "0.01"],
+        ["compare", "--groups", "-m", "AP"],
+        ["plan", "--half-width", "0.01"],
+    ],
+)
+def test_commands_print_the_same_of_a_long_table(long_table, confir_command, words):
+    outcomes = [
+        confir_command(*words, "--scores", long_table / name, "--format", "json")
+        for name in ("scores.csv", "scores.parquet")
+    ]
+    assert outcomes[0].code == outcomes[1].code
+    one, other = (json.loads(outcome.out) for outcome in outcomes)
+    assert len(one) == len(other) > 0
+    for left, right in zip(one, other, strict=True):
+        assert left.keys() == right.keys()
+        for name, value in left.items():
+            near = name in ("share_first", "low", "high") and words[0] != "compare"
+            tolerance = 0.02 * abs(value) + 0.02 if near and value is not None else 1e-9
+            expected = pytest.approx(value, abs=tolerance) if type(value) is float else value
+            assert right[name] == expected or (near and abs(right[name] - value) <= tolerance), name
+
+
+def test_a_command_says_how_many_replicates_a_summary_had(long_table, confir_command):
+    drawn = confir_command(
+        "evaluate", "--scores", long_table / "scores.parquet", "--method", "percentile"
+    )
+    assert "999 replicates, seed 2006" in drawn.out
+
+
+def test_a_report_of_a_long_table_shows_a_sample_and_says_so(long_table, confir_command):
+    outcome = confir_command(
+        "report", "--scores", long_table / "scores.parquet", "-o", long_table / "page.html"
+    )
+    assert outcome.code == 0, outcome.err
+    page = (long_table / "page.html").read_text()
+    assert "5,500 topics, a random sample of 2,000 topics is shown here" in page
+    assert "<td>&lt;script&gt;</td>" in page
+    assert "<td><script>" not in page
+    assert "needs the score of every topic" in page

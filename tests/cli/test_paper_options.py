@@ -1,0 +1,152 @@
+"""Options for papers, missing packages, help pages, completion and warnings of the command line."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+from confir.cli import terminal
+from confir.cli.start import COMMANDS
+from confir.cli.warning_summary import WarningSummary
+from confir.errors import DegenerateSampleWarning, InputWarning, TopicWarning
+from requirements import missing_requirement
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--width", "column"], "--width is for LaTeX; expected -o FILE.tex"),
+        (["--intervals", "stacked", "-o", "x.md"], "--intervals is for LaTeX"),
+        (["--width", "colum", "-o", "x.tex"], "did you mean column?"),
+        (["--figure-width", 85], "--figure-width is for charts; expected -o FILE with .svg"),
+        (
+            ["--figure-width", 8, "-o", "x.svg"],
+            "the width of a figure is 8; expected 40 to 1000 mm",
+        ),
+        (["--decimals", 2, "-o", "x.svg"], "--decimals is for tables"),
+        (["--decimals", 0], "--decimals is 0; expected 1 or more"),
+    ],
+)
+def test_options_without_effect_are_named_before_anything_is_read(confir_command, options, said):
+    outcome = confir_command("evaluate", "nowhere.txt", "nowhere.run", *options)
+    assert outcome.code == 2
+    assert said in outcome.err
+
+
+def test_a_report_takes_a_width_for_its_figures_only(confir_command):
+    outcome = confir_command("report", "nowhere.txt", "nowhere.run", "--figure-width", 85)
+    assert "--figure-width is for --figures DIR" in outcome.err
+
+
+def test_a_table_is_printed_with_fewer_decimals(confir_command, sample_files):
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
+    given = ("evaluate", sample_files / "qrels.txt", *runs, "-m", "AP", "--decimals", 2)
+    assert "bm25   0.20 [0.15, 0.25]" in confir_command(*given).out
+    latex = confir_command(*given, "--format", "tex", "--width", "column").out
+    assert r"\shortstack[r]{\strut 0.20\\{\scriptsize [0.15, 0.25]}}" in latex
+
+
+@pytest.mark.parametrize(
+    ("missing", "options", "said"),
+    [
+        ("altair", ["-o", "x.svg"], "drawing charts needs the package altair"),
+        ("vl_convert", ["-o", "x.pdf"], "saving charts needs the package vl-convert-python"),
+        ("pyarrow", ["-o", "x.parquet"], "writing Parquet needs the package pyarrow"),
+    ],
+)
+def test_a_missing_package_is_named_before_anything_is_read(
+    confir_command, monkeypatch, missing, options, said
+):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        terminal, "find_spec", lambda name: None if name == missing else found(name)
+    )
+    outcome = confir_command("evaluate", "nowhere.txt", "nowhere.run", *options)
+    assert outcome.code == 2
+    assert said in outcome.err
+    if missing != "pyarrow":
+        for more in (["report"], ["demo", "--report", "page.html"]):
+            assert "needs the package" in confir_command(*more).err
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_no_help_page_shows_types_of_python(confir_command, command):
+    shown = confir_command(*filter(None, [command]), "--help").out
+    assert "--help" in shown
+    assert not any(word in shown for word in ("<bool>", "<str>", "<int>", "<float>", "<list"))
+
+
+def completed(words: str, shell: str = "bash") -> list[str]:
+    """Return what a shell is told to complete the last of some words with."""
+    asked = {"_CONFIR_COMPLETE": f"complete_{shell}", "COMP_WORDS": words}
+    asked |= {"COMP_CWORD": str(len(words.split(" ")) - 1), "_TYPER_COMPLETE_ARGS": words}
+    asked |= {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    command = [sys.executable, "-m", "confir"]
+    done = subprocess.run(
+        command, env=os.environ | asked, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split("\n")
+
+
+def test_shells_complete_commands_options_and_names():
+    assert "evaluate" in completed("confir eva")
+    assert {"--measure", "--method"} <= set(completed("confir evaluate --me"))
+    assert "nDCG@10" in completed("confir evaluate -m nD")
+    assert "calibrated-beta" in completed("confir evaluate --method cal")
+    assert "column" in completed("confir evaluate --width ")
+    assert "".join(completed("confir evaluate qre")) == ""
+    assert '"evaluate"' in "".join(completed("confir eva", "zsh"))
+    assert any(line.startswith("evaluate\t") for line in completed("confir eva", "fish"))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_a_shell_is_valid(confir_command, shell, tmp_path):
+    outcome = confir_command("completion", shell)
+    assert "_CONFIR_COMPLETE" in outcome.out
+    if shutil.which(shell) is None:
+        missing_requirement(f"{shell} is missing")
+    (tmp_path / "script").write_text(outcome.out)
+    subprocess.run([shell, "-n", tmp_path / "script"], check=True)
+
+
+def test_an_unknown_shell_is_named(confir_command):
+    assert "unknown shell 'tcsh'" in confir_command("completion", "tcsh").err
+
+
+def test_warnings_come_most_important_first_and_each_once(capsys):
+    summary = WarningSummary()
+    with warnings.catch_warnings(), summary:
+        warnings.simplefilter("always")
+        warnings.showwarning = summary.show
+        warnings.warn("no interval", DegenerateSampleWarning, stacklevel=1)
+        for run in ("a", "b", "c", "d", "e"):
+            warnings.warn(f"run '{run}' lacks 2 topics", TopicWarning, stacklevel=1)
+        for _ in range(3):
+            warnings.warn("x.run: no tag", InputWarning, stacklevel=1)
+        warnings.warn("for developers", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err.splitlines() == [
+        "confir: warning: x.run: no tag (3 times)",
+        "confir: warning: run 'a' lacks 2 topics",
+        "confir: warning: run 'b' lacks 2 topics",
+        "confir: warning: run 'c' lacks 2 topics",
+        "confir: warning: 2 more warnings like the one before",
+        "confir: warning: no interval",
+    ]
+
+
+def test_warnings_are_printed_before_an_error(confir_command, sample_files, tmp_path):
+    run = (sample_files / "runs" / "bm25.txt").read_text().splitlines()
+    (tmp_path / "a.run").write_text("\n".join(line.rsplit(maxsplit=1)[0] for line in run))
+    outcome = confir_command(
+        *("compare", sample_files / "qrels.txt", tmp_path / "a.run", "-m", "AP", "--quiet"),
+    )
+    assert outcome.code == 2
+    assert "warning" not in outcome.err
+    loud = confir_command("compare", sample_files / "qrels.txt", tmp_path / "a.run", "-m", "AP")
+    first, second = loud.err.splitlines()
+    assert first.startswith("confir: warning: ")
+    assert second.startswith("confir: error: ")

@@ -1,0 +1,317 @@
+"""Score tables that are read block by block say the same as those that are read whole."""
+
+import errno
+import os
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import confir
+from confir.data.streams import parquet_scores, spilled_rows
+from confir.data.streams.hashed_ids import hash_names
+from confir.data.streams.moments import Moments
+from confir.errors import FormatError, UnreadableError
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+NAMES = ["01", "1", "NA", "<script>", "constructor", "", "a\tb", "ü", "x" * 17, "topic-8"]
+MASK = 2**64 - 1
+
+
+def mixed(word):
+    """SplitMix64's output function in plain integers."""
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EB & MASK
+    return word ^ (word >> 31)
+
+
+def plain_key(name):
+    step, text = 0x9E3779B97F4A7C15, name.encode()
+    key = mixed(len(text) + step & MASK)
+    for start in range(0, len(text), 8):
+        word = int.from_bytes(text[start : start + 8], "little")
+        key = mixed((key ^ word) + step & MASK)
+    return key
+
+
+def test_keys_of_topics_are_those_of_a_plain_loop_over_their_bytes():
+    assert hash_names(NAMES).tolist() == [plain_key(name) for name in NAMES]
+    assert len(set(hash_names(NAMES).tolist())) == len(NAMES)
+    assert hash_names([]).tolist() == []
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.lists(st.floats(-3, 3) | st.just(np.nan), min_size=1, max_size=9), min_size=1),
+    st.floats(-1e3, 1e3),
+)
+def test_merged_moments_are_those_of_all_values_at_once(parts, shift):
+    whole = np.concatenate([np.array(part) for part in parts]) + shift
+    merged = Moments.of(np.array([parts[0]]) + shift)
+    for part in parts[1:]:
+        merged = merged.merge(Moments.of(np.array([part]) + shift))
+    known = whole[~np.isnan(whole)]
+    assert merged.count[0] == len(known)
+    if not len(known):
+        return
+    deviations = known - known.mean()
+    size = 1.0 + abs(shift)
+    assert merged.mean[0] == pytest.approx(known.mean(), abs=1e-12 * size)
+    for name, power in (("second", 2), ("third", 3), ("fourth", 4)):
+        expected = (deviations**power).sum()
+        scale = len(known) * max(1.0, np.abs(deviations).max()) ** power
+        assert getattr(merged, name)[0] == pytest.approx(expected, abs=1e-12 * scale * size)
+    assert (merged.least[0], merged.most[0]) == (known.min(), known.max())
+
+
+def a_table(topics=300, runs=3, measures=("AP", "P@10"), seed=1, missing=0.1):
+    rng = np.random.default_rng(seed)
+    ids = [*NAMES[:5], *(f"q{number:05d}" for number in rng.permutation(topics - 5))]
+    values = np.round(rng.random((topics, runs, len(measures))), 6)
+    values[rng.random(values.shape) < missing] = np.nan
+    values[0] = 0.5
+    return ids, [f"run{r}" for r in range(runs)], list(measures), values
+
+
+def long_columns(ids, runs, measures, values, order):
+    rows = [
+        (runs[r], measures[m], ids[t], values[t, r, m])
+        for t, r, m in np.ndindex(values.shape)
+        if not np.isnan(values[t, r, m])
+    ]
+    rows = [rows[place] for place in order(rows)]
+    return dict(
+        zip(("run", "measure", "topic", "score"), map(list, zip(*rows, strict=True)), strict=True)
+    )
+
+
+def by_topic(rows):
+    return range(len(rows))
+
+
+def by_run(rows):
+    return sorted(range(len(rows)), key=lambda place: rows[place][:2])
+
+
+def shuffled(rows):
+    return np.random.default_rng(2).permutation(len(rows))
+
+
+def write_parts(folder, columns, key):
+    table = pa.table(columns)
+    for value in dict.fromkeys(columns[key]):
+        part = table.filter(pa.array([entry == value for entry in columns[key]]))
+        inner = folder / f"{key}={value}"
+        inner.mkdir(parents=True)
+        pq.write_table(part.drop_columns([key]), inner / "part-0.parquet", row_group_size=37)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(parquet_scores, "TOPICS_AT_ONCE", 23)
+    monkeypatch.setattr(spilled_rows, "_ROWS_AT_ONCE", 100)
+
+
+def same_as_whole(path, whole):
+    summary = confir.summarise_scores(path)
+    assert set(summary.runs) == set(whole.runs)
+    assert set(summary.measures) == set(whole.measures)
+    summary = summary.select(run=list(whole.runs), measure=list(whole.measures))
+    assert len(summary.topics) == len(whole.topics)
+    assert summary.topic_counts().tolist() == whole.topic_counts().tolist()
+    np.testing.assert_allclose(summary.mean(), whole.mean(), rtol=1e-13)
+    spread = np.nanstd(whole.values, axis=0, ddof=1).reshape(-1)
+    np.testing.assert_allclose([row["sd"] for row in summary.to_records()], spread, rtol=1e-12)
+    assert summary.sample.topics == whole.topics
+    np.testing.assert_array_equal(summary.sample.values, whole.values)
+
+
+@pytest.mark.parametrize("order", [by_topic, by_run, shuffled])
+@pytest.mark.usefixtures("small_blocks")
+def test_a_long_table_in_any_order_is_that_read_whole(tmp_path, order):
+    columns = long_columns(*a_table(), order)
+    path = tmp_path / "scores.parquet"
+    pq.write_table(pa.table(columns), path, row_group_size=101)
+    same_as_whole(path, confir.read_scores(path))
+
+
+@pytest.mark.parametrize("key", ["run", "measure"])
+@pytest.mark.usefixtures("small_blocks")
+def test_a_partitioned_folder_is_that_read_whole(tmp_path, key):
+    columns = long_columns(*a_table(), by_topic)
+    pq.write_table(pa.table(columns), tmp_path / "scores.parquet")
+    write_parts(tmp_path / "parts", columns, key)
+    whole = confir.read_scores(tmp_path / "scores.parquet")
+    same_as_whole(tmp_path / "parts", whole)
+    read = confir.read_scores(tmp_path / "parts")
+    order = {"run": list(whole.runs), "measure": list(whole.measures)}
+    np.testing.assert_array_equal(read.select(**order).values, whole.values)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_wide_table_and_one_with_a_column_per_measure_are_those_read_whole(tmp_path):
+    ids, runs, measures, values = a_table()
+    wide = tmp_path / "robust.AP@1000.parquet"
+    pq.write_table(
+        pa.table({"topic": ids, **dict(zip(runs, values[:, :, 0].T, strict=True))}), wide
+    )
+    same_as_whole(wide, confir.read_scores(wide))
+    assert confir.summarise_scores(wide).measures == ("AP@1000",)
+    both = tmp_path / "both.parquet"
+    rows = {"run": np.tile(runs, len(ids)), "topic": np.repeat(ids, len(runs))}
+    scores = {name: values[:, :, m].reshape(-1) for m, name in enumerate(measures)}
+    pq.write_table(pa.table({**rows, **scores}), both)
+    same_as_whole(both, confir.read_scores(both))
+
+
+def test_partitions_named_by_number_stay_text(tmp_path):
+    columns = {"run": ["01", "1"], "topic": ["001", "001"], "score": [0.25, 0.5]}
+    write_parts(tmp_path / "parts", columns, "run")
+    assert confir.summarise_scores(tmp_path / "parts").runs == ("01", "1")
+    assert confir.read_scores(tmp_path / "parts").runs == ("01", "1")
+
+
+def test_integer_topics_are_their_text(tmp_path):
+    path, other = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pq.write_table(pa.table({"topic": [3, 1, 2], "bm25": [0.1, 0.2, 0.4]}), path)
+    pq.write_table(pa.table({"topic": ["1", "2", "3"], "bm25": [0.2, 0.4, 0.1]}), other)
+    one, two = (confir.summarise_scores(source).sample for source in (path, other))
+    assert one.topics == two.topics == ("1", "2", "3")
+    np.testing.assert_array_equal(one.values, two.values)
+
+
+def test_a_summary_of_scores_in_memory_is_that_of_their_file(tmp_path):
+    path = tmp_path / "scores.parquet"
+    scores = confir.as_scores(
+        {"a": {f"q{t}": t / 200 for t in range(200)}, "b": {f"q{t}": 0.5 for t in range(200)}}
+    )
+    confir.write_scores(scores, path)
+    for name in ("mean", "second", "third", "fourth", "least", "most"):
+        one, two = (confir.summarise_scores(source).moments for source in (scores, path))
+        np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-14)
+
+
+BAD = {
+    "a second row of topic 'x'": {"topic": ["x", "y", "x"], "a": [0.1, 0.2, 0.3]},
+    "a second score of run 'a', measure 'AP', topic 'x'": {
+        "run": ["a", "a", "a"],
+        "measure": ["AP"] * 3,
+        "topic": ["x", "y", "x"],
+        "score": [0.1, 0.2, 0.3],
+    },
+    "infinite": {"topic": ["x", "y"], "a": [0.1, np.inf]},
+    "not numbers": {"topic": ["x", "y"], "a": ["0.1", "0.2"]},
+    "topic is missing": {"topic": ["x", None], "a": [0.1, 0.2]},
+    "without rows": {"topic": pa.array([], pa.string()), "a": pa.array([], pa.float64())},
+    "no column of topics": {"a": [0.1, 0.2]},
+    "expected ids": {"topic": [1.5, 2.5], "a": [0.1, 0.2]},
+    "looks like a run": {"topic": ["x"], "docid": ["d"], "score": [0.1]},
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_tables_are_named_in_one_sentence(tmp_path, message):
+    path = tmp_path / "bad.parquet"
+    pq.write_table(pa.table(BAD[message]), path)
+    with pytest.raises(FormatError, match=message) as caught:
+        confir.summarise_scores(path).mean()
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_score_of_a_known_measure_beyond_its_range_is_refused(tmp_path):
+    path = tmp_path / "x.AP@10.parquet"
+    pq.write_table(pa.table({"topic": ["x", "y"], "a": [0.1, 1.5]}), path)
+    with pytest.raises(FormatError, match=r"AP@10 of run 'a' is 1\.5 on a topic; expected"):
+        confir.summarise_scores(path).mean()
+
+
+def test_scores_outside_the_range_by_rounding_are_clipped_with_a_warning(tmp_path):
+    path = tmp_path / "x.AP@10.parquet"
+    pq.write_table(pa.table({"topic": ["x", "y"], "a": [0.5, 1.0 + 1e-7]}), path)
+    summary = confir.summarise_scores(path)
+    with pytest.warns(confir.errors.InputWarning, match="outside"):
+        assert summary.mean()[0, 0] == 0.75
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert summary.moments.most[0] == 1.0
+
+
+@pytest.mark.parametrize("cut", [3, 200])
+def test_a_truncated_file_and_one_that_is_missing_are_refused(tmp_path, cut):
+    path = tmp_path / "cut.parquet"
+    pq.write_table(pa.table({"topic": ["x", "y"], "a": [0.1, 0.2]}), path)
+    path.write_bytes(path.read_bytes()[:-cut])
+    with pytest.raises(FormatError, match="cannot be read as Parquet"):
+        confir.summarise_scores(path)
+    with pytest.raises(UnreadableError, match="no such file"):
+        confir.summarise_scores(tmp_path / "none.parquet")
+
+
+def test_an_unreadable_partition_is_an_error(tmp_path):
+    columns = long_columns(*a_table(40), by_topic)
+    write_parts(tmp_path / "parts", columns, "run")
+    (tmp_path / "parts" / "run=run1" / "part-0.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(FormatError, match="cannot be read as Parquet"):
+        confir.summarise_scores(tmp_path / "parts").mean()
+
+
+def test_summary_rows_are_left_out_with_a_warning(tmp_path):
+    path = tmp_path / "all.parquet"
+    pq.write_table(pa.table({"topic": ["x", "y", "ALL"], "a": [0.1, 0.2, 0.9]}), path)
+    summary = confir.summarise_scores(path)
+    with pytest.warns(confir.errors.InputWarning, match="summaries are left out: topic 'ALL'"):
+        assert len(summary.topics) == 2
+    assert summary.mean()[0, 0] == pytest.approx(0.15)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_full_disk_is_named_and_leaves_nothing_behind(tmp_path, monkeypatch):
+    columns = long_columns(*a_table(), by_run)
+    path = tmp_path / "scores.parquet"
+    pq.write_table(pa.table(columns), path)
+    room = tmp_path / "room"
+    room.mkdir()
+    monkeypatch.setattr(spilled_rows.tempfile, "tempdir", str(room))
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(spilled_rows.SpilledRows, "_part", full)
+    with pytest.raises(UnreadableError, match=r"No space left on device.*TMPDIR"):
+        confir.summarise_scores(path).mean()
+    assert list(room.iterdir()) == []
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_rows_put_into_order_on_disk_are_removed(tmp_path, monkeypatch):
+    columns = long_columns(*a_table(), by_run)
+    path = tmp_path / "scores.parquet"
+    pq.write_table(pa.table(columns), path)
+    room = tmp_path / "room"
+    room.mkdir()
+    monkeypatch.setattr(spilled_rows.tempfile, "tempdir", str(room))
+    summary = confir.summarise_scores(path)
+    summary.mean()
+    assert len(list(room.iterdir())) == 1
+    del summary
+    assert list(room.iterdir()) == []
+
+
+def test_an_address_of_fsspec_is_read_like_a_file(tmp_path):
+    fsspec = pytest.importorskip("fsspec")
+    ids, runs, _, values = a_table()
+    table = pa.table({"topic": ids, **dict(zip(runs, values[:, :, 0].T, strict=True))})
+    path = tmp_path / "x.AP@1000.parquet"
+    pq.write_table(table, path)
+    with fsspec.open("memory://logs/x.AP@1000.parquet", "wb") as stream:
+        stream.write(path.read_bytes())
+    one, other = (confir.summarise_scores(p) for p in (path, "memory://logs/x.AP@1000.parquet"))
+    assert other.measures == ("AP@1000",)
+    np.testing.assert_array_equal(one.mean(), other.mean())
+    with pytest.raises(UnreadableError, match="no such file"):
+        confir.summarise_scores("memory://logs/none.parquet")

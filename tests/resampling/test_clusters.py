@@ -1,0 +1,408 @@
+"""Means by a design: variances, replicates and intervals against other routes."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import confir
+from confir.data.scores import Scores
+from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
+from confir.resampling.clusters import Clusters, Ratios
+from confir.resampling.topics import cluster_counts, topic_sample
+
+
+def make_scores(values):
+    """Return scores of runs by AP: topics × runs."""
+    topics = tuple(f"{place:03}" for place in range(len(values)))
+    runs = tuple(f"run{place}" for place in range(values.shape[1]))
+    return Scores(topics, runs, ("AP",), values[:, :, None])
+
+
+@pytest.fixture
+def clustered():
+    """Scores of three runs on 60 topics, in 12 clusters of unequal size, with weights."""
+    rng = np.random.default_rng(3)
+    sizes = [1, 2, 3, 4, 5, 5, 5, 5, 6, 7, 8, 9]
+    cluster = np.repeat(np.arange(12), sizes)
+    values = 1 / (1 + np.exp(-(rng.normal(size=(12, 3))[cluster] + rng.normal(size=(60, 3)))))
+    return values, cluster, rng.uniform(0.5, 3.0, 60)
+
+
+def columns(scores, cluster, **more):
+    """Return the columns of a design."""
+    return {"topic": scores.topics, "cluster": [str(name) for name in cluster], **more}
+
+
+def test_standard_errors_equal_those_of_statsmodels(clustered):
+    sm = pytest.importorskip("statsmodels.api")
+    values, cluster, weight = clustered
+    scores = make_scores(values)
+    designed = scores.with_design(columns(scores, cluster, weight=weight))
+    found = confir.bootstrap_topics(designed, replicates=2, rng=1)
+    interval = confir.confidence_interval(designed, method="t")
+    for run in range(3):
+        model = sm.WLS(values[:, run], np.ones(60), weights=weight)
+        fit = model.fit(cov_type="cluster", cov_kwds={"groups": cluster}, use_t=True)
+        # statsmodels also multiplies by (n - 1)/(n - parameters), which is 1 for a mean
+        assert found.estimate[run] == pytest.approx(fit.params[0], abs=1e-12)
+        assert found.se[run] == pytest.approx(fit.bse[0], abs=1e-12)
+        limits = (interval.low[run, 0], interval.high[run, 0])
+        assert limits == pytest.approx(tuple(fit.conf_int()[0]), abs=1e-10)
+    assert found.df.tolist() == [11.0] * 3
+
+
+def test_weights_alone_are_the_heteroscedastic_error_of_statsmodels(clustered):
+    sm = pytest.importorskip("statsmodels.api")
+    values, _, weight = clustered
+    scores = make_scores(values)
+    designed = scores.with_design({"topic": scores.topics, "weight": weight})
+    found = confir.bootstrap_topics(designed, replicates=2, rng=1)
+    for run in range(3):
+        fit = sm.WLS(values[:, run], np.ones(60), weights=weight).fit(cov_type="HC1")
+        assert found.se[run] == pytest.approx(fit.bse[0], abs=1e-12)
+
+
+def test_strata_are_added_as_cochran_has_them(clustered):
+    values, cluster, weight = clustered
+    scores = make_scores(values)
+    stratum = np.where(cluster < 5, 0, np.where(cluster < 8, 1, 2))
+    design = columns(scores, cluster, weight=weight, stratum=[str(name) for name in stratum])
+    found = confir.bootstrap_topics(scores.with_design(design), replicates=2, rng=1)
+    mean, parts, df = 0.0, [], []
+    for name in range(3):
+        inside = stratum == name
+        share = weight[inside].sum() / weight.sum()
+        w, x, g = weight[inside], values[inside, 0], cluster[inside]
+        own = np.average(x, weights=w)
+        sums = np.array([(w * (x - own))[g == one].sum() for one in np.unique(g)])
+        size = len(sums)
+        parts.append(share**2 * size / (size - 1) * np.square(sums).sum() / w.sum() ** 2)
+        mean += share * own
+        df.append(size - 1)
+    variance = sum(parts)
+    assert found.estimate[0] == pytest.approx(mean, abs=1e-13)
+    assert found.se[0] == pytest.approx(np.sqrt(variance), abs=1e-13)
+    satterthwaite = variance**2 / sum(p**2 / d for p, d in zip(parts, df, strict=True))
+    assert found.df[0] == pytest.approx(satterthwaite, abs=1e-9)
+
+
+def test_fixed_and_random_datasets_have_their_closed_forms(clustered):
+    values, cluster, _ = clustered
+    scores = make_scores(values)
+    names = [str(one // 3) for one in cluster]
+    table = {"topic": scores.topics, "dataset": names}
+    parts = [values[[n == name for n in names], 0] for name in sorted(set(names))]
+    means = np.array([part.mean() for part in parts])
+    errors = np.array([part.var(ddof=1) / len(part) for part in parts])
+    fixed = confir.bootstrap_topics(scores.with_design(table), replicates=2, rng=1)
+    assert fixed.estimate[0] == pytest.approx(means.mean(), abs=1e-13)
+    assert fixed.se[0] == pytest.approx(np.sqrt(errors.sum()) / 4, abs=1e-13)
+    df = errors.sum() ** 2 / sum(e**2 / (len(p) - 1) for e, p in zip(errors, parts, strict=True))
+    assert fixed.df[0] == pytest.approx(df, abs=1e-9)
+    random = scores.with_design(table, datasets="random")
+    drawn = confir.bootstrap_topics(random, replicates=2, rng=1)
+    assert drawn.estimate[0] == pytest.approx(means.mean(), abs=1e-13)
+    assert drawn.se[0] == pytest.approx(means.std(ddof=1) / 2, abs=1e-13)
+    assert drawn.df[0] == pytest.approx(3.0)
+    own = stats.t.interval(0.95, 3, means.mean(), means.std(ddof=1) / 2)
+    interval = confir.confidence_interval(random, method="t")
+    assert (interval.low[0, 0], interval.high[0, 0]) == pytest.approx(own, abs=1e-12)
+
+
+@pytest.mark.parametrize("strata", [1, 3])
+def test_replicates_equal_those_computed_topic_by_topic(clustered, strata):
+    values, cluster, weight = clustered
+    scores = make_scores(values)
+    stratum = cluster % strata
+    table = columns(scores, cluster, weight=weight, stratum=[str(name) for name in stratum])
+    sample = topic_sample(scores.with_design(table))
+    counts = cluster_counts(sample.clusters, 5, np.random.default_rng(9))
+    found = sample.distribution(slice(None), counts)
+    # the clusters in the order of the counts: by stratum, then by cluster
+    order = sorted(range(12), key=lambda one: (one % strata, one))
+    for b in range(5):
+        drawn = dict(zip(order, counts[b], strict=True))
+        mean, variance = 0.0, 0.0
+        for name in range(strata):
+            inside = [one for one in order if one % strata == name]
+            assert sum(drawn[one] for one in inside) == len(inside) - (strata > 1)
+            copies = [one for one in inside for _ in range(int(drawn[one]))]
+            w = np.concatenate([weight[cluster == one] for one in copies])
+            x = np.concatenate([values[cluster == one, 1] for one in copies])
+            g = np.repeat(np.arange(len(copies)), [(cluster == one).sum() for one in copies])
+            own = np.average(x, weights=w)
+            share = weight[stratum == name].sum() / weight.sum()
+            sums = np.array([(w * (x - own))[g == k].sum() for k in range(len(copies))])
+            size = len(copies)
+            variance += share**2 * size / (size - 1) * (sums**2).sum() / w.sum() ** 2
+            mean += share * own
+        assert found.replicates[b, 1] == pytest.approx(mean, abs=1e-12)
+        assert found.replicate_se[b, 1] == pytest.approx(np.sqrt(variance), abs=1e-12)
+
+
+def test_replicates_of_a_ratio_equal_those_computed_topic_by_topic(clustered):
+    values, cluster, weight = clustered
+    scores = make_scores(values)
+    designed = scores.with_design(columns(scores, cluster, weight=weight))
+    sample = topic_sample(designed, statistic="ratio", baseline="run0")
+    counts = cluster_counts(sample.clusters, 3, np.random.default_rng(2))
+    found = sample.distribution(slice(None), counts)
+    for b in range(3):
+        copies = [one for one in range(12) for _ in range(int(counts[b, one]))]
+        w = np.concatenate([weight[cluster == one] for one in copies])
+        x = np.concatenate([values[cluster == one] for one in copies])
+        g = np.repeat(np.arange(12), [(cluster == one).sum() for one in copies])
+        mean = np.average(x, weights=w, axis=0)
+        deviation = (x[:, 1] - mean[1]) / mean[0] - mean[1] / mean[0] ** 2 * (x[:, 0] - mean[0])
+        sums = np.array([(w * deviation)[g == k].sum() for k in range(12)])
+        assert found.replicates[b, 0] == pytest.approx(mean[1] / mean[0], rel=1e-12)
+        expected = np.sqrt(12 / 11 * (sums**2).sum()) / w.sum()
+        assert found.replicate_se[b, 0] == pytest.approx(expected, rel=1e-10)
+
+
+def test_rao_wu_replicates_have_the_variance_of_the_design(clustered):
+    values, cluster, _ = clustered
+    scores = make_scores(values)
+    # six strata of two clusters each: plain resampling would halve the variance
+    table = columns(scores, cluster, stratum=[str(one // 2) for one in cluster])
+    found = confir.bootstrap_topics(scores.with_design(table), replicates=20_000, rng=1)
+    np.testing.assert_allclose(found.replicates.std(axis=0), found.se, rtol=0.03)
+    assert found.replicate_se is None
+    with pytest.raises(UnsupportedMethodError, match="needs replicate_se"):
+        confir.confidence_interval(scores.with_design(table), method="bootstrap-t")
+
+
+def test_missing_scores_leave_the_others_of_their_cluster(clustered):
+    values, cluster, weight = clustered
+    holes = values.copy()
+    holes[::7, 0] = np.nan
+    scores = make_scores(holes)
+    found = confir.bootstrap_topics(
+        scores.with_design(columns(scores, cluster, weight=weight)), replicates=3, rng=1
+    )
+    kept = ~np.isnan(holes[:, 0])
+    alone = make_scores(values[kept])
+    other = alone.with_design(columns(alone, cluster[kept], weight=weight[kept]))
+    expected = confir.bootstrap_topics(other, replicates=2, rng=1)
+    assert len(np.unique(cluster[kept])) < 12  # a cluster has no score at all
+    assert found.se[0] == pytest.approx(expected.se[0], abs=1e-13)
+    assert found.df[0] == expected.df[0]
+    assert found.count[0] == kept.sum()
+
+
+def test_independent_topics_of_one_weight_keep_every_bit(clustered):
+    values, *_ = clustered
+    scores = make_scores(values)
+    table = {"topic": scores.topics, "cluster": scores.topics, "weight": [0.25] * 60}
+    designed = scores.with_design(table)
+    for method in ("t", "bca", "calibrated-beta", "bootstrap-t"):
+        one = confir.confidence_interval(scores, method=method, rng=4)
+        two = confir.confidence_interval(designed, method=method, rng=4)
+        np.testing.assert_array_equal(one.low, two.low)
+        np.testing.assert_array_equal(one.high, two.high)
+    first, second = (confir.compare_runs(each, rng=4) for each in (scores, designed))
+    np.testing.assert_array_equal(first.p_adjusted, second.p_adjusted)
+    np.testing.assert_array_equal(first.simultaneous_low, second.simultaneous_low)
+
+
+def test_formulas_of_clusters_agree_with_those_of_topics(clustered):
+    """One cluster per topic by the code of designs, against the code of simple samples."""
+    values, *_ = clustered
+    scores = make_scores(values)
+    plain = topic_sample(scores)
+    uneven = {"topic": scores.topics, "weight": np.linspace(1.0, 1.0 + 1e-13, 60)}
+    sample = topic_sample(scores.with_design(uneven))
+    assert sample.clusters is not None
+    counts = cluster_counts(sample.clusters, 50, np.random.default_rng(1))
+    by_clusters = sample.distribution(slice(None), counts)
+    by_topics = plain.distribution(slice(None), counts / 60)
+    for name in ("estimate", "se", "df", "acceleration", "replicates", "replicate_se"):
+        found, expected = getattr(by_clusters, name), getattr(by_topics, name)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, err_msg=name)
+    np.testing.assert_allclose(by_clusters.effective, 60.0, rtol=1e-9)
+
+
+def test_effective_topics_of_equal_scores_in_a_cluster_are_the_clusters():
+    rng = np.random.default_rng(1)
+    cluster = np.repeat(np.arange(40), 10)
+    scores = make_scores(rng.random((40, 1))[cluster])
+    found = confir.confidence_interval(scores.with_design(columns(scores, cluster)))
+    # the variance of topics divides by n - 1, that of clusters by G - 1
+    assert found.effective[0, 0] == pytest.approx(40 * (400 / 399) * (39 / 40), rel=1e-12)
+    assert found.method == "logit-t"
+    assert found.design == "400 topics in 40 clusters"
+
+
+def test_methods_of_independent_topics_refuse(clustered):
+    values, cluster, _ = clustered
+    scores = make_scores(values)
+    designed = scores.with_design(columns(scores, cluster))
+    for method in ("calibrated-beta", "beta-logit", "betting", "gaffke"):
+        with pytest.raises(UnsupportedMethodError, match="one simple random sample of topics"):
+            confir.confidence_interval(designed, method=method)
+    with pytest.raises(UnsupportedMethodError, match="needs replicate_skewness"):
+        confir.confidence_interval(designed, method="hall-logit")
+    with pytest.raises(UnsupportedMethodError, match="takes no design"):
+        confir.bootstrap_topics(designed, statistic=lambda w, x: w @ x, replicates=5)
+
+
+def test_one_cluster_has_no_variance(clustered):
+    values, cluster, _ = clustered
+    scores = make_scores(values)
+    with pytest.raises(InvalidValueError, match="the design has one cluster"):
+        confir.confidence_interval(scores.with_design(columns(scores, cluster * 0)))
+    alone = columns(scores, cluster, stratum=["x" if one == 11 else "y" for one in cluster])
+    with pytest.raises(InvalidValueError, match="stratum 'x' has one cluster"):
+        confir.confidence_interval(scores.with_design(alone))
+    one = {"topic": scores.topics, "dataset": ["<script>"] * 60}
+    with pytest.raises(InvalidValueError, match="the design has one dataset"):
+        confir.confidence_interval(scores.with_design(one, datasets="random"))
+
+
+def test_a_run_without_scores_in_a_stratum_is_refused(clustered):
+    values, cluster, _ = clustered
+    holes = values.copy()
+    holes[cluster < 6, 2] = np.nan
+    scores = make_scores(holes)
+    table = columns(scores, cluster, stratum=["low" if one < 6 else "high" for one in cluster])
+    with pytest.raises(TopicMismatchError, match="'run2' has AP on fewer than two clusters"):
+        confir.confidence_interval(scores.with_design(table))
+
+
+def test_constant_scores_have_no_interval(clustered):
+    _, cluster, weight = clustered
+    scores = make_scores(np.full((60, 1), 0.3))
+    designed = scores.with_design(columns(scores, cluster, weight=weight))
+    with pytest.warns(confir.errors.DegenerateSampleWarning):
+        interval = confir.confidence_interval(designed)
+    assert np.isnan(interval.low).all()
+
+
+def test_kept_clusters_are_those_of_the_topics_kept(clustered):
+    values, cluster, weight = clustered
+    scores = make_scores(values)
+    whole = Clusters.of(scores.with_design(columns(scores, cluster, weight=weight)).design)
+    topics = np.array([0, 1, 2, 10, 11, 12, 40, 50, 59])
+    kept = whole.kept(topics)
+    alone = make_scores(values[topics])
+    table = columns(alone, cluster[topics], weight=weight[topics])
+    expected = Clusters.of(alone.with_design(table).design)
+    for found in (kept, expected):
+        assert found.count == len(np.unique(cluster[topics]))
+    one, other = (Ratios(found, (values[topics],)) for found in (kept, expected))
+    np.testing.assert_allclose(one.means[0], other.means[0], rtol=1e-13)
+    np.testing.assert_allclose(one.residuals[0], other.residuals[0], atol=1e-14)
+
+
+def test_sign_flips_of_clusters_equal_enumeration(clustered):
+    values, cluster, weight = clustered
+    scores = make_scores(values)
+    designed = scores.with_design(columns(scores, cluster, weight=weight))
+    found = confir.compare_runs(designed, baseline="run0", test="randomisation", rng=1)
+    sums = np.array(
+        [(weight * (values[:, 1] - values[:, 0]))[cluster == g].sum() for g in range(12)]
+    )
+    flips = np.array(list(itertools.product([-1, 1], repeat=12))) @ sums
+    expected = np.mean(np.abs(flips) >= abs(sums.sum()) - 1e-12)
+    assert found.p[0, 0, 0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_few_clusters_are_tested_by_flips_and_said_so(clustered):
+    values, cluster, _ = clustered
+    scores = make_scores(values)
+    designed = scores.with_design(columns(scores, cluster % 5))
+    with pytest.warns(confir.errors.InputWarning, match=r"0\.0625 or more: no difference can be"):
+        found = confir.compare_runs(designed, baseline="run0", rng=1)
+    assert found.tests == ("randomisation",)
+    with pytest.warns(confir.errors.InputWarning, match="too few for t tests"):
+        assert confir.compare_runs(designed, test="t", rng=1).tests == ("t",)
+    for test in ("sign", "wilcoxon", "bootstrap-shift", "tukey-hsd"):
+        with pytest.raises(UnsupportedMethodError, match="tests that fit: t, randomisation"):
+            confir.compare_runs(designed, test=test)
+
+
+def test_studentised_maxima_equal_those_of_each_pair(clustered):
+    values, cluster, weight = clustered
+    scores = make_scores(values)
+    from confir.resampling.studentised_maxima import largest_statistics
+
+    for strata in (1, 3):
+        table = columns(scores, cluster, weight=weight, stratum=[str(g % strata) for g in cluster])
+        designed = scores.with_design(table)
+        clusters = Clusters.of(designed.design)
+        found = largest_statistics(values, 40, np.random.default_rng(3), clusters=clusters)
+        largest = np.zeros(40)
+        for baseline in scores.runs:
+            sample = topic_sample(designed, statistic="difference", baseline=baseline)
+            counts = cluster_counts(clusters, 40, np.random.default_rng(3))
+            d = sample.distribution(slice(None), counts)
+            t = np.abs(d.replicates - d.estimate) / d.replicate_se
+            largest = np.maximum(largest, t.max(axis=1))
+        np.testing.assert_allclose(found, largest, rtol=1e-8)
+
+
+def test_ranks_best_sets_and_comparisons_share_standard_errors(clustered):
+    from confir.studies.best.run_pairs import pair_runs
+
+    values, cluster, weight = clustered
+    scores = make_scores(values + np.array([0.0, 0.1, 0.2]))
+    scores = Scores(scores.topics, scores.runs, ("NumRet",), scores.values)
+    designed = scores.with_design(columns(scores, cluster, weight=weight))
+    (pairs,) = pair_runs(designed, 500, 1, what="ranks")
+    compared = confir.compare_runs(designed, rng=1)
+    for place, (first, second) in enumerate(zip(compared.first, compared.second, strict=True)):
+        expected = compared.difference[place, 0]
+        assert pairs.difference[first, second] == pytest.approx(expected, abs=1e-12)
+    assert pairs.units == 12
+    np.testing.assert_allclose(pairs.mean, designed.mean()[:, 0], rtol=1e-13)
+    ranking = confir.rank_runs(designed, rng=1)
+    assert ranking.rank[:, 0].tolist() == np.argsort(np.argsort(-pairs.mean)).__add__(1).tolist()
+
+
+def test_effect_size_does_not_depend_on_the_clusters(clustered):
+    values, cluster, _ = clustered
+    scores = make_scores(values)
+    plain = confir.compare_runs(scores, baseline="run0", rng=1)
+    by_cluster = confir.compare_runs(
+        scores.with_design(columns(scores, cluster)), baseline="run0", rng=1
+    )
+    np.testing.assert_allclose(by_cluster.effect_size, plain.effect_size, rtol=1e-12)
+    assert (by_cluster.se != plain.se).all()
+
+
+def test_plan_counts_topics_in_clusters_like_these(clustered):
+    values, cluster, _ = clustered
+    scores = make_scores(values).select(run=["run0", "run1"])
+    designed = scores.with_design(columns(scores, cluster))
+    plan = confir.plan_topics(designed, baseline="run0", difference=0.1)
+    compared = confir.compare_runs(designed, baseline="run0", rng=1)
+    sd = compared.se[0, 0] * np.sqrt(60)
+
+    def power(topics):
+        df = topics * 12 / 60 - 1
+        shift, critical = 0.1 * np.sqrt(topics) / sd, stats.t.ppf(0.975, df)
+        return 1 - stats.nct.cdf(critical, df, shift) + stats.nct.cdf(-critical, df, shift)
+
+    needed = plan.topics[0, 0]
+    assert power(needed) >= 0.8 > power(needed - 1)
+
+
+def test_coverage_study_draws_whole_clusters():
+    rng = np.random.default_rng(2)
+    cluster = np.repeat(np.arange(20), 10)
+    effect = rng.normal(size=20)[cluster] * 0.12
+    values = np.clip(0.5 + effect + rng.normal(size=200) * 0.05, 0, 1)[:, None]
+    scores = make_scores(values)
+    designed = scores.with_design(columns(scores, cluster))
+    found = confir.estimate_coverage(designed, methods=["t"], samples=2000, rng=1)
+    assert found.coverage[0, 0, 0] == pytest.approx(0.95, abs=0.025)
+    narrow = confir.estimate_coverage(scores, methods=["t"], samples=500, rng=1)
+    assert narrow.coverage[0, 0, 0] == pytest.approx(0.95, abs=0.03)  # its topics are independent
+    both = confir.estimate_coverage(
+        designed, methods=["logit-t", "percentile"], samples=60, replicates=100, rng=1
+    )
+    assert (both.coverage > 0.8).all()

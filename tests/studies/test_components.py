@@ -1,0 +1,220 @@
+"""Variance components and repeats, against analyses of variance made by other routes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import confir
+from confir.data.scores import Scores
+from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
+
+TOPICS = tuple(f"{place:02}" for place in range(12))
+
+
+def make_scores(values, runs):
+    """Return scores by AP: topics × runs."""
+    topics = tuple(f"{place:03}" for place in range(len(values)))
+    return Scores(topics, tuple(runs), ("AP",), np.asarray(values, float)[:, :, None])
+
+
+def simulate(seed, systems=6, topics=12, levels=1, *, nested=False):
+    """Return systems × levels × topics from known components."""
+    rng = np.random.default_rng(seed)
+    s = rng.normal(0, 0.3, (systems, 1, 1))
+    t = rng.normal(0, 0.4, (1, 1, topics))
+    r = rng.normal(0, 0.2, (systems if nested else 1, levels, 1))
+    st = rng.normal(0, 0.25, (systems, 1, topics))
+    return 2 + s + t + r + st + rng.normal(0, 0.1, (systems, levels, topics))
+
+
+def anova(cube, formula):
+    """Return the mean squares of statsmodels, by effect."""
+    pandas = pytest.importorskip("pandas")
+    smf = pytest.importorskip("statsmodels.formula.api")
+    from statsmodels.stats.anova import anova_lm
+
+    index = np.indices(cube.shape).reshape(3, -1)
+    frame = pandas.DataFrame(
+        {"x": cube.reshape(-1), "s": index[0], "r": index[1], "t": index[2]}
+    ).astype({"s": str, "r": str, "t": str})
+    table = anova_lm(smf.ols(formula, frame).fit())
+    return table["sum_sq"] / table["df"], table["df"]
+
+
+def test_systems_and_topics_against_statsmodels():
+    cube = simulate(1)
+    squares, df = anova(cube, "x ~ s + t")
+    scores = make_scores(cube[:, 0].T, "abcdef")
+    found = confir.decompose_scores(scores, topics=[12, 50])
+    e = squares["Residual"]
+    expected = [(squares["s"] - e) / 12, (squares["t"] - e) / 6, e]
+    np.testing.assert_allclose(found.variance, expected, rtol=1e-9)
+    np.testing.assert_allclose(found.df, [df["s"], df["t"], df["Residual"]])
+    s, t, e = expected
+    np.testing.assert_allclose(found.relative[:, 0], [s / (s + e / n) for n in (12, 50)], rtol=1e-9)
+    np.testing.assert_allclose(
+        found.absolute[:, 0], [s / (s + (t + e) / n) for n in (12, 50)], rtol=1e-9
+    )
+
+
+def test_limits_of_differences_are_those_of_the_f_distribution():
+    """Feldt 1965: MS_s/MS_e over its expectation has an F distribution."""
+    cube = simulate(2, systems=15, topics=30)
+    scores = make_scores(cube[:, 0].T, [f"r{n}" for n in range(15)])
+    found = confir.decompose_scores(scores, topics=[30], rng=1)
+    squares, df = anova(cube, "x ~ s + t")
+    ratio = squares["s"] / squares["Residual"]
+    quantiles = stats.f.ppf([0.975, 0.025], df["s"], df["Residual"])
+    limits = 1 - quantiles / ratio
+    assert found.relative_low[0, 0] == pytest.approx(limits[0], abs=0.003)
+    assert found.relative_high[0, 0] == pytest.approx(limits[1], abs=0.003)
+
+
+def test_judges_against_statsmodels():
+    cube = simulate(3, levels=3)
+    squares, _ = anova(cube, "x ~ s + t + r + s:t + s:r + t:r + s:t:r - s:t:r")
+    parts = [make_scores(cube[:, level].T, "abcdef") for level in range(3)]
+    found = confir.decompose_scores(parts[0], judges={"j2": parts[1], "j3": parts[2]})
+    e = squares["Residual"]
+    st, sr, tr = squares["s:t"], squares["s:r"], squares["t:r"]
+    expected = {
+        "systems": (squares["s"] - st - sr + e) / 36,
+        "topics": (squares["t"] - st - tr + e) / 18,
+        "judges": (squares["r"] - sr - tr + e) / 72,
+        "systems × topics": (st - e) / 3,
+        "systems × judges": (sr - e) / 12,
+        "topics × judges": (tr - e) / 6,
+        "residual": e,
+    }
+    for name, variance in zip(found.sources, found.variance, strict=True):
+        assert variance == pytest.approx(max(0.0, expected[name]), abs=1e-10), name
+    assert found.facet == "judges"
+    assert {"topics", "judges"} <= set(found.coefficient_records()[0])
+
+
+def test_repeats_are_nested_in_systems():
+    cube = simulate(4, levels=4, nested=True)
+    squares, _ = anova(cube, "x ~ s + t + s:t + s:r + s:t:r - s:t:r")
+    runs = [f"{name}@{level}" for name in "abcdef" for level in range(4)]
+    found = confir.decompose_scores(make_scores(cube.reshape(24, 12).T, runs), repeats=True)
+    e, st, nested = squares["Residual"], squares["s:t"], squares["s:r"]
+    expected = [
+        (squares["s"] - st - nested + e) / 48,
+        (squares["t"] - st) / 24,
+        (st - e) / 4,
+        (nested - e) / 12,
+        e,
+    ]
+    np.testing.assert_allclose(found.variance, np.maximum(0, expected), atol=1e-10)
+    assert found.sources[3] == "repeats"
+
+
+def test_components_are_unbiased_in_simulation():
+    found = [
+        confir.decompose_scores(
+            make_scores(simulate(seed, systems=20, topics=40)[:, 0].T, map(str, range(20)))
+        ).variance
+        for seed in range(40)
+    ]
+    # topics, systems, and the sum of interaction, level and error
+    np.testing.assert_allclose(np.mean(found, axis=0), [0.09 + 0.0, 0.16, 0.0725], rtol=0.15)
+
+
+def test_reliability_grows_with_topics_and_stays_within_limits():
+    scores = make_scores(simulate(5)[:, 0].T, "abcdef")
+    found = confir.decompose_scores(scores, topics=[5, 10, 20, 40])
+    for low, value, high in (
+        (found.relative_low, found.relative, found.relative_high),
+        (found.absolute_low, found.absolute, found.absolute_high),
+    ):
+        assert (np.diff(value[:, 0]) > 0).all()
+        assert ((low <= value) & (value <= high)).all()
+    assert (found.absolute <= found.relative).all()
+
+
+def test_incomplete_topics_are_left_out_with_a_warning():
+    values = simulate(6)[:, 0].T
+    holes = values.copy()
+    holes[0, 0] = np.nan
+    with pytest.warns(TopicWarning, match="11 topics with all scores, of 12"):
+        found = confir.decompose_scores(make_scores(holes, "abcdef"))
+    expected = confir.decompose_scores(make_scores(values[1:], "abcdef"))
+    np.testing.assert_allclose(found.variance, expected.variance, rtol=1e-12)
+
+
+def test_constant_and_bad_scores():
+    found = confir.decompose_scores(make_scores(np.full((5, 3), 0.5), "abc"))
+    assert found.variance.tolist() == [0.0, 0.0, 0.0]
+    assert np.isnan(found.share).all()
+    with pytest.raises(TopicMismatchError, match="1 systems"):
+        confir.decompose_scores(make_scores(np.ones((5, 1)), "a"))
+    scores = make_scores(np.ones((5, 2)), ["a@1", "a@2"])
+    with pytest.raises(InvalidValueError, match="expected one of them"):
+        confir.decompose_scores(scores, repeats=True, judges={"x": scores})
+    with pytest.raises(InvalidValueError, match="names no repeat"):
+        confir.decompose_scores(make_scores(np.ones((5, 2)), "ab"), repeats=True)
+    with pytest.raises(InvalidValueError, match="there is one repeat of"):
+        confir.summarise_repeats(make_scores(np.ones((5, 2)), ["a@1", "b@1"]))
+    uneven = ["a@1", "a@2", "b@1", "b@2", "b@3"]
+    with pytest.raises(InvalidValueError, match="2 to 3 repeats"):
+        confir.decompose_scores(
+            make_scores(np.random.default_rng(1).random((5, 5)), uneven), repeats=True
+        )
+
+
+def test_repeat_means_by_the_formula():
+    cube = simulate(7, systems=2, levels=4, nested=True)
+    runs = [f"{name}@{level}" for name in ("<script>", "constructor") for level in range(4)]
+    found = confir.summarise_repeats(make_scores(cube.reshape(8, 12).T, runs))
+    x = cube[1]
+    rest = x - x.mean(axis=1, keepdims=True) - x.mean(axis=0) + x.mean()
+    error = (rest**2).sum() / (11 * 3)
+    sigma = max(0.0, x.mean(axis=1).var(ddof=1) - error / 12)
+    of_topics = x.mean(axis=0).var(ddof=1) / 12
+    assert found.mean[1, 0] == pytest.approx(x.mean())
+    assert found.se_topics[1, 0] == pytest.approx(np.sqrt(of_topics))
+    assert found.se_repeats[1, 0] == pytest.approx(np.sqrt(sigma / 4))
+    assert found.se[1, 0] == pytest.approx(np.sqrt(of_topics + sigma / 4))
+    twice = np.sqrt(of_topics - error / 4 / 12 / 2 + sigma / 8)
+    assert found.se_twice_repeats[1, 0] == pytest.approx(twice)
+    assert "more topics" in found.sentence(1, 0)
+
+
+def test_equal_repeats_add_nothing():
+    values = np.repeat(np.random.default_rng(1).random((20, 2)), 3, axis=1)
+    runs = [f"{name}@{level}" for name in "ab" for level in range(3)]
+    found = confir.summarise_repeats(make_scores(values, runs))
+    plain = confir.confidence_interval(make_scores(values[:, ::3], "ab"), method="t")
+    assert np.abs(found.se_repeats).max() == 0
+    np.testing.assert_allclose(found.low, plain.low, rtol=1e-12)
+    against = confir.summarise_repeats(make_scores(values, runs), baseline="a")
+    paired = confir.compare_runs(make_scores(values[:, ::3], "ab"), baseline="a", rng=1)
+    assert against.low[0, 0] == pytest.approx(paired.low[0, 0], abs=1e-12)
+
+
+def test_intervals_over_repeats_cover_the_true_mean():
+    truth, held = 0.0, 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(0, 0.2, 30)[:, None] + rng.normal(0, 0.05, 5) + rng.normal(0, 0.1, (30, 5))
+        found = confir.summarise_repeats(make_scores(x, [f"a@{k}" for k in range(5)]))
+        held += found.low[0, 0] <= truth <= found.high[0, 0]
+    assert 0.91 <= held / 400 <= 0.985
+
+
+def test_missing_scores_and_one_topic_are_refused():
+    runs = ["a@1", "a@2"]
+    with pytest.raises(TopicMismatchError, match="a score is missing"):
+        confir.summarise_repeats(make_scores([[0.1, np.nan], [0.2, 0.3]], runs))
+    with pytest.raises(InvalidValueError, match="one topic"):
+        confir.summarise_repeats(make_scores([[0.1, 0.2]], runs))
+
+
+def test_a_column_of_repeats_names_the_runs(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("run,repeat,topic,AP\na,1,1,0.5\na,2,1,0.6\na,1,2,0.1\na,2,2,0.2\n")
+    scores = confir.read_scores(path)
+    assert scores.runs == ("a@1", "a@2")
+    assert confir.summarise_repeats(scores).mean[0, 0] == pytest.approx(0.35)

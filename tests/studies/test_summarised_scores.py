@@ -1,0 +1,247 @@
+"""Verbs say the same of a summary as of the scores: bits aside, and the draws of topics."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import confir
+from confir.data.scores import Scores
+from confir.data.streams.hashed_ids import hash_names
+from confir.data.streams.parquet_scores import ParquetScores
+from confir.errors import (
+    DegenerateSampleWarning,
+    InvalidValueError,
+    UnknownNameError,
+    UnsupportedMethodError,
+)
+from confir.resampling.document_kernels import seeded_keys
+from confir.resampling.summarised_topics import PoissonSums
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+CLOSED = [name for name, method in confir.METHODS.items() if method.closed_form and method.topics]
+RESAMPLED = ["percentile", "bca", "bootstrap-t", "symmetric-t", "studentised-logit", "hall-logit"]
+
+
+def make_scores(topics=6_000, runs=4, measures=1, seed=3):
+    """Scores in [0, 1] of runs that share the topics' difficulty."""
+    rng = np.random.default_rng(seed)
+    hard = rng.normal(0, 1, (topics, 1, 1))
+    noise = rng.normal(0, 0.7, (topics, runs, measures))
+    values = 1 / (1 + np.exp(-(hard + noise + 0.03 * np.arange(runs)[:, None])))
+    ids = tuple(f"q{number:07d}" for number in range(topics))
+    names = tuple(f"run{r}" for r in range(runs))
+    return Scores(ids, names, ("AP", "nDCG@10", "P@10")[:measures], values)
+
+
+SCORES = make_scores()
+
+
+def same(one, other, names, tolerance=1e-12):
+    for name in names:
+        left, right = getattr(one, name), getattr(other, name)
+        if left.dtype.kind in "OUb":
+            assert (left == right).all(), name
+        else:
+            np.testing.assert_allclose(left, right, rtol=tolerance, atol=tolerance, err_msg=name)
+
+
+@pytest.mark.parametrize("method", CLOSED)
+def test_closed_form_limits_are_those_of_the_scores(method):
+    summary = confir.summarise_scores(SCORES)
+    one, other = (confir.confidence_interval(s, method=method) for s in (SCORES, summary))
+    same(one, other, ("estimate", "low", "high", "topics"))
+    assert other.replicates == 0
+
+
+@pytest.mark.parametrize("method", RESAMPLED)
+def test_poisson_weights_give_the_limits_of_the_multinomial_bootstrap(method):
+    summary = confir.summarise_scores(SCORES)
+    one, other = (
+        confir.confidence_interval(s, method=method, replicates=3_999, rng=1)
+        for s in (SCORES, summary)
+    )
+    width = one.high - one.low
+    # a 2.5 % quantile of 3,999 replicates errs by about 1 % of the width, each of the two
+    assert (np.abs(one.low - other.low) < 0.06 * width).all()
+    assert (np.abs(one.high - other.high) < 0.06 * width).all()
+
+
+def test_weights_depend_on_the_topic_alone(tmp_path):
+    scores = SCORES.select(topic=list(SCORES.topics[:500]))
+    order = np.random.default_rng(4).permutation(500)
+    rows = {"topic": np.array(scores.topics)[order]}
+    rows |= {run: scores.values[order, r, 0] for r, run in enumerate(scores.runs)}
+    path = tmp_path / "x.AP@100.parquet"
+    pq.write_table(pa.table(rows), path, row_group_size=90)
+    kinds = {"method": "bootstrap-t", "replicates": 99, "rng": 5}
+    with pytest.warns(confir.errors.InputWarning, match="99 replicates"):
+        one = confir.confidence_interval(confir.summarise_scores(scores), **kinds)
+    with pytest.warns(confir.errors.InputWarning, match="99 replicates"):
+        other = confir.confidence_interval(confir.summarise_scores(path), **kinds)
+    same(one, other, ("low", "high"))
+
+
+def test_weights_are_poisson_counts_and_their_sums_add_up():
+    keys = seeded_keys(hash_names([f"t{number}" for number in range(4_000)]), 7)
+    ones = np.ones((1, len(keys)))
+    total = PoissonSums.of(keys, ones, 50, 3)
+    parts = [
+        PoissonSums.of(keys[a:b], ones[:, a:b], 50, 3) for a, b in ((0, 1_500), (1_500, 4_000))
+    ]
+    merged = parts[0].merge(parts[1])
+    for name in ("weight", "first", "second", "third"):
+        np.testing.assert_array_equal(getattr(total, name), getattr(merged, name))
+        np.testing.assert_array_equal(getattr(total, name), total.weight)
+    # sums of 4,000 Poisson(1) counts: mean and variance 4,000
+    assert total.weight.mean() == pytest.approx(4_000, abs=4 * np.sqrt(4_000 / 50))
+    assert 2_400 < total.weight.var() < 6_400
+
+
+@pytest.mark.parametrize("options", [{}, {"baseline": "run1", "margin": 0.01}])
+def test_a_comparison_of_a_summary_is_that_of_the_scores(options):
+    one, other = (
+        confir.compare_runs(s, test=["t", "sign"], family=None, correction="holm", rng=1, **options)
+        for s in (SCORES, confir.summarise_scores(SCORES))
+    )
+    names = ("difference", "se", "low", "high", "topics", "wins", "ties", "losses")
+    same(one, other, (*names, "p", "p_adjusted", "verdict", "direction"))
+    one, other = (
+        confir.compare_runs(s, rng=1, **options) for s in (SCORES, confir.summarise_scores(SCORES))
+    )
+    same(one, other, ("simultaneous_low", "simultaneous_high", "p_adjusted", "verdict"))
+    assert one.to_records()[0].keys() == other.to_records()[0].keys()
+    same(one.at(0.99), other.at(0.99), ("simultaneous_low", "verdict"))
+    assert one.sentences() == other.sentences()
+
+
+def test_missing_identical_and_constant_runs_are_compared_as_in_the_scores():
+    values = SCORES.values.copy()
+    values[:, 1] = values[:, 0] + 2e-14 * (np.arange(len(values)) % 2)[:, None]  # by rounding
+    values[:, 2] = values[:, 0] * 0.5
+    values[:, 3] = values[:, 2] + 0.25
+    values[::7, 2] = np.nan
+    scores = Scores(SCORES.topics, SCORES.runs, SCORES.measures, values)
+    with pytest.warns((DegenerateSampleWarning, confir.errors.TopicWarning)):
+        one = confir.compare_runs(scores, rng=1)
+    with pytest.warns((DegenerateSampleWarning, confir.errors.TopicWarning)):
+        other = confir.compare_runs(confir.summarise_scores(scores), rng=1)
+    same(one, other, ("difference", "se", "topics", "identical", "wins", "ties", "verdict"))
+    assert "identical" in other.verdict
+    with pytest.warns(confir.errors.TopicWarning):
+        best = confir.find_best(scores, rng=1)
+    same(best, confir.find_best(confir.summarise_scores(scores), rng=1), ("mean", "topics"))
+
+
+def test_best_runs_ranks_and_plans_are_those_of_the_scores():
+    summary = confir.summarise_scores(SCORES)
+    one, other = (confir.find_best(s, rng=1) for s in (SCORES, summary))
+    same(one, other, ("mean", "difference", "in_set", "upper", "p", "topics"))
+    # 9,999 replicates each, one of normal means and one of topics
+    same(one, other, ("share_first",), tolerance=0.02)
+    one, other = (confir.rank_runs(s, rng=1) for s in (SCORES, summary))
+    same(one, other, ("mean", "rank", "low", "high", "simultaneous_low", "simultaneous_high"))
+    for goal in (
+        {"half_width": 0.01},
+        {"half_width": 0.01, "family": "all-pairs"},
+        {"baseline": "run0", "difference": "observed"},
+    ):
+        one, other = (confir.plan_topics(s, **goal) for s in (SCORES, summary))
+        same(one, other, ("topics", "difference", "sd", "half_width"))
+        # the limits of the standard deviation take the mean for the trimmed mean
+        same(one, other, ("low", "high"), tolerance=2e-3)
+
+
+def test_what_needs_single_topics_is_refused_with_what_fits():
+    summary = confir.summarise_scores(SCORES)
+    with pytest.raises(UnsupportedMethodError, match=r"'gaffke' does not fit.*calibrated-beta"):
+        confir.confidence_interval(summary, method="gaffke")
+    with pytest.raises(UnsupportedMethodError, match="tests that fit: t and sign"):
+        confir.compare_runs(summary, test="wilcoxon")
+    with pytest.raises(UnsupportedMethodError, match="expected the mean, or the difference"):
+        confir.confidence_interval(summary, statistic="geometric-mean")
+    with pytest.raises(InvalidValueError, match="every topic"):
+        confir.estimate_coverage(summary)
+    with pytest.raises(InvalidValueError, match="every topic"):
+        confir.compare_runs(summary).topic_differences()
+    with pytest.raises(UnknownNameError):
+        confir.compare_runs(summary, baseline="run9")
+    with pytest.raises(InvalidValueError, match="one run"):
+        confir.compare_runs(summary.select(run="run1"))
+    with pytest.raises(InvalidValueError, match="one topic"):
+        confir.confidence_interval(confir.summarise_scores(SCORES.select(topic=[SCORES.topics[0]])))
+
+
+def test_few_topics_leave_the_family_to_bonferroni():
+    few = SCORES.select(topic=list(SCORES.topics[:50]))
+    found = confir.compare_runs(confir.summarise_scores(few), rng=1)
+    assert [len(family.maxima) for family in found.families] == [0]
+    exact = confir.compare_runs(few, rng=1)
+    assert (found.simultaneous_high >= exact.simultaneous_high - 1e-12).all()
+
+
+# The peak of the program alone: ru_maxrss would count the process that started it, too.
+GROWTH = """
+import re, sys
+from pathlib import Path
+import confir
+summary = confir.summarise_scores(sys.argv[1])
+confir.confidence_interval(summary)
+confir.compare_runs(summary)
+peak = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]
+print(len(summary.topics), peak)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("layout", ["wide", "long", "scattered"])
+def test_memory_does_not_grow_with_the_topics(tmp_path, layout):
+    peaks = []
+    for topics in (100_000, 800_000):
+        path = tmp_path / f"{topics}.parquet"
+        write_many(path, topics, layout)
+        done = subprocess.run(
+            [sys.executable, "-c", GROWTH, str(path)], capture_output=True, text=True, check=True
+        )
+        found, peak = map(int, done.stdout.split())
+        assert found == topics
+        peaks.append(peak / 1024)
+        path.unlink()
+    # eight times the topics: as objects they would take 200 MB more; parts of a table that is spilled
+    # are held one at a time, and grow with it
+    assert peaks[1] - peaks[0] < 120, peaks
+
+
+def write_many(path, topics, layout):
+    rng = np.random.default_rng(1)
+    ids = pa.array(np.char.mod("q%08d", np.arange(topics)))
+    runs = {f"run{r}": rng.random(topics) for r in range(2)}
+    if layout == "wide":
+        table = pa.table({"topic": ids, **runs})
+    elif layout == "scattered":
+        names = np.repeat(list(runs), topics)
+        both = pa.concat_arrays([ids, ids])
+        table = pa.table({"run": names, "topic": both, "score": np.concatenate([*runs.values()])})
+    else:
+        names = np.tile(list(runs), topics)
+        each = ids.take(pa.array(np.repeat(np.arange(topics), 2)))
+        values = np.stack([*runs.values()], axis=1).reshape(-1)
+        table = pa.table({"run": names, "topic": each, "score": values})
+    pq.write_table(table, path, row_group_size=1 << 16)
+
+
+@pytest.mark.parametrize("verb", ["confidence_interval", "compare_runs", "plan_topics"])
+def test_closed_form_verbs_read_a_table_once(tmp_path, monkeypatch, verb):
+    passes = []
+    blocks = ParquetScores._whole_topics
+    monkeypatch.setattr(ParquetScores, "_whole_topics", lambda s: passes.append(1) or blocks(s))
+    rows = {"topic": list(SCORES.topics)}
+    rows |= {run: SCORES.values[:, r, 0] for r, run in enumerate(SCORES.runs)}
+    pq.write_table(pa.table(rows), tmp_path / "x.AP@100.parquet")
+    summary = confir.summarise_scores(tmp_path / "x.AP@100.parquet")
+    options = {"half_width": 0.01} if verb == "plan_topics" else {}
+    getattr(confir, verb)(summary, **options)
+    assert len(passes) == 1
