@@ -7,8 +7,7 @@ the collections and confirmed on the other half, on new collections and by simul
 
     python reproductions/default_method.py --data data --output docs/reproductions
 
-With 400 samples it takes more than an hour of processor time, with 30 five minutes on two cores; with
-`--quick`, for a first look, a few minutes of one.
+It takes about an hour of processor time; with `--quick`, for a first look, a few minutes.
 """
 
 from __future__ import annotations
@@ -111,6 +110,7 @@ DIFFERENCE_METHODS = tuple(
     name for name, method in methods_over("topics").items() if not method.bounded
 )
 PUBLISHED = ("t", "percentile", "bca", "bootstrap-t", "studentised-logit")
+AIM_SIZES, AIM_SAMPLES = (5, 10, 25, 50), 2_000
 DRAWN = (
     "calibrated-beta",
     "beta-logit",
@@ -184,6 +184,8 @@ class Errors:
         Of each table (T).
     tables
         The place of each column's table (C).
+    samples
+        Number of samples of each population.
     """
 
     methods: tuple[str, ...]
@@ -194,21 +196,31 @@ class Errors:
     collections: tuple[str, ...]
     measures: tuple[str, ...]
     tables: Integers
+    samples: int
 
     @property
     def two_sided(self) -> Floats:
         """Distance of a table's error from what is claimed, mean over the levels: methods × T."""
-        claimed = 1.0 - np.array(LEVELS)[:, None]
-        distance: Floats = np.abs(self._by_table(self.below + self.above) - claimed).mean(axis=1)
+        distance: Floats = np.abs(self.deviations("two_sided")[0]).mean(axis=1)
         return distance
 
     @property
     def tails(self) -> Floats:
         """The same for each tail, mean over the two tails."""
-        claimed = (1.0 - np.array(LEVELS)[:, None]) / 2.0
-        below, above = (np.abs(self._by_table(x) - claimed) for x in (self.below, self.above))
-        distance: Floats = ((below + above) / 2.0).mean(axis=1)
+        distance: Floats = np.abs(self.deviations("tails")[0]).mean(axis=1)
         return distance
+
+    def deviations(self, kind: str) -> tuple[Floats, Floats]:
+        """Return a table's error less what is claimed, and what is claimed.
+
+        The first is methods × levels × T, the second a column of levels; of tails, those below come
+        before those above.
+        """
+        claimed = 1.0 - np.array(LEVELS)[:, None]
+        if kind == "two_sided":
+            return self._by_table(self.below + self.above) - claimed, claimed
+        claimed = np.concatenate([claimed, claimed]) / 2.0
+        return self._by_table(np.concatenate([self.below, self.above], axis=1)) - claimed, claimed
 
     @property
     def signed(self) -> Floats:
@@ -275,9 +287,15 @@ def main() -> None:
         "simulated": study(simulated_gaps, DIFFERENCE_METHODS),
     }
     variants = study(scores, VARIANTS, widths=False)
-    page = _page(tables, _parts(studies), _parts(differences), _halves(variants), samples)
+    if not options.quick:
+        study = partial(study, sizes=AIM_SIZES, samples=AIM_SAMPLES)
+    closely = partial(study, methods=(*PUBLISHED, DEFAULT_BOUNDED_METHOD), widths=False)
+    aims = {"real": closely(scores), "simulated": closely(simulated_scores)}
+    page = _page(
+        tables, _parts(studies), _parts(differences), _halves(variants), _parts(aims), samples
+    )
     options.output.mkdir(parents=True, exist_ok=True)
-    save_chart(_chart(_parts(studies), samples), options.output / "default-method.svg")
+    save_chart(_chart(_parts(studies)), options.output / "default-method.svg")
     write_whole(options.output / "default-method.md", page.encode())
     print(page)
     print(f"{time.monotonic() - started:.0f} seconds")
@@ -290,7 +308,7 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--data", type=Path, required=True, help="folder of the real data")
     parser.add_argument("--output", type=Path, default=Path("docs/reproductions"))
-    parser.add_argument("--samples", type=int, default=400, help="samples of each population")
+    parser.add_argument("--samples", type=int, default=100, help="samples of each population")
     parser.add_argument("--quick", action="store_true", help="few samples of two sizes")
     return parser.parse_args()
 
@@ -411,6 +429,7 @@ def _errors(misses: MissCounts, population: Population) -> Errors:
         collections=population.collections,
         measures=population.measures,
         tables=population.tables,
+        samples=misses.samples,
     )
 
 
@@ -451,6 +470,7 @@ def _page(
     scores: dict[str, Study],
     differences: dict[str, Study],
     variants: dict[str, Study],
+    aims: dict[str, Study],
     samples: int,
 ) -> str:
     parts = [
@@ -467,21 +487,22 @@ def _page(
         "## How it was measured",
         _how(tables, scores, differences, samples),
         "## Scores in [0, 1]",
-        _distances(scores, samples),
-        _aim(scores),
-        _without_equal_scores(scores, samples),
+        _distances(scores),
+        "### Beside the best published method",
+        _aim(aims),
+        _without_equal_scores(scores),
         _details(scores),
         "### How sure is it?",
         SURENESS,
         _sureness(scores, DEFAULT_BOUNDED_METHOD),
         "### Where it loses",
         LOSSES,
-        _losses(scores),
+        _losses(aims),
         "### What the parts do",
         VARIANTS_TEXT,
-        _distances(variants, samples),
+        _distances(variants),
         "## Differences of two runs",
-        _distances(differences, samples),
+        _distances(differences),
         _details(differences),
         "### How sure is it?",
         _sureness(differences, DEFAULT_METHOD),
@@ -625,28 +646,70 @@ def _how(
     )
 
 
-def _distances(studies: dict[str, Study], samples: int) -> str:
+def _distances(studies: dict[str, Study]) -> str:
     return "\n\n".join(
-        f"Distance, {part}:\n\n{_distance_table(study, samples)}" for part, study in studies.items()
+        f"Distance, {part}:\n\n{_distance_table(study)}" for part, study in studies.items()
     )
 
 
 def _aim(studies: dict[str, Study]) -> str:
-    """Return the default's distance as a share of the best published method's."""
+    """Return the default's distance as a share of the best published method's, seen three ways."""
+    texts = {
+        _mean_distance: f"Distance of `{DEFAULT_BOUNDED_METHOD}` as a share of that of the best "
+        "published method (in brackets), chance included:",
+        _root_mean_square: "The same without chance: the share of root mean square distances, from "
+        "whose squares the variance of a share of so many samples is subtracted (0 where nothing "
+        "is left):",
+        _centred_distance: "What is left to gain by calibration alone. If, at each n, level and "
+        f"side, the tables' median error were subtracted from the errors of `{DEFAULT_BOUNDED_METHOD}`, "
+        "which takes knowledge of the collections, these shares would be left (chance included): tables "
+        "err in different directions, and no method that is calibrated once for all of them does better "
+        "by much:",
+    }
+    samples = next(iter(studies["confirming"].values())).samples
+    shares = "\n\n".join(
+        f"{text}\n\n{_aim_table(studies, distance)}" for distance, text in texts.items()
+    )
+    return f"{samples:,} samples of each population.\n\n{_distances(studies)}\n\n{shares}"
+
+
+def _aim_table(studies: dict[str, Study], distance: Callable[[Errors, str], Floats]) -> str:
     rows = []
     for part in ("confirming", "new", "simulated"):
         for kind in ("two_sided", "tails"):
             cells = []
             for errors in studies[part].values():
-                means = dict(zip(errors.methods, getattr(errors, kind).mean(axis=1), strict=True))
+                means = dict(zip(errors.methods, distance(errors, kind), strict=True))
                 best = min(PUBLISHED, key=lambda name: means[name])
-                cells.append(Cell(f"{means[DEFAULT_BOUNDED_METHOD] / means[best]:.2f} ({best})"))
+                own = means[DEFAULT_BOUNDED_METHOD]
+                share = f"{own / means[best]:.2f}" if means[best] > 0 else "-"
+                cells.append(Cell(f"{share} ({best})"))
             rows.append((Cell(f"{part}, {kind.replace('_', '-')}"), *cells))
-    return (
-        f"Distance of `{DEFAULT_BOUNDED_METHOD}` as a share of that of the best published method "
-        "(in brackets), chance included:\n\n"
-        + _table(rows, studies["confirming"], "populations, distance")
-    )
+    return _table(rows, studies["confirming"], "populations, distance")
+
+
+def _mean_distance(errors: Errors, kind: str) -> Floats:
+    """Return the mean distance of each method; chance is included."""
+    mean: Floats = getattr(errors, kind).mean(axis=1)
+    return mean
+
+
+def _root_mean_square(errors: Errors, kind: str) -> Floats:
+    """Return the root mean square distance of each method, with the variance of chance taken off."""
+    deviations, claimed = errors.deviations(kind)
+    chance = claimed * (1.0 - claimed) / (errors.samples * np.bincount(errors.tables))
+    square = (np.square(deviations) - chance).mean(axis=(1, 2))
+    root: Floats = np.sqrt(np.maximum(square, 0.0))
+    return root
+
+
+def _centred_distance(errors: Errors, kind: str) -> Floats:
+    """Return the mean distances, of the default what is left without the tables' median error."""
+    means = _mean_distance(errors, kind)
+    place = errors.methods.index(DEFAULT_BOUNDED_METHOD)
+    own = errors.deviations(kind)[0][place]
+    means[place] = np.abs(own - np.median(own, axis=1, keepdims=True)).mean()
+    return means
 
 
 def _losses(studies: dict[str, Study]) -> str:
@@ -669,7 +732,7 @@ def _losses(studies: dict[str, Study]) -> str:
     return "\n".join(lines)
 
 
-def _without_equal_scores(studies: dict[str, Study], samples: int) -> str:
+def _without_equal_scores(studies: dict[str, Study]) -> str:
     """Return the distances where the limits for equal scores have no part in them."""
     study = {
         size: errors.select(errors.undefined[errors.methods.index("t")] < CONSTANT)
@@ -678,11 +741,11 @@ def _without_equal_scores(studies: dict[str, Study], samples: int) -> str:
     counts = ", ".join(str(len(errors.tables)) for errors in study.values())
     return (
         f"Distance, confirming, where fewer than {100 * CONSTANT:g} % of the samples are of equal scores "
-        f"({counts} populations):\n\n{_distance_table(study, samples)}"
+        f"({counts} populations):\n\n{_distance_table(study)}"
     )
 
 
-def _distance_table(study: Study, samples: int) -> str:
+def _distance_table(study: Study) -> str:
     both = {
         size: 1e3 * np.stack([errors.two_sided.mean(axis=1), errors.tails.mean(axis=1)])
         for size, errors in study.items()
@@ -697,18 +760,18 @@ def _distance_table(study: Study, samples: int) -> str:
         )
         for m, method in enumerate(_methods(study))
     ]
-    floors = ("{:.1f} / {:.1f}".format(*_exact(errors, samples)) for errors in study.values())
+    floors = ("{:.1f} / {:.1f}".format(*_exact(errors)) for errors in study.values())
     rows.append((Cell("(exact)"), *map(Cell, floors)))
     return _table(rows, study)
 
 
-def _exact(errors: Errors, samples: int) -> tuple[float, float]:
+def _exact(errors: Errors) -> tuple[float, float]:
     """Return the distances that a method without fault would show, in thousandths.
 
     The share of samples that miss varies around the probability that they do, the less so the more
     columns a table has; normal deviations have a mean size of √(2/π) standard deviations.
     """
-    drawn = samples * np.bincount(errors.tables)
+    drawn = errors.samples * np.bincount(errors.tables)
     claimed = 1.0 - np.array(LEVELS)[:, None]
     two_sided, tails = (
         1e3 * math.sqrt(2.0 / math.pi) * np.sqrt(p * (1.0 - p) / drawn).mean()
@@ -822,7 +885,7 @@ def _limitations() -> str:
     return "\n".join(f"- {fact}" for fact in facts)
 
 
-def _chart(studies: dict[str, Study], samples: int) -> Any:
+def _chart(studies: dict[str, Study]) -> Any:
     """Return distances by size of sample, two-sided and in the tails, one line per method."""
     alt = import_altair()
     rows = [
@@ -833,7 +896,7 @@ def _chart(studies: dict[str, Study], samples: int) -> Any:
                     studies[part],
                     kind,
                     f"{words}, {part} populations",
-                    _exact(next(iter(studies[part].values())), samples)[place],
+                    _exact(next(iter(studies[part].values())))[place],
                 )
                 for part in ("confirming", "simulated")
             )
