@@ -26,6 +26,7 @@ def completion_command(
 
     Example: `eval "$(confir completion bash)"` in ~/.bashrc, or `confir completion fish | source`
     """
+    # typer has these functions, but does not list them as public
     from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
     from confir.cli.streams import print_text
@@ -44,6 +45,7 @@ def complete(app: Callable[[Sequence[str]], Any]) -> int:
     app
         Returns the command line with the options of some commands.
     """
+    # as above
     from typer.completion import (  # type: ignore[attr-defined]
         completion_init,
         shell_complete,

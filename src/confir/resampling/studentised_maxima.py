@@ -62,7 +62,7 @@ class Maxima(NamedTuple):
 
 
 class RunCovariance(NamedTuple):
-    """How runs vary together over topics that are not at hand, for scores topics × runs.
+    """How runs vary together over topics whose scores were not kept, for scores topics × runs.
 
     Attributes
     ----------

@@ -99,7 +99,7 @@ class PoissonSums:
 class SummarisedTopics:
     """Means of a summary, or differences between its runs, as interval methods take them.
 
-    Stands for `TopicSample` where single topics are not at hand.
+    Stands for `TopicSample` where scores of single topics were not kept.
 
     Attributes
     ----------

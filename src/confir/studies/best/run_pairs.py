@@ -226,7 +226,7 @@ def _summarised_pairs(
             run=[run for run, there in zip(summary.runs, scored, strict=True) if there],
             measure=[summary.measures[m]],
         )
-        own = _generator(topics, len(summary.topics), rng, seed)  # as where every topic is at hand
+        own = _generator(topics, len(summary.topics), rng, seed)  # as for scores of every topic
         first, second = (side.astype(np.int64) for side in np.triu_indices(int(scored.sum()), 1))
         mean = kept.mean()[:, 0]
         if not len(first):

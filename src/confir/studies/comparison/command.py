@@ -310,6 +310,7 @@ def _find_measures(
     if not gates:
         return []
     if inputs.scores:
+        # either kind of scores is selected from; the type variable allows no union of them
         return list(select_measures(scores, gates).measures)  # type: ignore[type-var]
     return [str(measure) for measure in parse_measures(gates, inputs.rel)]
 

@@ -21,7 +21,7 @@ _MOST_COLUMNS = 10_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SummarisedPairs:
-    """Pairs of runs of a summary; stands for `Pairs` where single topics are not at hand.
+    """Pairs of runs of a summary; stands for `Pairs` where scores of single topics were not kept.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ def components_command(
         list[int] | None,
         typer.Option(
             metavar="N",
-            help="Topics to give the reliability for (repeatable); by default those at hand, half, "
+            help="Topics to give the reliability for (repeatable); by default the observed number, half, "
             "twice and four times as many.",
         ),
     ] = None,

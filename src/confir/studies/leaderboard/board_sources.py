@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def read_folder(folder: str, measures: Sequence[str], qrels: str | None, **rules
     **rules
         How runs are read, as in `ReadingRules`.
     """
-    options: ReadingOptions = rules  # type: ignore[assignment]
+    options = cast("ReadingOptions", rules)
     inside = sorted(path for path in Path(folder).iterdir() if not path.name.startswith("."))
     if not inside:
         raise UnreadableError(f"{folder}: the folder is empty; expected a qrels file and runs")
