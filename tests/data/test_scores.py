@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from confir.data.common_topics import name_topics
 from confir.data.scores import Scores, scores_from_entries
 from confir.errors import FormatError, UnknownNameError
 
@@ -134,3 +135,10 @@ def test_every_entry_is_found_again_at_its_names(entries):
     assert list(scores.topics) == sorted(set(topics), key=str.encode)
     found = {(r["run"], r["measure"], r["topic"]): r["score"] for r in scores.to_records()}
     assert found == entries
+
+
+def test_runs_with_the_same_topics_are_named_together():
+    named = name_topics({"a": ["1", "2"], "b": ["1", "2"], "c": ["3"]}, verb="has")
+    assert named == "2 runs ('a', 'b') have 2 topics (1, 2); run 'c' has 1 topic (3)"
+    many = {f"r{n}": [str(n)] for n in range(7)}
+    assert name_topics(many).endswith("run 'r4' lacks 1 topic (4); so do 2 more runs")

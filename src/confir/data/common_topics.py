@@ -88,13 +88,26 @@ def warn_of_left_out_topics(lacking: Mapping[str, Sequence[str]], of: str, *, sa
     warnings.warn(text, TopicWarning, stacklevel=4)
 
 
+_PLURAL = {"lacks": "lack", "has": "have"}
+
+
 def name_topics(topics: Mapping[str, Sequence[str]], verb: str = "lacks") -> str:
     """Return "run 'x' lacks 2 topics (301, 302)", or the same for several runs."""
+    groups: dict[tuple[str, ...], list[str]] = {}  # runs with the same topics are named together
+    for name, names in topics.items():
+        groups.setdefault(tuple(names), []).append(name)
     parts = [
-        f"run {name!r} {verb} {len(names)} topic{'s' if len(names) > 1 else ''} "
-        f"({enumerate_names(names, 5)})"
-        for name, names in islice(topics.items(), 5)
+        f"{_name_runs(runs)} {verb if len(runs) == 1 else _PLURAL[verb]} "
+        f"{len(names)} topic{'s' if len(names) > 1 else ''} ({enumerate_names(names, 5)})"
+        for names, runs in islice(groups.items(), 5)
     ]
-    if len(topics) > len(parts):
-        parts.append(f"so do {len(topics) - len(parts)} more runs")
+    if len(groups) > len(parts):
+        rest = sum(len(runs) for runs in islice(groups.values(), 5, None))
+        parts.append(f"so do {rest} more runs")
     return "; ".join(parts)
+
+
+def _name_runs(runs: Sequence[str]) -> str:
+    if len(runs) == 1:
+        return f"run {runs[0]!r}"
+    return f"{len(runs)} runs ({enumerate_names([repr(run) for run in runs], 3)})"
