@@ -194,7 +194,7 @@ def test_scores_are_those_of_half_the_qrels_and_half_the_lists(collection, resul
 
 
 def test_topics_without_relevant_documents_in_a_half_are_left_out():
-    with pytest.warns(TopicWarning, match=r"run 'whole' lacks 2 topics \(2, 3\)"):
+    with pytest.warns(TopicWarning, match=r"2 runs .* lack 2 topics \(2, 3\)"):
         found = validate_split_half(*small_collection(), replicates=20, rng=1, splits=1).splits[0]
     assert found.topics == ("1", "5")
     assert found.left_out == ("2", "3")
@@ -209,7 +209,7 @@ def test_lists_that_retrieved_nothing_are_left_out():
     judged["4"] = {IN_A[2]: 1, IN_B[2]: 1}
     lists = {run.name: run.to_dict() for run in runs}
     lists["whole"]["4"] = {IN_A[2]: 1.0}
-    with pytest.warns(TopicWarning, match="left out of the run's means"):
+    with pytest.warns(TopicWarning, match=r"left out of (the run's|their) means"):
         found = validate_split_half(judged, lists, replicates=20, rng=1, splits=1).splits[0]
     assert found.topics == ("1", "4", "5")
     assert np.isnan(found.score[:, 1, 1]).all()

@@ -82,7 +82,8 @@ def warn_of_left_out_topics(lacking: Mapping[str, Sequence[str]], of: str, *, sa
     same
         Whether all runs lack the same ones, so that their means are over the same topics.
     """
-    text = f"{name_topics(lacking)} {of}, left out of the run's means"
+    means = "the run's means" if len(lacking) == 1 else "their means"
+    text = f"{name_topics(lacking)} {of}, left out of {means}"
     if not same:
         text += "; the means of the runs are over different topics"
     warnings.warn(text, TopicWarning, stacklevel=4)

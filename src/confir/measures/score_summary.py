@@ -347,8 +347,9 @@ def warn_of_missing_counts(summary: ScoreSummary) -> None:
         if number
     ]
     if named:
+        means = "the run's means" if len(named) == 1 else "their means"
         warn_caller(
-            f"{enumerate_names(named, 5)} that other runs have, left out of the run's means; the "
+            f"{enumerate_names(named, 5)} that other runs have, left out of {means}; the "
             "means of the runs are over different topics",
             TopicWarning,
         )
