@@ -31,7 +31,8 @@ from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.evaluation import evaluate
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.studies.comparison.comparison import Comparison, compare_runs
+from confir.studies.comparison.compare import compare_runs
+from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.families import ALL_PAIRS, BASELINE, Families
 from confir.studies.comparison.verdicts import BETTER, WORSE
 

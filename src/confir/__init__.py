@@ -99,7 +99,8 @@ if TYPE_CHECKING:
     from confir.studies.collection.means import CollectionMeans, summarise_means
     from confir.studies.collection.topics import CollectionTopics, summarise_topics
     from confir.studies.collection.variance import CollectionVariance, decompose_variance
-    from confir.studies.comparison.comparison import Comparison, compare_runs
+    from confir.studies.comparison.compare import compare_runs
+    from confir.studies.comparison.comparison import Comparison
     from confir.studies.comparison.gate import judge_gate
     from confir.studies.components.components import Components, decompose_scores
     from confir.studies.corrected_means.corrected_means import (

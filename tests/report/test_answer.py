@@ -17,7 +17,7 @@ from confir.report.sections import answer_sentences
 from confir.report.tables import Cell
 from confir.studies.best.best_runs import find_best
 from confir.studies.best.table import best_sentence
-from confir.studies.comparison.comparison import compare_runs
+from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import verdicts_against
 from confir.studies.means.section import leaderboard_table
 from confir.studies.planning.planning import plan_topics

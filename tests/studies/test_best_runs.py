@@ -11,7 +11,7 @@ from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
 from confir.resampling.topics import own_seed, topic_weights
 from confir.studies.best.best_runs import find_best
 from confir.studies.best.table import best_sentence, best_table
-from confir.studies.comparison.comparison import compare_runs
+from confir.studies.comparison.compare import compare_runs
 from confir.studies.ranks.ranking import rank_runs
 
 REPLICATES, SEED = 200, 5

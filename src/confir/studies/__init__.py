@@ -102,7 +102,7 @@ STUDIES = (
         "comparison",
         "Is run B better than run A?",
         ("comparisons and gates", "compare.md"),
-        names={"compare_runs": "comparison", "Comparison": "comparison", "judge_gate": "gate"},
+        names={"compare_runs": "compare", "Comparison": "comparison", "judge_gate": "gate"},
         results={
             "comparison.Comparison": Shown("comparison_table", "comparison_chart"),
             "run_groups.RunGroups": Shown("group_table", "group_chart"),

@@ -129,7 +129,7 @@ def compare_command(
     from confir.defaults import BEST
     from confir.intervals.catalogue import DEFAULT_METHOD
     from confir.intervals.interval import check_level
-    from confir.studies.comparison.comparison import compare_runs
+    from confir.studies.comparison.compare import compare_runs
     from confir.studies.comparison.families import choose_family
     from confir.studies.comparison.gate import GateRule
     from confir.studies.comparison.mean_differences import find_difference_method

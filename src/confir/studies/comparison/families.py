@@ -171,3 +171,9 @@ def form_families(
             maxima = largest_statistics(values, replicates, rng, alone, floor, pairs.clusters)
         found.append(ComparisonFamily.of(size, maxima, floor=floor))
     return Families(tuple(found))
+
+
+def simultaneous_limits(adjustment: Adjustment, means: MeanDifferences, level: float) -> Limits:
+    """Return the limits that hold for a family at once; NaN for single tests."""
+    none = np.full(means.se.shape, np.nan)
+    return adjustment.limits(means, Limits(none, none), level)

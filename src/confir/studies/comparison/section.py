@@ -16,7 +16,8 @@ from confir.report.numbers import p_text, percent
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.studies.comparison.chart import difference_chart, matrix_chart
-from confir.studies.comparison.comparison import Comparison, compare_runs
+from confir.studies.comparison.compare import compare_runs
+from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.table import how_compared, is_simultaneous
 from confir.studies.comparison.verdicts import (

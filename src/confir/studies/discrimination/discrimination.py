@@ -14,7 +14,7 @@ from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.order import TIE
 from confir.resampling.topics import Rng
-from confir.studies.comparison.comparison import compare_runs
+from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import BETTER, WORSE
 
 # Splits of the topics in two halves.

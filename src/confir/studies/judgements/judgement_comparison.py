@@ -25,7 +25,7 @@ from confir.measures.evaluation import chosen_measures, evaluate, parse_measures
 from confir.measures.judged_evaluation import by_judge
 from confir.parallel import Progress
 from confir.resampling.topics import Rng, check_replicates, own_seed, topic_weights
-from confir.studies.comparison.comparison import compare_runs
+from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import BETTER, WORSE, Words
 from confir.studies.judgements.grade_agreement import (
     PAIR_PARTS,

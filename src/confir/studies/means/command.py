@@ -266,7 +266,7 @@ def mean_answer(
     if beside is not None:
         return Answer(beside.records(records), table, beside.shown(intervals[0]))
     if baseline is not None:
-        from confir.studies.comparison.comparison import compare_runs
+        from confir.studies.comparison.compare import compare_runs
 
         comparison = compare_runs(
             scores, baseline=baseline, level=level, replicates=replicates, rng=seed

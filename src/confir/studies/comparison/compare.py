@@ -1,0 +1,151 @@
+"""How are runs compared? By paired differences, their intervals, tests and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from confir.arguments import as_generator, as_level, as_texts
+from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.scores import Scores
+from confir.data.tables.score_objects import ScoresSource
+from confir.defaults import LEVEL, NO_FAMILY
+from confir.intervals.catalogue import DEFAULT_METHOD
+from confir.measures.evaluation import as_scores_or_summary
+from confir.measures.score_summary import ScoreSummary
+from confir.resampling.summarised_topics import default_replicates
+from confir.resampling.topics import Rng, check_replicates, own_seed
+from confir.studies.comparison.comparability import (
+    check_design,
+    check_options,
+    check_tests_of_summary,
+    check_topics,
+    default_test,
+    warn_of_few_clusters,
+    warn_of_incomplete_topics,
+    warn_of_replicates,
+    warn_of_samples,
+)
+from confir.studies.comparison.comparison import Comparison
+from confir.studies.comparison.decisions import (
+    count_tested,
+    decide,
+)
+from confir.studies.comparison.families import (
+    Adjustment,
+    Correction,
+    Families,
+    choose_family,
+    form_families,
+    simultaneous_limits,
+)
+from confir.studies.comparison.mean_differences import (
+    find_difference_method,
+    mean_differences,
+    model_weights,
+)
+from confir.studies.comparison.paired_tests import count_wins, find_test
+from confir.studies.comparison.pairs import check_differences, pair_runs
+from confir.studies.comparison.summarised_pairs import AnyPairs, pair_summarised_runs
+
+
+def compare_runs(
+    scores: ScoresSource,
+    *,
+    baseline: str | None = None,
+    family: str | None = None,
+    test: str | Sequence[str] | None = None,
+    correction: str | None = None,
+    margin: float | None = None,
+    level: float = LEVEL,
+    method: str = DEFAULT_METHOD,
+    replicates: int | None = None,
+    rng: Rng = None,
+) -> Comparison:
+    """Return the differences between runs with intervals, p-values and verdicts.
+
+    Parameters
+    ----------
+    scores
+        Scores of two runs or more, or what `as_scores` makes them of, or a `ScoreSummary`. A pair is
+        compared on the topics that both have. Of `JudgedScores`, differences are those by people,
+        each corrected with the model's weight for the pair (PPI++).
+    baseline
+        The run that the others are compared with; by default all pairs are compared.
+    family
+        The pairs whose intervals and p-values hold all at once, within one measure: "baseline" with
+        a baseline, "all-pairs" without, each the default; or "none" of them.
+    test
+        Name of a test in TESTS, or several. Other tests than t are single tests. By default t; by
+        a design of fewer than ten clusters randomisation, which flips whole clusters.
+    correction
+        Name in CORRECTIONS for single tests, whose intervals are not adjusted: "holm" by default.
+    margin
+        Differences smaller than this do not matter: equivalence is tested, too.
+    level, method
+        Confidence level and method of the intervals; 1 - level is also the tests' α.
+    replicates, rng
+        Number of replicates, by default 9,999 (999 where a summary is resampled); seed or
+        generator.
+    """
+    scores = as_scores_or_summary(scores)
+    judged = isinstance(scores, JudgedScores)
+    named = default_test(scores) if test is None else test
+    tests = [find_test(name) for name in as_texts("test", named, least=0)]
+    interval_method = find_difference_method(method, judged=judged)
+    check_options(tests, correction, margin, baseline, judged=judged)
+    check_design(tests, interval_method, scores)
+    family, correction = choose_family(family, correction, baseline, tests, interval_method)
+    if baseline is None:
+        check_differences(len(scores.runs), len(scores.measures), len(tests))
+    level = as_level(level)
+    resampled = scores if interval_method.resamples else None
+    replicates = default_replicates(resampled, replicates)
+    check_replicates(replicates)
+    pairs: AnyPairs
+    if isinstance(scores, ScoreSummary):
+        check_tests_of_summary(tests)
+        pairs = pair_summarised_runs(scores, baseline)
+    else:
+        pairs = pair_runs(scores, baseline)
+    generator = as_generator(rng)
+    seed = own_seed(generator)
+    means, own = mean_differences(pairs, interval_method, level, replicates, generator)
+    check_topics(pairs, means, scores)
+    warn_of_samples(pairs, means, scores)
+    warn_of_few_clusters(pairs, tests, level)
+    warn_of_replicates(tests, correction, means, level, replicates)
+    if isinstance(scores, Scores) and any(one.corrected for one in tests):
+        warn_of_incomplete_topics(scores)
+    tested = count_tested(means)
+    adjustment: Adjustment = Correction(correction)
+    if family != NO_FAMILY:
+        adjustment = form_families(pairs, means, tested, replicates, seed)
+    outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in tests]
+    decisions = decide(outcomes, means, own, adjustment, margin=margin, level=level)
+    simultaneous = simultaneous_limits(adjustment, means, level)
+    wins, ties, losses = count_wins(pairs)
+    return Comparison(
+        scores=scores,
+        baseline=baseline,
+        first=pairs.first,
+        second=pairs.second,
+        **means._asdict(),
+        low=own.low,
+        high=own.high,
+        family=family,
+        families=adjustment.by_measure if isinstance(adjustment, Families) else None,
+        simultaneous_low=simultaneous.low,
+        simultaneous_high=simultaneous.high,
+        wins=wins,
+        ties=ties,
+        losses=losses,
+        tests=tuple(one.name for one in tests),
+        correction=correction,
+        tested=tested,
+        margin=margin,
+        level=level,
+        method=method,
+        replicates=replicates,
+        weight=model_weights(pairs),
+        **decisions._asdict(),
+    )
