@@ -59,6 +59,26 @@ def test_systems_and_topics_against_statsmodels():
     )
 
 
+# Brennan (2001), Generalizability Theory, Table 3.2, synthetic data set 4 as persons × items (p. 182):
+# one row per item, one column per person. gt4ireval ships it, and tests itself by the same numbers.
+SYNTHETIC_4 = """
+    5 9 3 7 9 3 7 5 9 4   6 3 4 5 2 4 3 8 9 4   5 7 3 5 9 3 7 5 8 4   5 7 3 3 7 5 7 7 8 3
+    5 7 5 3 7 3 7 7 6 3   3 5 3 1 7 3 5 5 6 5   4 5 3 4 3 6 5 5 6 6   5 5 5 3 7 3 7 4 5 5
+    6 7 6 5 2 4 5 3 5 5   7 7 5 3 7 5 5 2 8 7   3 5 1 3 5 1 5 1 1 1   3 2 6 5 3 2 4 1 1 1
+"""
+
+
+def test_components_and_limits_against_brennan2001():
+    values = np.array(SYNTHETIC_4.split(), float).reshape(12, 10)
+    found = confir.decompose_scores(make_scores(values, "abcdefghij"), topics=[12], level=0.8)
+    np.testing.assert_allclose(found.variance, [0.6258, 0.8840, 2.7872], atol=5e-5)  # Table 6.2
+    relative = (found.relative, found.relative_low, found.relative_high)
+    absolute = (found.absolute, found.absolute_low, found.absolute_high)
+    np.testing.assert_allclose(np.ravel(relative), [0.729, 0.541, 0.876], atol=0.002)  # Table 6.5
+    # for Φ, Brennan has the approximate limits of Arteaga et al. (1982)
+    np.testing.assert_allclose(np.ravel(absolute), [0.672, 0.457, 0.845], atol=0.01)
+
+
 def test_limits_of_differences_are_those_of_the_f_distribution():
     """Feldt 1965: MS_s/MS_e over its expectation has an F distribution."""
     cube = simulate(2, systems=15, topics=30)

@@ -77,9 +77,12 @@ def components_command(
             f"there are {len(scores.measures)} measures; components are of one: expected one -m"
         )
     others: dict[str, Any] = {}
-    for path in judge or ():
-        experiment = inputs.experiment(example="confir components qrels.txt runs/ -m AP")
-        others[path] = evaluate(path, experiment.sources, scores.measures, rel=inputs.rel)
+    if judge:
+        given = inputs.experiment(
+            scores.measures, example="confir components qrels.txt runs/ -m AP"
+        )
+        rules = given.rules.keywords()
+        others = {path: evaluate(path, given.sources, scores.measures, **rules) for path in judge}
     found = decompose_scores(
         scores, repeats=repeats, judges=others, topics=topics, levels=levels, level=level, rng=seed
     )
