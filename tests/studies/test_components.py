@@ -110,7 +110,7 @@ def test_judges_against_statsmodels():
     }
     for name, variance in zip(found.sources, found.variance, strict=True):
         assert variance == pytest.approx(max(0.0, expected[name]), abs=1e-10), name
-    assert found.facet == "judges"
+    assert (found.facets, found.levels) == (("judges",), (3,))
     assert {"topics", "judges"} <= set(found.coefficient_records()[0])
 
 
@@ -129,6 +129,64 @@ def test_repeats_are_nested_in_systems():
     ]
     np.testing.assert_allclose(found.variance, np.maximum(0, expected), atol=1e-10)
     assert found.sources[3] == "repeats"
+
+
+def test_judges_and_repeats_together_by_hand():
+    """Repeats nested in systems, crossed with topics and judges: sums of squares add up."""
+    rng = np.random.default_rng(9)
+    sizes = {"s": 5, "t": 8, "j": 3, "r": 2}
+    x = rng.normal(0, 1, tuple(sizes.values()))
+    x += 3 * rng.normal(0, 1, (5, 1, 1, 1)) + rng.normal(0, 1, (5, 1, 1, 2))
+    runs = [f"{name}@{repeat}" for name in "abcde" for repeat in (1, 2)]
+    parts = [make_scores(x[:, :, j].transpose(1, 0, 2).reshape(8, 10), runs) for j in range(3)]
+    found = confir.decompose_scores(
+        parts[0], repeats=True, judges={"j2": parts[1], "j3": parts[2]}, topics=[8]
+    )
+
+    def mean(*axes):
+        return x.mean(axis=axes, keepdims=True)
+
+    squares = {
+        "repeats": 24 * ((mean(1, 2) - mean(1, 2, 3)) ** 2).sum() / 5,
+        "topics × repeats": 3
+        * ((mean(2) - mean(1, 2) - mean(2, 3) + mean(1, 2, 3)) ** 2).sum()
+        / 35,
+        "judges × repeats": 8
+        * ((mean(1) - mean(1, 2) - mean(1, 3) + mean(1, 2, 3)) ** 2).sum()
+        / 10,
+        "residual": (
+            (x - mean(1) - mean(2) - mean(3) + mean(1, 2) + mean(1, 3) + mean(2, 3) - mean(1, 2, 3))
+            ** 2
+        ).sum()
+        / 70,
+    }
+    e, tr, jr = squares["residual"], squares["topics × repeats"], squares["judges × repeats"]
+    expected = {
+        "repeats": (squares["repeats"] - tr - jr + e) / 24,
+        "topics × repeats": (tr - e) / 3,
+        "judges × repeats": (jr - e) / 8,
+        "residual": e,
+    }
+    component = dict(zip(found.sources, found.variance, strict=True))
+    for name, variance in expected.items():
+        assert component[name] == pytest.approx(max(0.0, variance), abs=1e-12), name
+    assert found.df.sum() == x.size - 1
+    assert len(found.sources) == 11
+    assert [record["judges"] for record in found.coefficient_records()] == [3, 3, 6, 6]
+    error = sum(
+        component[source] / divisor
+        for source, divisor in {
+            "systems × topics": 8,
+            "systems × judges": 3,
+            "systems × topics × judges": 24,
+            "repeats": 2,
+            "topics × repeats": 16,
+            "judges × repeats": 6,
+            "residual": 48,
+        }.items()
+    )
+    systems = component["systems"]
+    assert found.relative[0, 0] == pytest.approx(systems / (systems + error), abs=1e-12)
 
 
 def test_components_are_unbiased_in_simulation():
@@ -171,7 +229,7 @@ def test_constant_and_bad_scores():
     with pytest.raises(TopicMismatchError, match="1 systems"):
         confir.decompose_scores(make_scores(np.ones((5, 1)), "a"))
     scores = make_scores(np.ones((5, 2)), ["a@1", "a@2"])
-    with pytest.raises(InvalidValueError, match="expected one of them"):
+    with pytest.raises(TopicMismatchError, match="1 systems"):
         confir.decompose_scores(scores, repeats=True, judges={"x": scores})
     with pytest.raises(InvalidValueError, match="names no repeat"):
         confir.decompose_scores(make_scores(np.ones((5, 2)), "ab"), repeats=True)

@@ -43,7 +43,7 @@ def components_command(
         typer.Option(
             "--others",
             metavar="N",
-            help="Judges or repeats to give the reliability for (repeatable); by default likewise.",
+            help="Judges and repeats to give the reliability for (repeatable); by default likewise.",
         ),
     ] = None,
     reliability: Annotated[
@@ -69,8 +69,6 @@ def components_command(
     check_level(level)
     if judge and inputs.scores:
         refuse_options(inputs.context, ["judge"], "is for QRELS RUN..., not for score tables")
-    if judge and repeats:
-        raise InvalidValueError("--judge and --repeats cannot be combined")
     scores = inputs.load_scores(quiet=out.quiet, example="confir components qrels.txt runs/ -m AP")
     if len(scores.measures) > 1:
         raise InvalidValueError(
