@@ -296,3 +296,18 @@ def test_a_column_of_repeats_names_the_runs(tmp_path):
     scores = confir.read_scores(path)
     assert scores.runs == ("a@1", "a@2")
     assert confir.summarise_repeats(scores).mean[0, 0] == pytest.approx(0.35)
+
+
+def test_the_chart_of_components_is_a_valid_picture():
+    """A logarithmic axis leaves labels empty, which are elements of their own kind in SVG."""
+    pytest.importorskip("altair")
+    from xml.etree import ElementTree as ET
+
+    from confir.report.charts import chart_bytes
+
+    scores = make_scores(simulate(1)[:, 0].T, "abcdef")
+    drawn = confir.chart(confir.decompose_scores(scores, topics=[10, 1000]))
+    picture = ET.fromstring(chart_bytes(drawn, ".svg"))  # noqa: S314 - our own picture
+    texts = [element for element in picture.iter() if element.tag.endswith("}text")]
+    assert any(not element.text for element in texts)
+    assert {element.text for element in texts} >= {"topics", "Reliability of AP"}

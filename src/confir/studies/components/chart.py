@@ -41,5 +41,5 @@ def components_chart(components: Components) -> Any:
     layers = alt.layer(band, line).properties(width=260, height=200)
     if facets:
         panels = list(dict.fromkeys(record["panel"] for record in records))
-        layers = layers.facet(alt.Facet("panel:N", title=None, sort=panels), columns=4)
+        layers = layers.facet(alt.Facet("panel:N", title=None, sort=panels), columns=2)
     return styled(layers, f"Reliability of {components.measure}")
