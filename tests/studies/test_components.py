@@ -260,6 +260,34 @@ def test_repeat_means_by_the_formula():
     assert "more topics" in found.sentence(1, 0)
 
 
+def test_repeat_means_by_a_design():
+    """Topics' part: CR1 of the repeats' mean; σ_b²: less the mean variance of deviations from it."""
+    cube = simulate(8, systems=2, levels=3, nested=True)
+    runs = [f"{name}@{level}" for name in "ab" for level in range(3)]
+    cluster, weight = np.arange(12) // 2, np.arange(1.0, 13.0)
+    scores = make_scores(cube.reshape(6, 12).T, runs)
+    columns = {"topic": scores.topics, "cluster": [f"c{c}" for c in cluster], "weight": weight}
+    found = confir.summarise_repeats(scores.with_design(columns))
+
+    def variance(x):
+        apart = weight * (x - np.average(x, weights=weight))
+        sums = np.array([apart[cluster == c].sum() for c in range(6)])
+        return 6 / 5 * np.square(sums).sum() / weight.sum() ** 2
+
+    x = cube[1]  # repeats × topics
+    residual = sum(variance(row - x.mean(axis=0)) for row in x) / 2
+    sigma = max(0.0, np.average(x, axis=1, weights=weight).var(ddof=1) - residual)
+    of_topics = variance(x.mean(axis=0))
+    assert found.mean[1, 0] == pytest.approx(np.average(x.mean(axis=0), weights=weight))
+    assert found.se_topics[1, 0] == pytest.approx(np.sqrt(of_topics), abs=1e-12)
+    assert found.se_repeats[1, 0] == pytest.approx(np.sqrt(sigma / 3), abs=1e-12)
+    spread = (of_topics + sigma / 3) ** 2 / (of_topics**2 / 5 + (sigma / 3) ** 2 / 2)
+    assert found.df[1, 0] == pytest.approx(spread)
+    trivial = scores.with_design({"topic": scores.topics, "cluster": scores.topics})
+    plain = confir.summarise_repeats(scores)
+    np.testing.assert_array_equal(confir.summarise_repeats(trivial).low, plain.low)
+
+
 def test_equal_repeats_add_nothing():
     values = np.repeat(np.random.default_rng(1).random((20, 2)), 3, axis=1)
     runs = [f"{name}@{level}" for name in "ab" for level in range(3)]
