@@ -15,7 +15,7 @@ from confir.report.contents import Contents
 from confir.report.sections import Figure, Scope, Section, Sentence, own_table
 from confir.studies.corrected_means.chart import corrected_chart
 from confir.studies.corrected_means.corrected_means import CorrectedMeans, correct_scores
-from confir.studies.corrected_means.table import sampled_note, weight_notes
+from confir.studies.corrected_means.table import mean_notes, sampled_note
 
 
 def _gather(scope: Scope) -> CorrectedMeans | None:
@@ -36,8 +36,7 @@ def _context(contents: Contents) -> dict[str, Any]:
 
 
 def _notes(means: CorrectedMeans) -> list[str]:
-    notes = weight_notes(means.measures, means.weight, means.model_topics)
-    return [f"{note[0].upper()}{note[1:]}." for note in notes]
+    return [f"{note[0].upper()}{note[1:]}." for note in mean_notes(means)]
 
 
 def _biases(means: CorrectedMeans) -> Iterator[str]:
