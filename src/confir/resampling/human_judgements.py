@@ -198,8 +198,9 @@ def judged_sample(scores: JudgedScores, baseline: str | None = None) -> JudgedSa
         support = np.zeros_like(support)
     labels = tuple((run, measure) for run in runs for measure in scores.measures)
     flat = judged.flat()
-    mean = flat.corrected().mean
-    inside = np.tile(support, len(runs)) & (mean > 0.0) & (mean < 1.0)  # corrections may leave it
+    found = flat.corrected()
+    kept = (found.weight == 0) | (found.mean > 0.0) & (found.mean < 1.0)  # corrections may leave it
+    inside = np.tile(support, len(runs)) & kept
     return JudgedSample(labels, (len(runs), len(scores.measures)), flat, inside)
 
 

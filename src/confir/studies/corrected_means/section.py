@@ -86,8 +86,9 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         f"People judged a random sample of {means.human_topics} topics, a model these and "
         f"{means.model_topics:,} more; means and differences by people's judgements are "
         "prediction-powered estimates (PPI++, Angelopoulos et al. 2023), with a weight of the model "
-        "for each mean and each difference, and residual variances with n - 2 degrees of freedom.",
-        ("Angelopoulos2023",),
+        "for each mean and each difference, n - 2 degrees of freedom, and variances that count that the "
+        "weight is estimated (Cochran 1977).",
+        ("Angelopoulos2023", "Cochran1977"),
     )
 
 

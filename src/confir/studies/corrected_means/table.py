@@ -103,9 +103,10 @@ def model_notes(
         for measure, count in without.items()
         if 0 < count < len(useless)
     ]
+    alone = "their intervals are no narrower than those of the human topics alone"
+    found = {"carry no information on": every, "add no precision to": some}
     return [
-        f"the model's judgements carry no information on {enumerate_names(names)}: their intervals are "
-        "no narrower than those of the human topics alone"
-        for names in (every, some)
+        f"the model's judgements {what_not} {enumerate_names(names)}: {alone}"
+        for what_not, names in found.items()
         if names
     ]
