@@ -21,7 +21,7 @@ from confir import METHODS, compare_runs
 from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning
-from confir.report.charts import chart_bytes
+from confir.report.charts import COLOURS, chart_bytes, styled
 from confir.resampling.topics import topic_sample
 
 SEED = 2026
@@ -125,12 +125,49 @@ def coverage_table(samples: int, *, equal: bool) -> tuple[list[str], list[tuple[
     return lines, claimed
 
 
-def coverage_chart(lines: list[str]) -> bytes:
-    """Return a chart of the coverage of both defaults against the number of clusters, as SVG."""
+def coverage_chart(tables: dict[str, list[str]]) -> bytes:
+    """Return a chart of the coverage of both defaults against the number of clusters, as SVG.
+
+    One panel per table of `coverage_table`, by its title.
+    """
     import altair as alt
 
+    y = alt.Scale(domain=[0.4, 1])
+    nominal = alt.Chart(alt.InlineData([{"level": 0.95}])).mark_rule(opacity=0.4)
+    panels = [
+        alt.layer(
+            nominal.encode(y=alt.Y("level:Q", scale=y)),
+            alt.Chart(alt.InlineData(chart_records(lines)))
+            .mark_line()
+            .encode(
+                x=alt.X(
+                    "clusters:Q",
+                    axis=alt.Axis(values=list(CLUSTERS), grid=False),
+                    scale=alt.Scale(type="log", domain=[4, 120], nice=False),
+                ),
+                y=alt.Y("coverage:Q", title="coverage of 95 % intervals", scale=y),
+                color=alt.Color(
+                    "correlation:N",
+                    scale=alt.Scale(range=list(COLOURS[: len(CORRELATIONS)])),
+                    legend=alt.Legend(title="correlation", orient="bottom"),
+                ),
+                strokeDash=alt.StrokeDash(
+                    "intervals:N",
+                    legend=alt.Legend(title="intervals", orient="bottom"),
+                ),
+            ),
+        ).properties(width=260, height=220, title=title)
+        for title, lines in tables.items()
+    ]
+    return chart_bytes(
+        styled(alt.hconcat(*panels), "Topics in clusters: coverage of 95 % intervals"), ".svg"
+    )
+
+
+def chart_records(lines: list[str]) -> list[dict[str, object]]:
+    """Return the coverages of both defaults in a table as records."""
     rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines[2:]]
-    records = tuple(
+    return [
         {
             "clusters": int(row[0]),
             "correlation": row[1],
@@ -139,23 +176,7 @@ def coverage_chart(lines: list[str]) -> bytes:
         }
         for row in rows
         for place, what in ((2, "topics as independent"), (4, "by the design"))
-    )
-    lines_drawn = (
-        alt.Chart(alt.InlineData(list(records)))
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("clusters:Q", title="clusters of 10 topics", scale=alt.Scale(type="log")),
-            y=alt.Y(
-                "coverage:Q", title="coverage of 95 % intervals", scale=alt.Scale(domain=[0.4, 1])
-            ),
-            color=alt.Color("correlation:N", title="correlation in clusters"),
-            strokeDash=alt.StrokeDash("intervals:N", title=None),
-        )
-    )
-    nominal = (
-        alt.Chart(alt.InlineData([{"level": 0.95}])).mark_rule(opacity=0.4).encode(y="level:Q")
-    )
-    return chart_bytes(alt.layer(nominal, lines_drawn).properties(width=340, height=220), ".svg")
+    ]
 
 
 def test_table(samples: int) -> list[str]:
@@ -217,7 +238,7 @@ def main() -> None:
                 f"default by a design, `{CLAIMED}`, covers 93 to 97 % with clusters of one size from 5 clusters "
                 "on, and with clusters of very different sizes from 50 on (up to the Monte-Carlo error). With "
                 "fewer of these, a few large clusters decide the mean, and coverage falls below 90 %: there, "
-                "`symmetric-t-logit` by the cluster bootstrap covers more. Plain percentiles of the cluster "
+                "confir warns, and `symmetric-t-logit` by the cluster bootstrap covers more. Plain percentiles of the cluster "
                 "bootstrap need many clusters."
             ),
             "",
@@ -236,7 +257,8 @@ def main() -> None:
     print(text)
     if options.output is not None:
         write_whole(options.output / "clusters.md", text.encode())
-        write_whole(options.output / "clusters.svg", coverage_chart(equal))
+        panels = {f"clusters of {SIZE} topics": equal, "clusters of very different sizes": unequal}
+        write_whole(options.output / "clusters.svg", coverage_chart(panels))
     low, high = CLAIM[0] - MONTE_CARLO, CLAIM[1] + MONTE_CARLO
     wrong = [line for line, share in (*claimed, *more) if not low <= share <= high]
     if wrong:

@@ -1,6 +1,7 @@
-"""Judges who err: noisy copies of qrels, as dicts topic → docid → gain."""
+"""Judges who err: noisy copies of qrels, as dicts topic → docid → gain; and their correction."""
 
 import numpy as np
+from scipy import stats
 
 
 def noisy_judge(qrels, *, leniency=0.0, noise=0.7, seed=1, highest=3):
@@ -20,3 +21,21 @@ def write_judge(path, judged):
     lines = [f"{t} 0 {d} {g}\n" for t, documents in judged.items() for d, g in documents.items()]
     path.write_text("".join(lines), encoding="utf-8")
     return path
+
+
+def plain_correction(y, f, g):
+    """Mean, weight, standard error and degrees of freedom by the formulas, for one column."""
+    n, more = len(y), len(g)
+    covariance = np.mean((y - y.mean()) * (f - f.mean()))
+    variance = np.var(np.concatenate([f, g]), ddof=1)
+    weight = min(max(covariance / ((1 + n / more) * variance), 0.0), 1.0)
+    rest = y - weight * f
+    ddof = 2 if weight > 0 else 1
+    s2 = np.sum((rest - rest.mean()) ** 2) / (n - ddof)
+    mean = weight * g.mean() + rest.mean()
+    varied = (g.mean() - f.mean()) ** 2 / np.var(f, ddof=1) if weight > 0 else 0.0
+    se, df = np.sqrt(weight**2 * variance / more + (1 + varied) * s2 / n), n - ddof
+    widest = 1.05 * stats.sem(y)
+    if stats.t.ppf(0.975, df) * se > stats.t.ppf(0.975, n - 1) * widest:
+        se, df = widest, n - 1
+    return mean, weight, se, df

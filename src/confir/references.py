@@ -222,6 +222,13 @@ REFERENCES = {
   pages   = {663--685},
   year    = {1952}
 }""",
+    "Cochran1977": """@book{Cochran1977,
+  author    = {William G. Cochran},
+  title     = {Sampling Techniques},
+  edition   = {3rd},
+  publisher = {Wiley},
+  year      = {1977}
+}""",
     "Angelopoulos2023": """@misc{Angelopoulos2023,
   author = {Anastasios N. Angelopoulos and John C. Duchi and Tijana Zrnic},
   title  = {{PPI++}: Efficient Prediction-Powered Inference},

@@ -3,7 +3,16 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from browser.conftest import BUILT_IN, NASTY_RUNS, NASTY_TOPICS, drawn, redrawing
+from browser.conftest import (
+    BUILT_IN,
+    NASTY_RUNS,
+    NASTY_TOPICS,
+    Made,
+    confir,
+    drawn,
+    redrawing,
+    write_scores,
+)
 
 NAMES = ("bm25", "bm25-rm3", "dense", "dense-tuned", "hybrid", "rerank", "splade", "tfidf")
 
@@ -414,6 +423,20 @@ def test_names_that_every_object_has_break_no_chart(show, built_in):
         drawn(opened.page)
         assert charts_of(opened.page)["topics"][0] > 2
     assert opened.messages == []
+
+
+def test_the_chart_of_datasets_is_drawn_and_follows_the_filter(show, tmp_path):
+    write_scores(tmp_path, ("dense", "sparse", "hybrid"))
+    arguments = ("--means", "scores.csv", "--page", "page.html", "--replicates", "99", "--quiet")
+    confir(tmp_path, "leaderboard", *arguments)
+    page = show(Made(tmp_path / "page.html", tmp_path)).page
+    assert set(chart_labels(page, "datasets")) >= {"dense", "sparse", "hybrid"}
+    with redrawing(page):
+        page.fill("#filter", "se")
+    assert {"dense", "sparse", "hybrid"} & set(chart_labels(page, "datasets")) == {
+        "dense",
+        "sparse",
+    }
 
 
 def test_a_chart_that_cannot_be_drawn_says_so_and_stops_no_other(show, built_in):

@@ -46,7 +46,7 @@ def test_human_judgements_correct_a_model(by_model):
     assert "from 15 topics that people judged and 35 judged by the model alone" in outcome.out
     assert outcome.out.splitlines()[0].split() == ["run", "AP", "model", "bias", "weight", "worth"]
     table = outcome.out.partition("\n\n")[0].splitlines()
-    assert max(map(len, table)) <= 80
+    assert all(line.count("[") == 2 for line in table[1:])  # of the mean and of the bias
     printed = by_model("--human-sample", "random-topics", "-m", "AP", "--format", "json")
     records = json.loads(printed.out)
     assert {"human_topics", "model_topics", "model_mean", "bias", "weight", "worth"} <= set(
@@ -152,15 +152,21 @@ def test_plans_count_topics_of_people(command):
     assert "topics are those that people judge; for each, the model judges 2.3 more" in outcome.out
 
 
-def test_a_report_says_whose_judgements_it_is_by(command, tmp_path):
+def test_a_report_says_whose_judgements_it_is_by(command, files, tmp_path):
     page = tmp_path / "report.html"
+    with files["people"].open("a", encoding="utf-8") as people:
+        people.write("unknown 0 d 1\n")
     arguments = ("-m", "AP", "--replicates", "199", "-o", page, "--quiet")
     outcome = command("report", *RANDOM, *arguments)
     assert outcome.code == 0, outcome.err
     text = page.read_text(encoding="utf-8")
     assert "theirs of 15 topics and a model&#39;s of 35 more" in text
+    warned = "people judged 1 topic that the model did not (unknown), left out"
+    assert warned in text  # the page says so, however quiet the command
+    assert warned not in outcome.err
     assert "prediction-powered estimates (PPI++, Angelopoulos et al. 2023)" in text
     assert "@misc{Angelopoulos2023" in text
+    assert "@book{Cochran1977" in text
     assert "which people&#39;s judgements of some topics or documents do not correct" in text
     refused = command("report", *RANDOM, *arguments, "--method", "gaffke")
     assert refused.code == 2

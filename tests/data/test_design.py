@@ -91,6 +91,8 @@ def test_selected_topics_keep_their_part_of_the_design():
 def test_design_in_words():
     design = Design(TOPICS, cluster=tuple("xxyyzz"), weight=np.ones(6))
     assert design.describe() == "6 topics in 3 clusters, weighted"
+    inside = Design(TOPICS, dataset=tuple("ppqqqq"), cluster=tuple("xyxyxy"))
+    assert inside.describe().startswith("6 topics in 4 clusters in 2 datasets")
     random = Design(TOPICS, dataset=tuple("xxyyzz"), datasets="random")
     assert random.describe().endswith("about datasets like these")
 
@@ -105,6 +107,11 @@ def test_design_in_words():
         ({"topic": TOPICS, "weight": [1, 1, 1, 1, 1, None]}, FormatError, "constructor"),
         ({"topic": TOPICS, "cluster": ["x", "", "y", "y", "z", "z"]}, FormatError, "not an id"),
         ({"topic": TOPICS, "cluster": ["x"]}, FormatError, "different lengths"),
+        (
+            {"topic": TOPICS, "cluster": list("xxyyzz"), "stratum": list("ababab")},
+            FormatError,
+            "cluster 'x' lies in strata 'a' and 'b'",
+        ),
         ({}, FormatError, "lengths or none"),
         (17, InvalidValueError, "design is 17"),
     ],

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import confir
+from confir.data.sampling.design import Design
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.resampling.clusters import Clusters, Ratios
@@ -406,3 +408,36 @@ def test_coverage_study_draws_whole_clusters():
         designed, methods=["logit-t", "percentile"], samples=60, replicates=100, rng=1
     )
     assert (both.coverage > 0.8).all()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "warned"), [((1, 1, 1, 1, 1, 1, 1, 1, 30, 30), True), ((5,) * 5, False)]
+)
+def test_clusters_of_very_different_sizes_are_warned_of(sizes, warned):
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    values = np.random.default_rng(1).random((len(cluster), 2, 1))
+    topics = tuple(f"{place:02}" for place in range(len(cluster)))
+    scores = Scores(topics, ("a", "b"), ("AP",), values)
+    scores = scores.with_design({"topic": topics, "cluster": [f"c{c}" for c in cluster]})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        confir.confidence_interval(scores)
+        confir.compare_runs(scores, test="t", rng=1, replicates=99, method="t")
+        before = len(caught)
+        confir.confidence_interval(scores, method="symmetric-t-logit", rng=1)
+    said = [str(one.message) for one in caught]
+    assert len(said) == before
+    assert (
+        any("by logit-t are too narrow; expected the method symmetric" in one for one in said)
+        == warned
+    )
+    assert any("a few of which have much of the weight, too few" in one for one in said) == warned
+
+
+def test_kish_s_number_of_clusters_judges_unevenness():
+    """1/G* - 1/G: one of 26 clusters with half of the topics gives 1/4 + 1/100 - 1/26."""
+    for large, uneven in ((25, True), (1, False), (3, False), (7, True)):
+        cluster = np.append(np.zeros(large, int), np.arange(1, 26))
+        design = Design(tuple(map(str, range(len(cluster)))), cluster=tuple(map(str, cluster)))
+        share = np.bincount(cluster) / len(cluster)
+        assert Clusters.of(design).uneven == uneven == bool((share**2).sum() - 1 / 26 > 0.03)

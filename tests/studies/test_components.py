@@ -59,6 +59,26 @@ def test_systems_and_topics_against_statsmodels():
     )
 
 
+# Brennan (2001), Generalizability Theory, Table 3.2, synthetic data set 4 as persons × items (p. 182):
+# one row per item, one column per person. gt4ireval ships it, and tests itself by the same numbers.
+SYNTHETIC_4 = """
+    5 9 3 7 9 3 7 5 9 4   6 3 4 5 2 4 3 8 9 4   5 7 3 5 9 3 7 5 8 4   5 7 3 3 7 5 7 7 8 3
+    5 7 5 3 7 3 7 7 6 3   3 5 3 1 7 3 5 5 6 5   4 5 3 4 3 6 5 5 6 6   5 5 5 3 7 3 7 4 5 5
+    6 7 6 5 2 4 5 3 5 5   7 7 5 3 7 5 5 2 8 7   3 5 1 3 5 1 5 1 1 1   3 2 6 5 3 2 4 1 1 1
+"""
+
+
+def test_components_and_limits_against_brennan2001():
+    values = np.array(SYNTHETIC_4.split(), float).reshape(12, 10)
+    found = confir.decompose_scores(make_scores(values, "abcdefghij"), topics=[12], level=0.8)
+    np.testing.assert_allclose(found.variance, [0.6258, 0.8840, 2.7872], atol=5e-5)  # Table 6.2
+    relative = (found.relative, found.relative_low, found.relative_high)
+    absolute = (found.absolute, found.absolute_low, found.absolute_high)
+    np.testing.assert_allclose(np.ravel(relative), [0.729, 0.541, 0.876], atol=0.002)  # Table 6.5
+    # for Φ, Brennan has the approximate limits of Arteaga et al. (1982)
+    np.testing.assert_allclose(np.ravel(absolute), [0.672, 0.457, 0.845], atol=0.01)
+
+
 def test_limits_of_differences_are_those_of_the_f_distribution():
     """Feldt 1965: MS_s/MS_e over its expectation has an F distribution."""
     cube = simulate(2, systems=15, topics=30)
@@ -90,7 +110,7 @@ def test_judges_against_statsmodels():
     }
     for name, variance in zip(found.sources, found.variance, strict=True):
         assert variance == pytest.approx(max(0.0, expected[name]), abs=1e-10), name
-    assert found.facet == "judges"
+    assert (found.facets, found.levels) == (("judges",), (3,))
     assert {"topics", "judges"} <= set(found.coefficient_records()[0])
 
 
@@ -109,6 +129,64 @@ def test_repeats_are_nested_in_systems():
     ]
     np.testing.assert_allclose(found.variance, np.maximum(0, expected), atol=1e-10)
     assert found.sources[3] == "repeats"
+
+
+def test_judges_and_repeats_together_by_hand():
+    """Repeats nested in systems, crossed with topics and judges: sums of squares add up."""
+    rng = np.random.default_rng(9)
+    sizes = {"s": 5, "t": 8, "j": 3, "r": 2}
+    x = rng.normal(0, 1, tuple(sizes.values()))
+    x += 3 * rng.normal(0, 1, (5, 1, 1, 1)) + rng.normal(0, 1, (5, 1, 1, 2))
+    runs = [f"{name}@{repeat}" for name in "abcde" for repeat in (1, 2)]
+    parts = [make_scores(x[:, :, j].transpose(1, 0, 2).reshape(8, 10), runs) for j in range(3)]
+    found = confir.decompose_scores(
+        parts[0], repeats=True, judges={"j2": parts[1], "j3": parts[2]}, topics=[8]
+    )
+
+    def mean(*axes):
+        return x.mean(axis=axes, keepdims=True)
+
+    squares = {
+        "repeats": 24 * ((mean(1, 2) - mean(1, 2, 3)) ** 2).sum() / 5,
+        "topics × repeats": 3
+        * ((mean(2) - mean(1, 2) - mean(2, 3) + mean(1, 2, 3)) ** 2).sum()
+        / 35,
+        "judges × repeats": 8
+        * ((mean(1) - mean(1, 2) - mean(1, 3) + mean(1, 2, 3)) ** 2).sum()
+        / 10,
+        "residual": (
+            (x - mean(1) - mean(2) - mean(3) + mean(1, 2) + mean(1, 3) + mean(2, 3) - mean(1, 2, 3))
+            ** 2
+        ).sum()
+        / 70,
+    }
+    e, tr, jr = squares["residual"], squares["topics × repeats"], squares["judges × repeats"]
+    expected = {
+        "repeats": (squares["repeats"] - tr - jr + e) / 24,
+        "topics × repeats": (tr - e) / 3,
+        "judges × repeats": (jr - e) / 8,
+        "residual": e,
+    }
+    component = dict(zip(found.sources, found.variance, strict=True))
+    for name, variance in expected.items():
+        assert component[name] == pytest.approx(max(0.0, variance), abs=1e-12), name
+    assert found.df.sum() == x.size - 1
+    assert len(found.sources) == 11
+    assert [record["judges"] for record in found.coefficient_records()] == [3, 3, 6, 6]
+    error = sum(
+        component[source] / divisor
+        for source, divisor in {
+            "systems × topics": 8,
+            "systems × judges": 3,
+            "systems × topics × judges": 24,
+            "repeats": 2,
+            "topics × repeats": 16,
+            "judges × repeats": 6,
+            "residual": 48,
+        }.items()
+    )
+    systems = component["systems"]
+    assert found.relative[0, 0] == pytest.approx(systems / (systems + error), abs=1e-12)
 
 
 def test_components_are_unbiased_in_simulation():
@@ -151,7 +229,7 @@ def test_constant_and_bad_scores():
     with pytest.raises(TopicMismatchError, match="1 systems"):
         confir.decompose_scores(make_scores(np.ones((5, 1)), "a"))
     scores = make_scores(np.ones((5, 2)), ["a@1", "a@2"])
-    with pytest.raises(InvalidValueError, match="expected one of them"):
+    with pytest.raises(TopicMismatchError, match="1 systems"):
         confir.decompose_scores(scores, repeats=True, judges={"x": scores})
     with pytest.raises(InvalidValueError, match="names no repeat"):
         confir.decompose_scores(make_scores(np.ones((5, 2)), "ab"), repeats=True)
@@ -180,6 +258,34 @@ def test_repeat_means_by_the_formula():
     twice = np.sqrt(of_topics - error / 4 / 12 / 2 + sigma / 8)
     assert found.se_twice_repeats[1, 0] == pytest.approx(twice)
     assert "more topics" in found.sentence(1, 0)
+
+
+def test_repeat_means_by_a_design():
+    """Topics' part: CR1 of the repeats' mean; σ_b²: less the mean variance of deviations from it."""
+    cube = simulate(8, systems=2, levels=3, nested=True)
+    runs = [f"{name}@{level}" for name in "ab" for level in range(3)]
+    cluster, weight = np.arange(12) // 2, np.arange(1.0, 13.0)
+    scores = make_scores(cube.reshape(6, 12).T, runs)
+    columns = {"topic": scores.topics, "cluster": [f"c{c}" for c in cluster], "weight": weight}
+    found = confir.summarise_repeats(scores.with_design(columns))
+
+    def variance(x):
+        apart = weight * (x - np.average(x, weights=weight))
+        sums = np.array([apart[cluster == c].sum() for c in range(6)])
+        return 6 / 5 * np.square(sums).sum() / weight.sum() ** 2
+
+    x = cube[1]  # repeats × topics
+    residual = sum(variance(row - x.mean(axis=0)) for row in x) / 2
+    sigma = max(0.0, np.average(x, axis=1, weights=weight).var(ddof=1) - residual)
+    of_topics = variance(x.mean(axis=0))
+    assert found.mean[1, 0] == pytest.approx(np.average(x.mean(axis=0), weights=weight))
+    assert found.se_topics[1, 0] == pytest.approx(np.sqrt(of_topics), abs=1e-12)
+    assert found.se_repeats[1, 0] == pytest.approx(np.sqrt(sigma / 3), abs=1e-12)
+    spread = (of_topics + sigma / 3) ** 2 / (of_topics**2 / 5 + (sigma / 3) ** 2 / 2)
+    assert found.df[1, 0] == pytest.approx(spread)
+    trivial = scores.with_design({"topic": scores.topics, "cluster": scores.topics})
+    plain = confir.summarise_repeats(scores)
+    np.testing.assert_array_equal(confir.summarise_repeats(trivial).low, plain.low)
 
 
 def test_equal_repeats_add_nothing():
@@ -218,3 +324,18 @@ def test_a_column_of_repeats_names_the_runs(tmp_path):
     scores = confir.read_scores(path)
     assert scores.runs == ("a@1", "a@2")
     assert confir.summarise_repeats(scores).mean[0, 0] == pytest.approx(0.35)
+
+
+def test_the_chart_of_components_is_a_valid_picture():
+    """A logarithmic axis leaves labels empty, which are elements of their own kind in SVG."""
+    pytest.importorskip("altair")
+    from xml.etree import ElementTree as ET
+
+    from confir.report.charts import chart_bytes
+
+    scores = make_scores(simulate(1)[:, 0].T, "abcdef")
+    drawn = confir.chart(confir.decompose_scores(scores, topics=[10, 1000]))
+    picture = ET.fromstring(chart_bytes(drawn, ".svg"))  # noqa: S314 - our own picture
+    texts = [element for element in picture.iter() if element.tag.endswith("}text")]
+    assert any(not element.text for element in texts)
+    assert {element.text for element in texts} >= {"topics", "Reliability of AP"}

@@ -1,6 +1,7 @@
 """Means by people's judgements, from a model's judgements and a few of people."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from confir.errors import (
 )
 from confir.measures.judged_evaluation import join_judges
 from confir.studies.corrected_means.corrected_means import correct_scores
+from confir.studies.corrected_means.table import corrected_note
 from judge_files import noisy_judge
 
 SAMPLE = sample_collection()
@@ -87,6 +89,27 @@ def test_without_weight_the_interval_is_that_of_people_alone():
     np.testing.assert_array_equal(found.low[without], alone.low[without])
     assert {found.methods[r][0] for r in np.flatnonzero(without)} == {"calibrated-beta"}
     assert (found.worth[without] == 0).all()
+    note = "the model's judgements carry no information on AP: their intervals are no narrower"
+    assert note in corrected_note(found)
+
+
+def test_people_alone_have_limits_by_the_same_method_and_models_that_add_nothing_are_told(means):
+    by_logit = np.array(means.methods) == "logit-t"
+    assert by_logit.any()
+    alone = confir.confidence_interval(human_scores(), method="logit-t")
+    np.testing.assert_array_equal(means.human_low[by_logit], alone.low[by_logit])
+    np.testing.assert_array_equal(means.human_high[by_logit], alone.high[by_logit])
+    some = replace(means, worth=np.where(np.arange(7)[:, None] < [3, 0], -0.1, 1.0))
+    assert "add no precision to 3 of 7 means by AP: their" in corrected_note(some)
+    assert "carry no information" not in corrected_note(some)
+
+
+def test_scores_that_are_all_0_by_people_have_limits():
+    whole = confir.evaluate(SAMPLE.qrels, RUNS, ["AP"])
+    nothing = confir.Scores(whole.topics, whole.runs, whole.measures, 0.0 * whole.values)
+    found = correct_scores(join_judges(nothing.select(topic=list(HUMAN)), whole))
+    assert (found.low == 0).all()
+    assert ((found.high > 0) & (found.high < 0.3)).all()
 
 
 def test_methods_are_checked_before_anything_is_read():

@@ -7,7 +7,7 @@ import pytest
 
 import confir
 from confir.data.scores import Scores
-from confir.errors import InvalidValueError, UnsupportedMethodError
+from confir.errors import InvalidValueError
 
 
 def make_scores(*tables):
@@ -55,6 +55,38 @@ def test_swaps_against_all_halves_of_six_topics():
     assert found.swap_rate[0] == pytest.approx(np.mean(swaps), abs=0.02)
 
 
+def test_swaps_by_a_design_against_all_halves_of_the_clusters_of_two_strata():
+    from itertools import combinations, product
+
+    rng = np.random.default_rng(8)
+    values, weight = rng.random((16, 3)), rng.integers(1, 4, 16).astype(float)
+    cluster = np.arange(16) // 2  # 4 clusters of two topics in each of two strata
+    scores = make_scores(values)
+    columns = {
+        "topic": scores.topics,
+        "cluster": [f"c{c}" for c in cluster],
+        "stratum": ["ab"[c // 4] for c in cluster],
+        "weight": weight,
+    }
+    swaps = []
+    for first, second in product(combinations(range(4), 2), combinations(range(4, 8), 2)):
+        means = []
+        for chosen in (first + second, tuple(set(range(8)) - set(first + second))):
+            mean = np.zeros(3)
+            for stratum in (range(8), range(8, 16)):
+                own = [t for t in stratum if cluster[t] in chosen]
+                share = weight[list(stratum)].sum() / weight.sum()
+                mean += share * np.average(values[own], axis=0, weights=weight[own])
+            means.append(mean)
+        one, other = means
+        swaps.append(
+            [(one[j] - one[i]) * (other[j] - other[i]) < 0 for i, j in combinations(range(3), 2)]
+        )
+    with pytest.warns(confir.errors.InputWarning, match="8 clusters"):
+        found = confir.compare_measures(scores.with_design(columns), splits=4000, rng=2)
+    assert found.swap_rate[0] == pytest.approx(np.mean(swaps), abs=0.02)
+
+
 def test_identical_runs_are_ties():
     values = np.repeat(np.random.default_rng(5).random((6, 1)), 2, axis=1)
     with pytest.warns(confir.errors.DegenerateSampleWarning):
@@ -74,7 +106,7 @@ def test_bad_input_is_refused():
         confir.compare_measures(make_scores(np.ones((5, 1))))
     with pytest.raises(InvalidValueError, match="at least 4 topics"):
         confir.compare_measures(make_scores(np.ones((3, 2))))
-    scores = make_scores(noisy(1, 0.1))
+    scores = make_scores(noisy(1, 0.1, topics=30))
     design = {topic: topic[:2] for topic in scores.topics}
-    with pytest.raises(UnsupportedMethodError, match="expected no design"):
+    with pytest.raises(InvalidValueError, match="at least 4 clusters"):
         confir.compare_measures(scores.with_design(design))

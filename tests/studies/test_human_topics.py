@@ -116,3 +116,14 @@ def test_what_cannot_be_planned_is_refused(pilot, options, message):
         confir.plan_human_topics(pilot, **options)
     with pytest.raises(InvalidValueError, match="the scores are by one judge"):
         confir.plan_human_topics(pilot.human, half_width=0.1)
+
+
+def test_a_model_that_is_not_needed_has_no_weight_and_one_that_cannot_help_none_known():
+    contrary = judged(*population(60, seed=5, correlation=-0.8), 30)
+    plan = confir.plan_human_topics(contrary, half_width=0.3, human_cost=10, model_cost=0.5)
+    assert (plan.model_topics == 0).all()
+    assert (plan.weight == 0).all()
+    assert (plan.human_topics == plan.human_alone).all()
+    never = confir.plan_human_topics(contrary, half_width=0.01)
+    assert np.isnan(never.human_topics).all()
+    assert np.isnan(never.weight).all()

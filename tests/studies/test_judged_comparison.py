@@ -11,7 +11,7 @@ from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMeth
 from confir.measures.judged_evaluation import join_judges
 from confir.resampling.human_judgements import judged_weights
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
-from judge_files import noisy_judge
+from judge_files import noisy_judge, plain_correction
 
 SAMPLE = sample_collection()
 RUNS = [run for run in SAMPLE.runs if run.name != "bm25-rm3"]
@@ -45,20 +45,6 @@ def simulated(n, more, runs, seed, effect=0.0):
     return y[:n], f[:n], f[n:]
 
 
-def plain(y, f, g):
-    """Mean, weight, standard error and degrees of freedom by the formulas, for one column."""
-    n, more = len(y), len(g)
-    covariance = np.mean((y - y.mean()) * (f - f.mean()))
-    variance = np.var(np.concatenate([f, g]), ddof=1)
-    weight = min(max(covariance / ((1 + n / more) * variance), 0.0), 1.0)
-    rest = y - weight * f
-    ddof = 2 if weight > 0 else 1
-    s2 = np.sum((rest - rest.mean()) ** 2) / (n - ddof)
-    mean = weight * g.mean() + rest.mean()
-    varied = (g.mean() - f.mean()) ** 2 / np.var(f, ddof=1) if weight > 0 else 0.0
-    return mean, weight, np.sqrt(weight**2 * variance / more + (1 + varied) * s2 / n), n - ddof
-
-
 def test_evaluate_gives_scores_by_people_whose_means_are_corrected(scores):
     assert isinstance(scores, confir.JudgedScores)
     assert scores.topics == tuple(sorted(HUMAN))
@@ -88,7 +74,7 @@ def test_differences_follow_the_formulas_with_a_weight_of_their_own(scores):
     for pair, (one, other) in enumerate(zip(found.first, found.second, strict=True)):
         for m in range(2):
             apart = (part[:, other, m] - part[:, one, m] for part in (y, f, g))
-            mean, weight, se, df = plain(*apart)
+            mean, weight, se, df = plain_correction(*apart)
             assert found.difference[pair, m] == pytest.approx(mean, abs=1e-12)
             assert found.weight[pair, m] == pytest.approx(weight, abs=1e-12)
             low, high = stats.t.interval(0.95, df, mean, se)
@@ -121,8 +107,8 @@ def test_studentised_maxima_against_loops():
             for other in range(4):
                 y, f, g = (part[:, other] - part[:, one] for part in parts)
                 if one != other:
-                    observed = plain(y, f, g)[0]
-                    mean, _, se, _ = plain(y[drawn], f[drawn], g[more])
+                    observed = plain_correction(y, f, g)[0]
+                    mean, _, se, _ = plain_correction(y[drawn], f[drawn], g[more])
                     t[one, other] = (mean - observed) / max(se, np.sqrt(floor / 9))
         np.testing.assert_allclose(maxima.above[:, b], [np.delete(t[i], i).max() for i in range(4)])
         np.testing.assert_allclose(

@@ -67,6 +67,31 @@ def test_fixed_datasets_have_the_variance_of_their_topics():
     assert board.topics.tolist() == [30, 12, 8]
 
 
+def test_clusters_inside_datasets_are_those_of_each_dataset():
+    """V is the mean of the datasets' variances over their number; "y" has no clusters."""
+    parts = make_datasets()
+    for name in ("x", "z"):
+        labels = [f"c{place // 3}" for place in range(len(parts[name].topics))]
+        parts[name] = parts[name].with_design({"topic": parts[name].topics, "cluster": labels})
+    board = make_leaderboard(parts, rng=1, replicates=99)
+    variances, spare = [], []
+    for name, part in parts.items():
+        apart = part.values[:, 0, 0] - part.values[:, 0, 0].mean()
+        step = 1 if name == "y" else 3
+        sums = np.add.reduceat(apart, np.arange(0, len(apart), step))
+        groups = len(sums)
+        variances.append(groups / (groups - 1) * np.square(sums).sum() / len(apart) ** 2)
+        spare.append(groups - 1)
+        own = confir.confidence_interval(part)
+        np.testing.assert_array_equal(board.low[board.datasets.index(name)], own.low[:, 0])
+    variances = np.array(variances)
+    df = variances.sum() ** 2 / (variances**2 / spare).sum()
+    mean = board.macro[0]
+    half = stats.t.ppf(0.975, df) * np.sqrt(variances.sum()) / 3 / (mean * (1 - mean))
+    low = 1 / (1 + np.exp(-(np.log(mean / (1 - mean)) - half)))
+    assert board.macro_low[0] == pytest.approx(low, abs=1e-10)
+
+
 def test_random_datasets_have_the_variance_of_their_means():
     parts = make_datasets()
     board = make_leaderboard(parts, datasets="random", rng=1, replicates=99)
@@ -144,9 +169,9 @@ def test_missing_cells_are_handled_as_stated():
     parts["y"] = parts["y"].select(run=["a", "b", "<script>"])
     with pytest.raises(TopicMismatchError, match="constructor on y"):
         make_leaderboard(parts)
-    with pytest.warns(TopicWarning, match="left out 1 runs"):
+    with pytest.warns(TopicWarning, match="left out 1 run "):
         assert make_leaderboard(parts, incomplete="drop-runs", replicates=99).runs == RUNS[:3]
-    with pytest.warns(TopicWarning, match="left out 1 datasets"):
+    with pytest.warns(TopicWarning, match="left out 1 dataset "):
         kept = make_leaderboard(parts, incomplete="drop-datasets", replicates=99)
     assert kept.datasets == ("x", "z")
     with pytest.raises(confir.errors.UnknownNameError):

@@ -14,7 +14,7 @@ import typer
 
 from confir.cli import options
 from confir.cli.input import Inputs, JudgedInputs
-from confir.errors import InvalidValueError, counted
+from confir.errors import ConfirWarning, InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.data.experiment import Experiment
@@ -111,7 +111,7 @@ def report_command(
         check_judged_method(method) if judged else find_method(method)
     if quiet:
         be_quiet()
-    with _collect_warnings() as collected:
+    with _collect_warnings(quiet=quiet) as collected:
         scores, experiment = _read(inputs, baseline, quiet=quiet)
     origin = Origin(
         (*inputs.files(), *(judge or ())), command_line_with_seed(statistics.seed), tuple(collected)
@@ -192,15 +192,18 @@ def command_line_with_seed(seed: int | None) -> str:
 
 
 @contextmanager
-def _collect_warnings() -> Iterator[list[str]]:
-    """Collect the warnings that are shown, for the page."""
+def _collect_warnings(*, quiet: bool) -> Iterator[list[str]]:
+    """Collect warnings for the page, which has them also where they are not shown."""
     collected: list[str] = []
     with warnings.catch_warnings():
         show = warnings.showwarning
+        if quiet:
+            warnings.simplefilter("always", ConfirWarning)
 
         def collect(message: Warning | str, *rest: Any, **options: Any) -> None:
             collected.append(str(message))
-            show(message, *rest, **options)
+            if not quiet:
+                show(message, *rest, **options)
 
         warnings.showwarning = collect
         yield collected

@@ -6,7 +6,7 @@ A method is declared in the module that computes it; it joins the list by a line
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import overload
@@ -52,6 +52,7 @@ from confir.resampling.summarised_topics import default_replicates, sample_topic
 from confir.resampling.topics import (
     Rng,
     ScoresLike,
+    TopicSample,
     check_replicates,
 )
 
@@ -206,7 +207,8 @@ def confidence_interval(
         Confidence level; or several, which give a list of intervals from the same replicates.
     method
         Name of a method in METHODS, or several; by default for each measure the one that suits it:
-        `calibrated-beta` for means of scores in [0, 1], `t` for all else, `linear` over documents.
+        `calibrated-beta` for means of scores in [0, 1], with a design `logit-t`; `t` for all else,
+        `linear` over documents.
     replicates
         Number of replicates, B: by default 9,999, of a summary 999.
     rng
@@ -227,6 +229,8 @@ def confidence_interval(
     if over_topics and any(one.resamples or one.draws for one in set().union(*choices)):
         check_tails(_replicates(source, replicates), max(levels))
     intervals = find_intervals(source, choices, levels, replicates, generator)
+    if isinstance(source, TopicSample) and source.clusters is not None and source.clusters.uneven:
+        _warn_uneven(source, set().union(*choices))
     if over_topics:
         for interval in intervals[:: len(levels)]:
             _warn_degenerate(source, interval)
@@ -318,6 +322,19 @@ def check_tails(replicates: int, level: float) -> None:
         warnings.warn(
             f"{counted(replicates, 'replicate')} leave {expected:.1f} beyond each limit at level "
             f"{level:g}; a stable interval needs {needed} or more",
+            InputWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_uneven(source: TopicSample, methods: Collection[Method]) -> None:
+    """Warn where clusters weigh so differently that methods without their own se* are too narrow."""
+    narrow = sorted(method.name for method in methods if "replicate_se" not in method.needs)
+    if narrow:
+        fitting = "symmetric-t-logit" if source.support.all() else "symmetric-t"
+        warnings.warn(
+            f"a few of the clusters have much of the weight, so that intervals by "
+            f"{enumerate_names(narrow)} are too narrow; expected the method {fitting}, or more clusters",
             InputWarning,
             stacklevel=3,
         )

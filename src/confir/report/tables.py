@@ -79,7 +79,8 @@ def with_design_note(table: Table, design: Design | None) -> Table:
     """Return a table whose note says by which design of the topics its numbers are."""
     if design is None:
         return table
-    return replace(table, note=f"{table.note}; by the design, {design.describe()}")
+    joint = "\n" if "\n" in table.note else "; "
+    return replace(table, note=f"{table.note}{joint}by the design, {design.describe()}")
 
 
 def best_runs(mean: Floats, topics: Integers) -> Booleans:

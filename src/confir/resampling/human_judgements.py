@@ -29,7 +29,7 @@ from confir.resampling.distribution import Resampled, SamplingDistribution
 from confir.resampling.statistics import WeightedStatistic
 from confir.resampling.topics import ScoresLike, TopicSample, topic_sample, topic_weights
 
-# The fields of a sampling distribution that corrected means have; the sample is people's.
+# The fields of a sampling distribution that corrected means have; sample and skewness are people's.
 PROVIDED = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
 
 # Statistics that are means of one variable: people's scores can correct the model's.
@@ -99,9 +99,7 @@ class JudgedSample:
 
     def provides(self, need: str) -> bool:
         """Whether the distribution of the means has a field of this name."""
-        return (
-            need in PROVIDED or need == "skewness"
-        )  # that of people's scores, where they stand alone
+        return need in PROVIDED
 
     def draw(
         self, replicates: int, rng: np.random.Generator, _: Collection[str] = ()
@@ -139,7 +137,7 @@ class JudgedSample:
             labels=self.labels[columns],
             estimate=found.mean,
             count=np.full(len(found.mean), n),
-            df=np.where(found.weight > 0, n - 2.0, n - 1.0),
+            df=found.df,
             support=self.support[columns],
             resampled=resampled,
             sample=values.human,
@@ -200,8 +198,9 @@ def judged_sample(scores: JudgedScores, baseline: str | None = None) -> JudgedSa
         support = np.zeros_like(support)
     labels = tuple((run, measure) for run in runs for measure in scores.measures)
     flat = judged.flat()
-    mean = flat.corrected().mean
-    inside = np.tile(support, len(runs)) & (mean > 0.0) & (mean < 1.0)  # corrections may leave it
+    found = flat.corrected()
+    kept = (found.weight == 0) | (found.mean > 0.0) & (found.mean < 1.0)  # corrections may leave it
+    inside = np.tile(support, len(runs)) & kept
     return JudgedSample(labels, (len(runs), len(scores.measures)), flat, inside)
 
 

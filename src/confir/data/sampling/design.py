@@ -14,7 +14,7 @@ from confir.arrays import Floats, Integers
 from confir.data.files import PathLike
 from confir.data.formats.entries import has_columns
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.tables.columns import InputTable, encode_ids, fold
+from confir.data.tables.columns import TOPIC_NAMES, InputTable, encode_ids, fold
 from confir.data.tables.table_files import TableKind, read_table
 from confir.errors import (
     FormatError,
@@ -28,11 +28,10 @@ from confir.errors import (
 
 Datasets = Literal["fixed", "random"]
 
-_TOPIC = ("topic", "topic_id", "query_id", "qid", "q_id", "query")
 GROUPS = ("dataset", "stratum", "cluster")
 ROLES = (*GROUPS, "weight")
 _EXPECTED = "expected a column topic and any of dataset, stratum, cluster, weight"
-_TABLE = TableKind(_EXPECTED, frozenset((*_TOPIC, *ROLES)))
+_TABLE = TableKind(_EXPECTED, frozenset((*TOPIC_NAMES, *ROLES)))
 
 
 class Layout(NamedTuple):
@@ -91,6 +90,24 @@ class Design(Result):
                     f"the weight of topic {self.topics[wrong[0]]!r} is {self.weight[wrong[0]]:g}; "
                     "expected a number above 0"
                 )
+        if self.cluster is not None and self.stratum is not None:
+            self._check_nesting()
+
+    def _check_nesting(self) -> None:
+        """Raise where a cluster lies in two strata: its topics would count as independent there."""
+        strata: dict[tuple[str, ...], str] = {}
+        for cluster, stratum in zip(self._groups("cluster"), self.stratum or (), strict=True):
+            first = strata.setdefault(cluster, stratum)
+            if first != stratum:
+                raise FormatError(
+                    f"cluster {cluster[-1]!r} lies in strata {first!r} and {stratum!r}; expected each "
+                    "cluster in one stratum"
+                )
+
+    def _groups(self, role: str) -> list[tuple[str, ...]]:
+        """Return what each topic belongs to, within its dataset: labels are each dataset's own."""
+        parts = [part for part in (self.dataset, getattr(self, role)) if part is not None]
+        return list(zip(*parts, strict=True))
 
     @property
     def simple(self) -> bool:
@@ -130,22 +147,20 @@ class Design(Result):
 
     def _strata(self, dataset: Integers) -> tuple[Integers, tuple[str, ...]]:
         """Return each topic's stratum, within its dataset, and the strata's names."""
-        parts = [part for part in (self.dataset, self.stratum) if part is not None]
-        if not parts:
+        groups = self._groups("stratum")
+        if not groups:
             return dataset, ("",)
-        names = [" / ".join(part) for part in zip(*parts, strict=True)]
-        keys = encode_ids([repr(part) for part in zip(*parts, strict=True)])
+        names = [" / ".join(part) for part in groups]
+        keys = encode_ids([repr(part) for part in groups])
         first = np.unique(keys.codes, return_index=True)[1]
         return keys.codes, tuple(names[place] for place in first.tolist())
 
     def describe(self) -> str:
         """Return the design in words: "400 topics in 40 clusters, weighted"."""
         text = counted(len(self.topics), "topic")
-        for kind, labels in (("cluster", self.cluster), ("stratum", self.stratum)):
-            if labels is not None and not (kind == "cluster" and self.random_datasets):
-                text += (
-                    f" in {counted(len(set(labels)), kind, 'strata' * (kind == 'stratum') or None)}"
-                )
+        for kind, plural in (("cluster", None), ("stratum", "strata")):
+            inside = getattr(self, kind) is not None and not self.random_datasets
+            text += f" in {counted(len(set(self._groups(kind))), kind, plural)}" if inside else ""
         if self.dataset is not None:
             number = counted(len(set(self.dataset)), "dataset")
             about = "datasets like these" if self.random_datasets else "these datasets"
@@ -179,8 +194,9 @@ def as_design(
         whole = _from_table(_as_table(source), named, datasets)
     lacking = sorted(set(topics) - set(whole.topics))
     if lacking:
+        name = f"the design {source}" if isinstance(source, str | os.PathLike) else "the design"
         raise TopicMismatchError(
-            f"the design lacks {counted(len(lacking), 'topic')} ({enumerate_names(lacking, 5)}); "
+            f"{name} lacks {counted(len(lacking), 'topic')} ({enumerate_names(lacking, 5)}); "
             "expected a row for each topic"
         )
     where = {topic: place for place, topic in enumerate(whole.topics)}
@@ -200,6 +216,24 @@ def as_design(
     return None if arranged.simple else arranged
 
 
+def read_dataset_designs(source: Any, columns: Mapping[str, str | None]) -> dict[str, Design]:
+    """Return the design inside each dataset, of a table with a column of datasets beside the topics.
+
+    The parameters are those of `as_design`.
+    """
+    named = {role: as_text(role, name) for role, name in columns.items() if name is not None}
+    table = _as_table(source)
+    place = _place(table, "dataset", named.get("dataset"))
+    if place is None:
+        raise table.header_error("no column of datasets; expected one beside that of topics")
+    ids = table.ids(place)
+    parts = {
+        name: _from_table(table.where(ids.codes == code), named, "fixed")
+        for code, name in enumerate(ids.names)
+    }
+    return {name: replace(part, dataset=None) for name, part in parts.items()}
+
+
 def refuse_design(design: Any, what: str) -> None:
     """Raise where topics have a design that a study cannot take into account."""
     if design is not None:
@@ -212,7 +246,7 @@ def _as_table(source: Any) -> InputTable:
     """Return the columns of a file, a frame, or a mapping."""
     if isinstance(source, Mapping):
         held = dict(source)
-        if not any(fold(str(name)) in _TOPIC for name in held):
+        if not any(fold(str(name)) in TOPIC_NAMES for name in held):
             held = {"topic": list(held), "cluster": list(held.values())}
         columns = [list(column) for column in held.values()]
         if len({len(column) for column in columns}) > 1 or not columns or not columns[0]:
@@ -230,7 +264,7 @@ def _as_table(source: Any) -> InputTable:
 
 def _from_table(table: InputTable, named: Mapping[str, str], datasets: str) -> Design:
     """Return the design in a table; raise where a topic has two rows."""
-    topic = table.find(_TOPIC)
+    topic = table.find(TOPIC_NAMES)
     if topic is None:
         raise table.header_error(f"no column of topics; {_EXPECTED}")
     places = {role: _place(table, role, named.get(role)) for role in ROLES}
@@ -250,6 +284,13 @@ def _from_table(table: InputTable, named: Mapping[str, str], datasets: str) -> D
     weight = places["weight"]
     if weight is not None:
         groups["weight"] = table.numbers([weight])[0]
+        wrong = np.flatnonzero(~(groups["weight"] > 0))
+        if len(wrong):
+            topic = topics.names[wrong[0]]
+            raise table.error(
+                f"the weight of topic {topic!r} is missing or not above 0; expected a number above 0",
+                wrong[0],
+            )
     return Design(tuple(topics.names), datasets=datasets, **groups)
 
 

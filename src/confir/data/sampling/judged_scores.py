@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import field
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,9 @@ HUMAN_SAMPLES = (RANDOM_TOPICS, RANDOM_DOCUMENTS, ALL_TOPICS, CHOSEN)
 # A variance below this is rounding error.
 _ROUNDING = 1e-13
 
+# Whatever the model, a 95 % interval is at most this many times as wide as that by people alone.
+_WIDEST, _AT_LEVEL = 1.05, 0.95
+
 
 class CorrectedMoments(NamedTuple):
     """What follows from the moments of scores by people and by a model: arrays of one shape."""
@@ -34,6 +38,7 @@ class CorrectedMoments(NamedTuple):
     mean: Floats
     weight: Floats
     se: Floats
+    df: Floats
 
 
 class Judged(NamedTuple):
@@ -98,9 +103,10 @@ def correct_moments(
     """Return the correction of the mean by people, the model's weight λ, and the standard error.
 
     ``λ = cov(y, f) / ((1 + n/N) var f)``, clipped to [0, 1], var f over all n + N topics;
-    ``Var = λ² var f/N + (1 + gap²/s²_f) s²_{y-λf}/n`` ([Angelopoulos2023] §6) with ddof 2: as λ is
-    estimated, too, it varies, and the gap with it (Cochran 1977, §7.4); s²_f over the n. With λ = 0, as without
-    further topics, it is the variance of the mean by people.
+    ``Var = λ² var f/N + (1 + gap²/s²_f) s²_{y-λf}/n`` ([Angelopoulos2023] §6) with n - 2 degrees of
+    freedom: as λ is estimated, too, it varies, and the gap with it (Cochran 1977, §7.4); s²_f over the
+    n. With λ = 0 it is the variance by people, with n - 1. So it is, times 1.05², where an interval
+    would be wider than that: few topics can make a useless model look like one that does harm.
 
     Parameters
     ----------
@@ -118,14 +124,24 @@ def correct_moments(
     slope = more / (n + more) * covariance / np.where(constant, 1.0, pooled)
     weight = np.where(constant, 0.0, np.clip(slope, 0.0, 1.0))
     rest = variance_y - 2.0 * weight * covariance + np.square(weight) * variance_f
-    rest = np.where(rest <= _ROUNDING * variance_y, 0.0, rest)
-    freedom = np.where(weight > 0, n - 2.0, n - 1.0)
+    rest = np.where(rest <= _ROUNDING * variance_y, 0.0, rest) / (n - 2.0)
     spread = n / (n - 1.0) * variance_f
-    varied = np.where(
-        weight > 0, np.square(gap) / np.where(spread > _ROUNDING, spread, np.inf), 0.0
-    )
-    variance = np.square(weight) * pooled / max(more, 1) + (1.0 + varied) * rest / freedom
-    return CorrectedMoments(weight * gap, weight, np.sqrt(variance))
+    varied = np.square(gap) / np.where(spread > _ROUNDING, spread, np.inf)
+    by_both = np.square(weight) * pooled / max(more, 1) + (1.0 + varied) * rest
+    alone = variance_y / (n - 1.0)
+    widest = np.where(weight > 0, _WIDEST**2, 1.0) * alone
+    narrow = (weight > 0) & (by_both <= widest * _quantile_ratio(n) ** 2)
+    variance, df = np.where(narrow, by_both, widest), np.where(narrow, n - 2.0, n - 1.0)
+    return CorrectedMoments(weight * gap, weight, np.sqrt(variance), df)
+
+
+@cache
+def _quantile_ratio(topics: int) -> float:
+    """Return Student's quantile with n - 1 degrees of freedom relative to that with n - 2."""
+    from scipy.special import stdtrit
+
+    more, fewer = stdtrit([topics - 1.0, topics - 2.0], (1.0 + _AT_LEVEL) / 2.0).tolist()
+    return float(more / fewer)
 
 
 @result

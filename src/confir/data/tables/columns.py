@@ -18,6 +18,9 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.errors import FormatError, enumerate_names, enumerate_numbers, warn_caller
 
+# what a column of topics may be called, the preferred name first
+TOPIC_NAMES = ("topic", "topic_id", "query_id", "qid", "q_id", "query")
+
 _MISSING = {"", "na", "nan", "-nan", "–"}
 _SUMMARIES = {"all", "mean", "average", "amean", "total"}
 

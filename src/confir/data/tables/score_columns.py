@@ -14,7 +14,7 @@ import numpy as np
 
 from confir.data.formats.run_sources import name_from_path
 from confir.data.scores import ScoreEntries
-from confir.data.tables.columns import Ids, InputTable, drop_summaries, fold
+from confir.data.tables.columns import TOPIC_NAMES, Ids, InputTable, drop_summaries, fold
 from confir.errors import warn_caller
 
 Layout = Literal["long", "wide"]
@@ -23,7 +23,7 @@ Layout = Literal["long", "wide"]
 COLUMN_NAMES = {
     "run": ("run", "run_id", "runid", "system", "tag", "name"),
     "measure": ("measure", "metric"),
-    "topic": ("topic", "topic_id", "query_id", "qid", "q_id", "query"),
+    "topic": TOPIC_NAMES,
     "score": ("score", "value"),
 }
 KNOWN_NAMES = frozenset(name for names in COLUMN_NAMES.values() for name in names)

@@ -91,13 +91,21 @@ def check_design(
 
 
 def warn_of_few_clusters(pairs: AnyPairs, tests: Sequence[PairedTest], level: float) -> None:
-    """Warn where a design has few clusters: t is then no reliable test, and flips reach no small p."""
-    clusters = None if pairs.clusters is None else pairs.clusters.count
-    if clusters is None or clusters >= FEW_CLUSTERS:
+    """Warn where a design has few clusters: t is then no reliable test, and flips reach no small p.
+
+    So it is where a few of them have much of the weight.
+    """
+    if pairs.clusters is None:
+        return
+    clusters = pairs.clusters.count
+    flips = any(test.name == CLUSTER_TEST for test in tests)
+    if clusters >= FEW_CLUSTERS and (flips or not pairs.clusters.uneven):
         return
     text = f"the design has {clusters} clusters"
+    if clusters >= FEW_CLUSTERS:
+        text += ", a few of which have much of the weight"
     least = 2.0 ** (1 - clusters)
-    if any(test.name == CLUSTER_TEST for test in tests):
+    if flips:
         text += f": the {CLUSTER_TEST} test flips the signs of whole clusters"
         if least > 1.0 - level:
             text += f", whose p-values are {least:g} or more: no difference can be significant"

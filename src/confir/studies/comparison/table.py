@@ -26,7 +26,7 @@ from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.run_groups import RunGroups
 from confir.studies.comparison.topic_differences import TopicDifference, TopicDifferences
 from confir.studies.comparison.verdicts import BETTER, OPPOSITE, WORSE
-from confir.studies.corrected_means.table import sampled_note, weight_notes
+from confir.studies.corrected_means.table import model_notes, sampled_note
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
@@ -85,7 +85,7 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     if comparison.weight is not None:
         parts.append("by people's judgements, estimated from theirs and the model's (PPI++)")
         more = count_model_topics(comparison.scores)
-        parts += weight_notes(comparison.measures, comparison.weight, more, "differences")
+        parts += model_notes(comparison.measures, comparison.weight == 0, more, "differences")
     if comparison.margin is not None:
         adjusted = f", adjusted by {by}" if _is_equivalence_adjusted(comparison) else ""
         parts.append(

@@ -11,13 +11,13 @@ from confir.studies.components.components import Components
 
 
 def components_chart(components: Components) -> Any:
-    """Return curves of Eρ² and Φ over topics with their limits; one panel per judges or repeats."""
+    """Return curves of Eρ² and Φ over topics with their limits; one panel per judges and repeats."""
     alt = import_altair()
-    facet = components.facet
+    facets = components.facets
     records = [
         {
             "topics": record["topics"],
-            "level": record.get(facet, 1) if facet != "topics" else 1,
+            "panel": ", ".join(f"{record[facet]} {facet}" for facet in facets),
             "coefficient": name,
             "value": record[kind],
             "low": record[f"{kind}_low"],
@@ -39,6 +39,7 @@ def components_chart(components: Components) -> Any:
     )
     line = base.mark_line(point=True).encode(y=alt.Y("value:Q", title=title, scale=scale))
     layers = alt.layer(band, line).properties(width=260, height=200)
-    if facet != "topics":
-        layers = layers.facet(alt.Facet("level:O", title=facet))
+    if facets:
+        panels = list(dict.fromkeys(record["panel"] for record in records))
+        layers = layers.facet(alt.Facet("panel:N", title=None, sort=panels), columns=2)
     return styled(layers, f"Reliability of {components.measure}")

@@ -43,7 +43,7 @@ def components_command(
         typer.Option(
             "--others",
             metavar="N",
-            help="Judges or repeats to give the reliability for (repeatable); by default likewise.",
+            help="Judges and repeats to give the reliability for (repeatable); by default likewise.",
         ),
     ] = None,
     reliability: Annotated[
@@ -69,17 +69,18 @@ def components_command(
     check_level(level)
     if judge and inputs.scores:
         refuse_options(inputs.context, ["judge"], "is for QRELS RUN..., not for score tables")
-    if judge and repeats:
-        raise InvalidValueError("--judge and --repeats cannot be combined")
     scores = inputs.load_scores(quiet=out.quiet, example="confir components qrels.txt runs/ -m AP")
     if len(scores.measures) > 1:
         raise InvalidValueError(
             f"there are {len(scores.measures)} measures; components are of one: expected one -m"
         )
     others: dict[str, Any] = {}
-    for path in judge or ():
-        experiment = inputs.experiment(example="confir components qrels.txt runs/ -m AP")
-        others[path] = evaluate(path, experiment.sources, scores.measures, rel=inputs.rel)
+    if judge:
+        given = inputs.experiment(
+            scores.measures, example="confir components qrels.txt runs/ -m AP"
+        )
+        rules = given.rules.keywords()
+        others = {path: evaluate(path, given.sources, scores.measures, **rules) for path in judge}
     found = decompose_scores(
         scores, repeats=repeats, judges=others, topics=topics, levels=levels, level=level, rng=seed
     )

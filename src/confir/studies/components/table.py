@@ -18,7 +18,10 @@ def components_table(components: Components) -> Table:
         )
         for place, source in enumerate(components.sources)
     )
-    others = "" if components.facet == "topics" else f", {components.levels} {components.facet}"
+    others = "".join(
+        f", {number} {facet}"
+        for number, facet in zip(components.levels, components.facets, strict=True)
+    )
     note = (
         f"variance components of {components.measure}: {components.systems} systems, "
         f"{components.topics} topics{others}; negative estimates count as 0"
@@ -27,22 +30,21 @@ def components_table(components: Components) -> Table:
 
 
 def reliability_table(components: Components) -> Table:
-    """Return one row per number of topics, and of judges or repeats: Eρ² and Φ."""
-    facet = () if components.facet == "topics" else (components.facet,)
+    """Return one row per number of topics, of judges and of repeats: Eρ² and Φ."""
+    facets = components.facets
     rows = []
     for record in components.coefficient_records():
-        mine = record["topics"] == components.topics and (
-            not facet or record[facet[0]] == components.levels
-        )
-        cells = [str(record["topics"]), *(str(record[name]) for name in facet)]
+        numbers = [record[name] for name in ("topics", *facets)]
+        mine = numbers == [components.topics, *components.levels]
+        cells = list(map(str, numbers))
         for kind in ("relative", "absolute"):
-            numbers = (record[kind], record[f"{kind}_low"], record[f"{kind}_high"])
+            limits = (record[kind], record[f"{kind}_low"], record[f"{kind}_high"])
             cells.append(
-                interval_text(*numbers) if numbers[0] == numbers[0] else number_text(numbers[0])
+                interval_text(*limits) if limits[0] == limits[0] else number_text(limits[0])
             )
         rows.append(tuple(Cell(text, strong=mine) for text in cells))
     note = (
         f"with {percent(components.level)} intervals, under normal effects; Eρ²: how far the same "
         "differences between systems would be found again; Φ: the same scores"
     )
-    return Table(("topics", *facet, "Eρ²", "Φ"), tuple(rows), note, names=1 + len(facet))
+    return Table(("topics", *facets, "Eρ²", "Φ"), tuple(rows), note, names=1 + len(facets))

@@ -33,7 +33,7 @@ def corrected_chart(means: CorrectedMeans) -> Any:
             "run:N", "mean:Q", "low:Q", "high:Q", "human_mean:Q", "model_mean:Q", "weight:Q"
         ),
     )
-    title = f"mean with {percent(means.level)} interval; grey: people alone; cross: model alone"
+    title = f"mean with {percent(means.level)} interval"
     alone = base.mark_rule(color=INK, strokeWidth=5, opacity=0.35).encode(
         x=alt.X("human_low:Q", title=title, scale=alt.Scale(zero=False)), x2=alt.X2("human_high:Q")
     )
@@ -49,6 +49,8 @@ def corrected_chart(means: CorrectedMeans) -> Any:
     drawn = alt.layer(alone, limits, dots, crosses).properties(width=280, height=step)
     facet = panel_facet(alt, "measure", means.measures)
     by = f" by {means.measures[0]}" if len(means.measures) == 1 else ""
-    return styled(
-        drawn.facet(facet=facet, columns=2), f"Means{by}, corrected by people's judgements"
+    heading = alt.Title(
+        f"Means{by}, corrected by people's judgements",
+        subtitle="grey: people alone; cross: model alone",
     )
+    return styled(drawn.facet(facet=facet, columns=2), heading)

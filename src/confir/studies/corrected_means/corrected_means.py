@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Unpack, cast
 
 import numpy as np
 
-from confir.arguments import as_level
+from confir.arguments import as_generator, as_level
 from confir.arrays import Floats
 from confir.data.experiment import (
     Experiment,
@@ -20,12 +20,17 @@ from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample
 from confir.defaults import LEVEL, REPLICATES
 from confir.errors import InvalidValueError
-from confir.intervals.catalogue import check_judged_method, confidence_interval
+from confir.intervals.catalogue import (
+    METHODS,
+    check_judged_method,
+    confidence_interval,
+)
+from confir.intervals.columns import find_intervals
 from confir.intervals.interval import Interval
 from confir.measures.evaluation import evaluate
 from confir.parallel import Progress
 from confir.resampling.human_judgements import judged_sample
-from confir.resampling.topics import Rng, check_replicates
+from confir.resampling.topics import Rng, check_replicates, topic_sample
 from confir.studies.judgements.judge_effects import mean_limits
 
 
@@ -44,7 +49,7 @@ class CorrectedMeans(Result):
     mean, low, high
         The corrected mean with its limits.
     human_mean, human_low, human_high
-        The mean over the human topics alone, with limits by the same rule.
+        The mean over the human topics alone, with limits by the same method.
     model_mean
         The mean by the model's judgements over all topics.
     bias, bias_low, bias_high
@@ -154,7 +159,9 @@ def correct_scores(
     """
     drawing: dict[str, Any] = {"replicates": replicates, "rng": rng}
     corrected = confidence_interval(scores, level=level, method=method, **drawing)
-    alone = confidence_interval(scores.human, level=level, method=method, **drawing)
+    methods = tuple(METHODS[name] for name in corrected.methods)
+    people, generator = topic_sample(scores.human), as_generator(rng)
+    alone = find_intervals(people, [methods], [level], replicates, generator)[0]
     sample = judged_sample(scores).values
     found = sample.corrected()
     shape = len(scores.runs), len(scores.measures)

@@ -15,7 +15,7 @@ from confir.report.contents import Contents
 from confir.report.sections import Figure, Scope, Section, Sentence, own_table
 from confir.studies.corrected_means.chart import corrected_chart
 from confir.studies.corrected_means.corrected_means import CorrectedMeans, correct_scores
-from confir.studies.corrected_means.table import sampled_note, weight_notes
+from confir.studies.corrected_means.table import mean_notes, sampled_note
 
 
 def _gather(scope: Scope) -> CorrectedMeans | None:
@@ -36,8 +36,7 @@ def _context(contents: Contents) -> dict[str, Any]:
 
 
 def _notes(means: CorrectedMeans) -> list[str]:
-    notes = weight_notes(means.measures, means.weight, means.model_topics)
-    return [f"{note[0].upper()}{note[1:]}." for note in notes]
+    return [f"{note[0].upper()}{note[1:]}." for note in mean_notes(means)]
 
 
 def _biases(means: CorrectedMeans) -> Iterator[str]:
@@ -87,8 +86,9 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         f"People judged a random sample of {means.human_topics} topics, a model these and "
         f"{means.model_topics:,} more; means and differences by people's judgements are "
         "prediction-powered estimates (PPI++, Angelopoulos et al. 2023), with a weight of the model "
-        "for each mean and each difference, and residual variances with n - 2 degrees of freedom.",
-        ("Angelopoulos2023",),
+        "for each mean and each difference, n - 2 degrees of freedom, and variances that count that the "
+        "weight is estimated (Cochran 1977).",
+        ("Angelopoulos2023", "Cochran1977"),
     )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import Booleans
 from confir.data.sampling.judged_scores import SampledScores
 from confir.errors import counted, enumerate_names
-from confir.order import best_first, signed
-from confir.report.numbers import interval_text, number_text, percent
+from confir.order import best_first
+from confir.report.numbers import difference_text, interval_text, number_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.corrected_means.corrected_means import CorrectedMeans
 
@@ -30,7 +30,7 @@ def corrected_table(means: CorrectedMeans, note: str | None = None) -> Table:
                     Cell(record["run"]),
                     Cell(interval_text(record["mean"], record["low"], record["high"])),
                     Cell(number_text(record["model_mean"])),
-                    Cell(signed(record["bias"])),
+                    Cell(difference_text(record["bias"], record["bias_low"], record["bias_high"])),
                     Cell(f"{record['weight']:.2f}"),
                     Cell(f"{record['worth']:.1f}"),
                 )
@@ -49,10 +49,15 @@ def corrected_note(means: CorrectedMeans) -> str:
         f"mean by people's judgements with {percent(means.level)} interval by {methods}, from "
         f"{counted(means.human_topics, 'topic')} that people judged and {means.model_topics:,} "
         "judged by the model alone; model: its own mean; bias: the model's mean minus people's "
-        "on the same topics; weight of the model; worth: how many human topics its judgements are "
-        "worth"
+        "on the same topics; weight of the model; worth: how many further human topics its judgements "
+        "are worth"
     )
-    return "\n".join([note, *weight_notes(means.measures, means.weight, means.model_topics)])
+    return "\n".join([note, *mean_notes(means)])
+
+
+def mean_notes(means: CorrectedMeans) -> list[str]:
+    """Return where the model's judgements do not make means more precise."""
+    return model_notes(means.measures, means.worth <= 0, means.model_topics)
 
 
 def sampled_note(scores: SampledScores) -> str:
@@ -74,25 +79,34 @@ def sampled_note(scores: SampledScores) -> str:
     )
 
 
-def weight_notes(
-    measures: Sequence[str], weight: Floats, model_topics: int, what: str = "means"
+def model_notes(
+    measures: Sequence[str], useless: Booleans, model_topics: int, what: str = "means"
 ) -> list[str]:
-    """Return where the model's judgements add nothing, and why: one sentence, or none.
+    """Return where the model's judgements add nothing, and why: a sentence each, or none.
 
     Parameters
     ----------
-    measures, weight
-        Names, and the weight of the model: runs or pairs × measures.
+    measures, useless
+        Names, and where the model does not lower the variance: runs or pairs × measures.
     model_topics
         Topics that only the model judged.
     what
-        What the weights are in.
+        What was estimated.
     """
     if not model_topics:
         text = f"people judged all topics: {what} are by their judgements, the model's add nothing"
         return [text]
-    nothing = [measure for m, measure in enumerate(measures) if (weight[:, m] == 0).all()]
-    if not nothing:
-        return []
-    text = f"the model's judgements carry no information on {enumerate_names(nothing)}"
-    return [f"{text}: these are the {what} over the human topics"]
+    without = {measure: int(useless[:, m].sum()) for m, measure in enumerate(measures)}
+    every = [measure for measure, count in without.items() if count == len(useless)]
+    some = [
+        f"{count:,} of {len(useless):,} {what} by {measure}"
+        for measure, count in without.items()
+        if 0 < count < len(useless)
+    ]
+    alone = "their intervals are no narrower than those of the human topics alone"
+    found = {"carry no information on": every, "add no precision to": some}
+    return [
+        f"the model's judgements {what_not} {enumerate_names(names)}: {alone}"
+        for what_not, names in found.items()
+        if names
+    ]

@@ -101,6 +101,7 @@ def coverage_command(
     Example: `confir coverage --scores scores.csv -m AP --method t --method logit-t`
     """
     from confir.cli.terminal import Answer, Progress
+    from confir.report.tables import with_design_note
     from confir.studies.coverage.coverage import estimate_coverage
     from confir.studies.coverage.miss_counts import number_of_tasks
     from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T, fitting_methods
@@ -125,7 +126,8 @@ def coverage_command(
         "truth below, above: share of intervals with the mean below or above them; "
         f"{(1 - level) / 2:.4g} of each is nominal"
     )
-    out.deliver(Answer(coverage.to_records(), coverage_table(coverage, note), coverage))
+    table = with_design_note(coverage_table(coverage, note), scores.design)
+    out.deliver(Answer(coverage.to_records(), table, coverage))
 
 
 def type_one_command(

@@ -37,6 +37,7 @@ def measures_command(
         return
     from confir.cli.terminal import Answer
     from confir.intervals.interval import check_level
+    from confir.report.tables import with_design_note
     from confir.studies.discrimination.discrimination import compare_measures
     from confir.studies.discrimination.table import discrimination_table
 
@@ -48,4 +49,5 @@ def measures_command(
     found = compare_measures(
         scores, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
     )
-    out.deliver(Answer(found.to_records(), discrimination_table(found, statistics.seed), found))
+    table = with_design_note(discrimination_table(found, statistics.seed), scores.design)
+    out.deliver(Answer(found.to_records(), table, found))

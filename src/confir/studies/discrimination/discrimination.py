@@ -7,18 +7,23 @@ import numpy as np
 from confir.arguments import as_generator, as_integer, as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.sampling.design import refuse_design
+from confir.data.sampling.design import Design
+from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.order import TIE
+from confir.resampling.clusters import Clusters
 from confir.resampling.topics import Rng
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import BETTER, WORSE
 
 # Splits of the topics in two halves.
 SPLITS_OF_TOPICS = 200
+
+# The fewest topics, or clusters of them, whose halves can be told apart from single ones.
+FEWEST = 4
 
 
 @result
@@ -66,7 +71,8 @@ def compare_measures(
     Parameters
     ----------
     scores
-        Scores of two runs or more by the measures to compare; anything that `as_scores` takes.
+        Scores of two runs or more by the measures to compare; anything that `as_scores` takes. By a
+        design, halves are of whole clusters.
     level
         Differences are significant at 1 - level.
     splits
@@ -76,12 +82,13 @@ def compare_measures(
     """
     scores = as_scores(scores)
     level, splits = as_level(level), as_integer("splits", splits)
-    refuse_design(scores.design, "the comparison of measures")
     if len(scores.runs) < 2:
         raise InvalidValueError("there is one run; measures are compared by at least 2")
-    if len(scores.topics) < 4:
+    clusters = _clusters(scores)
+    if clusters.count < FEWEST:
+        what = "topics" if scores.design is None else "clusters"
         raise InvalidValueError(
-            f"there are {len(scores.topics)} topics; two halves need at least 4 topics"
+            f"there are {clusters.count} {what}; two halves need at least {FEWEST} {what}"
         )
     generator = as_generator(rng)
     compared = compare_runs(scores, level=level, replicates=replicates, rng=generator)
@@ -89,9 +96,13 @@ def compare_measures(
     swaps, topics = [], []
     for m in range(len(scores.measures)):
         values = scores.values[:, :, m]
-        values = values[~np.isnan(values).any(axis=1)]
-        topics.append(len(values))
-        swaps.append(_swap_rates(values, compared.first, compared.second, splits, generator))
+        kept = np.flatnonzero(~np.isnan(values).any(axis=1))
+        topics.append(len(kept))
+        if len(kept) < FEWEST:
+            swaps.append(np.full(len(compared.first), np.nan))
+            continue
+        halves = _half_means(clusters.kept(kept), values[kept], splits, generator)
+        swaps.append(_swap_rates(*halves, compared.first, compared.second))
     rates = np.stack(swaps, axis=1)
     with np.errstate(invalid="ignore"):
         separated = np.where(significant, rates, 0.0).sum(axis=0) / significant.sum(axis=0)
@@ -108,25 +119,39 @@ def compare_measures(
     )
 
 
-def _swap_rates(
-    values: Floats, first: Integers, second: Integers, splits: int, rng: np.random.Generator
-) -> Floats:
+def _clusters(scores: Scores) -> Clusters:
+    """Return the clusters of the topics' design; without one, each topic is a cluster."""
+    whole = Design(scores.topics) if scores.design is None else scores.design
+    return Clusters.of(whole)
+
+
+def _half_means(
+    clusters: Clusters, values: Floats, splits: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return means of runs over two halves of the clusters of each stratum: splits × runs."""
+    totals, mass = (
+        clusters.totals(values * clusters.topic_weight),
+        clusters.totals(clusters.topic_weight),
+    )
+    means: Floats = np.zeros((2, splits, values.shape[1]))
+    for block, share in zip(clusters.blocks, clusters.share.tolist(), strict=True):
+        size = block.stop - block.start
+        half = size // 2
+        places = rng.random((splits, size)).argsort(axis=1)
+        for side, chosen in enumerate((places[:, :half], places[:, half : 2 * half])):
+            inside = np.zeros((splits, size))
+            np.put_along_axis(inside, chosen, 1.0, axis=1)
+            means[side] += share * (inside @ totals[block]) / (inside @ mass[block])
+    return means[0], means[1]
+
+
+def _swap_rates(above: Floats, below: Floats, first: Integers, second: Integers) -> Floats:
     """Return for each pair the share of splits whose halves have it in opposite order."""
-    topics = len(values)
-    if topics < 4:
-        return np.full(len(first), np.nan)
-    half = topics // 2
-    places = rng.random((splits, topics)).argsort(axis=1)
-    means = []
-    for chosen in (places[:, :half], places[:, half : 2 * half]):
-        weights = np.zeros((splits, topics))
-        np.put_along_axis(weights, chosen, 1.0 / half, axis=1)
-        means.append(weights @ values)
     rates = np.empty(len(first))
     for run in np.unique(first):
         own = np.flatnonzero(first == run)
         signs = []
-        for mean in means:
+        for mean in (above, below):
             apart = mean[:, second[own]] - mean[:, [run]]
             signs.append(np.where(np.abs(apart) <= TIE, 0.0, np.sign(apart)))
         rates[own] = ((1.0 - signs[0] * signs[1]) / 2.0).mean(axis=0)

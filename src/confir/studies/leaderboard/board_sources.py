@@ -8,29 +8,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-import numpy as np
-
 from confir.arguments import as_choice
-from confir.arrays import Booleans
 from confir.data.experiment import Experiment, ReadingOptions
-from confir.data.sampling.design import Design
+from confir.data.sampling.design import Design, read_dataset_designs
 from confir.data.scores import Scores
-from confir.data.tables.columns import InputTable
+from confir.data.tables.columns import TOPIC_NAMES, InputTable, fold
 from confir.data.tables.score_files import read_score_table, read_scores, scores_from_table
 from confir.data.tables.score_objects import make_scores
 from confir.errors import (
-    FormatError,
     InvalidValueError,
     TopicMismatchError,
-    TopicWarning,
     UnknownNameError,
     UnreadableError,
     UnsupportedMethodError,
+    counted,
     enumerate_names,
-    warn_caller,
 )
 from confir.measures.catalogue import canonical_name
 from confir.measures.evaluation import evaluate
+from confir.studies.leaderboard.joined_datasets import complete_cells, join_datasets
 
 BoardSource: TypeAlias = Any
 
@@ -68,7 +64,7 @@ def read_folder(folder: str, measures: Sequence[str], qrels: str | None, **rules
         if qrels is not None:
             raise UnreadableError(f"{folder}: no file {qrels!r}; expected the qrels there")
         return read_scores([str(path) for path in inside if path.is_file()])
-    runs = [str(path) for path in inside if path != found[0]]
+    runs = [str(path) for path in inside if path != found[0] and not _is_qrels(path)]
     if not runs:
         raise UnreadableError(f"{folder}: no runs beside {found[0].name}; expected at least one")
     named = list(measures) or [DEFAULT_MEASURE]
@@ -90,18 +86,32 @@ def read_dataset_table(path: str, column: str = "dataset") -> dict[str, Scores] 
         Name of the column of datasets.
     """
     table = read_score_table(path)
-    names = [name.lower() for name in table.header]
-    if column.lower() not in names:
-        raise UnknownNameError("column of datasets", column, table.header)
-    place = names.index(column.lower())
-    ids = table.ids(place)
+    place = table.find([fold(column)])
+    if place is None:
+        raise table.header_error(
+            f"no column {column!r} of datasets; expected one, or a table of means (--means)"
+        )
     rest = _without(table, place)
-    if rest.find(("topic", "topic_id", "query_id", "qid", "q_id", "query")) is None:
+    if rest.find(TOPIC_NAMES) is None:
         return scores_from_table(_as_topics(table, place))
-    parts = {}
-    for code, name in enumerate(ids.names):
-        parts[name] = scores_from_table(rest.where(ids.codes == code))
-    return parts
+    ids = table.ids(place)
+    return {
+        name: scores_from_table(rest.where(ids.codes == code))
+        for code, name in enumerate(ids.names)
+    }
+
+
+def read_means(path: str, column: str = "dataset") -> Scores:
+    """Return the means of datasets in a table, in a column of this name or of topics."""
+    table = read_score_table(path)
+    place = table.find([fold(column)])
+    if place is None:
+        return read_scores(path)
+    if _without(table, place).find(TOPIC_NAMES) is not None:
+        raise table.header_error(
+            "columns of datasets and of topics; expected means of datasets, or the table without --means"
+        )
+    return scores_from_table(_as_topics(table, place))
 
 
 def _without(table: InputTable, place: int) -> InputTable:
@@ -118,6 +128,35 @@ def _as_topics(table: InputTable, place: int) -> InputTable:
     )
 
 
+def with_designs(
+    found: dict[str, Scores] | Scores, design: str | None, columns: Mapping[str, str | None]
+) -> dict[str, Scores] | Scores:
+    """Return the datasets' scores with the designs that a table gives their topics.
+
+    Parameters
+    ----------
+    found
+        Scores of each dataset, or means of datasets, which take no design.
+    design, columns
+        A table with columns of datasets and topics, and names of its columns: role → name.
+    """
+    named = [role for role in ("stratum", "cluster", "weight") if columns[role] is not None]
+    if design is None and named:
+        raise InvalidValueError(f"{named[0]} is about a design; expected a design beside it")
+    if design is None:
+        return found
+    if isinstance(found, Scores):
+        raise UnsupportedMethodError("means of datasets have no topics; expected no design")
+    designs = read_dataset_designs(design, columns)
+    lacking = [name for name in found if name not in designs]
+    if lacking:
+        raise TopicMismatchError(
+            f"the design {design} lacks {counted(len(lacking), 'dataset')} "
+            f"({enumerate_names(lacking, 5)}); expected rows for each dataset"
+        )
+    return {name: part.with_design(designs[name]) for name, part in found.items()}
+
+
 def board_scores(
     sources: BoardSource, measure: str | None, datasets: str | None, incomplete: str
 ) -> Scores:
@@ -130,14 +169,14 @@ def board_scores(
         as_choice("datasets", datasets, ("fixed", "random"))
     if isinstance(sources, Mapping) and sources and all(map(_is_dataset, sources.values())):
         parts = {str(name): _one_measure(_scores(each), measure) for name, each in sources.items()}
-        scores = _joined(parts, datasets or "fixed")
+        scores = join_datasets(parts, datasets or "fixed")
     else:
         scores = _one_measure(_scores(sources), measure)
         if scores.design is None or scores.design.dataset is None:
             scores = _of_means(scores, datasets)
         elif datasets is not None:
             scores = replace(scores, design=replace(scores.design, datasets=datasets))
-    return _complete(scores, incomplete)
+    return complete_cells(scores, incomplete)
 
 
 def _scores(source: Any) -> Scores:
@@ -175,67 +214,3 @@ def _of_means(scores: Scores, datasets: str | None) -> Scores:
             "expected datasets 'random', or scores by topic"
         )
     return replace(scores, design=Design(scores.topics, dataset=scores.topics, datasets="random"))
-
-
-def _joined(parts: Mapping[str, Scores], datasets: str) -> Scores:
-    """Return the scores of all datasets in one table; topics are named by their dataset."""
-    measures = dict.fromkeys(part.measures[0] for part in parts.values())
-    if len(measures) > 1:
-        raise InvalidValueError(
-            f"the datasets have different measures ({enumerate_names(measures, 5)}); expected one"
-        )
-    for name, part in parts.items():
-        if part.design is not None:
-            raise UnsupportedMethodError(
-                f"the scores of dataset {name!r} have a design of their own"
-            )
-    runs = tuple(dict.fromkeys(run for part in parts.values() for run in part.runs))
-    labels = [(f"{name}/{topic}", name) for name, part in parts.items() for topic in part.topics]
-    values = np.full((len(labels), len(runs), 1), np.nan)
-    start = 0
-    for part in parts.values():
-        places = [runs.index(run) for run in part.runs]
-        values[start : start + len(part.topics), places] = part.values
-        start += len(part.topics)
-    order = sorted(range(len(labels)), key=lambda place: labels[place][0])
-    topics = tuple(labels[place][0] for place in order)
-    if len(set(topics)) < len(topics):
-        raise FormatError("two topics of the datasets have the same name; rename a dataset")
-    design = Design(topics, dataset=tuple(labels[place][1] for place in order), datasets=datasets)
-    return Scores(topics, runs, tuple(measures), values[order], design=design)
-
-
-def _complete(scores: Scores, incomplete: str) -> Scores:
-    """Return the scores without runs or datasets that lack the other, as it is stated."""
-    design = scores.design
-    if design is None or design.dataset is None:
-        return scores
-    present = ~np.isnan(scores.values[:, :, 0])
-    names = list(dict.fromkeys(design.dataset))
-    codes = np.array([names.index(name) for name in design.dataset])
-    has = np.stack([present[codes == code].any(axis=0) for code in range(len(names))])
-    if has.all():
-        return scores
-    lacking = [(scores.runs[r], names[d]) for d, r in np.argwhere(~has).tolist()]
-    shown = enumerate_names([f"{run} on {name}" for run, name in lacking], 3)
-    said = f"{len(lacking)} of {has.size} cells have no score ({shown})"
-    if incomplete == "error":
-        raise TopicMismatchError(
-            f"{said}; expected all runs on all datasets, or incomplete drop-runs or drop-datasets"
-        )
-    if incomplete == "drop-runs":
-        full: Booleans = np.all(has, axis=0)
-        kept = [scores.runs[place] for place in np.flatnonzero(full)]
-        left = [run for run in scores.runs if run not in set(kept)]
-        if not kept:
-            raise TopicMismatchError(f"{said}; no run has all datasets")
-        warn_caller(f"{said}: left out {len(left)} runs ({enumerate_names(left, 5)})", TopicWarning)
-        return scores.select(run=kept)
-    of_all: Booleans = np.all(has, axis=1)
-    whole = {names[place] for place in np.flatnonzero(of_all)}
-    if not whole:
-        raise TopicMismatchError(f"{said}; no dataset has all runs")
-    left = [name for name in names if name not in whole]
-    warn_caller(f"{said}: left out {len(left)} datasets ({enumerate_names(left, 5)})", TopicWarning)
-    pairs = zip(scores.topics, design.dataset, strict=True)
-    return scores.select(topic=[topic for topic, name in pairs if name in whole])

@@ -44,10 +44,10 @@ def leaderboard_chart(board: Leaderboard) -> Any:
         color=alt.value(COLOURS[0]),
         tooltip=tooltips("run:N", "mean:Q", "low:Q", "high:Q", numbers=".4f") + tooltips("rank:N"),
     )
-    title = f"macro mean of {board.measure} with {percent(board.level)} interval; ticks: datasets"
+    title = f"macro mean of {board.measure}; ticks: datasets"
     ticks = (
         alt.Chart(inline_records(numbered(cells, run=order)))
-        .mark_tick(opacity=0.45, thickness=1)
+        .mark_tick(opacity=0.7, thickness=2)
         .encode(
             y=y,
             x=alt.X("score:Q", title=title),
@@ -56,5 +56,8 @@ def leaderboard_chart(board: Leaderboard) -> Any:
         )
     )
     layers = alt.layer(ticks, *interval_layers(base, "mean", title))
-    about = f"Macro means over {len(board.datasets)} datasets, about {board.about}"
+    about = (
+        f"Macro means over {len(board.datasets)} datasets, with {percent(board.level)} intervals for "
+        f"conclusions about {board.about}"
+    )
     return styled(layers.properties(width=420, height=step), about)

@@ -48,6 +48,26 @@ def leaderboard_command(
     inputs: Annotated[
         Inputs, Without("qrels", "runs", "scores", "bounded", "select", "top", *DESIGN)
     ],
+    design: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="How topics were drawn inside datasets: a table with columns dataset and topic, and any "
+            "of stratum, cluster, weight.",
+            rich_help_panel=options.DESIGN_PANEL,
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column of datasets, where it has another name.",
+            rich_help_panel=options.DESIGN_PANEL,
+        ),
+    ] = None,
+    stratum: options.DesignColumn = None,
+    cluster: options.DesignColumn = None,
+    weight: options.DesignColumn = None,
     datasets: Annotated[
         str | None,
         options.choice(
@@ -81,7 +101,8 @@ def leaderboard_command(
     from confir.cli.report import check_page
     from confir.cli.terminal import Answer
     from confir.intervals.interval import check_level
-    from confir.studies.leaderboard.board_sources import board_scores
+    from confir.report.tables import with_design_note
+    from confir.studies.leaderboard.board_sources import board_scores, with_designs
     from confir.studies.leaderboard.leaderboard import make_leaderboard
     from confir.studies.leaderboard.table import leaderboard_table
 
@@ -93,7 +114,10 @@ def leaderboard_command(
     if len(measures) > 1:
         raise InvalidValueError("a leaderboard has one measure; expected one -m")
     measure = measures[0] if measures else None
-    found = _read(sources or [], means, measures, qrels_name, inputs)
+    column = dataset or "dataset"
+    found = _read(sources or [], means, measures, qrels_name, inputs, column)
+    columns = {"dataset": dataset, "stratum": stratum, "cluster": cluster, "weight": weight}
+    found = with_designs(found, design, columns)
     scores = board_scores(found, measure, datasets, incomplete)
     board = make_leaderboard(
         scores,
@@ -101,7 +125,9 @@ def leaderboard_command(
         replicates=statistics.replicates,
         rng=statistics.seed,
     )
-    out.deliver(Answer(board.to_records(), leaderboard_table(board, statistics.seed), board))
+    inside = scores.design if design is not None else None
+    table = with_design_note(leaderboard_table(board, statistics.seed), inside)
+    out.deliver(Answer(board.to_records(), table, board))
     if page is not None:
         from confir.report.page import write_report
 
@@ -115,20 +141,28 @@ def leaderboard_command(
 
 
 def _read(
-    sources: list[str], means: str | None, measures: list[str], qrels: str | None, inputs: Inputs
+    sources: list[str],
+    means: str | None,
+    measures: list[str],
+    qrels: str | None,
+    inputs: Inputs,
+    column: str,
 ) -> Scores | dict[str, Scores]:
     """Return the scores of each dataset, or their means."""
-    from confir.data.tables.score_files import read_scores
-    from confir.studies.leaderboard.board_sources import read_dataset_table, read_folder
+    from confir.studies.leaderboard.board_sources import (
+        read_dataset_table,
+        read_folder,
+        read_means,
+    )
 
     if (means is None) == (not sources):
         raise InvalidValueError(
             f"expected DIR..., one table with a dataset column, or --means FILE; for example: {_EXAMPLE}"
         )
     if means is not None:
-        return read_scores(means)
+        return read_means(means, column)
     if len(sources) == 1 and not Path(sources[0]).is_dir():
-        return read_dataset_table(sources[0])
+        return read_dataset_table(sources[0], column)
     rules: dict[str, Any] = {
         name: getattr(inputs, name) for name in reading_options() if name not in DESIGN
     }

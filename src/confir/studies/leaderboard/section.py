@@ -48,7 +48,7 @@ SECTION: Section[MeasureContents] = Section(
     anchor="datasets",
     title="Datasets",
     heading="Over many datasets",
-    figures=own_chart("leaderboard", "datasets"),
+    figures=own_chart("leaderboard", "datasets", by_run=True),
     tables=own_table("leaderboard", "datasets"),
     answer=_answer,
     methods=_methods,

@@ -161,9 +161,11 @@ def _check_repeats(context: typer.Context) -> None:
 def _repeats(scores: Scores, baseline: str | None, level: float) -> Answer:
     """Return the means of systems over their repeats."""
     from confir.cli.terminal import result_answer
+    from confir.report.tables import with_design_note
     from confir.studies.repeats.repeat_means import summarise_repeats
 
-    return result_answer(summarise_repeats(scores, baseline=baseline, level=level))
+    answer = result_answer(summarise_repeats(scores, baseline=baseline, level=level))
+    return answer._replace(table=with_design_note(answer.table, scores.design))
 
 
 def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> None:

@@ -135,7 +135,7 @@ def plan_human_topics(
     else:
         people, both = pilot.cheapest(goal, single, human_cost, model_cost)
         cost, cost_alone = human_cost * people + model_cost * both, human_cost * alone
-    weight = pilot.weight(people, both - people)
+    weight = pilot.weight(people, np.maximum(both - people, 0.0))
 
     def shaped(values: Floats) -> Floats:
         return values.reshape(sample.shape)
@@ -214,7 +214,7 @@ class _Agreement:
         """Return the weight of the model that n human and N further topics give it."""
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = more / (human + more) * self.covariance / self.model
-        return np.clip(np.nan_to_num(slope), 0.0, 1.0)
+        return np.clip(np.where(np.isnan(human), np.nan, np.nan_to_num(slope)), 0.0, 1.0)
 
     def half_width(self, human: Floats, more: Floats, level: float) -> Floats:
         """Return the half width of n human and N further topics."""

@@ -78,7 +78,10 @@ def human_plan_table(plan: HumanPlan) -> Table:
                         if priced
                         else ()
                     ),
-                    *(f"{record[name]:.2f}" for name in ("weight", "agreement")),
+                    *(
+                        f"{record[name]:.2f}".replace("nan", "–")
+                        for name in ("weight", "agreement")
+                    ),
                 ),
             )
         )

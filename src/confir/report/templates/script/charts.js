@@ -67,10 +67,11 @@ function fitted(spec, room) {
 // A chart that fills the page width needs a height in pixels, not in steps.
 function measured(spec) {
   if (spec.width !== "container" || !spec.height.step) return spec;
+  const records = spec.data ? spec.data.values : Object.values(spec.datasets).flat();
   const encodings = [spec, ...(spec.layer || [])].map((part) => part.encoding || {});
   const rows = ["y", "yOffset"].map((name) => {
     const channel = encodings.map((encoding) => encoding[name]).find(Boolean);
-    return channel ? new Set(spec.data.values.map((record) => record[channel.field])).size : 1;
+    return channel ? new Set(records.map((record) => record[channel.field])).size : 1;
   });
   return { ...spec, height: spec.height.step * rows[0] * rows[1] };
 }

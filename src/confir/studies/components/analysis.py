@@ -1,0 +1,136 @@
+"""How is the variance of a full table of scores split? Balanced analysis of variance, random effects.
+
+A table has an axis per factor: systems, topics and, where there are some, judges and repeats. Repeats are
+nested in systems. A source of variance is a set of factors, and its component what mean squares of it and
+of the sources that contain it expect (Searle, Casella & McCulloch 1992, ch. 4).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import chain, combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from confir.arrays import Floats, Integers
+
+SYSTEMS, TOPICS, JUDGES, REPEATS = "systems", "topics", "judges", "repeats"
+
+# What a factor's levels belong to: other levels of these have nothing to do with each other.
+_NESTED = {REPEATS: SYSTEMS}
+
+
+class Source(NamedTuple):
+    """A source of variance: an effect of one factor, or of several together.
+
+    Attributes
+    ----------
+    name
+        Its name in results.
+    factors
+        What it varies with.
+    """
+
+    name: str
+    factors: frozenset[str]
+
+    @property
+    def divided(self) -> frozenset[str]:
+        """The factors whose numbers divide it in the mean of a system."""
+        return self.factors - {SYSTEMS}
+
+    @property
+    def relative(self) -> bool:
+        """Whether it is part of the error of differences between systems."""
+        return SYSTEMS in self.factors and bool(self.divided)
+
+    @property
+    def absolute(self) -> bool:
+        """Whether it is part of the error of scores."""
+        return bool(self.divided)
+
+
+def find_sources(factors: Sequence[str]) -> list[Source]:
+    """Return the sources of variance of a table with these factors, the residual last."""
+    sets = chain.from_iterable(combinations(factors, size + 1) for size in range(len(factors)))
+    fitting = [one for one in sets if all(_NESTED.get(each, each) in one for each in one)]
+    sources = []
+    for one in fitting:
+        shown = [each for each in one if not any(_NESTED.get(other) == each for other in one)]
+        whole = len(one) == len(factors) > 2
+        sources.append(Source("residual" if whole else " × ".join(shown), frozenset(one)))
+    return sources
+
+
+class MeanSquares(NamedTuple):
+    """Mean squares of all sources.
+
+    Attributes
+    ----------
+    squares, df
+        Mean squares and their degrees of freedom.
+    expectation
+        What they expect of each component: mean squares × components.
+    """
+
+    squares: Floats
+    df: Floats
+    expectation: Floats
+
+    def components(self, squares: Floats) -> Floats:
+        """Return the components that mean squares stand for; negative ones count as 0."""
+        found: Floats = np.maximum(0.0, squares @ np.linalg.inv(self.expectation).T)
+        return found
+
+
+def mean_squares(values: Floats, factors: Sequence[str], sources: Sequence[Source]) -> MeanSquares:
+    """Return mean squares of a table whose axes are the factors.
+
+    A source's effects are its means less the effects of all that it contains.
+    """
+    sizes = dict(zip(factors, values.shape, strict=True))
+    effects: dict[frozenset[str], Floats] = {frozenset(): values.mean(keepdims=True)}
+    free = {frozenset[str](): 1.0}
+    squares = []
+    for source in sources:
+        others = tuple(place for place, name in enumerate(factors) if name not in source.factors)
+        inner = [one for one in effects if one < source.factors]
+        mean = values.mean(axis=others, keepdims=True)
+        effects[source.factors] = mean - sum(effects[one] for one in inner)
+        cells = math.prod(sizes[name] for name in source.factors)
+        free[source.factors] = cells - sum(free[one] for one in inner)
+        total = values.size / cells * np.square(effects[source.factors]).sum()
+        squares.append(total / free[source.factors])
+    expectation = [
+        [
+            values.size / math.prod(sizes[name] for name in of.factors)
+            if source.factors <= of.factors
+            else 0.0
+            for of in sources
+        ]
+        for source in sources
+    ]
+    df = np.array([free[source.factors] for source in sources])
+    return MeanSquares(np.array(squares), df, np.array(expectation))
+
+
+def reliability(
+    components: Floats,
+    sources: Sequence[Source],
+    numbers: Mapping[str, Integers],
+    *,
+    relative: bool,
+) -> Floats:
+    """Return Eρ² (relative) or Φ for numbers of each factor: draws × the numbers' shape."""
+    shape = np.broadcast_shapes(*(number.shape for number in numbers.values()))
+    error: Floats = np.zeros((len(components), *shape))
+    for place, source in enumerate(sources):
+        if source.relative if relative else source.absolute:
+            divisor = math.prod((numbers[name] for name in source.divided), start=np.ones(shape))
+            error += components[:, place].reshape(-1, *(1,) * len(shape)) / divisor
+    systems = components[:, 0].reshape(-1, *(1,) * len(shape))
+    with np.errstate(invalid="ignore"):
+        coefficient: Floats = systems / (systems + error)
+    return coefficient
