@@ -361,7 +361,10 @@ def test_a_margin_tests_for_equivalence(compare):
         (["--correction", "sidak"], "unknown correction 'sidak'"),
         (["--family", "everything"], "unknown family 'everything'"),
         (["--family", "none", "--correction", "holm"], "family and correction are both given"),
-        (["--family", "baseline"], "the family is baseline and the baseline None; name one"),
+        (
+            ["--family", "baseline"],
+            "the family is baseline, and there is none; expected a baseline",
+        ),
         (["--family", "all-pairs", "--test", "sign"], "the family all-pairs rests on t tests"),
         (["--effects", "--family", "none"], "--family is for p-values, which --effects"),
         (["--method", "gaffke"], "methods that fit: t, percentile"),

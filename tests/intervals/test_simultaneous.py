@@ -84,8 +84,8 @@ def test_what_has_no_standard_error_has_neither_limits_nor_p():
 
 
 def test_the_least_variance_is_a_share_of_the_median_and_never_a_single_pairs_own():
-    assert variance_floor(np.array([1.0, 2.0, 9.0, np.nan])) == pytest.approx(0.003 * 2.0)
-    assert variance_floor(np.repeat([1.0, 2.0, 9.0], 100)) == pytest.approx(0.2 * 2.0)
+    assert variance_floor(np.array([1.0, 2.0, 9.0, np.nan])) == pytest.approx(0.006 * 2.0)
+    assert variance_floor(np.repeat([1.0, 2.0, 9.0], 100)) == pytest.approx(0.4 * 2.0)
     assert variance_floor(np.array([0.01])) < 0.01
     assert variance_floor(np.array([np.nan])) == 0.0
     one = ComparisonFamily.of(3, np.full(99, 2.0), floor=0.4)

@@ -82,13 +82,13 @@ def plain_share_first(table, replicates):
 def plain_t(table, i, j, weights=None):
     """The t of run j's mean less that of i; with weights, of the samples drawn, centred.
 
-    A variance counts as a thousandth of the median for each pair at least.
+    A variance counts as two thousandths of the median for each pair at least.
     """
     apart = table[:, j] - table[:, i]
     n, runs = table.shape
     pairs = [table[:, a] - table[:, b] for a in range(runs) for b in range(a)]
     variances = [pair.var(ddof=1) for pair in pairs if np.ptp(pair) > 1e-12]
-    least = np.sqrt(len(variances) / 1000 * np.median(variances)) if variances else 0.0
+    least = np.sqrt(len(variances) / 500 * np.median(variances)) if variances else 0.0
     if weights is None:
         return apart.mean() / (max(least, apart.std(ddof=1)) / np.sqrt(n))
     found = []

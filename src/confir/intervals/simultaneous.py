@@ -21,7 +21,7 @@ from confir.intervals.interval import Limits
 # Differences that vary far less than most of the family's may do so by chance, where runs happen to
 # differ on few topics: variances count as this share of the family's median at least. Among few
 # pairs that is rare, and the share smaller. docs/reproductions/families.md.
-_FLOOR_SHARE = 0.2
+_FLOOR_SHARE = 0.4
 _FLOOR_PAIRS = 200
 
 
@@ -111,8 +111,8 @@ class ComparisonFamily:
 def variance_floor(variance: Floats) -> float:
     """Return the least variance of a family's differences: a share of their median.
 
-    The share is a thousandth for each pair, up to a fifth: one pair's own variance is never below
-    it, and among few pairs hardly any is. NaN where a pair has none.
+    The share is two thousandths for each pair, up to two fifths: one pair's own variance is never
+    below it, and among few pairs hardly any is. NaN where a pair has none.
     """
     known = variance[~np.isnan(variance)]
     share = _FLOOR_SHARE * min(1.0, len(known) / _FLOOR_PAIRS)

@@ -140,8 +140,11 @@ def choose_family(
             "baseline or none"
         )
     if family != fitting:
-        expected = "leave it out" if baseline is not None else "name one"
-        raise InvalidValueError(f"the family is {family} and the baseline {baseline!r}; {expected}")
+        raise InvalidValueError(
+            "the family is baseline, and there is none; expected a baseline, the run to compare with"
+            if baseline is None
+            else f"the family is {family}, and the baseline {baseline!r}; expected one of them"
+        )
     if not serves:
         raise InvalidValueError(
             f"the family {family} rests on t tests and t intervals; for other tests and methods, "
