@@ -251,8 +251,12 @@ class Experiment:
         and pipes cannot be read again.
         """
         files = [source for source in self.sources if isinstance(source, RunSource)]
-        again = all(file.path != STDIN and os.path.isfile(file.path) for file in files)
-        return not again or sum(map(content_size, files)) <= _KEPT_SIZE
+        return not all(map(_is_file, files)) or sum(map(content_size, files)) <= _KEPT_SIZE
+
+    @property
+    def is_in_files(self) -> bool:
+        """Whether all runs are files that others can read: neither objects nor standard input."""
+        return all(isinstance(source, RunSource) and _is_file(source) for source in self.sources)
 
     @property
     def kept(self) -> dict[str, Any]:
@@ -271,6 +275,10 @@ class Experiment:
             named["human_sample"] = self.human[1]
         shown = [f"{name}={value!r}" for name, value in {**named, **self.rules.changed()}.items()]
         return f"Experiment({', '.join(['qrels', 'runs', *shown])})"
+
+
+def _is_file(source: RunSource) -> bool:
+    return source.path != STDIN and os.path.isfile(source.path)
 
 
 def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str] | None:

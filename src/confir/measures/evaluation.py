@@ -47,6 +47,7 @@ from confir.measures.foreign import ForeignMeasure, foreign_measure
 from confir.measures.measure import ListMeasure, Measure
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import Progress, run_in_threads
+from confir.scheduler import scheduler_in_use
 
 AnyMeasure = Measure | ListMeasure | ForeignMeasure
 
@@ -121,6 +122,10 @@ def _evaluate(
 ) -> Scores:
     """Return the scores by one judge; lists are kept where the ``whole`` of them may be needed."""
     judged = experiment.qrels  # before runs are looked for
+    if scheduler_in_use() is not None and not experiment.has_lists and experiment.is_in_files:
+        from confir.measures.worker_evaluation import evaluate_on_workers
+
+        return experiment.rules.with_design(evaluate_on_workers(experiment, wanted, progress))
     if whole and experiment.reads_lists_at_once:
         experiment.lists(progress)
     ranked, sources = _rank(experiment, wanted, progress)
@@ -205,9 +210,29 @@ def score_rankings(
     runs
         The runs themselves, which measures of ir_measures look at.
     """
+    check_ranked(qrels, ranked, measures, missing)
+    values = measure_ranked(qrels, ranked, measures, depth=depth, runs=runs)
+    return gather_scores(qrels, [part for part, _ in ranked], measures, values, missing)
+
+
+def check_ranked(
+    qrels: Qrels, ranked: Sequence[Ranked], measures: Sequence[AnyMeasure], missing: Missing
+) -> None:
+    """Raise or warn where runs share a name, or where runs, qrels and measures do not fit."""
     _check_names([part for part, _ in ranked])
     check_topics(qrels, ranked, missing)
     _warn_of_nothing_relevant(qrels, measures)
+
+
+def measure_ranked(
+    qrels: Qrels,
+    ranked: Sequence[Ranked],
+    measures: Sequence[AnyMeasure],
+    *,
+    depth: int | None,
+    runs: Sequence[Run | RunSource] = (),
+) -> Floats:
+    """Return the scores of runs, measures × runs × topics: those of a run depend on no other."""
     parts = [part if depth is None else part.cut(depth) for part, _ in ranked]
     batches = [stack_rankings(batch) for batch in _batches(parts)]
     relevant = [batch.at_least(1) for batch in batches]
@@ -217,7 +242,17 @@ def score_rankings(
         return _measure(measure, qrels, runs, seen, depth)
 
     foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
-    values = np.stack(list(map(scored, measures)) if foreign else run_in_threads(scored, measures))
+    return np.stack(list(map(scored, measures)) if foreign else run_in_threads(scored, measures))
+
+
+def gather_scores(
+    qrels: Qrels,
+    parts: Sequence[Rankings],
+    measures: Sequence[AnyMeasure],
+    values: Floats,
+    missing: Missing,
+) -> Scores:
+    """Return values, measures × runs × topics, as scores; a missing topic may have none."""
     present = np.concatenate([part.present for part in parts])
     if missing == "drop":
         values[:, ~present] = np.nan
@@ -262,23 +297,36 @@ def _rank(
     experiment: Experiment, measures: Sequence[AnyMeasure], progress: Progress | None
 ) -> tuple[list[Ranked], Sequence[Run | RunSource]]:
     """Return the rankings of each run with its topics that the qrels lack, and the runs."""
-    foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
     if experiment.has_lists:
         lists = experiment.lists()
         ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
+        foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
         return ranked, [lists.run(place) for place in range(len(lists.runs))] if foreign else ()
-    sources: Sequence[Run | RunSource] = experiment.sources
-    if foreign:
+    return rank_sources(experiment.qrels, experiment.sources, measures, experiment.rules, progress)
+
+
+def rank_sources(
+    qrels: Qrels,
+    sources: Sequence[Run | RunSource],
+    measures: Sequence[AnyMeasure],
+    rules: ReadingRules,
+    progress: Progress | None = None,
+) -> tuple[list[Ranked], Sequence[Run | RunSource]]:
+    """Return the rankings of each run with its topics that the qrels lack, and the runs.
+
+    The runs are read whole where ir_measures looks at them.
+    """
+    if any(isinstance(measure, ForeignMeasure) for measure in measures):
         sources = [
-            source if isinstance(source, Run) else read_source(source, experiment.rules.name_by)
+            source if isinstance(source, Run) else read_source(source, rules.name_by)
             for source in sources
         ]
     ranked = read_rankings(
-        experiment.qrels,
+        qrels,
         sources,
-        tie_precision=experiment.rules.tie_precision,
+        tie_precision=rules.tie_precision,
         lowest_gain=1 if all(map(_sees_relevant_alone, measures)) else None,
-        name_by=experiment.rules.name_by,
+        name_by=rules.name_by,
         progress=progress,
     )
     return ranked, sources
