@@ -66,28 +66,46 @@ def run_in_threads(
     variables of the caller. Matrix products are limited to one thread each meanwhile, to avoid
     oversubscription.
     """
+    return list(_counted(_threaded(function, tasks), progress))
+
+
+def _threaded(function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
     reuse_memory()
     with single_products:
         if len(tasks) < 2 or usable_cores() < 2:
-            return list(_counted(map(function, tasks), progress))
+            yield from map(function, tasks)
+            return
         contexts = [copy_context() for _ in tasks]  # two threads cannot share one
         with ThreadPoolExecutor(usable_cores()) as pool:
-            called = pool.map(lambda context, task: context.run(function, task), contexts, tasks)
-            return list(_counted(called, progress))
+            yield from pool.map(lambda own, task: own.run(function, task), contexts, tasks)
 
 
 def run_blocks(
     function: Callable[[Task], Result], tasks: Sequence[Task], progress: Progress | None = None
 ) -> list[Result]:
-    """Return what `run_in_threads` does; the tasks go to the scheduler that is in use, if any.
+    """Return what `run_in_threads` does, from the scheduler that is in use, if any.
 
-    For functions without side effects, of some weight: they are sent to other processes.
+    For functions without side effects, as their work may be done in other processes.
+    """
+    return _ordered(iterate_blocks(function, tasks, progress))
+
+
+def iterate_blocks(
+    function: Callable[[Task], Result],
+    tasks: Sequence[Any],
+    progress: Progress | None = None,
+    prepare: Callable[[Any], Task] | None = None,
+) -> Iterator[tuple[int, Result]]:
+    """Yield the number and the result of every task, as they are finished, as in `run_blocks`.
+
+    ``prepare`` makes of a task what the function takes: always here, so that no more is sent.
     """
     scheduler = scheduler_in_use()
-    if scheduler is None:
-        return run_in_threads(function, tasks, progress)
-    numbered = scheduler.run(partial(_run_alone, function), tasks)
-    return _ordered(_counted(numbered, progress))
+    if scheduler is not None:
+        sent = tasks if prepare is None else run_in_threads(prepare, tasks)
+        return _counted(scheduler.run(partial(_run_alone, function), sent), progress)
+    whole = function if prepare is None else lambda task: function(prepare(task))
+    return _counted(enumerate(_threaded(whole, tasks)), progress)
 
 
 def _run_alone(function: Callable[[Task], Result], task: Task) -> Result:

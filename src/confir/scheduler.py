@@ -125,7 +125,7 @@ class Scheduler:
             shared = self._client.submit(pickle.loads, dumps(function), pure=False)
             futures = self._client.map(_work, [shared] * len(tasks), list(tasks), pure=False)
             places = {future.key: place for place, future in enumerate(futures)}
-            finished = as_completed(futures, with_results=True)
+            finished = as_completed(futures, self._client.loop, with_results=True)
             del futures  # so that results are released once they are here
             for future, (result, heard) in finished:
                 for message, category in heard:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal, Unpack, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 
 from confir.arguments import as_choice, as_flag, as_function, as_generator
+from confir.arrays import Floats
 from confir.data.experiment import (
     Experiment,
     Missing,
@@ -24,6 +26,7 @@ from confir.data.experiment import (
 )
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.scores import Scores
+from confir.data.streams.hashed_ids import Words
 from confir.defaults import DOCUMENT_REPLICATES
 from confir.errors import (
     InvalidValueError,
@@ -34,7 +37,7 @@ from confir.errors import (
 )
 from confir.measures.evaluation import chosen_measures, parse_measures, score_rankings
 from confir.measures.measure import ListMeasure, Measure
-from confir.parallel import Progress, run_in_threads
+from confir.parallel import Progress, iterate_blocks
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
@@ -222,16 +225,15 @@ def resample_lists(
     keys = seeded_keys(document_keys(lists.docids), seed)
     gains = np.unique(lists.qrels.gains)
 
-    def task(number: int) -> None:
+    def prepare(number: int) -> _TopicTask:
         topic = TopicDocuments(lists, number, gains, kernels)
-        for first in range(0, replicates, BLOCK):
-            counts = np.empty((len(topic.pool), min(BLOCK, replicates - first)), np.uint8)
-            kernels.draw_counts(keys[topic.pool], first, THRESHOLDS, counts)
-            values[:, :, number, first : first + BLOCK] = topic.scores(measures, counts)
-        if acceleration is not None:
-            acceleration[:, :, number] = topic.acceleration(measures, scores.values[number].T)
+        return _TopicTask(topic, keys[topic.pool], scores.values[number].T)
 
-    run_in_threads(task, range(topics), progress)
+    resampled = _TopicResampling(tuple(measures), replicates, jackknife)
+    for number, (drawn, skew) in iterate_blocks(resampled, range(topics), progress, prepare):
+        values[:, :, number] = drawn
+        if acceleration is not None:
+            acceleration[:, :, number] = skew
     levels = [measure.lowest_gain for measure in measures]
     relevant, retrieved = count_relevant(lists, levels)
     estimate = np.where(relevant.T[:, None, :] > 0, scores.values, np.nan)
@@ -247,6 +249,34 @@ def resample_lists(
         seed=seed,
         left_out=left_out,
     )
+
+
+class _TopicTask(NamedTuple):
+    """A topic's lists, the streams of its documents, and its scores: measures × runs."""
+
+    topic: TopicDocuments
+    keys: Words
+    scores: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _TopicResampling:
+    """Scores the lists of a topic on resampled collections; `resample_lists` has the parameters."""
+
+    measures: tuple[Measure | ListMeasure, ...]
+    replicates: int
+    jackknife: bool
+
+    def __call__(self, task: _TopicTask) -> tuple[Floats, Floats | None]:
+        """Return scores, measures × runs × replicates, and the acceleration where it is wanted."""
+        topic = task.topic
+        values = np.empty((*task.scores.shape, self.replicates))
+        for first in range(0, self.replicates, BLOCK):
+            counts = np.empty((len(topic.pool), min(BLOCK, self.replicates - first)), np.uint8)
+            topic.kernels.draw_counts(task.keys, first, THRESHOLDS, counts)
+            values[:, :, first : first + BLOCK] = topic.scores(self.measures, counts)
+        jackknifed = topic.acceleration(self.measures, task.scores) if self.jackknife else None
+        return values, jackknifed
 
 
 def choose_kernels(cells: int) -> DocumentKernels:
