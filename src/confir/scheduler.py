@@ -11,12 +11,14 @@ import os
 import pickle
 import platform
 import re
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, TypeVar
+from importlib.util import find_spec
+from typing import Any, Self, TypeVar
 
 from confir.arguments import as_text, invalid
 from confir.errors import (
@@ -60,7 +62,7 @@ def use_scheduler(address: str | None) -> Iterator[None]:
     if address is None or (current is not None and current.address == address):
         yield
         return
-    with _connect(address) as scheduler:
+    with Scheduler(address) as scheduler:
         token = _IN_USE.set(scheduler)
         try:
             yield
@@ -96,19 +98,35 @@ def check_visible(path: str, size: int) -> None:
 
 
 class Scheduler:
-    """A connection to the scheduler of a Dask cluster.
+    """The scheduler of a Dask cluster, which is connected with when the first task is sent.
 
     Parameters
     ----------
     address
-        As it was given.
-    client
-        The ``distributed.Client``.
+        As `use_scheduler` takes it.
     """
 
-    def __init__(self, address: str, client: Any) -> None:
-        self.address = address
-        self._client = client
+    def __init__(self, address: str) -> None:
+        self.address = check_address(address)
+        if find_spec("distributed") is None:
+            raise MissingDependencyError("dask", f"the scheduler {address}", "cluster")
+        self._opened = ExitStack()
+        self._opening = threading.Lock()
+        self._connected: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    @property
+    def _client(self) -> Any:
+        """The ``distributed.Client``; threads may ask for it at the same time."""
+        with self._opening:
+            if self._connected is None:
+                self._connected = self._opened.enter_context(_connect(self.address))
+            return self._connected
 
     def run(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
@@ -119,13 +137,14 @@ class Scheduler:
         """
         from cloudpickle import dumps
 
+        client = self._client
         as_completed = import_module("distributed").as_completed
         with self._translated():
             # Sent once, and as a task: unlike scattered data, it is not lost with its worker.
-            shared = self._client.submit(pickle.loads, dumps(function), pure=False)
-            futures = self._client.map(_work, [shared] * len(tasks), list(tasks), pure=False)
+            shared = client.submit(pickle.loads, dumps(function), pure=False)
+            futures = client.map(_work, [shared] * len(tasks), list(tasks), pure=False)
             places = {future.key: place for place, future in enumerate(futures)}
-            finished = as_completed(futures, self._client.loop, with_results=True)
+            finished = as_completed(futures, client.loop, with_results=True)
             del futures  # so that results are released once they are here
             for future, (result, heard) in finished:
                 for message, category in heard:
@@ -161,14 +180,11 @@ def _work(function: Callable[[Task], Result], task: Task) -> tuple[Result, list[
 
 
 @contextmanager
-def _connect(address: str) -> Iterator[Scheduler]:
-    """Yield the scheduler of an address, whose workers are ready and have the same versions."""
-    local = _LOCAL.fullmatch(check_address(address))
-    try:
-        distributed = import_module("distributed")
-    except ImportError:
-        raise MissingDependencyError("dask", f"the scheduler {address}", "cluster") from None
+def _connect(address: str) -> Iterator[Any]:
+    """Yield a client of a scheduler whose workers are ready and have the same versions."""
+    distributed = import_module("distributed")
     quiet = {"distributed.admin.large-graph-warning-threshold": "1TB"}
+    local = _LOCAL.fullmatch(address)
     with ExitStack() as stack:
         stack.enter_context(import_module("dask").config.set(quiet))
         stack.enter_context(_silent_logs())
@@ -178,7 +194,7 @@ def _connect(address: str) -> Iterator[Scheduler]:
         client = stack.enter_context(_open_client(distributed, address, where))
         _wait_for_worker(client, address)
         _check_versions(address, client.get_versions(packages=list(_PACKAGES)))
-        yield Scheduler(address, client)
+        yield client
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from confir.data.experiment import (
     ReadingOptions,
     ReadingRules,
     as_experiment,
+    on_its_scheduler,
     takes_rules,
 )
 from confir.data.files import PathLike
@@ -56,6 +57,7 @@ AnyMeasure = Measure | ListMeasure | ForeignMeasure
 _JUDGED_PER_BATCH = 200_000
 
 
+@on_its_scheduler
 @takes_rules
 def evaluate(
     qrels: Experiment | Qrels | PathLike | Mapping[str, Any] | Any,

@@ -7,7 +7,6 @@ others down (see `Rankings`).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Unpack, get_args
@@ -22,6 +21,7 @@ from confir.data.experiment import (
     ReadingOptions,
     ReadingRules,
     as_experiment,
+    on_its_scheduler,
     takes_rules,
 )
 from confir.data.lists.ranked_lists import RankedLists
@@ -34,6 +34,7 @@ from confir.errors import (
     TopicWarning,
     UnsupportedMethodError,
     enumerate_names,
+    warn_caller,
 )
 from confir.measures.evaluation import chosen_measures, parse_measures, score_rankings
 from confir.measures.measure import ListMeasure, Measure
@@ -70,6 +71,7 @@ DOCUMENT_STATISTICS: tuple[DocumentStatistic, ...] = get_args(DocumentStatistic)
 _WORTH_COMPILING = 200_000_000
 
 
+@on_its_scheduler
 @takes_rules
 def bootstrap_documents(
     qrels: Experiment | Any,
@@ -154,6 +156,7 @@ def _interleave(parts: Sequence[SamplingDistribution]) -> SamplingDistribution:
     )
 
 
+@on_its_scheduler
 @takes_rules
 def resample_documents(
     qrels: Experiment | Any,
@@ -311,12 +314,11 @@ def _with_relevant(lists: RankedLists) -> tuple[RankedLists, tuple[str, ...]]:
         raise TopicMismatchError(
             "the qrels have no relevant document at all; expected a gain of 1 or more"
         )
-    warnings.warn(
+    warn_caller(
         f"the qrels have no relevant document for {len(names)} of {len(qrels.topics)} topics "
         f"({enumerate_names(names)}), which are left out: they have no score on any resampled collection; "
         "evaluate includes them, 0 by most measures",
         TopicWarning,
-        stacklevel=4,
     )
     left = lists.restrict(kept)
     bare = (lists.depth.sum(axis=1) > 0) & (left.depth.sum(axis=1) == 0)

@@ -10,6 +10,7 @@ import numpy as np
 
 from confir.arguments import as_generator, as_level, as_texts
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, records_of, result
 from confir.data.sampling.design import Design
 from confir.data.sampling.judged_scores import JudgedScores
@@ -399,6 +400,7 @@ class Comparison(PairResult):
         return group_runs(self.scores, self.first, self.second, self.verdict[chosen])
 
 
+@on_its_scheduler
 def compare_runs(
     scores: ScoresSource,
     *,

@@ -11,6 +11,7 @@ import numpy as np
 
 from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
@@ -101,15 +102,18 @@ class Ranking(Result):
 
 
 @overload
+@on_its_scheduler
 def rank_runs(
     scores: ScoresSource, *, level: float = ..., replicates: int = ..., rng: Rng = ...
 ) -> Ranking: ...
 @overload
+@on_its_scheduler
 def rank_runs(
     scores: ScoresSource, *, level: Sequence[float], replicates: int = ..., rng: Rng = ...
 ) -> list[Ranking]: ...
 
 
+@on_its_scheduler
 def rank_runs(
     scores: ScoresSource,
     *,
