@@ -26,10 +26,15 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 
 class ConfirError(Exception):
     """Base class of the errors of confir."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # by their message, which some are not made from: workers of a cluster send them
+        return _restore, (type(self), self.args, vars(self))
 
 
 class UnreadableError(ConfirError, OSError):
@@ -115,6 +120,16 @@ class MissingDependencyError(ConfirError, ImportError):
 
 class SchedulerError(ConfirError, OSError):
     """The scheduler of a cluster cannot be reached, or its workers cannot be used."""
+
+
+def _restore(
+    kind: type[ConfirError], arguments: tuple[Any, ...], state: dict[str, Any]
+) -> ConfirError:
+    """Return an error that was pickled."""
+    error = kind.__new__(kind)
+    error.args = arguments
+    vars(error).update(state)
+    return error
 
 
 class ConfirWarning(UserWarning):

@@ -11,6 +11,7 @@ import os
 import pickle
 import platform
 import re
+import signal
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -192,6 +193,8 @@ def _connect(address: str) -> Iterator[Any]:
         if local:
             where = stack.enter_context(_start_processes(distributed, int(local.group(1))))
         client = stack.enter_context(_open_client(distributed, address, where))
+        if local:
+            client.register_plugin(_deafness(distributed))
         _wait_for_worker(client, address)
         _check_versions(address, client.get_versions(packages=list(_PACKAGES)))
         yield client
@@ -205,7 +208,7 @@ def _start_processes(distributed: Any, workers: int) -> Iterator[Any]:
             n_workers=workers,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             memory_limit=0,
             silence_logs=logging.CRITICAL,
         )
@@ -215,6 +218,18 @@ def _start_processes(distributed: Any, workers: int) -> Iterator[Any]:
         ) from None
     with cluster:
         yield cluster
+
+
+def _deafness(distributed: Any) -> Any:
+    """Return what lets workers ignore Ctrl-C, which a terminal sends to all: they are told to end."""
+
+    class IgnoreInterrupts(distributed.WorkerPlugin):  # type: ignore[misc]
+        name = "confir-ignore-interrupts"
+
+        def setup(self, worker: Any) -> None:  # noqa: ARG002 - Dask passes it
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    return IgnoreInterrupts()
 
 
 @contextmanager
