@@ -4,6 +4,7 @@ import os
 import pickle
 import signal
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -278,6 +279,17 @@ def test_a_scheduler_without_workers_is_an_error(monkeypatch):
         pytest.raises(SchedulerError, match=r"the scheduler has no worker, after 0\.2 seconds"),
     ):
         run_blocks(abs, [1])
+
+
+def test_a_scheduler_that_is_lost_is_an_error():
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+    with (
+        distributed.LocalCluster(processes=False, protocol="tcp", **options) as lost,
+        use_scheduler(lost.scheduler_address),
+        pytest.raises(SchedulerError, match="the connection to the scheduler was lost before"),
+    ):
+        run_blocks(lambda _: time.sleep(0.05), range(50), lambda _: lost.close())
 
 
 def test_other_versions_are_an_error(cluster, tmp_path, monkeypatch):

@@ -147,7 +147,10 @@ class Scheduler:
             places = {future.key: place for place, future in enumerate(futures)}
             finished = as_completed(futures, client.loop, with_results=True)
             del futures  # so that results are released once they are here
-            for future, (result, heard) in finished:
+            for future, found in finished:
+                if isinstance(found, BaseException):  # cancelled, as when the scheduler is gone
+                    raise found
+                result, heard = found
                 for message, category in heard:
                     warn_caller(message, category)
                 yield places[future.key], result
@@ -165,9 +168,9 @@ class Scheduler:
                 f"{self.address}: {error.allowed_failures + 1} workers ended during the same task, "
                 "perhaps for lack of memory; expected workers that live to finish it"
             ) from None
-        except (distributed.CancelledError, distributed.comm.CommClosedError) as error:
+        except (distributed.CancelledError, distributed.comm.CommClosedError):
             raise SchedulerError(
-                f"{self.address}: the connection to the scheduler was lost ({_one_line(error)})"
+                f"{self.address}: the connection to the scheduler was lost before all was done"
             ) from None
 
 
