@@ -197,7 +197,7 @@ def _connect(address: str) -> Iterator[Any]:
             where = stack.enter_context(_start_processes(distributed, int(local.group(1))))
         client = stack.enter_context(_open_client(distributed, address, where))
         if local:
-            client.register_plugin(_deafness(distributed))
+            client.register_plugin(_interrupt_plugin(distributed))
         _wait_for_worker(client, address)
         _check_versions(address, client.get_versions(packages=list(_PACKAGES)))
         yield client
@@ -216,14 +216,16 @@ def _start_processes(distributed: Any, workers: int) -> Iterator[Any]:
             silence_logs=logging.CRITICAL,
         )
     except (OSError, RuntimeError) as error:
+        reason = _one_line(error).rstrip(".")
         raise SchedulerError(
-            f"local:{workers}: the processes cannot be started ({_one_line(error)})"
+            f"local:{workers}: the processes cannot be started ({reason}); a script that starts them "
+            'needs the guard if __name__ == "__main__":'
         ) from None
     with cluster:
         yield cluster
 
 
-def _deafness(distributed: Any) -> Any:
+def _interrupt_plugin(distributed: Any) -> Any:
     """Return what lets workers ignore Ctrl-C, which a terminal sends to all: they are told to end."""
 
     class IgnoreInterrupts(distributed.WorkerPlugin):  # type: ignore[misc]
