@@ -177,9 +177,9 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
 def main() -> None:
     """Print a table per axis as it is measured."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--workers", action="store_true", help="work on a Dask cluster instead")
     parser.add_argument("--only", action="append", help="an axis (repeatable)")
     parser.add_argument("--quick", action="store_true", help="up to a million topics")
-    parser.add_argument("--workers", action="store_true", help="work on a Dask cluster instead")
     options = parser.parse_args()
     if options.workers:
         show_workers()

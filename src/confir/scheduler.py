@@ -136,9 +136,8 @@ class Scheduler:
 
         Warnings of confir are repeated here.
         """
-        from cloudpickle import dumps
-
         client = self._client
+        dumps = import_module("cloudpickle").dumps
         as_completed = import_module("distributed").as_completed
         with self._translated():
             # Sent once, and as a task: unlike scattered data, it is not lost with its worker.
@@ -198,7 +197,7 @@ def _connect(address: str) -> Iterator[Any]:
         client = stack.enter_context(_open_client(distributed, address, where))
         if local:
             client.register_plugin(_interrupt_plugin(distributed))
-        _wait_for_worker(client, address)
+        _wait_for_worker(distributed, client, address)
         _check_versions(address, client.get_versions(packages=list(_PACKAGES)))
         yield client
 
@@ -251,13 +250,11 @@ def _open_client(distributed: Any, address: str, where: Any) -> Iterator[Any]:
         yield client
 
 
-def _wait_for_worker(client: Any, address: str) -> None:
+def _wait_for_worker(distributed: Any, client: Any, address: str) -> None:
     """Raise if the scheduler has no worker and none comes."""
-    from distributed import TimeoutError as TimeLimit
-
     try:
         client.wait_for_workers(1, timeout=_TO_FIRST_WORKER)
-    except TimeLimit:
+    except distributed.TimeoutError:
         raise SchedulerError(
             f"{address}: the scheduler has no worker, after {_TO_FIRST_WORKER} seconds; expected one "
             "or more (dask worker ADDRESS starts one)"

@@ -212,9 +212,41 @@ def score_rankings(
     runs
         The runs themselves, which measures of ir_measures look at.
     """
+    parts = [part for part, _ in ranked]
     check_ranked(qrels, ranked, measures, missing)
-    values = measure_ranked(qrels, ranked, measures, depth=depth, runs=runs)
-    return gather_scores(qrels, [part for part, _ in ranked], measures, values, missing)
+    values = measure_rankings(qrels, parts, measures, depth=depth, missing=missing, runs=runs)
+    return Scores(
+        topics=qrels.topics,
+        runs=tuple(name for part in parts for name in part.runs),
+        measures=tuple(str(measure) for measure in measures),
+        values=np.ascontiguousarray(values.transpose(2, 1, 0)),
+    )
+
+
+def measure_rankings(
+    qrels: Qrels,
+    parts: Sequence[Rankings],
+    measures: Sequence[AnyMeasure],
+    *,
+    depth: int | None,
+    missing: Missing,
+    runs: Sequence[Run | RunSource] = (),
+) -> Floats:
+    """Return the scores of rankings: measures × runs × topics; the parameters are as above."""
+    parts = [part if depth is None else part.cut(depth) for part in parts]
+    batches = [stack_rankings(batch) for batch in _batches(parts)]
+    relevant = [batch.at_least(1) for batch in batches]
+
+    def scored(measure: AnyMeasure) -> Floats:
+        seen = relevant if _sees_relevant_alone(measure) else batches
+        return _measure(measure, qrels, runs, seen, depth)
+
+    foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
+    values = np.stack(list(map(scored, measures)) if foreign else run_in_threads(scored, measures))
+    present = np.concatenate([part.present for part in parts])
+    if missing == "drop":
+        values[:, ~present] = np.nan
+    return values
 
 
 def check_ranked(
@@ -224,46 +256,6 @@ def check_ranked(
     _check_names([part for part, _ in ranked])
     check_topics(qrels, ranked, missing)
     _warn_of_nothing_relevant(qrels, measures)
-
-
-def measure_ranked(
-    qrels: Qrels,
-    ranked: Sequence[Ranked],
-    measures: Sequence[AnyMeasure],
-    *,
-    depth: int | None,
-    runs: Sequence[Run | RunSource] = (),
-) -> Floats:
-    """Return the scores of runs, measures × runs × topics: those of a run depend on no other."""
-    parts = [part if depth is None else part.cut(depth) for part, _ in ranked]
-    batches = [stack_rankings(batch) for batch in _batches(parts)]
-    relevant = [batch.at_least(1) for batch in batches]
-
-    def scored(measure: AnyMeasure) -> Floats:
-        seen = relevant if _sees_relevant_alone(measure) else batches
-        return _measure(measure, qrels, runs, seen, depth)
-
-    foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
-    return np.stack(list(map(scored, measures)) if foreign else run_in_threads(scored, measures))
-
-
-def gather_scores(
-    qrels: Qrels,
-    parts: Sequence[Rankings],
-    measures: Sequence[AnyMeasure],
-    values: Floats,
-    missing: Missing,
-) -> Scores:
-    """Return values, measures × runs × topics, as scores; a missing topic may have none."""
-    present = np.concatenate([part.present for part in parts])
-    if missing == "drop":
-        values[:, ~present] = np.nan
-    return Scores(
-        topics=qrels.topics,
-        runs=tuple(name for part in parts for name in part.runs),
-        measures=tuple(str(measure) for measure in measures),
-        values=np.ascontiguousarray(values.transpose(2, 1, 0)),
-    )
 
 
 def parse_measures(

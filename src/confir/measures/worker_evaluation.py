@@ -18,8 +18,7 @@ from confir.data.scores import Scores
 from confir.measures.evaluation import (
     AnyMeasure,
     check_ranked,
-    gather_scores,
-    measure_ranked,
+    measure_rankings,
     rank_sources,
 )
 from confir.parallel import Progress, run_blocks
@@ -37,11 +36,14 @@ def evaluate_on_workers(
     ]
     scored = run_blocks(_Scorer(qrels, tuple(measures), rules), files, progress)
     empty, none = empty_rankings(qrels), np.zeros(0, np.int64)
-    parts = [empty.filled(run.name, run.depth, none, none, none) for run in scored]
-    ranked = [(part, run.unknown) for part, run in zip(parts, scored, strict=True)]
+    ranked = [(empty.filled(run.name, run.depth, none, none, none), run.unknown) for run in scored]
     check_ranked(qrels, ranked, measures, rules.missing)
-    values = np.stack([run.values for run in scored], axis=1)
-    return gather_scores(qrels, parts, measures, values, rules.missing)
+    return Scores(
+        topics=qrels.topics,
+        runs=tuple(run.name for run in scored),
+        measures=tuple(str(measure) for measure in measures),
+        values=np.ascontiguousarray(np.stack([run.values.T for run in scored], axis=1)),
+    )
 
 
 class _File(NamedTuple):
@@ -74,8 +76,13 @@ class _Scorer:
     def __call__(self, file: _File) -> _ScoredRun:
         check_visible(file.source.path, file.size)
         ranked, runs = rank_sources(self.qrels, [file.source], self.measures, self.rules)
-        values = measure_ranked(
-            self.qrels, ranked, self.measures, depth=self.rules.depth, runs=runs
+        (rankings, unknown), rules = ranked[0], self.rules
+        values = measure_rankings(
+            self.qrels,
+            [rankings],
+            self.measures,
+            depth=rules.depth,
+            missing=rules.missing,
+            runs=runs,
         )
-        rankings, unknown = ranked[0]
         return _ScoredRun(rankings.runs[0], rankings.depth[0, :, 0], unknown, values[:, 0])
