@@ -249,15 +249,6 @@ def measure_rankings(
     return values
 
 
-def check_ranked(
-    qrels: Qrels, ranked: Sequence[Ranked], measures: Sequence[AnyMeasure], missing: Missing
-) -> None:
-    """Raise or warn where runs share a name, or where runs, qrels and measures do not fit."""
-    _check_names([part for part, _ in ranked])
-    check_topics(qrels, ranked, missing)
-    _warn_of_nothing_relevant(qrels, measures)
-
-
 def parse_measures(
     measures: Any,
     rel: int = 1,
@@ -324,6 +315,15 @@ def rank_sources(
         progress=progress,
     )
     return ranked, sources
+
+
+def check_ranked(
+    qrels: Qrels, ranked: Sequence[Ranked], measures: Sequence[AnyMeasure], missing: Missing
+) -> None:
+    """Raise or warn where runs share a name, or where runs, qrels and measures do not fit."""
+    _check_names([part for part, _ in ranked])
+    check_topics(qrels, ranked, missing)
+    _warn_of_nothing_relevant(qrels, measures)
 
 
 def _check_names(parts: Sequence[Rankings]) -> None:
