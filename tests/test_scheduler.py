@@ -327,11 +327,8 @@ def test_the_worker_with_another_version_is_named():
 def test_what_is_no_address_is_refused(address):
     with pytest.raises(InvalidValueError, match=r"scheduler is .*; expected"):
         confir.Experiment({}, {}, scheduler=address)
-    with (
-        pytest.raises(InvalidValueError, match=r"scheduler is .*; expected"),
-        use_scheduler(address),
-    ):
-        pass
+    with pytest.raises(InvalidValueError, match=r"scheduler is .*; expected"):
+        use_scheduler(address)
 
 
 def test_threads_and_a_scheduler_are_not_asked_for_together(cluster):
@@ -342,5 +339,5 @@ def test_threads_and_a_scheduler_are_not_asked_for_together(cluster):
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(confir.scheduler, "find_spec", lambda _: None)
     message = r"the scheduler local:2 needs the package dask: install it with .*confir\[cluster\]"
-    with pytest.raises(MissingDependencyError, match=message), use_scheduler("local:2"):
-        pass
+    with pytest.raises(MissingDependencyError, match=message):
+        use_scheduler("local:2")

@@ -14,14 +14,14 @@ import re
 import signal
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any, Self, TypeVar
 
-from confir.arguments import as_text, invalid
+from confir.arguments import invalid
 from confir.errors import (
     CollectedWarning,
     ConfirError,
@@ -45,8 +45,7 @@ _TO_FIRST_WORKER = 60
 _PACKAGES = ("confir", "numpy")
 
 
-@contextmanager
-def use_scheduler(address: str | None) -> Iterator[None]:
+def use_scheduler(address: str | None) -> AbstractContextManager[None]:
     """Send work to the workers of a Dask cluster, inside a ``with`` block.
 
     Evaluation, bootstraps and coverage studies go there, in tasks that the problem fixes: numbers are
@@ -57,13 +56,17 @@ def use_scheduler(address: str | None) -> Iterator[None]:
     ----------
     address
         Of the scheduler, such as ``tcp://host:8786``; ``local:4`` starts four processes on this
-        machine and ends them afterwards; None changes nothing.
+        machine when they are needed first, and ends them afterwards; None changes nothing.
     """
     current = _IN_USE.get()
     if address is None or (current is not None and current.address == address):
-        yield
-        return
-    with Scheduler(address) as scheduler:
+        return nullcontext()
+    return _using(Scheduler(address))
+
+
+@contextmanager
+def _using(scheduler: Scheduler) -> Iterator[None]:
+    with scheduler:
         token = _IN_USE.set(scheduler)
         try:
             yield
@@ -78,10 +81,10 @@ def scheduler_in_use() -> Scheduler | None:
 
 def check_address(address: Any) -> str:
     """Return the address of a scheduler; raise if it is none."""
-    text = as_text("scheduler", address)
-    if not _LOCAL.fullmatch(text) and not _REMOTE.fullmatch(text):
-        raise invalid("scheduler", text, "an address such as tcp://host:8786, or local:4")
-    return text
+    known = isinstance(address, str) and (_LOCAL.fullmatch(address) or _REMOTE.fullmatch(address))
+    if not known:
+        raise invalid("scheduler", address, "an address such as tcp://host:8786, or local:4")
+    return str(address)
 
 
 def check_visible(path: str, size: int) -> None:
