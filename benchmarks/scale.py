@@ -5,6 +5,9 @@ exponent says how time grows with the axis (1 is in proportion). Beside it stand
 read the same file and group it by run, holding all of it.
 
     python benchmarks/scale.py [--only topics] [--quick]
+    python benchmarks/scale.py --workers
+
+The latter measures work on processes of a Dask cluster, by their number.
 """
 
 from __future__ import annotations
@@ -15,13 +18,19 @@ import math
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 ROWS_AT_ONCE = 1 << 17
+WORKERS = (1, 2, 4)
+
+Result = TypeVar("Result")
+
 PROGRAM = """
 import json, resource, sys, time
 import numpy, pyarrow.dataset, pyarrow.parquet, scipy.special
@@ -111,12 +120,70 @@ def measure(path: Path, work: str, replicates: int) -> tuple[float, float]:
     return seconds, memory
 
 
+def show_workers() -> None:
+    """Print how long work takes in threads, and on processes of a cluster without their start."""
+    import confir
+    from confir.data.simulation import write_collection
+    from confir.errors import ConfirWarning
+    from confir.parallel import usable_cores
+
+    print(
+        f"{usable_cores()} cores\n{'work':12s}{'where':>10s}{'s':>8s}{'speed-up':>10s}  same bits"
+    )
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConfirWarning)
+        write_collection(confir.sample_collection(), folder)
+        for name, work in worker_cases(Path(folder)).items():
+            found, seconds = timed(work)
+            print(f"{name:12s}{'threads':>10s}{seconds:8.1f}", flush=True)
+            first = math.nan
+            for workers in WORKERS:
+                with confir.use_scheduler(f"local:{workers}"):
+                    confir.confidence_interval(np.arange(9) / 9)  # starts the processes
+                    other, seconds = timed(work)
+                first = seconds if workers == WORKERS[0] else first
+                same = "yes" if other.tobytes() == found.tobytes() else "NO"
+                where = f"local:{workers}"
+                print(
+                    f"{name:12s}{where:>10s}{seconds:8.1f}{first / seconds:10.1f}  {same}",
+                    flush=True,
+                )
+
+
+def worker_cases(folder: Path) -> dict[str, Callable[[], np.ndarray[Any, Any]]]:
+    """Return work on the files of the sample collection, from which arrays come."""
+    import confir
+
+    files = (folder / "qrels.txt", folder / "runs")
+    scores = confir.evaluate(*files)
+    methods = ["t", "bootstrap-t", "gaffke"]
+    study = {"methods": methods, "samples": 1000, "replicates": 1000, "rng": 1}
+    return {
+        "evaluate": lambda: confir.evaluate(*files).values,
+        "collection": lambda: (
+            confir.resample_documents(*files, ["AP", "nDCG@10"], replicates=4000, rng=1).values
+        ),
+        "coverage": lambda: confir.estimate_coverage(scores, **study).coverage,
+    }
+
+
+def timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    """Return the result of the second of two calls, and the seconds that it took."""
+    work()
+    started = time.perf_counter()
+    return work(), time.perf_counter() - started
+
+
 def main() -> None:
     """Print a table per axis as it is measured."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--workers", action="store_true", help="work on a Dask cluster instead")
     parser.add_argument("--only", action="append", help="an axis (repeatable)")
     parser.add_argument("--quick", action="store_true", help="up to a million topics")
     options = parser.parse_args()
+    if options.workers:
+        show_workers()
+        return
     every = cases(quick=options.quick)
     unknown = set(options.only or ()) - set(every)
     if unknown:

@@ -1,5 +1,6 @@
-"""What all tests share: where the real data are."""
+"""What all tests share: where the real data are, and a cluster."""
 
+import logging
 import os
 from pathlib import Path
 
@@ -17,3 +18,15 @@ def real_data() -> Path:
     if not folder.is_dir():
         missing_requirement(f"no real data at {folder}; set CONFIR_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """The address of a scheduler of two processes, which gives up a task that ended two of them."""
+    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
+    options = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as started,
+    ):
+        yield started.scheduler_address

@@ -12,7 +12,7 @@ from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
 LAYERS = ("data", "measures", "resampling", "intervals", "statistics")
-# Every layer may import these; they import errors, arrays and arguments at most.
+# Every layer may import these; they import errors, arrays, arguments and scheduler at most.
 GROUND = (
     "errors",
     "arrays",
@@ -23,6 +23,7 @@ GROUND = (
     "defaults",
     "parallel",
     "references",
+    "scheduler",
 )
 # What a part may import beside its own and the ground. Statistics never see what shows them; page
 # and command line know studies through their list alone.
@@ -45,6 +46,8 @@ HEAVY = (
     "vl_convert",
     "joblib",
     "dask",
+    "distributed",
+    "cloudpickle",
     "narwhals",
     "jinja2",
     "ir_measures",
@@ -117,7 +120,9 @@ def test_a_part_imports_only_what_it_may(path):
             continue
         other = _part(name.removeprefix("confir."))
         if own in GROUND:
-            assert other in {"errors", "arrays", "arguments"} - {own}, f"{path} imports {name}"
+            assert other in {"errors", "arrays", "arguments", "scheduler"} - {own}, (
+                f"{path} imports {name}"
+            )
         elif other not in GROUND and not (other == "report" and _in_display(around)):
             assert other in ALLOWED[own], f"{path} imports {name}"
 

@@ -162,6 +162,7 @@ def recipes(folder: Path):
         "summarise_repeats": {"scores": repeated},
         "summarise_scores": {"scores": table},
         "summarise_topics": {"sample": sample},
+        "use_scheduler": {"address": "local:2"},
         "validate_split_half": {**lists, "methods": "linear", **FEW},
         "write_json_qrels": {"qrels": QRELS, "path": folder / "q"},
         "write_json_run": {"run": RUNS["x"], "path": folder / "r"},

@@ -42,6 +42,7 @@ Functions, from files to results::
     compare_judgements                  qrels of several judges, runs -> JudgementComparison
     correct_judgements                  qrels of a model and of people, runs -> CorrectedMeans
     measure_agreement                   qrels of several judges -> GradeAgreement
+    use_scheduler                       with use_scheduler("local:4"): work on a Dask cluster
     chart, save_chart                   a result -> altair chart -> SVG, PDF or PNG
     write_report                        Experiment or Scores -> one HTML page
 
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from confir.resampling.document_replicates import DocumentReplicates
     from confir.resampling.documents import bootstrap_documents, resample_documents
     from confir.resampling.topics import bootstrap_topics
+    from confir.scheduler import use_scheduler
     from confir.studies import Study
     from confir.studies.best.best_runs import BestRuns, find_best
     from confir.studies.bias_variance.bias_variance import BiasVariance, decompose_error
@@ -173,6 +175,7 @@ _HOMES = {
     "sample_collection": "confir.data.simulation",
     "save_chart": "confir.report.charts",
     "summarise_scores": "confir.measures.score_summary",
+    "use_scheduler": "confir.scheduler",
     "write_json_qrels": "confir.data.formats.run_writers",
     "write_json_run": "confir.data.formats.run_writers",
     "write_qrels": "confir.data.formats.run_writers",
@@ -285,6 +288,7 @@ __all__ = [
     "summarise_repeats",
     "summarise_scores",
     "summarise_topics",
+    "use_scheduler",
     "validate_split_half",
     "write_json_qrels",
     "write_json_run",

@@ -9,7 +9,8 @@
     ├── UnknownNameError        no measure, method, run or option has that name
     ├── InvalidValueError       a value outside what a parameter allows
     ├── UnsupportedMethodError  a method that does not apply to the data
-    └── MissingDependencyError  an optional package is not installed
+    ├── MissingDependencyError  an optional package is not installed
+    └── SchedulerError          a cluster that cannot be reached or used
 
     ConfirWarning
     ├── InputWarning            input that is accepted, but may be a mistake
@@ -22,11 +23,18 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
 
 
 class ConfirError(Exception):
     """Base class of the errors of confir."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # by their message, which some are not made from: workers of a cluster send them
+        return _restore, (type(self), self.args, vars(self))
 
 
 class UnreadableError(ConfirError, OSError):
@@ -110,6 +118,20 @@ class MissingDependencyError(ConfirError, ImportError):
         )
 
 
+class SchedulerError(ConfirError, OSError):
+    """The scheduler of a cluster cannot be reached, or its workers cannot be used."""
+
+
+def _restore(
+    kind: type[ConfirError], arguments: tuple[Any, ...], state: dict[str, Any]
+) -> ConfirError:
+    """Return an error that was pickled."""
+    error = kind.__new__(kind)
+    error.args = arguments
+    vars(error).update(state)
+    return error
+
+
 class ConfirWarning(UserWarning):
     """Base class of the warnings of confir."""
 
@@ -154,7 +176,29 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
 def warn_caller(message: str, category: type[ConfirWarning] = InputWarning) -> None:
     """Warn with the location of the caller of confir, however deep the call is."""
+    collected = _COLLECTED.get()
+    if collected is not None:
+        collected.append((message, category))
+        return
     level, frame = 1, sys._getframe()  # noqa: SLF001 - inspect.currentframe, without importing inspect
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("confir."):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def collect_warnings() -> Iterator[list[CollectedWarning]]:
+    """Yield the list of what `warn_caller` says inside, which warns of nothing meanwhile.
+
+    For workers, whose warnings are said elsewhere. Unlike filters of warnings, it is safe in threads.
+    """
+    collected: list[CollectedWarning] = []
+    token = _COLLECTED.set(collected)
+    try:
+        yield collected
+    finally:
+        _COLLECTED.reset(token)
+
+
+CollectedWarning = tuple[str, type[ConfirWarning]]
+_COLLECTED: ContextVar[list[CollectedWarning] | None] = ContextVar("warnings", default=None)

@@ -1,7 +1,8 @@
 """Parallel work on threads or a cluster; results do not depend on the number of workers.
 
-The problem determines the tasks, each with its own seed. Results of long work can be stored in a
-folder, from which interrupted work is resumed.
+The problem determines the tasks, each with its own seed: `run_blocks` and `run_tasks` send them to the
+cluster of `confir.scheduler`, if one is in use. Results of long work can be stored in a folder, from
+which interrupted work is resumed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from contextvars import copy_context
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -24,6 +26,7 @@ import numpy as np
 
 from confir.arguments import as_function, as_integer, as_path
 from confir.errors import InvalidValueError, UnreadableError
+from confir.scheduler import scheduler_in_use
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -59,15 +62,63 @@ def run_in_threads(
 ) -> list[Result]:
     """Return the function's result for every task, in order; progress is called after each.
 
-    For short functions that release the interpreter lock, as numpy does. Matrix products are limited
-    to one thread each meanwhile, to avoid oversubscription.
+    For short functions that release the interpreter lock, as numpy does; they see the context
+    variables of the caller. Matrix products are limited to one thread each meanwhile, to avoid
+    oversubscription.
     """
+    return list(_counted(_threaded(function, tasks), progress))
+
+
+def _threaded(function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
     reuse_memory()
     with single_products:
         if len(tasks) < 2 or usable_cores() < 2:
-            return list(_counted(map(function, tasks), progress))
+            yield from map(function, tasks)
+            return
+        contexts = [copy_context() for _ in tasks]  # two threads cannot share one
         with ThreadPoolExecutor(usable_cores()) as pool:
-            return list(_counted(pool.map(function, tasks), progress))
+            yield from pool.map(lambda own, task: own.run(function, task), contexts, tasks)
+
+
+def run_blocks(
+    function: Callable[[Task], Result], tasks: Sequence[Task], progress: Progress | None = None
+) -> list[Result]:
+    """Return what `run_in_threads` does, from the scheduler that is in use, if any.
+
+    For functions without side effects, as their work may be done in other processes.
+    """
+    return _ordered(iterate_blocks(function, tasks, progress))
+
+
+def iterate_blocks(
+    function: Callable[[Task], Result],
+    tasks: Sequence[Any],
+    progress: Progress | None = None,
+    prepare: Callable[[Any], Task] | None = None,
+) -> Iterator[tuple[int, Result]]:
+    """Yield the number and the result of every task, as they are finished, as in `run_blocks`.
+
+    ``prepare`` makes of a task what the function takes: always here, so that no more is sent.
+    """
+    scheduler = scheduler_in_use()
+    if scheduler is not None:
+        sent = tasks if prepare is None else run_in_threads(prepare, tasks)
+        return _counted(scheduler.run(partial(_run_alone, function), sent), progress)
+    whole = function if prepare is None else lambda task: function(prepare(task))
+    return _counted(enumerate(_threaded(whole, tasks)), progress)
+
+
+def _run_alone(function: Callable[[Task], Result], task: Task) -> Result:
+    """Return the result of a task in a process of a cluster."""
+    reuse_memory()
+    with single_products:
+        return function(task)
+
+
+def _ordered(numbered: Iterable[tuple[int, Result]]) -> list[Result]:
+    """Return results in the order of their tasks."""
+    results = dict(numbered)
+    return [results[number] for number in range(len(results))]
 
 
 def _counted(results: Iterable[Result], progress: Progress | None) -> Iterator[Result]:
@@ -147,8 +198,7 @@ def run_tasks(
     tasks
         The tasks, independent of the number of workers.
     jobs
-        Number of threads; by default as many as there are cores. Inside
-        ``joblib.parallel_config(backend="dask")`` the tasks go to that cluster.
+        Number of threads, where no scheduler is in use; by default as many as there are cores.
     progress
         Called with 1 after each task.
     resume
@@ -160,21 +210,53 @@ def run_tasks(
         as_integer("jobs", jobs)
     as_function("progress", progress)
     folder = None if resume is None else Path(as_path("resume", resume))
+    store = None if folder is None else _Store(folder, {**(study or {}), "tasks": len(tasks)})
+    return _ordered(_counted(_finish(function, tasks, jobs, store), progress))
+
+
+def _finish(
+    function: Callable[[Task], Arrays],
+    tasks: Sequence[Task],
+    jobs: int | None,
+    store: _Store | None,
+) -> Iterator[tuple[int, Arrays]]:
+    """Yield the number and the result of every task: those stored, then others as they finish."""
+    stored = {} if store is None else store.load_all(len(tasks))
+    yield from stored.items()
+    missing = [number for number in range(len(tasks)) if number not in stored]
+    for place, result in _run_missing(function, [tasks[number] for number in missing], jobs):
+        if store is not None:
+            store.save(missing[place], result)
+        yield missing[place], result
+
+
+def _run_missing(
+    function: Callable[[Task], Arrays], tasks: Sequence[Task], jobs: int | None
+) -> Iterator[tuple[int, Arrays]]:
+    """Yield the number and the result of every task, as they are finished."""
+    scheduler = scheduler_in_use()
+    if scheduler is not None:
+        if jobs is not None:
+            raise InvalidValueError(
+                "jobs is for threads on this machine; expected either it or a scheduler"
+            )
+        yield from scheduler.run(partial(_run_alone, function), tasks)
+        return
     from joblib import Parallel, delayed
 
-    store = None if folder is None else _Store(folder, {**(study or {}), "tasks": len(tasks)})
     parallel = Parallel(
-        n_jobs=jobs or usable_cores(), prefer="threads", return_as="generator", batch_size=1
+        n_jobs=jobs or usable_cores(),
+        prefer="threads",
+        return_as="generator_unordered",
+        batch_size=1,
     )
-    calls = (delayed(_run)(function, task, number, store) for number, task in enumerate(tasks))
-    results = []
     reuse_memory()
     with single_products:
-        for result in parallel(calls):
-            results.append(result)
-            if progress is not None:
-                progress(1)
-    return results
+        yield from parallel(delayed(_numbered)(function, *task) for task in enumerate(tasks))
+
+
+def _numbered(function: Callable[[Task], Arrays], number: int, task: Task) -> tuple[int, Arrays]:
+    return number, function(task)
 
 
 def digest(*arrays: np.ndarray[Any, Any]) -> str:
@@ -184,19 +266,6 @@ def digest(*arrays: np.ndarray[Any, Any]) -> str:
         mixed.update(f"{array.shape} {array.dtype.str};".encode())
         mixed.update(np.ascontiguousarray(array).tobytes())
     return mixed.hexdigest()
-
-
-def _run(
-    function: Callable[[Task], Arrays], task: Task, number: int, store: _Store | None
-) -> Arrays:
-    if store is None:
-        return function(task)
-    kept = store.load(number)
-    if kept is not None:
-        return kept
-    result = function(task)
-    store.save(number, result)
-    return result
 
 
 def check_resume_folder(path: str | os.PathLike[str]) -> None:
@@ -244,7 +313,12 @@ class _Store:
             "use another folder, or repeat that study"
         )
 
-    def load(self, number: int) -> Arrays | None:
+    def load_all(self, tasks: int) -> dict[int, Arrays]:
+        """Return the arrays that are there, by the number of their task."""
+        found = ((number, self._load(number)) for number in range(tasks))
+        return {number: arrays for number, arrays in found if arrays is not None}
+
+    def _load(self, number: int) -> Arrays | None:
         """Return the arrays of a task; None if missing, damaged, or of another study."""
         try:
             with (

@@ -637,17 +637,3 @@ def test_the_published_bootstrap_t_has_the_whole_error_in_each_tail():
 def test_the_numbers_are_the_same_in_other_processes():
     with joblib.parallel_config(backend="loky", n_jobs=2):
         assert_same(run(), run(jobs=None))
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-def test_the_numbers_are_the_same_on_a_cluster(tmp_path):
-    distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 1, "processes": False, "dashboard_address": None}
-    with (
-        distributed.LocalCluster(**options) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config(backend="dask"),
-    ):
-        found = run(jobs=None, resume=tmp_path)
-    assert_same(run(), found)
-    assert len(list(tmp_path.glob("task-*.npz"))) == 4

@@ -172,6 +172,7 @@ class Inputs:
             rich_help_panel=options.STATISTICS_PANEL,
         ),
     ] = None
+    scheduler: options.SchedulerOption = None  # used around the whole command
 
     @cached_property
     def sources(self) -> list[Run | RunSource]:

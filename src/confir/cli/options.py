@@ -208,6 +208,15 @@ JobsOption = Annotated[
         rich_help_panel=STATISTICS_PANEL,
     ),
 ]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Work on a Dask cluster: tcp://host:8786, or local:4 for four processes here. The "
+        "results do not depend on it.",
+        rich_help_panel=STATISTICS_PANEL,
+    ),
+]
 ResumeOption = Annotated[
     str | None,
     typer.Option(

@@ -54,12 +54,22 @@ class GuardedCommand(PlainCommand):
         _check_packages(ctx)
         if not ctx.params.get("provenance"):
             _guard(ctx)
-            return super().invoke(ctx)
+            return self._work(ctx)
         from confir.cli.provenance import Provenance, describe_files, provenance_path
 
         beside = provenance_path(ctx)
         _guard(ctx, beside)
         with Provenance(beside, ctx, describe_files(_inputs(ctx))):
+            return self._work(ctx)
+
+    def _work(self, ctx: Any) -> Any:
+        """Run the command, on the cluster that it names."""
+        address = ctx.params.get("scheduler")
+        if address is None:
+            return super().invoke(ctx)
+        from confir.scheduler import use_scheduler
+
+        with use_scheduler(address):
             return super().invoke(ctx)
 
 

@@ -5,7 +5,6 @@ A run without any score by a measure has no mean by it, and so takes no topic fr
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -14,7 +13,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats
 from confir.data.scores import Scores
-from confir.errors import TopicWarning, enumerate_names
+from confir.errors import TopicWarning, enumerate_names, warn_caller
 
 # Runs are ranked only if they have at least this many topics in common.
 LEAST_COMMON_TOPICS = 2
@@ -53,11 +52,10 @@ def warn_of_missing_scores(scores: Scores) -> None:
     present = ~np.isnan(scores.values)
     empty = [scores.topics[place] for place in np.flatnonzero(~present.any(axis=(1, 2)))]
     if empty:
-        warnings.warn(
+        warn_caller(
             f"no run has a score on {len(empty)} of {len(scores.topics)} topics "
             f"({enumerate_names(empty, 5)}), left out",
             TopicWarning,
-            stacklevel=4,
         )
     expected = present.any(axis=1, keepdims=True) & present.any(axis=0)
     missing: Booleans = np.any(expected & ~present, axis=2)
@@ -86,7 +84,7 @@ def warn_of_left_out_topics(lacking: Mapping[str, Sequence[str]], of: str, *, sa
     text = f"{name_topics(lacking)} {of}, left out of {means}"
     if not same:
         text += "; the means of the runs are over different topics"
-    warnings.warn(text, TopicWarning, stacklevel=4)
+    warn_caller(text, TopicWarning)
 
 
 _PLURAL = {"lacks": "lack", "has": "have"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from confir.data.scanning.blocks import content_size
 from confir.data.scanning.list_scanner import scan_sources
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
+from confir.scheduler import check_address, use_scheduler
 
 Missing = Literal["zero", "drop", "error"]
 
@@ -152,6 +154,19 @@ def takes_rules(verb: Callable[P, Part]) -> Callable[P, Part]:
     return verb
 
 
+def on_its_scheduler(verb: Callable[P, Part]) -> Callable[P, Part]:
+    """Let a verb send its work to the scheduler of the experiment that it is given, if any."""
+
+    @functools.wraps(verb)
+    def working(*given: P.args, **keywords: P.kwargs) -> Part:
+        everything = (*given, *keywords.values())
+        experiments = [one for one in everything if isinstance(one, Experiment)]
+        with use_scheduler(experiments[0].scheduler if experiments else None):
+            return verb(*given, **keywords)
+
+    return working
+
+
 class Experiment:
     """Qrels, runs, and the rules for reading them: what every verb can start from.
 
@@ -168,6 +183,8 @@ class Experiment:
     human, human_sample
         People's judgements of some topics, where ``qrels`` are a model's, and how they came about:
         as in `evaluate`.
+    scheduler
+        Of the Dask cluster that verbs of this experiment work on, as in `use_scheduler`.
     **rules
         How to read them: rel, depth, missing, name_by, … as in `ReadingRules`.
     """
@@ -181,8 +198,10 @@ class Experiment:
         *,
         human: Any = None,
         human_sample: str | None = None,
+        scheduler: str | None = None,
         **rules: Unpack[ReadingOptions],
     ) -> None:
+        self._scheduler = None if scheduler is None else check_address(scheduler)
         self._rules = ReadingRules(**rules)
         self._human = _checked_human(human, human_sample)
         self._given = (qrels, runs)
@@ -213,9 +232,14 @@ class Experiment:
         """People's judgements as they were given, and how their topics came about; or None."""
         return self._human
 
+    @property
+    def scheduler(self) -> str | None:
+        """The address of the scheduler that verbs send their work to; None for this process."""
+        return self._scheduler
+
     def with_human(self, human: Any, human_sample: str | None) -> Experiment:
         """Return the same experiment with people's judgements beside; what was read stays read."""
-        own = {"human": human, "human_sample": human_sample}
+        own = {"human": human, "human_sample": human_sample, "scheduler": self.scheduler}
         beside = Experiment(*self._given, self.measures, **own, **self.rules.keywords())
         beside.kept.update((name, part) for name, part in self.kept.items() if name != "scores")
         return beside
@@ -251,8 +275,12 @@ class Experiment:
         and pipes cannot be read again.
         """
         files = [source for source in self.sources if isinstance(source, RunSource)]
-        again = all(file.path != STDIN and os.path.isfile(file.path) for file in files)
-        return not again or sum(map(content_size, files)) <= _KEPT_SIZE
+        return not all(map(_is_file, files)) or sum(map(content_size, files)) <= _KEPT_SIZE
+
+    @property
+    def is_in_files(self) -> bool:
+        """Whether all runs are files that others can read: neither objects nor standard input."""
+        return all(isinstance(source, RunSource) and _is_file(source) for source in self.sources)
 
     @property
     def kept(self) -> dict[str, Any]:
@@ -269,8 +297,14 @@ class Experiment:
         named = {"measures": self.measures} if self.measures is not None else {}
         if self.human is not None:
             named["human_sample"] = self.human[1]
+        if self.scheduler is not None:
+            named["scheduler"] = self.scheduler
         shown = [f"{name}={value!r}" for name, value in {**named, **self.rules.changed()}.items()]
         return f"Experiment({', '.join(['qrels', 'runs', *shown])})"
+
+
+def _is_file(source: RunSource) -> bool:
+    return source.path != STDIN and os.path.isfile(source.path)
 
 
 def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str] | None:

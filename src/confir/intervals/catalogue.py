@@ -15,6 +15,7 @@ import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_levels, as_texts
 from confir.arrays import Booleans
+from confir.data.experiment import on_its_scheduler
 from confir.data.scores import Scores
 from confir.defaults import LEVEL
 from confir.errors import (
@@ -24,6 +25,7 @@ from confir.errors import (
     UnsupportedMethodError,
     counted,
     enumerate_names,
+    warn_caller,
 )
 from confir.intervals.bca import BCA
 from confir.intervals.beta_logit import BETA_LOGIT
@@ -161,6 +163,7 @@ def misfit(method: Method, reason: str, fitting: Iterable[Method]) -> Unsupporte
 
 
 @overload
+@on_its_scheduler
 def confidence_interval(
     scores: ScoresLike | ScoreSummary | SamplingDistribution,
     *,
@@ -174,6 +177,7 @@ def confidence_interval(
 
 
 @overload
+@on_its_scheduler
 def confidence_interval(
     scores: ScoresLike | ScoreSummary | SamplingDistribution,
     *,
@@ -186,6 +190,7 @@ def confidence_interval(
 ) -> list[Interval]: ...
 
 
+@on_its_scheduler
 def confidence_interval(
     scores: ScoresLike | ScoreSummary | SamplingDistribution,
     *,
@@ -319,11 +324,10 @@ def check_tails(replicates: int, level: float) -> None:
     expected = (replicates + 1) * (1.0 - level) / 2.0
     if expected < _LEAST_IN_TAIL - TIE:
         needed = int(np.ceil(2.0 * _LEAST_IN_TAIL / (1.0 - level) - TIE)) - 1
-        warnings.warn(
+        warn_caller(
             f"{counted(replicates, 'replicate')} leave {expected:.1f} beyond each limit at level "
             f"{level:g}; a stable interval needs {needed} or more",
             InputWarning,
-            stacklevel=3,
         )
 
 
@@ -354,8 +358,7 @@ def _warn_degenerate(source: Source, interval: Interval) -> None:
         names = [" ".join(source.labels[i]) for i in columns]
         answered = all(source.support[i] for i in columns) and source.provides("sample")
         hint = f"; {', '.join(others)} give one" if answered and method not in others else ""
-        warnings.warn(
+        warn_caller(
             f"no {method} interval for {enumerate_names(names, 5)}: {cause}{hint}",
             DegenerateSampleWarning,
-            stacklevel=3,
         )

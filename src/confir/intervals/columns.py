@@ -11,9 +11,10 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.intervals.interval import Interval, Limits
 from confir.intervals.method import Method
-from confir.parallel import run_in_threads
+from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.summarised_topics import AnyTopics
+from confir.resampling.drawn_weights import DrawnWeights
+from confir.resampling.summarised_topics import AnyTopics, SummarisedTopics
 from confir.resampling.topics import own_seed
 
 # Columns resampled together: few enough for the processor's cache, fixed so that the number of
@@ -93,15 +94,21 @@ def _resample(
     methods: set[Method] = set().union(*choices)
     resamples = any(method.resamples for method in methods)
     needs = {need for method in methods for need in method.needs}
-    weights: Any = source.draw(replicates, rng, needs) if resamples else None  # what its kind draws
+    # what its kind draws
+    drawn: Any = DrawnWeights(
+        lambda own: source.draw(replicates, own, needs) if resamples else None, rng
+    )
 
     def task(columns: slice) -> _Block:
-        block = source.distribution(columns, weights, needs)
+        block = source.distribution(columns, drawn.weights, needs)
         own = [choice[columns] for choice in choices]
         return _limits(replace(block, seed=seed, draws=replicates), own, levels)
 
     starts = range(0, source.columns, _BLOCK)
-    return run_in_threads(task, [slice(start, start + _BLOCK) for start in starts])
+    blocks = [slice(start, start + _BLOCK) for start in starts]
+    if isinstance(source, SummarisedTopics):  # little is left to do after the pass over its file
+        return run_in_threads(task, blocks)
+    return run_blocks(task, blocks)
 
 
 def _limits(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Protocol
 
@@ -11,7 +10,13 @@ import numpy as np
 from confir.arrays import Booleans
 from confir.data.sampling.judged_scores import SampledScores
 from confir.data.scores import RANGE_TOLERANCE, Scores
-from confir.errors import FormatError, InputWarning, InvalidValueError, UnknownNameError
+from confir.errors import (
+    FormatError,
+    InputWarning,
+    InvalidValueError,
+    UnknownNameError,
+    warn_caller,
+)
 from confir.measures.catalogue import parse_measure
 from confir.order import TIE
 
@@ -88,9 +93,8 @@ def clip_to_range(scores: Scores) -> Scores:
         count = int((distance > TIE).sum())
         which = "a score" if count == 1 else f"{count} scores"
         verb = "is clipped" if count == 1 else "are clipped, the furthest"
-        warnings.warn(
+        warn_caller(
             f"{which} outside [0, 1] by rounding {verb}: {what}",
             InputWarning,
-            stacklevel=3,
         )
     return replace(scores, values=clipped)

@@ -16,6 +16,7 @@ from confir.data.experiment import (
     ReadingOptions,
     ReadingRules,
     as_experiment,
+    on_its_scheduler,
     takes_rules,
 )
 from confir.data.files import PathLike
@@ -47,6 +48,7 @@ from confir.measures.foreign import ForeignMeasure, foreign_measure
 from confir.measures.measure import ListMeasure, Measure
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import Progress, run_in_threads
+from confir.scheduler import scheduler_in_use
 
 AnyMeasure = Measure | ListMeasure | ForeignMeasure
 
@@ -55,6 +57,7 @@ AnyMeasure = Measure | ListMeasure | ForeignMeasure
 _JUDGED_PER_BATCH = 200_000
 
 
+@on_its_scheduler
 @takes_rules
 def evaluate(
     qrels: Experiment | Qrels | PathLike | Mapping[str, Any] | Any,
@@ -121,6 +124,10 @@ def _evaluate(
 ) -> Scores:
     """Return the scores by one judge; lists are kept where the ``whole`` of them may be needed."""
     judged = experiment.qrels  # before runs are looked for
+    if scheduler_in_use() is not None and not experiment.has_lists and experiment.is_in_files:
+        from confir.measures.worker_evaluation import evaluate_on_workers
+
+        return experiment.rules.with_design(evaluate_on_workers(experiment, wanted, progress))
     if whole and experiment.reads_lists_at_once:
         experiment.lists(progress)
     ranked, sources = _rank(experiment, wanted, progress)
@@ -205,10 +212,28 @@ def score_rankings(
     runs
         The runs themselves, which measures of ir_measures look at.
     """
-    _check_names([part for part, _ in ranked])
-    check_topics(qrels, ranked, missing)
-    _warn_of_nothing_relevant(qrels, measures)
-    parts = [part if depth is None else part.cut(depth) for part, _ in ranked]
+    parts = [part for part, _ in ranked]
+    check_ranked(qrels, ranked, measures, missing)
+    values = measure_rankings(qrels, parts, measures, depth=depth, missing=missing, runs=runs)
+    return Scores(
+        topics=qrels.topics,
+        runs=tuple(name for part in parts for name in part.runs),
+        measures=tuple(str(measure) for measure in measures),
+        values=np.ascontiguousarray(values.transpose(2, 1, 0)),
+    )
+
+
+def measure_rankings(
+    qrels: Qrels,
+    parts: Sequence[Rankings],
+    measures: Sequence[AnyMeasure],
+    *,
+    depth: int | None,
+    missing: Missing,
+    runs: Sequence[Run | RunSource] = (),
+) -> Floats:
+    """Return the scores of rankings: measures × runs × topics; the parameters are as above."""
+    parts = [part if depth is None else part.cut(depth) for part in parts]
     batches = [stack_rankings(batch) for batch in _batches(parts)]
     relevant = [batch.at_least(1) for batch in batches]
 
@@ -221,12 +246,7 @@ def score_rankings(
     present = np.concatenate([part.present for part in parts])
     if missing == "drop":
         values[:, ~present] = np.nan
-    return Scores(
-        topics=qrels.topics,
-        runs=tuple(name for part in parts for name in part.runs),
-        measures=tuple(str(measure) for measure in measures),
-        values=np.ascontiguousarray(values.transpose(2, 1, 0)),
-    )
+    return values
 
 
 def parse_measures(
@@ -262,26 +282,48 @@ def _rank(
     experiment: Experiment, measures: Sequence[AnyMeasure], progress: Progress | None
 ) -> tuple[list[Ranked], Sequence[Run | RunSource]]:
     """Return the rankings of each run with its topics that the qrels lack, and the runs."""
-    foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
     if experiment.has_lists:
         lists = experiment.lists()
         ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
+        foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
         return ranked, [lists.run(place) for place in range(len(lists.runs))] if foreign else ()
-    sources: Sequence[Run | RunSource] = experiment.sources
-    if foreign:
+    return rank_sources(experiment.qrels, experiment.sources, measures, experiment.rules, progress)
+
+
+def rank_sources(
+    qrels: Qrels,
+    sources: Sequence[Run | RunSource],
+    measures: Sequence[AnyMeasure],
+    rules: ReadingRules,
+    progress: Progress | None = None,
+) -> tuple[list[Ranked], Sequence[Run | RunSource]]:
+    """Return the rankings of each run with its topics that the qrels lack, and the runs.
+
+    The runs are read whole where ir_measures looks at them.
+    """
+    if any(isinstance(measure, ForeignMeasure) for measure in measures):
         sources = [
-            source if isinstance(source, Run) else read_source(source, experiment.rules.name_by)
+            source if isinstance(source, Run) else read_source(source, rules.name_by)
             for source in sources
         ]
     ranked = read_rankings(
-        experiment.qrels,
+        qrels,
         sources,
-        tie_precision=experiment.rules.tie_precision,
+        tie_precision=rules.tie_precision,
         lowest_gain=1 if all(map(_sees_relevant_alone, measures)) else None,
-        name_by=experiment.rules.name_by,
+        name_by=rules.name_by,
         progress=progress,
     )
     return ranked, sources
+
+
+def check_ranked(
+    qrels: Qrels, ranked: Sequence[Ranked], measures: Sequence[AnyMeasure], missing: Missing
+) -> None:
+    """Raise or warn where runs share a name, or where runs, qrels and measures do not fit."""
+    _check_names([part for part, _ in ranked])
+    check_topics(qrels, ranked, missing)
+    _warn_of_nothing_relevant(qrels, measures)
 
 
 def _check_names(parts: Sequence[Rankings]) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from confir.arguments import as_function, as_generator, as_integer, as_path, as_text, invalid
-from confir.data.experiment import Experiment, ReadingRules
+from confir.data.experiment import Experiment, ReadingRules, on_its_scheduler
 from confir.data.files import PathLike, write_whole
 from confir.data.output_folder import OutputFolder
 from confir.data.result import Record
@@ -90,6 +90,7 @@ class Origin(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
+@on_its_scheduler
 def write_report(
     path: PathLike,
     scores: ScoresSource | Experiment,

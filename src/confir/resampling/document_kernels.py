@@ -82,6 +82,9 @@ class DocumentKernels(NamedTuple):
         [Bytes, Integers, Integers, Booleans, Integers, int, Floats, Floats], None
     ]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _find_kernels, (self is not PLAIN_KERNELS,)
+
 
 # In numpy
 
@@ -242,6 +245,11 @@ PLAIN_KERNELS = DocumentKernels(_draw_counts, _place_documents, _average_precisi
 def compile_kernels() -> DocumentKernels | None:
     """Return the compiled kernels, or None if numba is missing or disabled."""
     return compile_with_numba(_build)
+
+
+def _find_kernels(compiled: bool) -> DocumentKernels:
+    """Return the kernels of this process, for pickled ones: compiled, where numba is here, too."""
+    return (compile_kernels() if compiled else None) or PLAIN_KERNELS
 
 
 def _build(numba: Any, compiled: Compile) -> DocumentKernels:

@@ -7,23 +7,26 @@ others down (see `Rankings`).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from typing import Any, Literal, Unpack, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 
 from confir.arguments import as_choice, as_flag, as_function, as_generator
+from confir.arrays import Floats
 from confir.data.experiment import (
     Experiment,
     Missing,
     ReadingOptions,
     ReadingRules,
     as_experiment,
+    on_its_scheduler,
     takes_rules,
 )
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.scores import Scores
+from confir.data.streams.hashed_ids import Words
 from confir.defaults import DOCUMENT_REPLICATES
 from confir.errors import (
     InvalidValueError,
@@ -31,10 +34,11 @@ from confir.errors import (
     TopicWarning,
     UnsupportedMethodError,
     enumerate_names,
+    warn_caller,
 )
 from confir.measures.evaluation import chosen_measures, parse_measures, score_rankings
 from confir.measures.measure import ListMeasure, Measure
-from confir.parallel import Progress, run_in_threads
+from confir.parallel import Progress, iterate_blocks
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
@@ -67,6 +71,7 @@ DOCUMENT_STATISTICS: tuple[DocumentStatistic, ...] = get_args(DocumentStatistic)
 _WORTH_COMPILING = 200_000_000
 
 
+@on_its_scheduler
 @takes_rules
 def bootstrap_documents(
     qrels: Experiment | Any,
@@ -151,6 +156,7 @@ def _interleave(parts: Sequence[SamplingDistribution]) -> SamplingDistribution:
     )
 
 
+@on_its_scheduler
 @takes_rules
 def resample_documents(
     qrels: Experiment | Any,
@@ -222,16 +228,15 @@ def resample_lists(
     keys = seeded_keys(document_keys(lists.docids), seed)
     gains = np.unique(lists.qrels.gains)
 
-    def task(number: int) -> None:
+    def prepare(number: int) -> _TopicTask:
         topic = TopicDocuments(lists, number, gains, kernels)
-        for first in range(0, replicates, BLOCK):
-            counts = np.empty((len(topic.pool), min(BLOCK, replicates - first)), np.uint8)
-            kernels.draw_counts(keys[topic.pool], first, THRESHOLDS, counts)
-            values[:, :, number, first : first + BLOCK] = topic.scores(measures, counts)
-        if acceleration is not None:
-            acceleration[:, :, number] = topic.acceleration(measures, scores.values[number].T)
+        return _TopicTask(topic, keys[topic.pool], scores.values[number].T)
 
-    run_in_threads(task, range(topics), progress)
+    resampled = _TopicResampling(tuple(measures), replicates, jackknife)
+    for number, (drawn, skew) in iterate_blocks(resampled, range(topics), progress, prepare):
+        values[:, :, number] = drawn
+        if acceleration is not None:
+            acceleration[:, :, number] = skew
     levels = [measure.lowest_gain for measure in measures]
     relevant, retrieved = count_relevant(lists, levels)
     estimate = np.where(relevant.T[:, None, :] > 0, scores.values, np.nan)
@@ -247,6 +252,34 @@ def resample_lists(
         seed=seed,
         left_out=left_out,
     )
+
+
+class _TopicTask(NamedTuple):
+    """A topic's lists, the streams of its documents, and its scores: measures × runs."""
+
+    topic: TopicDocuments
+    keys: Words
+    scores: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _TopicResampling:
+    """Scores the lists of a topic on resampled collections; `resample_lists` has the parameters."""
+
+    measures: tuple[Measure | ListMeasure, ...]
+    replicates: int
+    jackknife: bool
+
+    def __call__(self, task: _TopicTask) -> tuple[Floats, Floats | None]:
+        """Return scores, measures × runs × replicates, and the acceleration where it is wanted."""
+        topic = task.topic
+        values = np.empty((*task.scores.shape, self.replicates))
+        for first in range(0, self.replicates, BLOCK):
+            counts = np.empty((len(topic.pool), min(BLOCK, self.replicates - first)), np.uint8)
+            topic.kernels.draw_counts(task.keys, first, THRESHOLDS, counts)
+            values[:, :, first : first + BLOCK] = topic.scores(self.measures, counts)
+        jackknifed = topic.acceleration(self.measures, task.scores) if self.jackknife else None
+        return values, jackknifed
 
 
 def choose_kernels(cells: int) -> DocumentKernels:
@@ -281,12 +314,11 @@ def _with_relevant(lists: RankedLists) -> tuple[RankedLists, tuple[str, ...]]:
         raise TopicMismatchError(
             "the qrels have no relevant document at all; expected a gain of 1 or more"
         )
-    warnings.warn(
+    warn_caller(
         f"the qrels have no relevant document for {len(names)} of {len(qrels.topics)} topics "
         f"({enumerate_names(names)}), which are left out: they have no score on any resampled collection; "
         "evaluate includes them, 0 by most measures",
         TopicWarning,
-        stacklevel=4,
     )
     left = lists.restrict(kept)
     bare = (lists.depth.sum(axis=1) > 0) & (left.depth.sum(axis=1) == 0)

@@ -15,7 +15,7 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.sampling.judged_scores import Judged
 from confir.order import TIE
-from confir.parallel import run_in_threads
+from confir.parallel import run_blocks
 from confir.resampling.clusters import Clusters, Ratios
 from confir.resampling.judged_pairs import JudgedPairs
 from confir.resampling.topics import cluster_counts, topic_weights
@@ -114,7 +114,7 @@ def studentised_maxima(
     empty = np.empty((count if chosen is None else len(chosen), 0))
     parts = [Maxima(empty, empty)]
     for pairs, size in _draw_pairs(values, replicates, rng, clusters):
-        found = run_in_threads(partial(_maxima, pairs, chosen, floor), _blocks(size))
+        found = run_blocks(partial(_maxima, pairs, chosen, floor), _blocks(size))
         above, below = (np.concatenate(part, axis=1) for part in zip(*found, strict=True))
         parts.append(Maxima(_root(above * pairs.scale), _root(below * pairs.scale)))
     return Maxima(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
@@ -135,7 +135,7 @@ def largest_statistics(
     chosen = None if runs is None else np.asarray(runs)
     parts = [np.empty(0)]
     for pairs, size in _draw_pairs(values, replicates, rng, clusters):
-        found = run_in_threads(partial(_largest, pairs, chosen, floor), _blocks(size))
+        found = run_blocks(partial(_largest, pairs, chosen, floor), _blocks(size))
         parts.append(_root(np.concatenate(found) * pairs.scale))
     return np.concatenate(parts)
 

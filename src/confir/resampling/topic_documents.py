@@ -93,7 +93,7 @@ class TopicDocuments:
         scores = np.empty((len(measures), len(self.runs), counts.shape[1]))
         others: list[tuple[int, Measure | ListMeasure]] = []
         for number, measure in enumerate(measures):
-            if isinstance(measure, Measure) and measure.definition is MEASURES["AP"]:
+            if isinstance(measure, Measure) and measure.definition == MEASURES["AP"]:
                 self._average_precision(measure, counts, held, scores[number])
             else:
                 others.append((number, measure))

@@ -10,6 +10,7 @@ import numpy as np
 
 from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
@@ -79,6 +80,7 @@ def find_best(
 ) -> list[BestRuns]: ...
 
 
+@on_its_scheduler
 def find_best(
     scores: ScoresSource,
     *,

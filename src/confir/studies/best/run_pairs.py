@@ -6,7 +6,6 @@ The best run and the ranks of runs are two readings of the same pairs: these are
 from __future__ import annotations
 
 import copy
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +16,7 @@ from confir.data.common_topics import LEAST_COMMON_TOPICS, common_topics, have_s
 from confir.data.sampling.judged_scores import Judged, JudgedScores
 from confir.data.scores import Scores
 from confir.data.streams.pair_totals import PairTotals
-from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
+from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, warn_caller
 from confir.intervals.simultaneous import variance_floor
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
@@ -280,11 +279,10 @@ def _check_common_topics(scores: Scores, common: Booleans, what: str) -> None:
     counts = common.sum(axis=0)
     _check_counts(scores, counts, what)
     for m in np.flatnonzero(~have_same_topics(scores.values)).tolist():
-        warnings.warn(
+        warn_caller(
             f"runs are ranked by {scores.measures[m]} on the {counts[m]} topics that all of them "
             f"have, of {len(scores.topics)}",
             TopicWarning,
-            stacklevel=4,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,6 +17,7 @@ from confir.errors import (
     UnsupportedMethodError,
     counted,
     enumerate_names,
+    warn_caller,
 )
 from confir.intervals.catalogue import methods_over, misfit
 from confir.intervals.method import Method
@@ -111,7 +111,7 @@ def warn_of_few_clusters(pairs: AnyPairs, tests: Sequence[PairedTest], level: fl
             text += f", whose p-values are {least:g} or more: no difference can be significant"
     else:
         text += f", too few for t tests; expected the test {CLUSTER_TEST}, or more clusters"
-    warnings.warn(text, InputWarning, stacklevel=3)
+    warn_caller(text, InputWarning)
 
 
 def check_tests_of_summary(tests: Sequence[PairedTest]) -> None:
@@ -134,11 +134,10 @@ def check_topics(pairs: AnyPairs, means: MeanDifferences, scores: Scores | Score
     fewer = np.flatnonzero((means.topics < len(scores.topics)).any(axis=1)).tolist()
     if fewer:
         named = [" and ".join(_names(pairs, scores, pair)) for pair in fewer]
-        warnings.warn(
+        warn_caller(
             f"{enumerate_names(named, 3)} do not both have all {len(scores.topics)} topics; a pair "
             "is compared on the topics that it shares",
             TopicWarning,
-            stacklevel=3,
         )
 
 
@@ -154,10 +153,9 @@ def warn_of_samples(pairs: AnyPairs, means: MeanDifferences, scores: Scores | Sc
             for pair, measure in np.argwhere(places).tolist()
         ]
         if named:
-            warnings.warn(
+            warn_caller(
                 f"no interval for {enumerate_names(named, 3)}: {reason}",
                 DegenerateSampleWarning,
-                stacklevel=3,
             )
 
 
@@ -175,12 +173,11 @@ def warn_of_replicates(
     for test in tests:
         exact = test.name == "randomisation" and (means.topics <= MOST_EXACT_TOPICS).all()
         if test.resamples and not test.corrected and not exact and replicates < needed:
-            warnings.warn(
+            warn_caller(
                 f"with {counted(replicates, 'replicate')} no difference can be significant by the "
                 f"{test.title} among {counted(family, 'pair')}; use {needed} or more, or the test "
                 "t or tukey-hsd",
                 InputWarning,
-                stacklevel=3,
             )
 
 
@@ -188,10 +185,9 @@ def warn_of_incomplete_topics(scores: Scores) -> None:
     """Warn where a test of all runs together leaves topics out."""
     complete = complete_topics(scores.values).sum(axis=0).min()
     if complete < len(scores.topics):
-        warnings.warn(
+        warn_caller(
             f"tukey-hsd uses the {complete} topics that all runs have, of {len(scores.topics)}",
             TopicWarning,
-            stacklevel=3,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from confir.arguments import as_generator, as_level, as_texts
+from confir.data.experiment import on_its_scheduler
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
@@ -48,6 +49,7 @@ from confir.studies.comparison.pairs import check_differences, pair_runs
 from confir.studies.comparison.summarised_pairs import AnyPairs, pair_summarised_runs
 
 
+@on_its_scheduler
 def compare_runs(
     scores: ScoresSource,
     *,

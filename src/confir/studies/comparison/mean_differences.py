@@ -18,8 +18,9 @@ from confir.intervals.catalogue import (
 )
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method
-from confir.parallel import run_in_threads
+from confir.parallel import run_blocks
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.drawn_weights import DrawnWeights
 from confir.resampling.human_judgements import JudgedSample, JudgedWeights, judged_weights
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topics import TopicSample, replicate_weights
@@ -98,7 +99,7 @@ def mean_differences(
         )
 
     blocks = pairs.blocks(_RESAMPLED_COLUMNS) if method.resamples else pairs.blocks()
-    parts = run_in_threads(task, blocks)
+    parts = run_blocks(task, blocks)
     means = [np.concatenate(part) for part in zip(*(mean for mean, _ in parts), strict=True)]
     limits = [np.concatenate(part) for part in zip(*(limit for _, limit in parts), strict=True)]
     low, high = (array.reshape(pairs.shape) for array in limits)
@@ -109,11 +110,15 @@ def _distribution(
     pairs: Pairs, method: Method, replicates: int, rng: np.random.Generator
 ) -> Callable[[slice], SamplingDistribution]:
     """Return what gives the sampling distribution of mean differences, by columns."""
-    weights: Floats | JudgedWeights | None = None
-    if method.resamples and pairs.judged is not None:
-        weights = judged_weights(pairs.judged, replicates, rng)
-    elif method.resamples:
-        weights = replicate_weights(len(pairs.values), pairs.clusters, replicates, rng)
+
+    def draw(own: np.random.Generator) -> Floats | JudgedWeights | None:
+        if not method.resamples:
+            return None
+        if pairs.judged is not None:
+            return judged_weights(pairs.judged, replicates, own)
+        return replicate_weights(len(pairs.values), pairs.clusters, replicates, own)
+
+    drawn = DrawnWeights(draw, rng)
 
     def found(columns: slice) -> SamplingDistribution:
         judged = pairs.judged_differences(columns)
@@ -124,10 +129,10 @@ def _distribution(
         if judged is None:
             difference = STATISTICS["difference"]
             sample = TopicSample(labels, (width,), (values,), difference, support, pairs.clusters)
-            return sample.distribution(slice(None), cast("Floats", weights), method.needs)
+            return sample.distribution(slice(None), cast("Floats", drawn.weights), method.needs)
         corrected = JudgedSample(labels, (width,), judged, support)
-        drawn = cast("JudgedWeights | None", weights)
-        return corrected.distribution(slice(None), drawn, method.needs)
+        weights = cast("JudgedWeights | None", drawn.weights)
+        return corrected.distribution(slice(None), weights, method.needs)
 
     return found
 

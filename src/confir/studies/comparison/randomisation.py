@@ -13,7 +13,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.errors import TopicMismatchError
-from confir.parallel import run_in_threads
+from confir.parallel import run_blocks
 from confir.resampling.topics import topic_weights
 from confir.studies.comparison.pairs import (
     LEAST_TOPICS,
@@ -46,7 +46,7 @@ def flip_signs(pairs: Pairs, replicates: int, seed: int) -> Floats:
     exact = [group for group in groups if len(group.topics) <= MOST_EXACT_TOPICS]
     drawn = [group for group in groups if len(group.topics) > MOST_EXACT_TOPICS]
     p = np.full(pairs.shape, np.nan)
-    shares = run_in_threads(lambda group: _exact_share(pairs, group), exact)
+    shares = run_blocks(lambda group: _exact_share(pairs, group), exact)
     for group, share in zip(exact, shares, strict=True):
         p[group.pairs, group.measure] = share
     beyond = _count_beyond(pairs, drawn, _sign_moves, replicates, seed)
@@ -133,7 +133,7 @@ def _count_beyond(
             count[group.pairs, group.measure] = _beyond(drawn[topics], pairs, group, threshold)
         return count
 
-    counts = run_in_threads(task, range(0, replicates, block))
+    counts = run_blocks(task, range(0, replicates, block))
     total: Integers = np.sum(counts, axis=0)
     return total
 
@@ -222,4 +222,4 @@ def _permuted_ranges(values: Floats, replicates: int, seed: int) -> Floats:
                 part[:, measure] = means.max(axis=1) - means.min(axis=1)
         return ranges
 
-    return np.concatenate(run_in_threads(task, range(0, replicates, block)))
+    return np.concatenate(run_blocks(task, range(0, replicates, block)))

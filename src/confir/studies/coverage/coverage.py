@@ -13,6 +13,7 @@ import numpy as np
 
 from confir.arguments import as_level
 from confir.arrays import Floats
+from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
@@ -111,6 +112,7 @@ class Coverage(Result):
         return sorted(records, key=lambda record: record["coverage"])
 
 
+@on_its_scheduler
 def estimate_coverage(
     scores: ScoresSource,
     *,

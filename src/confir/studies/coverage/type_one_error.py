@@ -15,6 +15,7 @@ import numpy as np
 
 from confir.arguments import as_generator, as_integers, as_path
 from confir.arrays import Floats
+from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
@@ -112,6 +113,7 @@ class TypeOneError(Result):
         ]
 
 
+@on_its_scheduler
 def estimate_type_one_error(
     scores: ScoresSource,
     *,

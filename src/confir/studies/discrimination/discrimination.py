@@ -6,6 +6,7 @@ import numpy as np
 
 from confir.arguments import as_generator, as_integer, as_level
 from confir.arrays import Floats, Integers
+from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.design import Design
 from confir.data.scores import Scores
@@ -58,6 +59,7 @@ class Discrimination(Result):
     splits: int
 
 
+@on_its_scheduler
 def compare_measures(
     scores: ScoresSource,
     *,

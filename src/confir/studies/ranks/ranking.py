@@ -11,6 +11,7 @@ import numpy as np
 
 from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
@@ -110,6 +111,7 @@ def rank_runs(
 ) -> list[Ranking]: ...
 
 
+@on_its_scheduler
 def rank_runs(
     scores: ScoresSource,
     *,

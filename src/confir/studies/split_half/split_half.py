@@ -22,12 +22,13 @@ from confir.data.experiment import (
     ReadingOptions,
     ReadingRules,
     as_experiment,
+    on_its_scheduler,
     takes_rules,
 )
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.result import Columns, Result, axis, constant, result
 from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SPLITS
-from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, counted
+from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.intervals.catalogue import fields_needed, methods_over
 from confir.intervals.documents import check_epsilon
 from confir.measures.evaluation import check_topics, chosen_measures, parse_measures
@@ -139,6 +140,7 @@ def _mean_of_known(shares: Floats) -> Floats:
     return mean
 
 
+@on_its_scheduler
 @takes_rules
 def validate_split_half(
     qrels: Experiment | Any,
@@ -262,10 +264,9 @@ def _split_often(
     if not found:
         raise problems[0]
     if problems:
-        warnings.warn(
+        warn_caller(
             f"{len(problems)} of {counted(len(sides), 'split')} left out: {problems[0]}",
             TopicWarning,
-            stacklevel=3,
         )
     return found
 

@@ -1,0 +1,88 @@
+"""How are runs evaluated on a cluster? Workers read the files, a run per task, and return its scores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from confir.arrays import Floats, Integers
+from confir.data.experiment import Experiment, ReadingRules
+from confir.data.formats.run_sources import RunSource
+from confir.data.lists.rankings import empty_rankings
+from confir.data.qrels import Qrels
+from confir.data.scores import Scores
+from confir.measures.evaluation import (
+    AnyMeasure,
+    check_ranked,
+    measure_rankings,
+    rank_sources,
+)
+from confir.parallel import Progress, run_blocks
+from confir.scheduler import check_visible
+
+
+def evaluate_on_workers(
+    experiment: Experiment, measures: Sequence[AnyMeasure], progress: Progress | None
+) -> Scores:
+    """Return the scores of runs in files, which the workers of the scheduler in use read."""
+    qrels, rules = experiment.qrels, experiment.rules
+    files = [
+        _File(source._replace(path=os.path.abspath(source.path)), os.path.getsize(source.path))
+        for source in cast("Sequence[RunSource]", experiment.sources)
+    ]
+    scored = run_blocks(_Scorer(qrels, tuple(measures), rules), files, progress)
+    empty, none = empty_rankings(qrels), np.zeros(0, np.int64)
+    ranked = [(empty.filled(run.name, run.depth, none, none, none), run.unknown) for run in scored]
+    check_ranked(qrels, ranked, measures, rules.missing)
+    return Scores(
+        topics=qrels.topics,
+        runs=tuple(run.name for run in scored),
+        measures=tuple(str(measure) for measure in measures),
+        values=np.ascontiguousarray(np.stack([run.values.T for run in scored], axis=1)),
+    )
+
+
+class _File(NamedTuple):
+    """A run's file, by its absolute path, and its size in bytes."""
+
+    source: RunSource
+    size: int
+
+
+class _ScoredRun(NamedTuple):
+    """The scores of a run, measures × topics, and the topics that it has.
+
+    The length of the list of each topic of the qrels, and the topics that these lack.
+    """
+
+    name: str
+    depth: Integers
+    unknown: tuple[str, ...]
+    values: Floats
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """Scores the run in a file."""
+
+    qrels: Qrels
+    measures: tuple[AnyMeasure, ...]
+    rules: ReadingRules
+
+    def __call__(self, file: _File) -> _ScoredRun:
+        check_visible(file.source.path, file.size)
+        ranked, runs = rank_sources(self.qrels, [file.source], self.measures, self.rules)
+        (rankings, unknown), rules = ranked[0], self.rules
+        values = measure_rankings(
+            self.qrels,
+            [rankings],
+            self.measures,
+            depth=rules.depth,
+            missing=rules.missing,
+            runs=runs,
+        )
+        return _ScoredRun(rankings.runs[0], rankings.depth[0, :, 0], unknown, values[:, 0])
