@@ -23,7 +23,8 @@ import numpy as np
 
 ROWS_AT_ONCE = 1 << 17
 PROGRAM = """
-import json, resource, sys, time
+import json, re, sys, time
+from pathlib import Path
 import numpy, pyarrow.dataset, pyarrow.parquet, scipy.special
 import confir, confir.intervals.catalogue, confir.studies.comparison.comparison
 path, work, replicates = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -39,7 +40,8 @@ else:
     kinds = {"method": work, "replicates": replicates, "rng": 1} if replicates else {}
     confir.confidence_interval(confir.summarise_scores(path), **kinds)
 seconds = time.perf_counter() - started
-print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20]))
+peak = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]
+print(json.dumps([seconds, int(peak) / 2**20]))
 """
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confir
-from confir.data.streams import parquet_scores, spilled_rows
+from confir.data.streams import parquet_scores, spill_folder, spilled_rows
 from confir.data.streams.hashed_ids import hash_names
 from confir.data.streams.moments import Moments
 from confir.errors import FormatError, UnreadableError
@@ -276,12 +276,12 @@ def test_a_full_disk_is_named_and_leaves_nothing_behind(tmp_path, monkeypatch):
     pq.write_table(pa.table(columns), path)
     room = tmp_path / "room"
     room.mkdir()
-    monkeypatch.setattr(spilled_rows.tempfile, "tempdir", str(room))
+    monkeypatch.setattr(spill_folder.tempfile, "tempdir", str(room))
 
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(spilled_rows.SpilledRows, "_part", full)
+    monkeypatch.setattr(spill_folder.SpillFolder, "part", full)
     with pytest.raises(UnreadableError, match=r"No space left on device.*TMPDIR"):
         confir.summarise_scores(path).mean()
     assert list(room.iterdir()) == []
@@ -294,7 +294,7 @@ def test_rows_put_into_order_on_disk_are_removed(tmp_path, monkeypatch):
     pq.write_table(pa.table(columns), path)
     room = tmp_path / "room"
     room.mkdir()
-    monkeypatch.setattr(spilled_rows.tempfile, "tempdir", str(room))
+    monkeypatch.setattr(spill_folder.tempfile, "tempdir", str(room))
     summary = confir.summarise_scores(path)
     summary.mean()
     assert len(list(room.iterdir())) == 1

@@ -120,6 +120,10 @@ def _evaluate(
     experiment: Experiment, wanted: list[AnyMeasure], progress: Progress | None, *, whole: bool
 ) -> Scores:
     """Return the scores by one judge; lists are kept where the ``whole`` of them may be needed."""
+    if experiment.run_datasets:
+        from confir.measures.partitioned_evaluation import evaluate_partitions
+
+        return experiment.rules.with_design(evaluate_partitions(experiment, wanted).hold())
     judged = experiment.qrels  # before runs are looked for
     if whole and experiment.reads_lists_at_once:
         experiment.lists(progress)
@@ -205,10 +209,30 @@ def score_rankings(
     runs
         The runs themselves, which measures of ir_measures look at.
     """
-    _check_names([part for part, _ in ranked])
+    parts = [part for part, _ in ranked]
+    _check_names(parts)
     check_topics(qrels, ranked, missing)
     _warn_of_nothing_relevant(qrels, measures)
-    parts = [part if depth is None else part.cut(depth) for part, _ in ranked]
+    values = measure_rankings(qrels, parts, measures, depth=depth, missing=missing, runs=runs)
+    return Scores(
+        topics=qrels.topics,
+        runs=tuple(name for part in parts for name in part.runs),
+        measures=tuple(str(measure) for measure in measures),
+        values=np.ascontiguousarray(values.transpose(2, 1, 0)),
+    )
+
+
+def measure_rankings(
+    qrels: Qrels,
+    parts: Sequence[Rankings],
+    measures: Sequence[AnyMeasure],
+    *,
+    depth: int | None,
+    missing: Missing,
+    runs: Sequence[Run | RunSource] = (),
+) -> Floats:
+    """Return the scores of rankings: measures × runs × topics; the parameters are as above."""
+    parts = [part if depth is None else part.cut(depth) for part in parts]
     batches = [stack_rankings(batch) for batch in _batches(parts)]
     relevant = [batch.at_least(1) for batch in batches]
 
@@ -221,12 +245,7 @@ def score_rankings(
     present = np.concatenate([part.present for part in parts])
     if missing == "drop":
         values[:, ~present] = np.nan
-    return Scores(
-        topics=qrels.topics,
-        runs=tuple(name for part in parts for name in part.runs),
-        measures=tuple(str(measure) for measure in measures),
-        values=np.ascontiguousarray(values.transpose(2, 1, 0)),
-    )
+    return values
 
 
 def parse_measures(
@@ -327,13 +346,18 @@ def _warn_of_nothing_relevant(qrels: Qrels, measures: Sequence[AnyMeasure]) -> N
     """Warn of topics without relevant documents, and of measures that ask for too high a gain."""
     levels, counts = qrels.count_by_gain()
     without = counts[:, levels >= 1].sum(axis=1) == 0
-    if without.any():
-        names = [topic for topic, empty in zip(qrels.topics, without, strict=True) if empty]
+    names = [topic for topic, empty in zip(qrels.topics, without, strict=True) if empty]
+    shares = f"{len(names)} of {len(qrels.topics)} topics ({enumerate_names(names)})"
+    warn_of_nothing_relevant(shares if names else "", int(levels.max(initial=0)), measures)
+
+
+def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyMeasure]) -> None:
+    """Warn of topics without relevant documents, in words, and of too low a highest gain."""
+    if without:
         _warn(
-            f"the qrels have no relevant document for {len(names)} of {len(qrels.topics)} topics "
-            f"({enumerate_names(names)}), which score as in trec_eval: 0 by most measures"
+            f"the qrels have no relevant document for {without}, which score as in trec_eval: 0 by "
+            "most measures"
         )
-    highest = int(levels.max(initial=0))
     asking = [
         str(measure)
         for measure in measures

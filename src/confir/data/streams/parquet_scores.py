@@ -11,6 +11,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.formats.run_sources import name_from_path
+from confir.data.streams.arrow_columns import id_column, number_column
 from confir.data.streams.blocks import TOPICS_AT_ONCE, Known, ScoreBlocks, TopicBlock
 from confir.data.streams.distinct_keys import DistinctKeys
 from confir.data.streams.hashed_ids import Words, hash_column, hash_names
@@ -21,6 +22,7 @@ from confir.data.tables.parquet_files import (
     import_pyarrow,
     is_parquet,
     open_parquet,
+    scan_batches,
     unreadable_parquet,
 )
 from confir.data.tables.score_columns import (
@@ -189,45 +191,17 @@ class ParquetScores(ScoreBlocks):
 
     def _batches(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield batches of some columns; text that repeats comes by its distinct values."""
-        from pyarrow import dataset
-
-        reading = dataset.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
-        try:
-            scanner = self._data.scanner(
-                columns=list(columns),
-                batch_size=TOPICS_AT_ONCE,
-                batch_readahead=2,
-                fragment_readahead=1,
-                fragment_scan_options=reading,
-            )
-            for batch in scanner.to_batches():
-                if batch.num_rows:
-                    yield batch
-        except (self._arrow.ArrowException, OSError) as error:
-            raise unreadable_parquet(self.source, error) from None
+        return scan_batches(self._data, columns, TOPICS_AT_ONCE, self.source)
 
     def _encoded(self, batch: Any, name: str) -> Any:
         """Return a column of names by its distinct values."""
-        column = self._ids(batch.column(name), name)
+        column = id_column(batch.column(name), name, self.source)
         return column if hasattr(column, "dictionary") else column.dictionary_encode()
-
-    def _ids(self, column: Any, name: str) -> Any:
-        """Return a column of ids as text; raise where one is missing or is none."""
-        types = self._arrow.types
-        if column.null_count:
-            raise FormatError(f"{name} is missing in a row; expected an id", path=self.source)
-        by_value = types.is_dictionary(column.type)
-        kind = column.type.value_type if by_value else column.type
-        if types.is_integer(kind):
-            return column.cast(kind).cast(self._arrow.large_string())
-        if not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)):
-            raise FormatError(f"column {name!r} is {kind}; expected ids", path=self.source)
-        return column
 
     def _topic_keys(self, batch: Any) -> tuple[Words, Any]:
         """Return the keys of a batch's topics, and their ids."""
-        ids = self._ids(batch.column(self._layout.topic), self._layout.topic)
-        ids = ids.cast(self._arrow.large_string())
+        name = self._layout.topic
+        ids = id_column(batch.column(name), name, self.source).cast(self._arrow.large_string())
         return hash_column(ids), ids
 
     def _without_summaries(self, keys: Words, ids: Any) -> slice | Integers:
@@ -246,17 +220,9 @@ class ParquetScores(ScoreBlocks):
 
     def _numbers(self, batch: Any) -> Floats:
         """Return the scores of a batch: columns of scores × rows."""
-        types = self._arrow.types
         numbers = np.empty((len(self._layout.scores), batch.num_rows))
         for place, name in enumerate(self._layout.scores):
-            column = batch.column(name)
-            known = (types.is_floating, types.is_integer, types.is_decimal)
-            if not any(check(column.type) for check in known):
-                raise FormatError(
-                    f"column {name!r} is {column.type}, not numbers; {EXPECTED}", path=self.source
-                )
-            column = column.cast(self._arrow.float64(), safe=False)
-            numbers[place] = column.to_numpy(zero_copy_only=False)
+            numbers[place] = number_column(batch.column(name), name, self.source, EXPECTED)
         if np.isinf(numbers).any():
             raise FormatError("a score is infinite; expected finite numbers", path=self.source)
         return numbers
