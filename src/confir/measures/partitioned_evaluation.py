@@ -216,18 +216,23 @@ def _held(stored: StoredScores, names: Sequence[Any]) -> Scores:
     )
 
 
-def evaluate_partitions(
-    experiment: Experiment, measures: Sequence[AnyMeasure]
-) -> PartitionedEvaluation:
-    """Return the evaluation of an experiment whose runs are Parquet datasets."""
+def check_parted(measures: Sequence[AnyMeasure], rules: ReadingRules) -> None:
+    """Raise where measures or rules need more than the rows of a part of the topics."""
     foreign = [measure for measure in measures if isinstance(measure, ForeignMeasure)]
     if foreign:
         raise InvalidValueError(
             f"{foreign[0]} is computed by ir_measures, which takes no part of a dataset; expected "
             "measures of confir, or runs in other files"
         )
-    if experiment.rules.intents is not None:
-        raise InvalidValueError("intents are not used with runs in Parquet datasets; expected none")
+    if rules.intents is not None:
+        raise InvalidValueError("intents are not used where topics are evaluated in parts")
+
+
+def evaluate_partitions(
+    experiment: Experiment, measures: Sequence[AnyMeasure]
+) -> PartitionedEvaluation:
+    """Return the evaluation of an experiment whose runs are Parquet datasets."""
+    check_parted(measures, experiment.rules)
     runs = [ParquetRows(file.path, RUN, file.name) for file in experiment.run_datasets]
     check_names((name, rows.source, True) for rows in runs for name in rows.runs)
     folder = experiment.judgement_dataset

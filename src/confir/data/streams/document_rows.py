@@ -28,6 +28,13 @@ ROW_COLUMNS = ("label", "topic", "docid", "value")
 _NO_SUBTOPIC = "0"
 
 
+def row_schema() -> Any:
+    """Return the names and types of rows."""
+    arrow, _ = import_pyarrow("Arrow tables")
+    text = arrow.large_string()
+    return arrow.schema(zip(ROW_COLUMNS, (text, text, text, arrow.float64()), strict=True))
+
+
 class RowColumns(NamedTuple):
     """Where the rows of runs or qrels are found in a table.
 

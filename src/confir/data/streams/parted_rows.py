@@ -18,7 +18,7 @@ from confir.data.formats.frames import qrels_to_frame
 from confir.data.formats.run_sources import name_from_path
 from confir.data.qrels import Qrels
 from confir.data.streams.arrow_columns import id_column
-from confir.data.streams.document_rows import ROW_COLUMNS, RowColumns
+from confir.data.streams.document_rows import RowColumns, row_schema
 from confir.data.streams.hashed_ids import hash_column
 from confir.data.streams.spill_folder import SpillFolder
 from confir.data.tables.parquet_files import (
@@ -122,8 +122,7 @@ class PartedRows:
 
     def _write(self, name: str, batches: Iterator[Any]) -> None:
         arrow, parts = self._arrow, self._folder.parts
-        text = arrow.large_string()
-        schema = arrow.schema(zip(ROW_COLUMNS, (text, text, text, arrow.float64()), strict=True))
+        schema = row_schema()
         options = arrow.ipc.IpcWriteOptions(compression="lz4")
         with ExitStack() as opened:
             files = [
