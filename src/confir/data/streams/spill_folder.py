@@ -18,6 +18,20 @@ from confir.errors import UnreadableError
 _MOST_PARTS = 256
 
 
+@contextmanager
+def needing_room(folder: str, size: int) -> Iterator[None]:
+    """Say where something could not be put aside, and how many bytes it needs."""
+    try:
+        yield
+    except UnreadableError:  # of what is put aside
+        raise
+    except OSError as error:
+        raise UnreadableError(
+            f"{folder}: topics cannot be put into order there ({error.strerror or error}); expected "
+            f"room for {size / 2**20:,.0f} MB, or a folder with more in TMPDIR"
+        ) from None
+
+
 class SpillFolder:
     """A folder of parts, which goes away with this object."""
 
@@ -39,13 +53,8 @@ class SpillFolder:
     def writing(self, size: int) -> Iterator[None]:
         """Remove the folder where it cannot be written, and say how many bytes it needs."""
         try:
-            yield
-        except UnreadableError:  # of what is put aside
-            raise
-        except OSError as error:
+            with needing_room(str(self._folder), size):
+                yield
+        except BaseException:
             self._remove()
-            raise UnreadableError(
-                f"{self._folder}: the table cannot be put into order there "
-                f"({error.strerror or error}); expected room for {size / 2**20:,.0f} MB, "
-                "or a folder with more in TMPDIR"
-            ) from None
+            raise

@@ -12,7 +12,7 @@ import numpy as np
 from confir.data.streams.blocks import ScoreBlocks, TopicBlock
 from confir.data.streams.hashed_ids import Words
 from confir.data.streams.named_topics import NamedTopics
-from confir.errors import UnreadableError
+from confir.data.streams.spill_folder import needing_room
 
 
 class StoredScores(ScoreBlocks):
@@ -43,16 +43,12 @@ class StoredScores(ScoreBlocks):
 
     def add(self, block: TopicBlock, ids: Any) -> None:
         """Put a block aside, and the ids of its topics, in an Arrow array, as far as needed."""
-        try:
+        self._sizes.append(len(block.keys))
+        size = 8 * self.topics * (1 + len(block.values))
+        with needing_room(tempfile.gettempdir(), size):
             self._file.write(block.keys.tobytes())
             self._file.write(block.values.tobytes())
             self._file.flush()
-        except OSError as error:
-            raise UnreadableError(
-                f"{tempfile.gettempdir()}: scores cannot be put aside there "
-                f"({error.strerror or error}); expected room, or a folder with more in TMPDIR"
-            ) from None
-        self._sizes.append(len(block.keys))
         self._named.add(block.keys, ids)
 
     def blocks(self) -> Iterator[TopicBlock]:
