@@ -81,9 +81,10 @@ class SpilledRows:
             rows = np.fromfile(self._folder.path(part), _ROW)
             if not len(rows):
                 continue
-            order = np.argsort(rows["key"], kind="stable")
-            rows = rows[order]
-            yield group_rows(Rows(rows["key"], rows["column"], rows["value"]), self._columns)
+            keys = np.ascontiguousarray(rows["key"])
+            order = np.argsort(keys)
+            columns, values = (rows[name][order] for name in ("column", "value"))
+            yield group_rows(Rows(keys[order], columns, values), self._columns)
 
 
 def group_rows(rows: Rows, columns: int) -> TopicBlock:

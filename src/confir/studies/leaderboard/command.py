@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from confir.errors import InvalidValueError, UnreadableError
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
+    from confir.measures.score_summary import ScoreSummary
 
 _EXAMPLE = "confir leaderboard beir/*/ -m nDCG@10"
 
@@ -83,6 +85,7 @@ def leaderboard_command(
     from confir.intervals.interval import check_level
     from confir.studies.leaderboard.board_sources import board_scores
     from confir.studies.leaderboard.leaderboard import make_leaderboard
+    from confir.studies.leaderboard.summarised_board import find_summaries
     from confir.studies.leaderboard.table import leaderboard_table
 
     out.prepare()
@@ -94,7 +97,10 @@ def leaderboard_command(
         raise InvalidValueError("a leaderboard has one measure; expected one -m")
     measure = measures[0] if measures else None
     found = _read(sources or [], means, measures, qrels_name, inputs)
-    scores = board_scores(found, measure, datasets, incomplete)
+    scores: Any = find_summaries(found, measure, datasets, incomplete)
+    if scores and page is not None:
+        raise InvalidValueError("--page needs the score of every topic; a long table is summed up")
+    scores = scores or board_scores(found, measure, datasets, incomplete)
     board = make_leaderboard(
         scores,
         level=statistics.level,
@@ -116,7 +122,7 @@ def leaderboard_command(
 
 def _read(
     sources: list[str], means: str | None, measures: list[str], qrels: str | None, inputs: Inputs
-) -> Scores | dict[str, Scores]:
+) -> Scores | Mapping[str, Scores | ScoreSummary]:
     """Return the scores of each dataset, or their means."""
     from confir.data.tables.score_files import read_scores
     from confir.studies.leaderboard.board_sources import read_dataset_table, read_folder
@@ -132,7 +138,7 @@ def _read(
     rules: dict[str, Any] = {
         name: getattr(inputs, name) for name in reading_options() if name not in DESIGN
     }
-    parts: dict[str, Scores] = {}
+    parts: dict[str, Scores | ScoreSummary] = {}
     for source in sources:
         name = Path(source).resolve().name
         if not Path(source).is_dir():
