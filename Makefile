@@ -1,6 +1,7 @@
 # make demo       install confir into .venv, evaluate the built-in sample, write demo-report.html
 # make test       run all tests, in .venv-test; the examples of README and docs in .venv
 # make test-embedding   tests with MTEB, sentence-transformers and PyTerrier, in .venv-embedding (2 GB)
+# make test-spark       tests with a local session of Spark, in .venv-spark (needs Java)
 # make check      format, lint, types
 # make outputs    write the outputs in README and docs anew
 # make docs       build the documentation site in build/docs
@@ -18,10 +19,11 @@ export CONFIR_DATA ?= $(CURDIR)/data
 VENV := .venv
 TEST_VENV := .venv-test
 EMBEDDING_VENV := .venv-embedding
+SPARK_VENV := .venv-spark
 PIP := -m pip --disable-pip-version-check --quiet
 BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: demo test test-embedding check verify outputs docs bench tables data packages reproduce \
+.PHONY: demo test test-embedding test-spark check verify outputs docs bench tables data packages reproduce \
 	format clean
 
 %/installed: pyproject.toml
@@ -47,6 +49,15 @@ $(EMBEDDING_VENV)/installed-embedding: $(EMBEDDING_VENV)/installed
 
 test-embedding: $(EMBEDDING_VENV)/installed-embedding
 	$(EMBEDDING_VENV)/$(BIN)/python -m pytest tests/embedding $(ARGS)
+
+$(SPARK_VENV)/installed-spark: pyproject.toml
+	$(PYTHON) -m venv $(SPARK_VENV)
+	$(SPARK_VENV)/$(BIN)/python $(PIP) install --upgrade "pip>=25.1"
+	$(SPARK_VENV)/$(BIN)/python $(PIP) install --editable '.[spark,fast]' --group spark
+	touch $@
+
+test-spark: $(SPARK_VENV)/installed-spark
+	$(SPARK_VENV)/$(BIN)/python -m pytest tests/spark $(ARGS)
 
 check: $(TEST_VENV)/installed-check
 	$(TEST_VENV)/$(BIN)/ruff format --check .
@@ -92,4 +103,4 @@ reproduce: $(VENV)/installed
 		$(VENV)/$(BIN)/python $$script --data $(CONFIR_DATA) --output docs/reproductions || exit 1; done
 
 clean:
-	rm -rf $(VENV) $(TEST_VENV) $(EMBEDDING_VENV) .ruff_cache .mypy_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) $(TEST_VENV) $(EMBEDDING_VENV) $(SPARK_VENV) .ruff_cache .mypy_cache .pytest_cache .hypothesis build dist

@@ -1,8 +1,9 @@
-"""How do time and memory grow? Score tables in Parquet, each axis by steps of ten, as whole processes.
+"""How do time and memory grow? Topics, runs, documents and replicates by steps of ten.
 
-Every row is a process of its own: seconds less the start of Python and confir, and peak memory; the
-exponent says how time grows with the axis (1 is in proportion). Beside it stands what Arrow takes to
-read the same file and group it by run, holding all of it.
+Score tables, and runs with their qrels, in Parquet. Every row is a process of its own: seconds less
+the start of Python and confir, and peak memory; the exponent says how time grows with the axis (1 is
+in proportion). Beside it stands what Arrow takes to read the same files and group them by run,
+holding all of it.
 
     python benchmarks/scale.py [--only topics] [--quick]
     python benchmarks/scale.py --workers
@@ -32,23 +33,28 @@ WORKERS = (1, 2, 4)
 Result = TypeVar("Result")
 
 PROGRAM = """
-import json, resource, sys, time
+import json, re, sys, time
+from pathlib import Path
 import numpy, pyarrow.dataset, pyarrow.parquet, scipy.special
 import confir, confir.intervals.catalogue, confir.studies.comparison.comparison
 path, work, replicates = sys.argv[1], sys.argv[2], int(sys.argv[3])
+qrels, runs = Path(path).with_name("qrels"), Path(path).with_name("runs")
 confir.confidence_interval(numpy.arange(9) / 9)
 started = time.perf_counter()
 if work == "arrow":
-    table = pyarrow.parquet.read_table(path)
+    table = pyarrow.parquet.read_table(path if not runs.exists() else runs)
     if "score" in table.column_names:
         table.group_by("run").aggregate([("score", "mean")])
+elif work == "rank":
+    confir.confidence_interval(confir.summarise_runs(qrels, runs, ["AP", "nDCG@10"]))
 elif work == "compare":
     confir.compare_runs(confir.summarise_scores(path), rng=1)
 else:
     kinds = {"method": work, "replicates": replicates, "rng": 1} if replicates else {}
     confir.confidence_interval(confir.summarise_scores(path), **kinds)
 seconds = time.perf_counter() - started
-print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20]))
+peak = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]
+print(json.dumps([seconds, int(peak) / 2**20]))
 """
 
 
@@ -60,34 +66,83 @@ class Case(NamedTuple):
     runs: int = 2
     layout: str = "wide"
     replicates: int = 0
+    depth: int = 1
 
 
 def cases(*, quick: bool) -> dict[str, list[Case]]:
     """Return the cases of each axis, each ten times the one before."""
-    most = 10**6 if quick else 10**7
-    topics = [number for number in (10**4, 10**5, 10**6, 10**7) if number <= most]
-    return {
+    steps = slice(2) if quick else slice(4)
+    topics = [10**4, 10**5, 10**6, 10**7][steps]
+    rows, tens = topics[:3], [1, 10, 100][steps]
+    axes = {
         "topics": [Case("evaluate", number, 10) for number in topics],
-        "topics, compare": [Case("compare", number, 10) for number in topics],
-        "topics, grouped rows": [Case("evaluate", n, layout="grouped") for n in topics[:3]],
-        "topics, rows by run": [Case("evaluate", n, layout="by run") for n in topics[:3]],
-        "rows by run, compare": [Case("compare", n, layout="by run") for n in topics[:3]],
-        "topics, 99 replicates": [Case("percentile", n, 2, "wide", 99) for n in topics[:3]],
-        "replicates": [Case("percentile", 10**5, 2, "wide", n) for n in (99, 999, 9_999)],
-        "runs": [Case("evaluate", 10**5, runs) for runs in (1, 10, 100)],
-        "runs, compare": [Case("compare", 10**4, runs) for runs in (2, 20, 100)],
+        "runs": [Case("evaluate", 10**5, number) for number in tens],
+        "documents": [Case("rank", 10**4, 2, "runs", 0, 10 * number) for number in tens],
+        "topics of runs": [Case("rank", number, 2, "runs", 0, 10) for number in rows],
+        "replicates": [Case("percentile", 10**5, 2, "wide", 100 * n - 1) for n in tens],
+        "topics, rows by run": [Case("evaluate", n, layout="by run") for n in rows],
     }
+    if quick:
+        return axes
+    return {
+        **axes,
+        "topics, grouped rows": [Case("evaluate", n, layout="grouped") for n in rows],
+        "topics, compare": [Case("compare", number, 10) for number in topics],
+        "rows by run, compare": [Case("compare", n, layout="by run") for n in rows],
+        "runs, compare": [Case("compare", 10**4, runs) for runs in (2, 20, 100)],
+        "topics, 99 replicates": [Case("percentile", n, 2, "wide", 99) for n in rows],
+        **TEN_MILLION,
+    }
+
+
+# 10 million topics × 10 runs in each layout: the last one is put into order on disk first.
+TEN_MILLION = {
+    f"10 million topics × 10 runs, {layout}": [Case("evaluate", 10**7, 10, layout)]
+    for layout in ("wide", "grouped", "by run")
+}
 
 
 def write_table(path: Path, case: Case) -> None:
     """Write scores of runs that share the topics' difficulty."""
-    import pyarrow.parquet as pq
-
     writer: Any = None
     for table in tables(case):
-        writer = writer or pq.ParquetWriter(path, table.schema)
-        writer.write_table(table)
+        writer = append(path, writer, **dict(zip(table.column_names, table.columns, strict=True)))
     writer.close()
+
+
+def write_lists(folder: Path, case: Case) -> None:
+    """Write runs, partitioned by run, and qrels with two judged documents of each topic."""
+    import pyarrow as pa
+
+    for place, name in enumerate(["qrels", *(f"runs/run=run{r}" for r in range(case.runs))]):
+        (folder / name).mkdir(parents=True)
+        depth = 2 if name == "qrels" else case.depth
+        step = max(1, ROWS_AT_ONCE // depth)
+        writer: Any = None
+        for start in range(0, case.topics, step):
+            topics = np.arange(start, min(start + step, case.topics))
+            each = pa.array(np.repeat(topics, depth) + 10**9).cast(pa.string())
+            first = (topics * 7919 * (place + 1) if place else topics) % 50
+            documents = (first[:, None] + np.arange(depth)).reshape(-1)
+            value = {"gain": np.ones(len(each), np.int64)}
+            if place:
+                value = {"score": -documents.astype(np.float64)}
+            docids = pa.array(documents).cast(pa.string())
+            writer = append(
+                folder / name / "part-0.parquet", writer, topic=each, docid=docids, **value
+            )
+        writer.close()
+
+
+def append(path: Path, writer: Any, **columns: Any) -> Any:
+    """Write columns after those before; return the writer."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table(columns)
+    writer = writer or pq.ParquetWriter(path, table.schema)
+    writer.write_table(table)
+    return writer
 
 
 def tables(case: Case) -> Iterator[Any]:
@@ -179,7 +234,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--workers", action="store_true", help="work on a Dask cluster instead")
     parser.add_argument("--only", action="append", help="an axis (repeatable)")
-    parser.add_argument("--quick", action="store_true", help="up to a million topics")
+    parser.add_argument("--quick", action="store_true", help="small sizes, within a minute")
     options = parser.parse_args()
     if options.workers:
         show_workers()
@@ -192,7 +247,7 @@ def main() -> None:
         if options.only and axis not in options.only:
             continue
         print(
-            f"\n{axis}\n{'topics':>10s}{'runs':>6s}{'B':>7s}{'s':>9s}{'GB':>7s}{'Arrow s':>9s}{'GB':>7s}{'ratio':>7s}  exponent"
+            f"\n{axis}\n{'topics':>10s}{'runs':>6s}{'docs':>6s}{'B':>7s}{'s':>9s}{'GB':>7s}{'Arrow s':>9s}{'GB':>7s}{'ratio':>7s}  exponent"
         )
         before: tuple[float, float] | None = None
         for case in steps:
@@ -203,15 +258,15 @@ def show(case: Case, before: tuple[float, float] | None) -> tuple[float, float]:
     """Print one row; return its size and its seconds."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scores.parquet"
-        write_table(path, case)
+        write_lists(Path(folder), case) if case.layout == "runs" else write_table(path, case)
         arrow, held = measure(path, "arrow", 0)
         seconds, memory = measure(path, case.work, case.replicates)
-    size = float(case.topics * case.runs * max(case.replicates, 1))
+    size = float(case.topics * case.runs * case.depth * max(case.replicates, 1))
     grown = ""
     if before is not None:
         grown = f"{math.log(seconds / before[1]) / math.log(size / before[0]):9.2f}"
     print(
-        f"{case.topics:10,d}{case.runs:6d}{case.replicates:7,d}{seconds:9.2f}{memory:7.2f}"
+        f"{case.topics:10,d}{case.runs:6d}{case.depth:6,d}{case.replicates:7,d}{seconds:9.2f}{memory:7.2f}"
         f"{arrow:9.2f}{held:7.2f}{seconds / arrow:7.1f}{grown}",
         flush=True,
     )

@@ -29,6 +29,7 @@ GROUND = (
 # and command line know studies through their list alone.
 ALLOWED = {
     **{layer: LAYERS[: place + 1] for place, layer in enumerate(LAYERS)},
+    "spark": LAYERS[:2],
     "list": (),
     "report": (*LAYERS[:4], "list", "report"),
     "showing": (*LAYERS, "report", "showing"),
@@ -42,6 +43,7 @@ HEAVY = (
     "pandas",
     "polars",
     "pyarrow",
+    "pyspark",
     "altair",
     "vl_convert",
     "joblib",

@@ -11,6 +11,7 @@ Functions, from files to results::
     evaluate                            Experiment -> Scores
     simulate_scores                     Scores -> Scores on new topics, with known true means
     summarise_scores                    Parquet of any length -> ScoreSummary, in place of Scores
+    summarise_runs                      qrels, runs in Parquet datasets -> ScoreSummary
     bootstrap_topics                    Scores -> SamplingDistribution
     bootstrap_documents                 Experiment -> SamplingDistribution
     resample_documents                  Experiment -> DocumentReplicates
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from confir.measures.chance import expected_random_ap, expected_random_score
     from confir.measures.evaluation import as_scores, evaluate
     from confir.measures.measure import Measure
+    from confir.measures.partitioned_evaluation import summarise_runs
     from confir.measures.score_summary import ScoreSummary, summarise_scores
     from confir.report.charts import chart, save_chart
     from confir.report.page import write_report
@@ -174,6 +176,7 @@ _HOMES = {
     "run_to_frame": "confir.data.formats.frames",
     "sample_collection": "confir.data.simulation",
     "save_chart": "confir.report.charts",
+    "summarise_runs": "confir.measures.partitioned_evaluation",
     "summarise_scores": "confir.measures.score_summary",
     "use_scheduler": "confir.scheduler",
     "write_json_qrels": "confir.data.formats.run_writers",
@@ -286,6 +289,7 @@ __all__ = [
     "simulate_scores",
     "summarise_means",
     "summarise_repeats",
+    "summarise_runs",
     "summarise_scores",
     "summarise_topics",
     "use_scheduler",

@@ -8,6 +8,7 @@ import pytest
 import confir
 from confir.data.scores import Scores
 from confir.measures import score_summary
+from parquet_datasets import make_rows, qrels_table, run_table, write_folder
 
 pytest.importorskip("pyarrow")
 
@@ -81,3 +82,42 @@ def test_a_report_of_a_long_table_shows_a_sample_and_says_so(long_table, confir_
     assert "<td>&lt;script&gt;</td>" in page
     assert "<td><script>" not in page
     assert "needs the score of every topic" in page
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
+def test_a_command_evaluates_a_dataset_and_sums_up_many_topics(
+    tmp_path, monkeypatch, confir_command
+):
+    retrieved, judged = make_rows(topics=8)
+    runs = write_folder(run_table(retrieved), tmp_path / "runs", "run")
+    qrels = write_folder(qrels_table(judged), tmp_path / "qrels")
+    words = ["evaluate", qrels, runs, "-m", "AP", "--method", "t", "--format", "json"]
+    held = confir_command(*words)
+    monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 10)
+    summed = confir_command(*words)
+    assert held.code == summed.code == 0
+    refused = confir_command("evaluate", qrels, runs, "-m", "AP", "--method", "gaffke")
+    assert refused.code == 2
+    for one, other in zip(json.loads(held.out), json.loads(summed.out), strict=True):
+        assert one["run"] == other["run"]
+        assert other["mean"] == pytest.approx(one["mean"], abs=1e-12)
+        assert other["low"] == pytest.approx(one["low"], abs=1e-9)
+
+
+def test_the_command_sums_up_folders_with_a_long_table(tmp_path, monkeypatch, confir_command):
+    folders = [tmp_path / name for name in ("one", "two")]
+    for seed, folder in enumerate(folders):
+        folder.mkdir()
+        confir.write_scores(make_scores(2_000, seed=seed), folder / "scores.parquet")
+    words = ["leaderboard", *folders, "--replicates", "999", "--format", "json"]
+    held = confir_command(*words)
+    monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 100)
+    summed = confir_command(*words)
+    assert (held.code, summed.code) == (0, 0)
+    for one, other in zip(json.loads(held.out), json.loads(summed.out), strict=True):
+        assert one["run"] == other["run"]
+        assert other["macro"] == pytest.approx(one["macro"], abs=1e-12)
+        assert other["rank_low"] == one["rank_low"]
+    refused = confir_command(*words, "--page", tmp_path / "page.html")
+    assert refused.code == 2
+    assert "--page needs the score of every topic" in refused.err

@@ -2,6 +2,8 @@
 
 import errno
 import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confir
-from confir.data.streams import parquet_scores, spilled_rows
+from confir.data.streams import parquet_scores, spill_folder, spilled_rows
 from confir.data.streams.hashed_ids import hash_names
 from confir.data.streams.moments import Moments
 from confir.errors import FormatError, UnreadableError
@@ -276,15 +278,32 @@ def test_a_full_disk_is_named_and_leaves_nothing_behind(tmp_path, monkeypatch):
     pq.write_table(pa.table(columns), path)
     room = tmp_path / "room"
     room.mkdir()
-    monkeypatch.setattr(spilled_rows.tempfile, "tempdir", str(room))
+    monkeypatch.setattr(spill_folder.tempfile, "tempdir", str(room))
 
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(spilled_rows.SpilledRows, "_part", full)
+    monkeypatch.setattr(spill_folder.SpillFolder, "part", full)
     with pytest.raises(UnreadableError, match=r"No space left on device.*TMPDIR"):
         confir.summarise_scores(path).mean()
     assert list(room.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
+def test_a_disk_too_full_for_the_keys_of_topics_is_named(tmp_path):
+    path = tmp_path / "scores.parquet"
+    pq.write_table(pa.table({"topic": list(map(str, range(50_000))), "a": [0.5] * 50_000}), path)
+    program = (
+        "import resource, sys, confir\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "try:\n    confir.summarise_scores(sys.argv[1]).mean()\n"
+        "except confir.errors.UnreadableError as error:\n    print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
+    )
+    assert "topics cannot be put into order there (File too large)" in done.stdout
+    assert done.stderr == ""
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -294,7 +313,7 @@ def test_rows_put_into_order_on_disk_are_removed(tmp_path, monkeypatch):
     pq.write_table(pa.table(columns), path)
     room = tmp_path / "room"
     room.mkdir()
-    monkeypatch.setattr(spilled_rows.tempfile, "tempdir", str(room))
+    monkeypatch.setattr(spill_folder.tempfile, "tempdir", str(room))
     summary = confir.summarise_scores(path)
     summary.mean()
     assert len(list(room.iterdir())) == 1

@@ -262,8 +262,12 @@ class Inputs:
         quiet: bool,
         example: str,
     ) -> Scores | ScoreSummary:
-        """Return what `load_scores` does; of a score table in Parquet that is long, a summary."""
-        if self.scores and len(self.scores) == 1:
+        """Return what `load_scores` does; of long tables and many topics in Parquet, a summary."""
+        if not self.scores:
+            found = self._summarise_datasets(measures, baseline, example)
+            if found is not None:
+                return found
+        elif len(self.scores) == 1:
             from confir.measures.score_summary import ScoreSummary, find_summary
 
             self._check_tables()
@@ -271,6 +275,25 @@ class Inputs:
             if isinstance(found, ScoreSummary):
                 return self._choose_scores(measures, baseline, found)
         return self.load_scores(measures, baseline=baseline, quiet=quiet, example=example)
+
+    def _summarise_datasets(
+        self, measures: Sequence[str] | None, baseline: str | None, example: str
+    ) -> Scores | ScoreSummary | None:
+        """Return the scores of runs in Parquet datasets, or their summary; None of other runs."""
+        from confir.data.experiment import Experiment
+        from confir.measures.evaluation import chosen_measures, parse_measures
+
+        experiment = Experiment(**self._given(measures, baseline, example, ", or --scores FILE"))
+        if not experiment.run_datasets or experiment.human or experiment.rules.design is not None:
+            return None
+        from confir.measures.partitioned_evaluation import evaluate_partitions
+        from confir.measures.score_summary import MOST_HELD_SCORES, ScoreSummary
+
+        wanted = parse_measures(chosen_measures(experiment, None), self.rel)
+        found = evaluate_partitions(experiment, wanted).hold_or_summarise(MOST_HELD_SCORES)
+        if isinstance(found, ScoreSummary):
+            return self._top_runs(self.state_bound(found), baseline)
+        return self._top_runs(self.state_bound(found), baseline)
 
     def statistics_of(
         self, scores: Scores | ScoreSummary, statistics: options.Statistics

@@ -11,7 +11,7 @@ from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, cast, ge
 
 from confir.arguments import as_choice, as_flag, as_function, as_integer, as_text
 from confir.data.files import STDIN, PathLike
-from confir.data.formats.objects import as_qrels, as_runs
+from confir.data.formats.objects import as_qrels, as_runs, find_run_datasets
 from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
@@ -251,6 +251,18 @@ class Experiment:
         return self._keep(
             "sources", lambda: tuple(as_runs(self._given[1], rules.reading, rules.name_by))
         )
+
+    @property
+    def run_datasets(self) -> list[RunSource]:
+        """The runs as Parquet datasets, where they are nothing else; none where lists were read."""
+        return [] if self.has_lists else find_run_datasets(self._given[1])
+
+    @property
+    def judgement_dataset(self) -> str | None:
+        """The folder of Parquet files that holds the qrels; None where they are anything else."""
+        given = self._given[0]
+        is_folder = isinstance(given, str | os.PathLike) and os.path.isdir(given)
+        return os.fspath(given) if is_folder and "qrels" not in self._kept else None
 
     @property
     def has_lists(self) -> bool:

@@ -123,6 +123,10 @@ def _evaluate(
     experiment: Experiment, wanted: list[AnyMeasure], progress: Progress | None, *, whole: bool
 ) -> Scores:
     """Return the scores by one judge; lists are kept where the ``whole`` of them may be needed."""
+    if experiment.run_datasets:
+        from confir.measures.partitioned_evaluation import evaluate_partitions
+
+        return experiment.rules.with_design(evaluate_partitions(experiment, wanted).hold())
     judged = experiment.qrels  # before runs are looked for
     if scheduler_in_use() is not None and not experiment.has_lists and experiment.is_in_files:
         from confir.measures.worker_evaluation import evaluate_on_workers
@@ -369,13 +373,18 @@ def _warn_of_nothing_relevant(qrels: Qrels, measures: Sequence[AnyMeasure]) -> N
     """Warn of topics without relevant documents, and of measures that ask for too high a gain."""
     levels, counts = qrels.count_by_gain()
     without = counts[:, levels >= 1].sum(axis=1) == 0
-    if without.any():
-        names = [topic for topic, empty in zip(qrels.topics, without, strict=True) if empty]
+    names = [topic for topic, empty in zip(qrels.topics, without, strict=True) if empty]
+    shares = f"{len(names)} of {len(qrels.topics)} topics ({enumerate_names(names)})"
+    warn_of_nothing_relevant(shares if names else "", int(levels.max(initial=0)), measures)
+
+
+def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyMeasure]) -> None:
+    """Warn of topics without relevant documents, in words, and of too low a highest gain."""
+    if without:
         _warn(
-            f"the qrels have no relevant document for {len(names)} of {len(qrels.topics)} topics "
-            f"({enumerate_names(names)}), which score as in trec_eval: 0 by most measures"
+            f"the qrels have no relevant document for {without}, which score as in trec_eval: 0 by "
+            "most measures"
         )
-    highest = int(levels.max(initial=0))
     asking = [
         str(measure)
         for measure in measures

@@ -14,15 +14,11 @@ from confir.arrays import Floats, Integers
 from confir.data.files import PathLike, is_address
 from confir.data.result import Result, Variable, axis, result
 from confir.data.scores import RANGE_TOLERANCE, Scores
-from confir.data.streams.blocks import HeldScores, Known, ScoreBlocks, TopicBlock, merge_blocks
+from confir.data.streams.blocks import HeldScores, Known, ScoreBlocks, TopicBlock
 from confir.data.streams.moments import Moments, SampledTopics
+from confir.data.streams.named_topics import NAMED_TOPICS
 from confir.data.streams.pair_totals import PairTotals
-from confir.data.streams.parquet_scores import (
-    NAMED_TOPICS,
-    ParquetScores,
-    ScatteredTopicsError,
-    open_if_long,
-)
+from confir.data.streams.parquet_scores import ParquetScores, open_if_long
 from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.score_objects import ScoresSource
 from confir.errors import (
@@ -71,10 +67,7 @@ class _Table:
 
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
         """Return what is known of all blocks, in one pass."""
-        try:
-            return merge_blocks(self.held.blocks(), describe)
-        except ScatteredTopicsError:
-            return merge_blocks(self.held.blocks(), describe)
+        return self.held.gather(describe)
 
 
 @result
@@ -308,11 +301,11 @@ def summarise_scores(
         return scores if bounded is None else replace(scores, bounded=bounded)
     paths = _parquet_paths(scores)
     if paths:
-        return _summary(ParquetScores(paths), bounded)
+        return summary_of(ParquetScores(paths), bounded)
     from confir.measures.evaluation import as_scores  # which takes long tables by this module
 
     held = as_scores(scores)
-    return _summary(HeldScores(held), held.bounded if bounded is None else bounded)
+    return summary_of(HeldScores(held), held.bounded if bounded is None else bounded)
 
 
 def _parquet_paths(source: Any) -> list[str]:
@@ -329,7 +322,7 @@ def find_summary(source: Any) -> Any:
     if not isinstance(source, str | os.PathLike):
         return source
     table = open_if_long(os.fspath(source), MOST_HELD_SCORES)
-    return source if table is None else _summary(table, None)
+    return source if table is None else summary_of(table, None)
 
 
 def listed_scores(scores: Scores | ScoreSummary) -> Scores:
@@ -355,7 +348,8 @@ def warn_of_missing_counts(summary: ScoreSummary) -> None:
         )
 
 
-def _summary(held: ScoreBlocks, bounded: bool | None) -> ScoreSummary:
+def summary_of(held: ScoreBlocks, bounded: bool | None = None) -> ScoreSummary:
+    """Return the summary of scores that come in blocks."""
     return ScoreSummary(held.runs, held.measures, _Table(held), bounded)
 
 

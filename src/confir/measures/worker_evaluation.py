@@ -36,7 +36,10 @@ def evaluate_on_workers(
     ]
     scored = run_blocks(_Scorer(qrels, tuple(measures), rules), files, progress)
     empty, none = empty_rankings(qrels), np.zeros(0, np.int64)
-    ranked = [(empty.filled(run.name, run.depth, none, none, none), run.unknown) for run in scored]
+    ranked = [
+        (empty.filled((run.name,), run.depth[None], none, none, none), run.unknown)
+        for run in scored
+    ]
     check_ranked(qrels, ranked, measures, rules.missing)
     return Scores(
         topics=qrels.topics,

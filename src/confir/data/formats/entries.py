@@ -283,7 +283,7 @@ def _from_frame(frame: Any, kind: Kind, place: str) -> Entries:
 
 def entries_from_columns(columns: Mapping[str, Any], kind: Kind, place: str) -> Entries:
     """Return the entries in columns, by name; those of a shape are used, and that of the run."""
-    shape = _find_shape(list(columns), kind, "columns", place)
+    shape = find_shape(list(columns), kind, "columns", place)
     used = {name: columns[name] for name in shape if name is not None}
     entries = _from_columns(shape, used, kind, place)
     if kind is not RUN or RUN_COLUMN not in columns:
@@ -306,7 +306,7 @@ def _from_tuples(entries: list[Any], kind: Kind, place: str) -> Entries:
     named = next((getattr(other, "_fields", None) for other in types), None)
     if named is not None:
         fields = named
-        shape = _find_shape(fields, kind, "fields", place)
+        shape = find_shape(fields, kind, "fields", place)
     for number, entry in enumerate(entries, start=1):
         if len(entry) != len(fields):
             raise FormatError(f"entry {number} has {len(entry)} fields; {expected}", path=place)
@@ -326,7 +326,7 @@ def _from_columns(
     return Entries(topics, subtopics, documents, numbers)
 
 
-def _find_shape(names: Sequence[Any], kind: Kind, what: str, place: str) -> Shape:
+def find_shape(names: Sequence[Any], kind: Kind, what: str, place: str) -> Shape:
     """Return the one shape whose columns or fields are all there."""
     fitting = _fitting_shapes(names, kind)
     if len(fitting) == 1:

@@ -24,10 +24,20 @@ from confir.data.formats.run_groups import runs_from_entries
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
-from confir.errors import FormatError, MissingDependencyError
+from confir.data.tables.parquet_files import (
+    import_pyarrow,
+    open_parquet,
+    read_parquet_folder,
+    unreadable_parquet,
+)
+from confir.data.tables.parquet_files import is_parquet as is_parquet_path
+from confir.errors import FormatError, UnreadableError
 
 TEXT_SHAPE = "columns under a header, separated by tabs or commas: query-id, corpus-id, score, …"
 PARQUET_SHAPE = "columns topic, docid, score or gain, and run where there are several"
+
+# Parquet files of more documents are evaluated part by part.
+MOST_HELD_DOCUMENTS = 1_000_000
 
 _MAGIC = b"PAR1"
 _START = 1 << 12
@@ -89,6 +99,27 @@ def read_parquet_qrels(content: bytes, source: RunSource, intents: Intents | Non
     return qrels_from_entries(entries, source.path, intents)
 
 
+def is_document_dataset(path: str) -> bool:
+    """Whether a path is a folder of Parquet files, or one of many documents."""
+    if os.path.isdir(path):
+        return True
+    if not has_parquet_ending(path) or not os.path.isfile(path):
+        return False
+    return int(open_parquet([path]).count_rows()) > MOST_HELD_DOCUMENTS
+
+
+def read_dataset_runs(source: RunSource) -> list[Run]:
+    """Return the runs in a folder of Parquet files, read whole."""
+    entries = entries_from_columns(_folder_columns(source.path), RUN, source.path)
+    return runs_from_entries(entries, source.name, source.label(), source.path)
+
+
+def read_dataset_qrels(source: RunSource, intents: Intents | None) -> Qrels:
+    """Return the judgements in a folder of Parquet files, read whole."""
+    entries = entries_from_columns(_folder_columns(source.path), QRELS, source.path)
+    return qrels_from_entries(entries, source.path, intents)
+
+
 def write_parquet_run(run: Run, path: str) -> None:
     """Write a run as Parquet: run, topic, docid, score, best document first."""
     sizes = (run.offsets[1:] - run.offsets[:-1]).tolist()
@@ -104,19 +135,29 @@ def write_parquet_qrels(qrels: Qrels, path: str) -> None:
 
 
 def _write_parquet(columns: dict[str, Any], path: str) -> None:
-    arrow, parquet = _import_pyarrow(f"{path}: writing Parquet")
+    arrow, parquet = import_pyarrow(f"{path}: writing Parquet")
     stream = io.BytesIO()
     parquet.write_table(arrow.table(columns), stream)
     write_whole(path, stream.getvalue())
 
 
 def _parquet_columns(content: bytes, path: str) -> dict[str, list[Any]]:
-    arrow, parquet = _import_pyarrow(f"{path}: reading Parquet")
+    arrow, parquet = import_pyarrow(f"{path}: reading Parquet")
     try:
         table = parquet.read_table(io.BytesIO(content))
     except (arrow.ArrowException, OSError, ValueError) as error:
-        problem = str(error).split("\n", maxsplit=1)[0]
-        raise FormatError(f"cannot be read as Parquet ({problem})", path=path) from None
+        raise unreadable_parquet(path, error) from None
+    return _used_columns(table, path)
+
+
+def _folder_columns(path: str) -> dict[str, list[Any]]:
+    if not is_parquet_path(path):
+        raise UnreadableError(f"{path}: is a directory; expected a file, or Parquet files in it")
+    return _used_columns(read_parquet_folder(path), path)
+
+
+def _used_columns(table: Any, path: str) -> dict[str, list[Any]]:
+    """Return the columns of a table that may be used; others empty."""
     if not table.num_rows:
         raise FormatError(f"a table without rows; expected {PARQUET_SHAPE}", path=path)
     wanted = {"run", *(name for kind in (RUN, QRELS) for one in kind.shapes for name in one)}
@@ -124,15 +165,6 @@ def _parquet_columns(content: bytes, path: str) -> dict[str, list[Any]]:
         name: column.to_pylist() if name in wanted else []
         for name, column in zip(table.column_names, table.columns, strict=True)
     }
-
-
-def _import_pyarrow(purpose: str) -> tuple[Any, Any]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingDependencyError("pyarrow", purpose, "parquet") from None
-    return pa, pq
 
 
 def _split_header(content: bytes) -> list[str]:

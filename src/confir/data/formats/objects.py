@@ -24,14 +24,14 @@ from confir.data.formats.entries import (
     qrels_from_object,
     read_entries,
 )
-from confir.data.formats.headed_tables import is_table_file
+from confir.data.formats.headed_tables import is_document_dataset, is_table_file
 from confir.data.formats.run_groups import runs_from_entries, single_run
 from confir.data.formats.run_readers import read_judgements, read_runs
 from confir.data.formats.run_sources import NameBy, Reading, RunSource, check_names, find_runs
 from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run
-from confir.errors import FormatError, InvalidValueError
+from confir.errors import FormatError, InvalidValueError, UnreadableError
 
 
 def as_run(source: Any, *, name: str | None = None) -> Run:
@@ -121,11 +121,24 @@ def as_runs(
             held: Sequence[Run | RunSource] = [run]
         else:
             scanned = format_named_by(run.path).scanned and not is_table_file(run.path)
+            scanned = scanned and not os.path.isdir(run.path)
             held = [run] if scanned else read_runs(run, name_by)
         read += held
         places += [_place(run, one) for one in held]
     check_names(places)
     return read
+
+
+def find_run_datasets(source: Any) -> list[RunSource]:
+    """Return runs that are all datasets in Parquet, to be evaluated part by part; else none."""
+    listed = list(source) if type(source) in (list, tuple) else [source]
+    if not all(isinstance(one, str | os.PathLike | RunSource) for one in listed):
+        return []
+    try:
+        found = [file for one in listed for file in _find_files(one) or ()]
+    except UnreadableError:  # raised again where runs are read, after the qrels
+        return []
+    return found if all(is_document_dataset(file.path) for file in found) else []
 
 
 def _place(source: Run | RunSource, held: Run | RunSource) -> tuple[str, str, bool]:

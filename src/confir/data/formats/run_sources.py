@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, get_args
 
 from confir.data.compression import COMPRESSION_ENDINGS
 from confir.data.files import STDIN, PathLike, is_address, read_bytes, text_bytes
+from confir.data.tables.parquet_files import is_dataset
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 
 KNOWN_ENDINGS = (
@@ -155,6 +156,8 @@ def _expand_directory(source: str) -> list[RunSource]:
     described = described_run(source)
     if described is not None:
         return [described]
+    if is_dataset(source, names):
+        return [RunSource(source)]
     paths = [os.path.join(source, name) for name in names if not name.startswith(".")]
     files = [RunSource(path) for path in paths if os.path.isfile(path)]
     files += filter(None, (described_run(path) for path in paths if os.path.isdir(path)))

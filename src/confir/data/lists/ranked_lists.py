@@ -307,5 +307,5 @@ def _rankings(empty: Rankings, run: str, depth: Integers, judgements: Numbers) -
     starts = np.cumsum(depth) - depth
     lists = np.searchsorted(np.cumsum(depth), places, side="right")
     return empty.filled(
-        run, depth, lists, judgements[places].astype(np.int64), places - starts[lists]
+        (run,), depth[None], lists, judgements[places].astype(np.int64), places - starts[lists]
     )

@@ -106,26 +106,31 @@ class Rankings:
         return shorter.only(np.any(copies > 0, axis=1))
 
     def filled(
-        self, name: str, depth: Integers, lists: Integers, documents: Integers, before: Integers
+        self,
+        runs: tuple[str, ...],
+        depth: Integers,
+        lists: Integers,
+        documents: Integers,
+        before: Integers,
     ) -> Rankings:
-        """Return the rankings of one run over the same qrels.
+        """Return the rankings of runs over the same qrels.
 
         Parameters
         ----------
-        name
-            The run's name.
+        runs
+            Their names.
         depth
-            Length of the list of each topic of the qrels; 0 where the run lacks the topic.
+            Length of each list, runs × topics of the qrels; 0 where a run lacks the topic.
         lists, documents, before
-            Topic, position in ``qrels.documents`` and documents above, for each judged document;
-            ordered by topic, then by rank.
+            List (``run * topics + topic``), position in ``qrels.documents`` and documents above,
+            for each judged document; ordered by list, then by rank.
         """
         return replace(
             self,
-            runs=(name,),
-            present=(depth > 0)[None],
-            depth=depth[None, :, None],
-            offsets=np.searchsorted(lists, np.arange(len(depth) + 1)),
+            runs=runs,
+            present=depth > 0,
+            depth=depth[:, :, None],
+            offsets=np.searchsorted(lists, np.arange(depth.size + 1)),
             documents=documents,
             gain=self.qrels.gains[documents],
             before=before[:, None],
@@ -332,8 +337,8 @@ class JudgedPositions:
             lists_found.append(np.full(len(places), number))
         empty = [np.zeros(0, np.int64)]
         return self._empty.filled(
-            run.name,
-            depth,
+            (run.name,),
+            depth[None],
             np.concatenate(lists_found or empty),
             np.concatenate(found or empty),
             np.concatenate(before or empty),

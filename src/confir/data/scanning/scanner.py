@@ -148,6 +148,6 @@ class _JudgedScanner(BlockScanner):
         """Return the rankings of a run, and its topics that the qrels lack."""
         rows, before = scanned.columns
         rankings = self._empty.filled(
-            scanned.name, scanned.depth, scanned.topics, self._rows[rows], before
+            (scanned.name,), scanned.depth[None], scanned.topics, self._rows[rows], before
         )
         return rankings, scanned.unknown

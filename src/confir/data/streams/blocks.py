@@ -68,8 +68,12 @@ class ScoreBlocks(Protocol):
     def name_topics(self, keys: Words) -> list[str]:
         """Return the ids of topics that are among those of the smallest keys, by their keys."""
 
+    def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
+        """Return what is known of all blocks, in one pass."""
+        return merge_blocks(self.blocks(), describe)
 
-class HeldScores:
+
+class HeldScores(ScoreBlocks):
     """Scores in memory as blocks."""
 
     def __init__(self, scores: Scores, source: str = "scores") -> None:

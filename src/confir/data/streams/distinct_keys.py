@@ -9,6 +9,7 @@ from typing import IO
 import numpy as np
 
 from confir.data.streams.hashed_ids import Words
+from confir.data.streams.spill_folder import needing_room
 
 # Keys that are sorted together.
 _AT_ONCE = 1 << 22
@@ -24,12 +25,13 @@ class DistinctKeys:
 
     def add(self, keys: Words) -> None:
         """Put keys aside."""
-        self._file.write(keys.tobytes())
         self._count += len(keys)
+        with needing_room(tempfile.gettempdir(), 8 * self._count):
+            self._file.write(keys.tobytes())
+            self._file.flush()
 
     def find_repeated(self) -> int | None:
         """Return a key that was added twice, or None; nothing can be added afterwards."""
-        self._file.flush()
         parts = max(1, -(-self._count // _AT_ONCE))
         step = 2**64 // parts + 1
         for part in range(parts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,13 @@ def hash_names(names: Sequence[str]) -> Words:
     encoded = [name.encode() for name in names]
     ends = np.cumsum([len(name) for name in encoded], dtype=np.int64)
     return hash_bytes(b"".join(encoded), np.concatenate([[0], ends]).astype(np.int64))
+
+
+def hash_column(ids: Any) -> Words:
+    """Return the key of each id in an Arrow array of type large_string, without missing ones."""
+    _, offsets, content = ids.buffers()
+    bounds = np.frombuffer(offsets, np.int64, len(ids) + 1, 8 * ids.offset)
+    return hash_bytes(memoryview(content or b""), bounds)
 
 
 def hash_bytes(content: bytes | memoryview, offsets: Integers) -> Words:

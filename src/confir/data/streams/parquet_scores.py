@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,15 +11,18 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.formats.run_sources import name_from_path
-from confir.data.streams.blocks import TOPICS_AT_ONCE, TopicBlock
+from confir.data.streams.arrow_columns import id_column, number_column
+from confir.data.streams.blocks import TOPICS_AT_ONCE, Known, ScoreBlocks, TopicBlock
 from confir.data.streams.distinct_keys import DistinctKeys
-from confir.data.streams.hashed_ids import Words, hash_bytes, hash_names, mix_words
+from confir.data.streams.hashed_ids import Words, hash_column, hash_names
+from confir.data.streams.named_topics import NamedTopics
 from confir.data.streams.spilled_rows import RepeatedScoreError, Rows, SpilledRows, group_rows
 from confir.data.tables.columns import InputTable, is_summary
 from confir.data.tables.parquet_files import (
     import_pyarrow,
     is_parquet,
     open_parquet,
+    scan_batches,
     unreadable_parquet,
 )
 from confir.data.tables.score_columns import (
@@ -32,9 +35,6 @@ from confir.data.tables.score_columns import (
 )
 from confir.data.tables.table_files import check_header
 from confir.errors import FormatError, warn_caller
-
-# Topics whose ids are kept: those of a sample.
-NAMED_TOPICS = 2_000
 
 _SUMMARY_NAMES = [
     spelt
@@ -56,7 +56,7 @@ class _Layout(NamedTuple):
     scores: tuple[str, ...]
 
 
-class ParquetScores:
+class ParquetScores(ScoreBlocks):
     """The scores in Parquet as blocks; see `ScoreBlocks`.
 
     Rows of a long table stand together by topic, or are put into that order on disk first.
@@ -71,8 +71,7 @@ class ParquetScores:
         self._checked = False
         self._spilled: SpilledRows | None = None
         self._scattered = False
-        self._named: dict[int, str] = {}
-        self._largest_named = np.uint64(2**64 - 1)
+        self._named = NamedTopics()
         self._left_out: dict[str, None] = {}
         self.rows = self._count_rows()
 
@@ -109,9 +108,16 @@ class ParquetScores:
         with self._naming_repeated():
             yield from self._spilled.blocks()
 
+    def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
+        """Return what is known of all blocks; once more where topics turn out to be scattered."""
+        try:
+            return super().gather(describe)
+        except ScatteredTopicsError:
+            return super().gather(describe)
+
     def name_topics(self, keys: Words) -> list[str]:
         """Return the ids of topics that are among those of the smallest keys, by their keys."""
-        return [self._named[key] for key in keys.tolist()]
+        return self._named.find(keys)
 
     @property
     def _columns(self) -> int:
@@ -185,66 +191,18 @@ class ParquetScores:
 
     def _batches(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield batches of some columns; text that repeats comes by its distinct values."""
-        from pyarrow import dataset
-
-        reading = dataset.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
-        try:
-            scanner = self._data.scanner(
-                columns=list(columns),
-                batch_size=TOPICS_AT_ONCE,
-                batch_readahead=2,
-                fragment_readahead=1,
-                fragment_scan_options=reading,
-            )
-            for batch in scanner.to_batches():
-                if batch.num_rows:
-                    yield batch
-        except (self._arrow.ArrowException, OSError) as error:
-            raise unreadable_parquet(self.source, error) from None
+        return scan_batches(self._data, columns, TOPICS_AT_ONCE, self.source)
 
     def _encoded(self, batch: Any, name: str) -> Any:
         """Return a column of names by its distinct values."""
-        column = self._ids(batch.column(name), name)
+        column = id_column(batch.column(name), name, self.source)
         return column if hasattr(column, "dictionary") else column.dictionary_encode()
 
-    def _ids(self, column: Any, name: str) -> Any:
-        """Return a column of ids as text; raise where one is missing or is none."""
-        types = self._arrow.types
-        if column.null_count:
-            raise FormatError(f"{name} is missing in a row; expected an id", path=self.source)
-        by_value = types.is_dictionary(column.type)
-        kind = column.type.value_type if by_value else column.type
-        if types.is_integer(kind):
-            return column.cast(kind).cast(self._arrow.large_string())
-        if not (types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)):
-            raise FormatError(f"column {name!r} is {kind}; expected ids", path=self.source)
-        return column
-
     def _topic_keys(self, batch: Any) -> tuple[Words, Any]:
-        """Return the keys of a batch's topics, and their ids; the smallest keys' are kept."""
-        ids = self._ids(batch.column(self._layout.topic), self._layout.topic)
-        ids = ids.cast(self._arrow.large_string())
-        _, offsets, content = ids.buffers()
-        bounds = np.frombuffer(offsets, np.int64, len(ids) + 1, 8 * ids.offset)
-        keys = hash_bytes(memoryview(content or b""), bounds)
-        return keys, ids
-
-    def _keep_names(self, keys: Words, ids: Any) -> None:
-        """Keep the ids of the topics whose mixed keys are the smallest so far."""
-        if self._checked:
-            return
-        mixed = mix_words(keys)
-        places = np.flatnonzero(mixed <= self._largest_named)
-        if not len(places):
-            return
-        places = places[np.argsort(mixed[places])[: self._rows_per_topic * NAMED_TOPICS]]
-        found = ids.take(self._arrow.array(places)).to_pylist()
-        self._named |= zip(keys[places].tolist(), found, strict=True)
-        kept = np.array(list(self._named), np.uint64)
-        order = np.argsort(mix_words(kept))[:NAMED_TOPICS]
-        self._named = {key: self._named[key] for key in kept[order].tolist()}
-        if len(order) == NAMED_TOPICS:
-            self._largest_named = mix_words(kept[order[-1:]])[0]
+        """Return the keys of a batch's topics, and their ids."""
+        name = self._layout.topic
+        ids = id_column(batch.column(name), name, self.source).cast(self._arrow.large_string())
+        return hash_column(ids), ids
 
     def _without_summaries(self, keys: Words, ids: Any) -> slice | Integers:
         """Return the rows that are no summaries, whose names are told once."""
@@ -262,17 +220,9 @@ class ParquetScores:
 
     def _numbers(self, batch: Any) -> Floats:
         """Return the scores of a batch: columns of scores × rows."""
-        types = self._arrow.types
         numbers = np.empty((len(self._layout.scores), batch.num_rows))
         for place, name in enumerate(self._layout.scores):
-            column = batch.column(name)
-            known = (types.is_floating, types.is_integer, types.is_decimal)
-            if not any(check(column.type) for check in known):
-                raise FormatError(
-                    f"column {name!r} is {column.type}, not numbers; {EXPECTED}", path=self.source
-                )
-            column = column.cast(self._arrow.float64(), safe=False)
-            numbers[place] = column.to_numpy(zero_copy_only=False)
+            numbers[place] = number_column(batch.column(name), name, self.source, EXPECTED)
         if np.isinf(numbers).any():
             raise FormatError("a score is infinite; expected finite numbers", path=self.source)
         return numbers
@@ -285,8 +235,8 @@ class ParquetScores:
             kept = self._without_summaries(keys, ids)
             if not isinstance(kept, slice):
                 keys, ids = keys[kept], ids.take(self._arrow.array(kept))
-            self._keep_names(keys, ids)
             if not self._checked:
+                self._named.add(keys, ids, 1)
                 distinct.add(keys)
             if len(keys):
                 yield TopicBlock(keys, self._numbers(batch)[:, kept])
@@ -326,7 +276,8 @@ class ParquetScores:
             kept = self._without_summaries(keys, ids)
             if not isinstance(kept, slice):
                 ids = ids.take(self._arrow.array(kept))
-            self._keep_names(keys[kept], ids)
+            if not self._checked:
+                self._named.add(keys[kept], ids, self._rows_per_topic)
             yield self._flattened(keys[kept], columns[kept], self._numbers(batch)[:, kept])
 
     def _flattened(self, keys: Words, columns: Integers, values: Floats) -> Rows:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from contextlib import ExitStack
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +11,10 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.streams.blocks import TopicBlock
 from confir.data.streams.hashed_ids import Words
-from confir.errors import UnreadableError
+from confir.data.streams.spill_folder import SpillFolder
 
 # Rows of a part, about: they are sorted in memory.
 _ROWS_AT_ONCE = 1 << 19
-_MOST_PARTS = 256
 _ROW = np.dtype([("key", "<u8"), ("column", "<u4"), ("value", "<f8")])
 
 
@@ -61,51 +57,34 @@ class SpilledRows:
 
     def __init__(self, batches: Iterable[Rows], rows: int, columns: int) -> None:
         self._columns = columns
-        self._parts = min(_MOST_PARTS, max(1, -(-rows // _ROWS_AT_ONCE)))
-        self._folder = Path(tempfile.mkdtemp(prefix="confir-"))
-        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        try:
+        self._folder = SpillFolder(rows, _ROWS_AT_ONCE)
+        with self._folder.writing(_ROW.itemsize * rows):
             self._write(batches)
-        except OSError as error:
-            self._remove()
-            raise UnreadableError(
-                f"{self._folder}: the table cannot be put into order there "
-                f"({error.strerror or error}); expected room for {20 * rows / 2**20:,.0f} MB, "
-                "or a folder with more in TMPDIR"
-            ) from None
 
     def _write(self, batches: Iterable[Rows]) -> None:
-        files = [open(self._path(part), "wb") for part in range(self._parts)]  # noqa: SIM115
-        try:
+        parts = self._folder.parts
+        with ExitStack() as opened:
+            files = [opened.enter_context(open(self._folder.path(n), "wb")) for n in range(parts)]
             for batch in batches:
-                part = self._part(batch.keys)
+                part = self._folder.part(batch.keys)
                 order = np.argsort(part, kind="stable")
                 rows = np.empty(len(order), _ROW)
                 for name, column in zip(_ROW.names or (), batch, strict=True):
                     rows[name] = column[order]
-                ends = np.cumsum(np.bincount(part, minlength=self._parts)).tolist()
+                ends = np.cumsum(np.bincount(part, minlength=parts)).tolist()
                 for file, start, end in zip(files, [0, *ends], ends, strict=False):
                     file.write(rows[start:end].data)
-        finally:
-            for file in files:
-                file.close()
-
-    def _part(self, keys: Words) -> Integers:
-        high = (keys >> np.uint64(32)).astype(np.int64)
-        return ((high * self._parts) >> 32).astype(np.uint8)
-
-    def _path(self, part: int) -> Path:
-        return self._folder / f"{part:03d}"
 
     def blocks(self) -> Iterator[TopicBlock]:
         """Yield the topics, in the order of their keys."""
-        for part in range(self._parts):
-            rows = np.fromfile(self._path(part), _ROW)
+        for part in range(self._folder.parts):
+            rows = np.fromfile(self._folder.path(part), _ROW)
             if not len(rows):
                 continue
-            order = np.argsort(rows["key"], kind="stable")
-            rows = rows[order]
-            yield group_rows(Rows(rows["key"], rows["column"], rows["value"]), self._columns)
+            keys = np.ascontiguousarray(rows["key"])
+            order = np.argsort(keys)
+            columns, values = (rows[name][order] for name in ("column", "value"))
+            yield group_rows(Rows(keys[order], columns, values), self._columns)
 
 
 def group_rows(rows: Rows, columns: int) -> TopicBlock:

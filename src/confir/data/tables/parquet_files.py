@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from confir.data.files import is_address
@@ -31,6 +31,16 @@ def is_parquet(path: str) -> bool:
             return stream.read(len(_MARK)) == _MARK
     except (OSError, ValueError):
         return False
+
+
+def is_dataset(folder: str, names: Sequence[str]) -> bool:
+    """Whether a folder with files of some names is one table: parted, or with a column of runs."""
+    if any("=" in name and is_parquet(os.path.join(folder, name)) for name in names):
+        return True
+    files = [name for name in names if not name.startswith((".", "_"))]
+    if not files or not all(name.endswith(".parquet") for name in files):
+        return False
+    return "run" in open_parquet([folder]).schema.names
 
 
 def open_parquet(paths: Sequence[str], repeated: Collection[str] = ()) -> Any:
@@ -67,6 +77,39 @@ def open_parquet(paths: Sequence[str], repeated: Collection[str] = ()) -> Any:
         raise UnreadableError(f"{paths[0]}: no such file or folder") from None
     except (arrow.ArrowException, OSError, ValueError) as error:
         raise unreadable_parquet(paths[0], error) from None
+
+
+def scan_batches(
+    data: Any, columns: Sequence[str], rows: int, source: str, schema: Any = None
+) -> Iterator[Any]:
+    """Yield some columns in batches of at most so many rows.
+
+    Parameters
+    ----------
+    data, schema
+        A dataset; or one of its files, and the schema of the dataset.
+    columns, rows, source
+        Names of the columns; rows of a batch; what the data are called in messages.
+    """
+    arrow, _ = import_pyarrow("reading Parquet")
+    from pyarrow import dataset
+
+    reading = dataset.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
+    options = {} if schema is None else {"schema": schema}
+    try:
+        scanner = data.scanner(
+            columns=list(columns),
+            batch_size=rows,
+            batch_readahead=2,
+            fragment_readahead=1,
+            fragment_scan_options=reading,
+            **options,
+        )
+        for batch in scanner.to_batches():
+            if batch.num_rows:
+                yield batch
+    except (arrow.ArrowException, OSError) as error:
+        raise unreadable_parquet(source, error) from None
 
 
 def read_parquet_folder(path: str) -> Any:

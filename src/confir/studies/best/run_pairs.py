@@ -162,7 +162,7 @@ def pair_runs(
             units=units,
             df=units - 1.0,
             maxima=studentised_maxima(values, replicates, rng, floor=floor, clusters=clusters),
-            share_first=_share_first(resampled),
+            share_first=share_first(resampled),
         )
 
     return run_in_threads(task, range(len(scores.measures)))
@@ -191,7 +191,7 @@ def _judged_pairs(
             units=float(len(values.human)),
             df=len(values.human) - 2.0,  # the weight is estimated, too
             maxima=studentised_maxima(values, replicates, rng, floor=floor),
-            share_first=_share_first(resample_judged(values, weights).mean),
+            share_first=share_first(resample_judged(values, weights).mean),
         )
 
     return run_in_threads(task, range(len(scores.measures)))
@@ -251,7 +251,7 @@ def _summarised_pairs(
                 maxima=studentised_maxima(
                     covariance, replicates, np.random.default_rng(seed), floor=floor
                 ),
-                share_first=_share_first((mean[:, None] + drawn).T),
+                share_first=share_first((mean[:, None] + drawn).T),
             )
         )
     return found
@@ -348,7 +348,7 @@ def _with_floor(difference: Floats, se: Floats, units: float) -> tuple[Floats, F
     return difference, np.maximum(se, least), floor
 
 
-def _share_first(means: Floats) -> Floats:
+def share_first(means: Floats) -> Floats:
     """Return the share of replicates in which each run is first: from replicates × runs."""
     first = means >= means.max(axis=1, keepdims=True, initial=-np.inf) - TIE
     share: Floats = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)

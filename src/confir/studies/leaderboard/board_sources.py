@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from confir.arguments import as_choice
 from confir.data.experiment import Experiment, ReadingOptions
@@ -26,9 +26,11 @@ from confir.errors import (
 )
 from confir.measures.catalogue import canonical_name
 from confir.measures.evaluation import evaluate
+from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.studies.leaderboard.joined_datasets import complete_cells, join_datasets
 
 BoardSource: TypeAlias = Any
+AnyScores = TypeVar("AnyScores", Scores, ScoreSummary)
 
 INCOMPLETE = ("error", "drop-runs", "drop-datasets")
 
@@ -36,8 +38,12 @@ INCOMPLETE = ("error", "drop-runs", "drop-datasets")
 DEFAULT_MEASURE = "nDCG@10"
 
 
-def read_folder(folder: str, measures: Sequence[str], qrels: str | None, **rules: Any) -> Scores:
+def read_folder(
+    folder: str, measures: Sequence[str], qrels: str | None, **rules: Any
+) -> Scores | ScoreSummary:
     """Return the scores in a folder: of its runs by its qrels, or in its score tables.
+
+    Those of one table in Parquet that is long are summed up.
 
     Parameters
     ----------
@@ -63,7 +69,9 @@ def read_folder(folder: str, measures: Sequence[str], qrels: str | None, **rules
     if not found:
         if qrels is not None:
             raise UnreadableError(f"{folder}: no file {qrels!r}; expected the qrels there")
-        return read_scores([str(path) for path in inside if path.is_file()])
+        tables = [str(path) for path in inside if path.is_file()]
+        found_summary = find_summary(tables[0]) if len(tables) == 1 else None
+        return found_summary if isinstance(found_summary, ScoreSummary) else read_scores(tables)
     runs = [str(path) for path in inside if path != found[0] and not _is_qrels(path)]
     if not runs:
         raise UnreadableError(f"{folder}: no runs beside {found[0].name}; expected at least one")
@@ -129,8 +137,10 @@ def _as_topics(table: InputTable, place: int) -> InputTable:
 
 
 def with_designs(
-    found: dict[str, Scores] | Scores, design: str | None, columns: Mapping[str, str | None]
-) -> dict[str, Scores] | Scores:
+    found: Mapping[str, Scores | ScoreSummary] | Scores,
+    design: str | None,
+    columns: Mapping[str, str | None],
+) -> Mapping[str, Scores | ScoreSummary] | Scores:
     """Return the datasets' scores with the designs that a table gives their topics.
 
     Parameters
@@ -147,6 +157,9 @@ def with_designs(
         return found
     if isinstance(found, Scores):
         raise UnsupportedMethodError("means of datasets have no topics; expected no design")
+    parts = {name: part for name, part in found.items() if isinstance(part, Scores)}
+    if len(parts) < len(found):
+        raise UnsupportedMethodError("a summary of a long table takes no design; expected none")
     designs = read_dataset_designs(design, columns)
     lacking = [name for name in found if name not in designs]
     if lacking:
@@ -154,7 +167,7 @@ def with_designs(
             f"the design {design} lacks {counted(len(lacking), 'dataset')} "
             f"({enumerate_names(lacking, 5)}); expected rows for each dataset"
         )
-    return {name: part.with_design(designs[name]) for name, part in found.items()}
+    return {name: part.with_design(designs[name]) for name, part in parts.items()}
 
 
 def board_scores(
@@ -168,10 +181,10 @@ def board_scores(
     if datasets is not None:
         as_choice("datasets", datasets, ("fixed", "random"))
     if isinstance(sources, Mapping) and sources and all(map(_is_dataset, sources.values())):
-        parts = {str(name): _one_measure(_scores(each), measure) for name, each in sources.items()}
+        parts = {str(name): one_measure(_scores(each), measure) for name, each in sources.items()}
         scores = join_datasets(parts, datasets or "fixed")
     else:
-        scores = _one_measure(_scores(sources), measure)
+        scores = one_measure(_scores(sources), measure)
         if scores.design is None or scores.design.dataset is None:
             scores = _of_means(scores, datasets)
         elif datasets is not None:
@@ -189,7 +202,7 @@ def _is_dataset(source: Any) -> bool:
     return isinstance(source, Scores | Experiment | str | os.PathLike) or hasattr(source, "columns")
 
 
-def _one_measure(scores: Scores, measure: str | None) -> Scores:
+def one_measure(scores: AnyScores, measure: str | None) -> AnyScores:
     """Return the scores by the measure named, which may go by another name."""
     if measure is None:
         if len(scores.measures) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from confir.errors import InvalidValueError, UnreadableError
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
+    from confir.measures.score_summary import ScoreSummary
 
 _EXAMPLE = "confir leaderboard beir/*/ -m nDCG@10"
 
@@ -104,6 +106,7 @@ def leaderboard_command(
     from confir.report.tables import with_design_note
     from confir.studies.leaderboard.board_sources import board_scores, with_designs
     from confir.studies.leaderboard.leaderboard import make_leaderboard
+    from confir.studies.leaderboard.summarised_board import find_summaries
     from confir.studies.leaderboard.table import leaderboard_table
 
     out.prepare()
@@ -118,7 +121,10 @@ def leaderboard_command(
     found = _read(sources or [], means, measures, qrels_name, inputs, column)
     columns = {"dataset": dataset, "stratum": stratum, "cluster": cluster, "weight": weight}
     found = with_designs(found, design, columns)
-    scores = board_scores(found, measure, datasets, incomplete)
+    scores: Any = find_summaries(found, measure, datasets, incomplete)
+    if scores and page is not None:
+        raise InvalidValueError("--page needs the score of every topic; a long table is summed up")
+    scores = scores or board_scores(found, measure, datasets, incomplete)
     board = make_leaderboard(
         scores,
         level=statistics.level,
@@ -147,7 +153,7 @@ def _read(
     qrels: str | None,
     inputs: Inputs,
     column: str,
-) -> Scores | dict[str, Scores]:
+) -> Scores | Mapping[str, Scores | ScoreSummary]:
     """Return the scores of each dataset, or their means."""
     from confir.studies.leaderboard.board_sources import (
         read_dataset_table,
@@ -166,7 +172,7 @@ def _read(
     rules: dict[str, Any] = {
         name: getattr(inputs, name) for name in reading_options() if name not in DESIGN
     }
-    parts: dict[str, Scores] = {}
+    parts: dict[str, Scores | ScoreSummary] = {}
     for source in sources:
         name = Path(source).resolve().name
         if not Path(source).is_dir():

@@ -6,12 +6,14 @@ are a sample; "random" about datasets like these, of which these are a sample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from confir.arguments import as_generator, as_level, as_text
+from confir.arguments import as_choice, as_generator, as_level, as_text
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.design import Design
@@ -21,12 +23,18 @@ from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.intervals.catalogue import confidence_interval
 from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily
+from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.resampling.clusters import Clusters, Ratios
 from confir.resampling.topics import Rng, check_replicates, cluster_counts
 from confir.studies.best.run_pairs import RunPairs, pair_runs
 from confir.studies.comparison.significance import is_significant
-from confir.studies.leaderboard.board_sources import BoardSource, board_scores
+from confir.studies.leaderboard.board_sources import INCOMPLETE, BoardSource, board_scores
+from confir.studies.leaderboard.summarised_board import (
+    SummarisedBoard,
+    dataset_cells,
+    find_summaries,
+)
 from confir.studies.ranks.ranking import ranking_of_pairs
 
 # Replicates whose means by dataset are ranked at once: replicates × runs × datasets.
@@ -132,7 +140,8 @@ def make_leaderboard(
     Parameters
     ----------
     sources
-        Scores with a design of datasets; or a mapping dataset → scores, or what `as_scores` takes.
+        Scores with a design of datasets; or a mapping dataset → scores, or what `as_scores` takes,
+        or a `ScoreSummary`: then covariances and normal means stand for resampled topics.
         Scores without a design are means: their topics are the datasets.
     measure
         By default the one that all datasets have.
@@ -149,6 +158,10 @@ def make_leaderboard(
         as_text("measure", measure)
     level = as_level(level)
     check_replicates(replicates)
+    as_choice("incomplete", incomplete, INCOMPLETE)
+    parts = find_summaries(sources, measure, datasets, incomplete)
+    if parts:
+        return _summarised(parts, level, replicates, as_generator(rng))
     scores = board_scores(sources, measure, datasets, incomplete)
     if scores.design is None or scores.design.dataset is None:
         raise InvalidValueError("the scores have no datasets; expected a design with datasets")
@@ -188,6 +201,58 @@ def make_leaderboard(
         level=level,
         replicates=replicates,
     )
+
+
+def _summarised(
+    parts: Mapping[str, ScoreSummary], level: float, replicates: int, rng: np.random.Generator
+) -> Leaderboard:
+    """Return the leaderboard of datasets of which summaries are known."""
+    board = SummarisedBoard.of(parts)
+    mean, low, high = dataset_cells(parts, level)
+    macro = board.macro(level)
+    seeds = rng.spawn(2)
+    pairs = board.pairs(replicates, seeds[0])
+    ranking = ranking_of_pairs(next(iter(parts.values())), [pairs], level)
+    p_next, separable = _neighbours(pairs, level)
+    borda = borda_counts(mean)
+    drawn = board.draw(replicates, seeds[1])
+    limits = _middle(descending_ranks(borda_counts(_rounded(drawn))), level)
+    return Leaderboard(
+        runs=board.runs,
+        datasets=tuple(parts),
+        measure=board.measure,
+        topics=board.topics,
+        mean=mean.T,
+        low=low.T,
+        high=high.T,
+        macro=macro.estimate,
+        macro_low=macro.low,
+        macro_high=macro.high,
+        rank=ranking.rank[:, 0],
+        rank_low=ranking.simultaneous_low[:, 0],
+        rank_high=ranking.simultaneous_high[:, 0],
+        borda=borda,
+        borda_rank=descending_ranks(borda),
+        borda_low=limits.low.astype(np.int64),
+        borda_high=limits.high.astype(np.int64),
+        p_next=p_next,
+        separable=separable,
+        sampling="fixed",
+        level=level,
+        replicates=replicates,
+    )
+
+
+def _rounded(means: Floats) -> Floats:
+    """Return replicates of means in which rounding makes no difference."""
+    return np.where(np.abs(means) <= TIE, 0.0, np.round(means, 12))
+
+
+def _middle(ranks: npt.NDArray[np.signedinteger[Any]], level: float) -> Limits:
+    """Return the middle part of ranks over replicates."""
+    tail = (1.0 - level) / 2.0
+    low = np.quantile(ranks, tail, axis=0, method="lower")
+    return Limits(low, np.quantile(ranks, 1.0 - tail, axis=0, method="higher"))
 
 
 def borda_counts(mean: Floats) -> Floats:
@@ -283,7 +348,6 @@ def _borda_limits(
     if design is None or design.dataset is None:
         raise UnsupportedMethodError("the scores have no datasets")
     clusters = Clusters.of(design)
-    tail = (1.0 - level) / 2.0
     ranks = np.empty((replicates, len(scores.runs)), np.int32)
     if design.random_datasets:
         each = np.stack([borda_counts(column[:, None]) for column in mean.T])
@@ -299,10 +363,8 @@ def _borda_limits(
                 [mean[:, d] + ratios.moves(drawn, strata) for d, strata in enumerate(places)],
                 axis=-1,
             )
-            means = np.where(np.abs(means) <= TIE, 0.0, np.round(means, 12))
-            ranks[start : start + block] = descending_ranks(borda_counts(means))
-    low = np.quantile(ranks, tail, axis=0, method="lower")
-    return Limits(low, np.quantile(ranks, 1.0 - tail, axis=0, method="higher"))
+            ranks[start : start + block] = descending_ranks(borda_counts(_rounded(means)))
+    return _middle(ranks, level)
 
 
 def _strata_of(design: Design, name: str) -> list[int]:

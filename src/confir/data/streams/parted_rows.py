@@ -1,0 +1,150 @@
+"""Runs and qrels in Parquet datasets, brought together by topic: parted on disk by its hash.
+
+A dataset may be partitioned by run, by topic, in any other way or not at all: a topic's rows need
+not lie in one partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from confir.data.formats.entries import QRELS, Kind
+from confir.data.formats.frames import qrels_to_frame
+from confir.data.formats.run_sources import name_from_path
+from confir.data.qrels import Qrels
+from confir.data.streams.arrow_columns import id_column
+from confir.data.streams.document_rows import RowColumns, row_schema
+from confir.data.streams.hashed_ids import hash_column
+from confir.data.streams.spill_folder import SpillFolder
+from confir.data.tables.parquet_files import (
+    import_pyarrow,
+    open_parquet,
+    scan_batches,
+    unreadable_parquet,
+)
+from confir.errors import FormatError
+
+# Rows of a batch, and of a part, about: the latter are ranked in memory.
+_BATCH = 1 << 16
+_ROWS_AT_ONCE = 1 << 19
+# About what a row takes on disk, compressed, for the message where there is no room.
+_ROW_SIZE = 40
+
+
+class ParquetRows:
+    """The rows of runs or qrels in Parquet: files, or a folder of them, which may be partitioned.
+
+    Runs are named by a column ``run``; without one, by the file, or by a partitioned folder.
+    """
+
+    def __init__(self, path: str, kind: Kind, name: str | None = None) -> None:
+        self.source = path
+        self._data = open_parquet([path], {"run"})
+        self._columns = RowColumns.find(self._data.schema.names, kind, path)
+        self._name = name
+        self._arrow, _ = import_pyarrow("reading Parquet")
+
+    @cached_property
+    def rows(self) -> int:
+        """Number of rows."""
+        try:
+            return int(self._data.count_rows())
+        except (self._arrow.ArrowException, OSError) as error:
+            raise unreadable_parquet(self.source, error) from None
+
+    @cached_property
+    def runs(self) -> tuple[str, ...]:
+        """Names of the runs, in the order of their first rows."""
+        found: dict[str, None] = {}
+        for file in self._data.get_fragments():
+            if self._columns.label is None:
+                found[self._run_in(file)] = None
+                continue
+            for batch in self._scan(file, [self._columns.label]):
+                names = id_column(batch.column(0), self._columns.label, file.path)
+                found |= dict.fromkeys(names.unique().to_pylist())
+        if not self.rows:
+            raise FormatError("a table without rows; expected a run", path=self.source)
+        return tuple(found)
+
+    def batches(self) -> Iterator[Any]:
+        """Yield the rows by ROW_COLUMNS, file by file."""
+        for file in self._data.get_fragments():
+            run = self._run_in(file)
+            for batch in self._scan(file, self._columns.names):
+                yield self._columns.rows(batch, run)
+
+    def _scan(self, file: Any, columns: Sequence[str]) -> Iterator[Any]:
+        return scan_batches(file, columns, _BATCH, file.path, self._data.schema)
+
+    def _run_in(self, file: Any) -> str:
+        """Return the run of a file without a column of runs."""
+        whole = self.source.rstrip("/")
+        parted = "=" in file.path[len(whole) :]
+        return self._name or name_from_path(whole if parted else file.path)
+
+
+class HeldRows:
+    """The rows of qrels in memory."""
+
+    def __init__(self, qrels: Qrels, source: str = "qrels") -> None:
+        self.source = source
+        self._table = qrels_to_frame(qrels, "pyarrow")
+        self._columns = RowColumns.find(self._table.column_names, QRELS, source)
+        self.rows = self._table.num_rows
+
+    def batches(self) -> Iterator[Any]:
+        """Yield the rows by ROW_COLUMNS."""
+        for batch in self._table.to_batches(_BATCH):
+            yield self._columns.rows(batch)
+
+
+class PartedRows:
+    """Rows of runs and qrels on disk, in parts of whole topics; they go away with this object."""
+
+    def __init__(self, runs: Sequence[ParquetRows], qrels: ParquetRows | HeldRows) -> None:
+        rows = sum(source.rows for source in runs) + qrels.rows
+        self._arrow, _ = import_pyarrow("reading Parquet")
+        self._folder = SpillFolder(rows, _ROWS_AT_ONCE)
+        with self._folder.writing(_ROW_SIZE * rows):
+            self._write("runs", (batch for source in runs for batch in source.batches()))
+            self._write("qrels", qrels.batches())
+
+    def parts(self) -> Iterator[tuple[Any, Any]]:
+        """Yield tables of qrels and runs, one part after the other."""
+        for part in range(self._folder.parts):
+            yield self._read("qrels", part), self._read("runs", part)
+
+    def _write(self, name: str, batches: Iterator[Any]) -> None:
+        arrow, parts = self._arrow, self._folder.parts
+        schema = row_schema()
+        options = arrow.ipc.IpcWriteOptions(compression="lz4")
+        with ExitStack() as opened:
+            files = [
+                opened.enter_context(
+                    arrow.ipc.new_stream(
+                        opened.enter_context(
+                            arrow.OSFile(str(self._folder.path(part, name)), "wb")
+                        ),
+                        schema,
+                        options=options,
+                    )
+                )
+                for part in range(parts)
+            ]
+            for batch in batches:
+                part = self._folder.part(hash_column(batch.column("topic")))
+                ordered = batch.take(arrow.array(np.argsort(part, kind="stable")))
+                ends = np.cumsum(np.bincount(part, minlength=parts)).tolist()
+                for file, start, end in zip(files, [0, *ends], ends, strict=False):
+                    if end > start:
+                        file.write_batch(ordered.slice(start, end - start))
+
+    def _read(self, name: str, part: int) -> Any:
+        with self._arrow.ipc.open_stream(str(self._folder.path(part, name))) as stream:
+            return stream.read_all()

@@ -1,0 +1,60 @@
+"""Where are rows put aside? In a temporary folder, a file per part of the topics."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from confir.arrays import Integers
+from confir.data.streams.hashed_ids import Words
+from confir.errors import UnreadableError
+
+_MOST_PARTS = 256
+
+
+@contextmanager
+def needing_room(folder: str, size: int) -> Iterator[None]:
+    """Say where something could not be put aside, and how many bytes it needs."""
+    try:
+        yield
+    except UnreadableError:  # of what is put aside
+        raise
+    except OSError as error:
+        raise UnreadableError(
+            f"{folder}: topics cannot be put into order there ({error.strerror or error}); expected "
+            f"room for {size / 2**20:,.0f} MB, or a folder with more in TMPDIR"
+        ) from None
+
+
+class SpillFolder:
+    """A folder of parts, which goes away with this object."""
+
+    def __init__(self, rows: int, rows_at_once: int) -> None:
+        self.parts = min(_MOST_PARTS, max(1, -(-rows // rows_at_once)))
+        self._folder = Path(tempfile.mkdtemp(prefix="confir-"))
+        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+
+    def path(self, part: int, name: str = "rows") -> Path:
+        """Return the file of a part."""
+        return self._folder / f"{name}-{part:03d}"
+
+    def part(self, keys: Words) -> Integers:
+        """Return the part to which each topic belongs, by its key."""
+        high = (keys >> np.uint64(32)).astype(np.int64)
+        return ((high * self.parts) >> 32).astype(np.uint8)
+
+    @contextmanager
+    def writing(self, size: int) -> Iterator[None]:
+        """Remove the folder where it cannot be written, and say how many bytes it needs."""
+        try:
+            with needing_room(str(self._folder), size):
+                yield
+        except BaseException:
+            self._remove()
+            raise

@@ -1,0 +1,66 @@
+"""Scores of any number of topics, put aside on disk as they are computed."""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+
+from confir.data.streams.blocks import ScoreBlocks, TopicBlock
+from confir.data.streams.hashed_ids import Words
+from confir.data.streams.named_topics import NamedTopics
+from confir.data.streams.spill_folder import needing_room
+
+
+class StoredScores(ScoreBlocks):
+    """Blocks of scores in a file without a name, which goes away with this object."""
+
+    def __init__(self, runs: tuple[str, ...], measures: tuple[str, ...], source: str) -> None:
+        self.source = source
+        self._axes = runs, measures
+        self._sizes: list[int] = []
+        self._named = NamedTopics()
+        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="confir-")  # noqa: SIM115 - kept open
+        weakref.finalize(self, self._file.close)
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Names of the runs."""
+        return self._axes[0]
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures."""
+        return self._axes[1]
+
+    @property
+    def topics(self) -> int:
+        """Number of topics."""
+        return sum(self._sizes)
+
+    def add(self, block: TopicBlock, ids: Any) -> None:
+        """Put a block aside, and the ids of its topics, in an Arrow array, as far as needed."""
+        self._sizes.append(len(block.keys))
+        size = 8 * self.topics * (1 + len(block.values))
+        with needing_room(tempfile.gettempdir(), size):
+            self._file.write(block.keys.tobytes())
+            self._file.write(block.values.tobytes())
+            self._file.flush()
+        self._named.add(block.keys, ids)
+
+    def blocks(self) -> Iterator[TopicBlock]:
+        """Yield the blocks in the order in which they came."""
+        columns, place = len(self.runs) * len(self.measures), 0
+        for size in self._sizes:
+            self._file.seek(place)
+            keys = np.frombuffer(self._file.read(8 * size), np.uint64)
+            values = np.frombuffer(self._file.read(8 * size * columns))
+            place = self._file.tell()
+            yield TopicBlock(keys, values.reshape(columns, size))
+
+    def name_topics(self, keys: Words) -> list[str]:
+        """Return the ids of topics that are among those of the smallest keys, by their keys."""
+        return self._named.find(keys)

@@ -1,0 +1,274 @@
+"""Runs and qrels of any size, evaluated part by part: a part holds whole topics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from confir.arrays import Integers
+from confir.data.experiment import (
+    Experiment,
+    ReadingOptions,
+    ReadingRules,
+    as_experiment,
+    takes_rules,
+)
+from confir.data.formats.entries import QRELS, RUN
+from confir.data.formats.run_sources import check_names
+from confir.data.qrels import Qrels
+from confir.data.scores import Scores
+from confir.data.streams.blocks import TopicBlock
+from confir.data.streams.document_rows import qrels_of_rows, rank_rows, text_array
+from confir.data.streams.hashed_ids import hash_names
+from confir.data.streams.parted_rows import HeldRows, ParquetRows, PartedRows
+from confir.data.streams.stored_scores import StoredScores
+from confir.errors import (
+    FormatError,
+    InvalidValueError,
+    TopicMismatchError,
+    TopicWarning,
+    counted,
+    enumerate_names,
+    warn_caller,
+)
+from confir.measures.evaluation import (
+    AnyMeasure,
+    chosen_measures,
+    measure_rankings,
+    parse_measures,
+    warn_of_nothing_relevant,
+)
+from confir.measures.foreign import ForeignMeasure
+from confir.measures.score_summary import ScoreSummary, summary_of
+
+
+class TopicCounts(NamedTuple):
+    """How the topics of qrels and runs agree.
+
+    Attributes
+    ----------
+    topics
+        Topics of the qrels.
+    without
+        Those without a relevant document.
+    highest
+        The highest gain.
+    lacking, unknown
+        Of each run, the topics of the qrels that it lacks, and those that the qrels lack.
+    """
+
+    topics: int
+    without: int
+    highest: int
+    lacking: Integers
+    unknown: Integers
+
+    def merge(self, other: TopicCounts, /) -> TopicCounts:
+        """Return the counts of both."""
+        return TopicCounts(
+            self.topics + other.topics,
+            self.without + other.without,
+            max(self.highest, other.highest),
+            self.lacking + other.lacking,
+            self.unknown + other.unknown,
+        )
+
+
+class ScoredTopics(NamedTuple):
+    """Topics with their ids, as an Arrow array, the scores of all runs and measures, and counts."""
+
+    ids: Any
+    block: TopicBlock
+    counts: TopicCounts
+
+
+@dataclass(frozen=True, slots=True)
+class TopicScorer:
+    """Scores rows of whole topics, anywhere: in this process, or on a worker of a cluster.
+
+    Attributes
+    ----------
+    runs, measures, rules
+        Names of the runs; what they are scored by; how lists are ranked and topics scored.
+    sources
+        What qrels and runs are called in messages.
+    """
+
+    runs: tuple[str, ...]
+    measures: tuple[AnyMeasure, ...]
+    rules: ReadingRules
+    sources: tuple[str, str]
+
+    def score(self, judged: Any, retrieved: Any) -> ScoredTopics:
+        """Return the scores on the topics of qrels and runs, given as rows."""
+        qrels = qrels_of_rows(judged, self.sources[0]) if judged.num_rows else _NO_QRELS
+        rules = self.rules
+        ranked = rank_rows(qrels, retrieved, self.runs, rules.tie_precision, self.sources[1])
+        values = np.empty((len(self.runs) * len(self.measures), len(qrels.topics)))
+        if len(qrels.topics):
+            scores = measure_rankings(
+                qrels, [ranked.rankings], self.measures, depth=rules.depth, missing=rules.missing
+            )
+            values = scores.transpose(1, 0, 2).reshape(values.shape)
+        levels, counts = qrels.count_by_gain()
+        known = TopicCounts(
+            len(qrels.topics),
+            int(np.sum(counts[:, levels >= 1].sum(axis=1) == 0)),
+            int(levels.max(initial=0)),
+            np.sum(~ranked.rankings.present, axis=1),
+            ranked.unknown,
+        )
+        return ScoredTopics(
+            text_array(qrels.topics), TopicBlock(hash_names(qrels.topics), values), known
+        )
+
+    def check(self, counts: TopicCounts) -> None:
+        """Raise or warn where runs and qrels have different topics, as `evaluate` does."""
+        apart = [
+            run for run, n in zip(self.runs, counts.lacking, strict=True) if n == counts.topics
+        ]
+        if apart:
+            raise TopicMismatchError(f"run {apart[0]!r} and the qrels have no topic in common")
+        lacking = self._name(counts.lacking, "lacks")
+        if lacking and self.rules.missing == "error":
+            raise TopicMismatchError(f"{lacking} of the qrels; expected all of them")
+        if lacking and self.rules.missing == "zero":
+            warn_caller(f"{lacking} of the qrels, scored 0", TopicWarning)
+        elif lacking:
+            warn_caller(f"{lacking} of the qrels, left out of the means", TopicWarning)
+        unknown = self._name(counts.unknown, "has")
+        if unknown:
+            warn_caller(f"{unknown} that the qrels lack, left out", TopicWarning)
+        without = f"{counts.without:,} of {counts.topics:,} topics" if counts.without else ""
+        warn_of_nothing_relevant(without, counts.highest, self.measures)
+
+    def _name(self, numbers: Integers, verb: str) -> str:
+        """Return "run 'x' lacks 2 topics", or the same for several runs; nothing of none."""
+        pairs = zip(self.runs, numbers.tolist(), strict=True)
+        named = [
+            f"run {run!r} {verb} {counted(number, 'topic')}" for run, number in pairs if number
+        ]
+        return enumerate_names(named, 5)
+
+
+_NONE = np.zeros(0, np.int64)
+_NO_QRELS = Qrels((), np.zeros(1, np.int64), (), _NONE, _NONE, (), _NONE)
+
+
+class PartitionedEvaluation:
+    """Runs in Parquet datasets and their qrels, scored when they are asked for."""
+
+    def __init__(self, scorer: TopicScorer, runs: Sequence[ParquetRows], qrels: Any) -> None:
+        self._scorer = scorer
+        self._rows = runs, qrels
+
+    def hold(self) -> Scores:
+        """Return the scores in memory."""
+        return _held(*self._store(math.inf))
+
+    def summarise(self) -> ScoreSummary:
+        """Return a summary of the scores."""
+        return summary_of(self._store(0)[0])
+
+    def hold_or_summarise(self, most: int) -> Scores | ScoreSummary:
+        """Return the scores in memory if they are at most so many; else their summary."""
+        stored, names = self._store(most)
+        return _held(stored, names) if names else summary_of(stored)
+
+    def _store(self, most: float) -> tuple[StoredScores, list[Any]]:
+        """Return the scores on disk, and the ids of all topics if scores are at most so many."""
+        scorer = self._scorer
+        stored = StoredScores(scorer.runs, tuple(map(str, scorer.measures)), scorer.sources[1])
+        names: list[Any] = []
+        for ids, block, _ in self._score():
+            stored.add(block, ids)
+            few = stored.topics * len(block.values) <= most
+            names = [*names, ids] if few else []
+        return stored, names
+
+    def _score(self) -> Iterator[ScoredTopics]:
+        """Yield the topics of all parts; warn at the end."""
+        counts: TopicCounts | None = None
+        for judged, retrieved in PartedRows(*self._rows).parts():
+            scored = self._scorer.score(judged, retrieved)
+            counts = scored.counts if counts is None else counts.merge(scored.counts)
+            if len(scored.ids):
+                yield scored
+        if counts is not None:
+            self._scorer.check(counts)
+
+
+def _held(stored: StoredScores, names: Sequence[Any]) -> Scores:
+    """Return scores on disk as scores in memory, with the ids of their topics."""
+    topics = [name for ids in names for name in ids.to_pylist()]
+    order = sorted(range(len(topics)), key=topics.__getitem__)
+    values = np.concatenate([block.values for block in stored.blocks()], axis=1)[:, order]
+    shape = len(stored.runs), len(stored.measures), len(topics)
+    return Scores(
+        tuple(topics[place] for place in order),
+        stored.runs,
+        stored.measures,
+        np.ascontiguousarray(values.reshape(shape).transpose(2, 0, 1)),
+    )
+
+
+def check_parted(measures: Sequence[AnyMeasure], rules: ReadingRules) -> None:
+    """Raise where measures or rules need more than the rows of a part of the topics."""
+    foreign = [measure for measure in measures if isinstance(measure, ForeignMeasure)]
+    if foreign:
+        raise InvalidValueError(
+            f"{foreign[0]} is computed by ir_measures, which takes no part of a dataset; expected "
+            "measures of confir, or runs in other files"
+        )
+    if rules.intents is not None:
+        raise InvalidValueError("intents are not used where topics are evaluated in parts")
+
+
+def evaluate_partitions(
+    experiment: Experiment, measures: Sequence[AnyMeasure]
+) -> PartitionedEvaluation:
+    """Return the evaluation of an experiment whose runs are Parquet datasets."""
+    check_parted(measures, experiment.rules)
+    runs = [ParquetRows(file.path, RUN, file.name) for file in experiment.run_datasets]
+    check_names((name, rows.source, True) for rows in runs for name in rows.runs)
+    folder = experiment.judgement_dataset
+    qrels = HeldRows(experiment.qrels) if folder is None else ParquetRows(folder, QRELS)
+    if not qrels.rows:
+        raise FormatError("the qrels are empty; expected one row per judgement", path=qrels.source)
+    names = tuple(name for rows in runs for name in rows.runs)
+    sources = qrels.source, runs[0].source
+    scorer = TopicScorer(names, tuple(measures), experiment.rules, sources)
+    return PartitionedEvaluation(scorer, runs, qrels)
+
+
+@takes_rules
+def summarise_runs(
+    qrels: Any, runs: Any = None, measures: Any = None, **rules: Unpack[ReadingOptions]
+) -> ScoreSummary:
+    """Return a summary of the scores of runs, in memory that grows neither with topics nor lists.
+
+    Rows are parted by topic in a temporary folder, which is then evaluated part by part.
+
+    Parameters
+    ----------
+    qrels
+        As in `evaluate`; or a folder of Parquet files, of any size.
+    runs
+        Parquet files, or folders of them, which may be partitioned by run, by topic or in any other
+        way (``run=bm25/part-0.parquet``). A topic may be split over files.
+    measures, **rules
+        As in `evaluate`; neither intents nor a design.
+    """
+    experiment = as_experiment(
+        qrels, runs, ReadingRules(**rules), without_design="a summary of runs"
+    )
+    wanted = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
+    if not experiment.run_datasets:
+        raise InvalidValueError(
+            "the runs are no Parquet datasets; expected a folder of Parquet files, or use evaluate"
+        )
+    return evaluate_partitions(experiment, wanted).summarise()

@@ -1,0 +1,86 @@
+"""A leaderboard of summaries is that of the scores, but for the draws of topics."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import confir
+from confir.data.scores import Scores
+from confir.errors import TopicMismatchError, TopicWarning, UnsupportedMethodError
+
+RUNS = ("bm25", "<script>", "constructor", "d")
+
+
+def make_part(topics, seed, shift):
+    rng = np.random.default_rng(seed)
+    hard = rng.normal(shift, 1, (topics, 1, 1))
+    noise = rng.normal(0, 0.7, (topics, len(RUNS), 1)) + 0.02 * np.arange(len(RUNS))[:, None]
+    ids = tuple(f"q{number:06d}" for number in range(topics))
+    return Scores(ids, RUNS, ("nDCG@10",), 1 / (1 + np.exp(-(hard + noise))))
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return {
+        "x": make_part(3_000, 1, 0.0),
+        "y": make_part(3_500, 2, 0.3),
+        "z": make_part(2_500, 3, -0.4),
+    }
+
+
+@pytest.fixture(scope="module")
+def boards(parts):
+    summaries = {name: confir.summarise_scores(part) for name, part in parts.items()}
+    both = (parts, summaries)
+    return [confir.make_leaderboard(one, replicates=999, rng=1) for one in both]
+
+
+def test_means_intervals_and_ranks_are_those_of_the_scores(boards):
+    held, summed = boards
+    for name in ("mean", "low", "high", "macro", "macro_low", "macro_high", "borda"):
+        one, other = getattr(held, name), getattr(summed, name)
+        np.testing.assert_allclose(one, other, rtol=1e-12, err_msg=name)
+    for name in (
+        "rank",
+        "rank_low",
+        "rank_high",
+        "borda_rank",
+        "borda_low",
+        "borda_high",
+        "topics",
+    ):
+        assert getattr(held, name).tolist() == getattr(summed, name).tolist(), name
+    assert (held.sampling, held.datasets) == (summed.sampling, summed.datasets)
+
+
+def test_neighbours_are_tested_by_the_largest_of_normal_differences(boards, parts):
+    summed = boards[1]
+    size = len(parts)
+    matrix = sum(np.cov(part.values[:, :, 0].T) / len(part.topics) for part in parts.values())
+    drawn = np.random.default_rng(5).multivariate_normal(np.zeros(4), matrix / size**2, 200_000)
+    first, second = np.triu_indices(4, 1)
+    variance = matrix / size**2
+    se = np.sqrt(variance[first, first] + variance[second, second] - 2 * variance[first, second])
+    largest = np.abs((drawn[:, first] - drawn[:, second]) / se).max(axis=1)
+    order = summed.order
+    for one, other in itertools.pairwise(order):
+        pair = next(place for place in range(6) if {first[place], second[place]} == {one, other})
+        t = abs(summed.macro[one] - summed.macro[other]) / se[pair]
+        p = float(np.mean(largest >= t))
+        error = 4 * np.sqrt(p * (1 - p) / 999) + 0.005
+        assert summed.p_next[one] == pytest.approx(p, abs=error)
+
+
+def test_what_a_summary_does_not_allow_is_refused(parts):
+    mixed = {**parts, "z": confir.summarise_scores(parts["z"])}
+    with pytest.raises(UnsupportedMethodError, match="expected datasets 'fixed'"):
+        confir.make_leaderboard(mixed, datasets="random")
+    mixed["x"] = parts["x"].select(run=list(RUNS[:3]))
+    with pytest.raises(TopicMismatchError, match=r"1 of 12 cells have no score \(d on x\)"):
+        confir.make_leaderboard(mixed)
+    with pytest.warns(TopicWarning, match="left out d"):
+        assert confir.make_leaderboard(mixed, incomplete="drop-runs", rng=1).runs == RUNS[:3]
+    with pytest.warns(TopicWarning, match="left out x"):
+        kept = confir.make_leaderboard(mixed, incomplete="drop-datasets", rng=1)
+    assert kept.datasets == ("y", "z")
