@@ -14,14 +14,14 @@ def components_table(components: Components) -> Table:
             Cell(source),
             Cell(f"{components.variance[place]:.6f}"),
             Cell(share_text(float(components.share[place]))),
-            Cell(f"{components.df[place]:g}"),
+            Cell(f"{components.df[place]:,.10g}"),
         )
         for place, source in enumerate(components.sources)
     )
     others = "" if components.facet == "topics" else f", {components.levels} {components.facet}"
     note = (
         f"variance components of {components.measure}: {components.systems} systems, "
-        f"{components.topics} topics{others}; negative estimates count as 0"
+        f"{components.topics:,} topics{others}; negative estimates count as 0"
     )
     return Table(("source", "variance", "share", "df"), rows, note)
 
@@ -34,7 +34,7 @@ def reliability_table(components: Components) -> Table:
         mine = record["topics"] == components.topics and (
             not facet or record[facet[0]] == components.levels
         )
-        cells = [str(record["topics"]), *(str(record[name]) for name in facet)]
+        cells = [f"{record[name]:,}" for name in ("topics", *facet)]
         for kind in ("relative", "absolute"):
             numbers = (record[kind], record[f"{kind}_low"], record[f"{kind}_high"])
             cells.append(
