@@ -11,6 +11,8 @@ of ``RankEvalResponse``, ``EvalQueryQuality`` and ``RatedSearchHit``; reference 
 
 import gzip
 import json
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 
 import pytest
 
@@ -516,12 +518,12 @@ def dataset(tmp_path):
     ir_datasets = pytest.importorskip("ir_datasets")
     from ir_datasets.datasets.base import Dataset
     from ir_datasets.formats import TrecQrels
-    from ir_datasets.util import Cache, PackageDataFile, RequestsDownload
+    from ir_datasets.util import Cache, Download, RequestsDownload
 
     (tmp_path / "here.qrels").write_text("1 0 a 2\n1 0 b 0\n2 0 c 1\n")
     here = Cache(None, tmp_path / "here.qrels")
-    there = Cache(RequestsDownload("http://127.0.0.1:9/qrels", tries=1), tmp_path / "there.qrels")
-    assert PackageDataFile is not None
+    mirrors = [RequestsDownload(f"http://127.0.0.1:9/{name}", tries=1) for name in "ab"]
+    there = Cache(Download(mirrors), tmp_path / "there.qrels")
     names = {"confir-here": here, "confir-there": there}
     for name, file in names.items():
         ir_datasets.registry._registered[name] = Dataset(TrecQrels(file, {}))
@@ -568,3 +570,27 @@ def test_addresses_are_opened_only_where_that_is_asked_for():
         confir.read_run("memory://confir/none", download=True)
     with pytest.raises(UnreadableError, match="nothing://x: cannot be fetched"):
         confir.read_run("nothing://x", download=True)
+
+
+class Web(BaseHTTPRequestHandler):
+    """A server that has one run."""
+
+    def do_GET(self):
+        self.send_response(200 if self.path == "/x.run.gz" else 404)
+        self.end_headers()
+        self.wfile.write(gzip.compress(b"1 Q0 a 1 2 t\n"))
+
+    def log_message(self, *_):
+        """Print nothing."""
+
+
+def test_addresses_of_the_web_need_no_package():
+    with HTTPServer(("127.0.0.1", 0), Web) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        with pytest.raises(UnreadableError, match="nothing is fetched unasked"):
+            confir.read_run(f"{address}/x.run.gz")
+        assert confir.read_run(f"{address}/x.run.gz", download=True).to_dict() == {"1": {"a": 2.0}}
+        with pytest.raises(UnreadableError, match=r"none: cannot be fetched \(HTTP Error 404"):
+            confir.read_run(f"{address}/none", download=True)
+        server.shutdown()
