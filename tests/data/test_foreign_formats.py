@@ -405,27 +405,49 @@ def test_filters_of_lm_eval_are_measures_of_their_own(tmp_path):
         confir.read_scores(path)
 
 
-def test_samples_of_inspect_are_scores_and_epochs_are_refused(tmp_path):
+@pytest.fixture
+def inspected():
+    """Samples of inspect, one epoch each."""
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(
+    return pandas.DataFrame(
         {
-            "sample_id": ["u1", "u2"],
-            "eval_id": ["e", "e"],
-            "id": ["1", "2"],
-            "epoch": [1, 1],
-            "metadata_difficulty": ["low", "high"],
-            "score_match": ["C", "I"],
-            "score_f1": [0.5, 0.25],
+            "sample_id": ["u1", "u2", "u3"],
+            "eval_id": ["e"] * 3,
+            "id": ["1", "2", "3"],
+            "epoch": [1] * 3,
+            "metadata_difficulty": ["low", "high", "low"],
+            "score_match": ["C", "I", "P"],
+            "score_f1": [0.5, 0.25, 0.0],
         }
     )
-    scores = confir.as_scores(frame)
-    assert (scores.runs, scores.measures, scores.topics) == (("e",), ("match", "f1"), ("1", "2"))
-    assert scores.values[:, 0].tolist() == [[1.0, 0.5], [0.0, 0.25]]
-    frame.to_csv(tmp_path / "samples.csv", index=False)
+
+
+def test_samples_of_inspect_are_scores(inspected, tmp_path):
+    scores = confir.as_scores(inspected)
+    assert (scores.runs, scores.measures, scores.topics) == (("e",), ("match", "f1"), tuple("123"))
+    assert scores.values[:, 0].tolist() == [[1.0, 0.5], [0.0, 0.25], [0.5, 0.0]]
+    inspected.to_csv(tmp_path / "samples.csv", index=False)
     assert confir.read_scores(tmp_path / "samples.csv").values.tolist() == scores.values.tolist()
-    repeated = pandas.concat([frame, frame.assign(epoch=2)])
-    with pytest.raises(FormatError, match=r"row 3: id '1' in a second epoch .*: expected one row"):
-        confir.as_scores(repeated.reset_index(drop=True))
+
+
+def test_epochs_of_inspect_are_repeats_and_metadata_are_clusters(inspected, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    second = inspected.assign(epoch=2, score_f1=[0.7, 0.05, 0.0])
+    path = tmp_path / "samples.csv"
+    pandas.concat([inspected, second]).to_csv(path, index=False)
+    with pytest.warns(InputWarning, match=r"runs are named by them, as in e@1; --repeats"):
+        scores = confir.read_scores(path)
+    assert scores.runs == ("e@1", "e@2")
+    means = confir.summarise_repeats(scores.select(measure="f1"))
+    assert (means.systems, means.mean.item()) == (("e",), pytest.approx(0.25))
+    designed = scores.with_design(path, cluster="metadata_difficulty")
+    assert designed.design.cluster == ("low", "high", "low")
+    pandas.concat([inspected, second.assign(metadata_difficulty="other")]).to_csv(path, index=False)
+    with pytest.raises(FormatError, match="a second row of topic '1'"):
+        scores.with_design(path, cluster="metadata_difficulty")
+    pandas.concat([inspected, inspected]).to_csv(path, index=False)
+    with pytest.raises(FormatError, match="a second score of run 'e', measure 'match', topic '1'"):
+        confir.read_scores(path)
 
 
 # Parquet, folders, datasets and addresses
