@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,26 +41,29 @@ INCOMPLETE = ("error", "drop-runs", "drop-datasets")
 DEFAULT_MEASURE = "nDCG@10"
 
 
-def read_folder(folder: str, measures: Sequence[str], qrels: str | None, **rules: Any) -> Scores:
-    """Return the scores in a folder: of its runs by its qrels, or in its score tables.
+def read_folder(
+    folder: str, measures: Sequence[str], qrels: str | None, **rules: Any
+) -> dict[str, Scores]:
+    """Return the scores in a folder, by dataset: of its runs by its qrels, or in its score tables.
 
     Parameters
     ----------
     folder
-        The folder of a dataset.
+        The folder of a dataset, after which that is named.
     measures
         What runs are scored by; none for the default.
     qrels
-        Name of the qrels file; by default the file whose name starts with "qrels".
+        Name of the qrels file; by default the file whose name starts with "qrels". With
+        ``{subset}`` or ``{split}`` in it, each such part of the runs' files is a dataset.
     **rules
         How runs are read, as in `ReadingRules`.
     """
-    options = cast("ReadingOptions", rules)
+    dataset = Path(folder).resolve().name
     inside = sorted(path for path in Path(folder).iterdir() if not path.name.startswith("."))
     if not inside:
         raise UnreadableError(f"{folder}: the folder is empty; expected a qrels file and runs")
-    found = [path for path in inside if path.name == qrels or (not qrels and _is_qrels(path))]
-    if len(found) > 1:
+    found = {path: part for path in inside if (part := _part_judged(path, qrels)) is not None}
+    if len(found) > 1 and not any(found.values()):
         raise InvalidValueError(
             f"{folder}: several qrels files ({enumerate_names([p.name for p in found])}); expected "
             "one, or its name with --qrels"
@@ -67,16 +71,29 @@ def read_folder(folder: str, measures: Sequence[str], qrels: str | None, **rules
     if not found:
         if qrels is not None:
             raise UnreadableError(f"{folder}: no file {qrels!r}; expected the qrels there")
-        return read_scores([str(path) for path in inside if path.is_file()])
-    runs = [str(path) for path in inside if path != found[0]]
+        return {dataset: read_scores([str(path) for path in inside if path.is_file()])}
+    runs = [str(path) for path in inside if path not in found]
     if not runs:
-        raise UnreadableError(f"{folder}: no runs beside {found[0].name}; expected at least one")
+        first = next(iter(found)).name
+        raise UnreadableError(f"{folder}: no runs beside {first}; expected at least one")
     named = list(measures) or [DEFAULT_MEASURE]
-    return evaluate(str(found[0]), runs, named, **options)
+    return {
+        "/".join([dataset, *part.values()]): evaluate(
+            str(path), runs, named, **cast("ReadingOptions", rules | part)
+        )
+        for path, part in found.items()
+    }
 
 
-def _is_qrels(path: Path) -> bool:
-    return path.is_file() and path.name.lower().startswith("qrels")
+def _part_judged(path: Path, qrels: str | None) -> dict[str, str] | None:
+    """Return which subset and split a qrels file judges, by its name; None of any other file."""
+    if qrels is None:
+        return {} if path.is_file() and path.name.lower().startswith("qrels") else None
+    pattern = re.escape(qrels)
+    for part in ("subset", "split"):
+        pattern = pattern.replace(re.escape(f"{{{part}}}"), f"(?P<{part}>.+?)", 1)
+    matched = re.fullmatch(pattern, path.name)
+    return None if matched is None else matched.groupdict()
 
 
 def read_dataset_table(path: str, column: str = "dataset") -> dict[str, Scores] | Scores:
