@@ -78,6 +78,8 @@ def test_no_help_page_shows_types_of_python(confir_command, command):
     shown = confir_command(*filter(None, [command]), "--help").out
     assert "--help" in shown
     assert not any(word in shown for word in ("<bool>", "<str>", "<int>", "<float>", "<list"))
+    lists = [word for word in shown.split() if word.count("|") > 0]
+    assert not [word for word in lists if len(word) > 22], "a list of words would be broken"
 
 
 def completed(words: str, shell: str = "bash") -> list[str]:
@@ -101,6 +103,14 @@ def test_shells_complete_commands_options_and_names():
     assert "".join(completed("confir evaluate qre")) == ""
     assert '"evaluate"' in "".join(completed("confir eva", "zsh"))
     assert any(line.startswith("evaluate\t") for line in completed("confir eva", "fish"))
+
+
+@pytest.mark.parametrize(("words", "code"), [("confir eva", 0), ("confir evaluate qre", 1)])
+def test_fish_is_told_whether_files_are_to_be_completed(words, code):
+    asked = {"_CONFIR_COMPLETE": "complete_fish", "_TYPER_COMPLETE_ARGS": words}
+    asked["_TYPER_COMPLETE_FISH_ACTION"] = "is-args"
+    command = [sys.executable, "-m", "confir"]
+    assert subprocess.run(command, env=os.environ | asked, check=False).returncode == code
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
