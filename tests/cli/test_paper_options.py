@@ -47,7 +47,7 @@ def test_a_table_is_printed_with_fewer_decimals(confir_command, sample_files):
     given = ("evaluate", sample_files / "qrels.txt", *runs, "-m", "AP", "--decimals", 2)
     assert "bm25   0.20 [0.15, 0.25]" in confir_command(*given).out
     latex = confir_command(*given, "--format", "tex", "--width", "column").out
-    assert r"\shortstack[r]{\strut 0.20\\{\scriptsize [0.15, 0.25]}}" in latex
+    assert r"[t]{@{}r@{}}0.20\\[-2pt]{\scriptsize [0.15, 0.25]}\end{tabular}" in latex
 
 
 @pytest.mark.parametrize(
