@@ -480,6 +480,16 @@ def test_several_runs_in_a_file_named_like_a_run_of_trec_are_refused_with_advice
     assert confir.evaluate(GAINS, tmp_path / "both.csv", "AP").runs == ("x", "y")
 
 
+def test_other_columns_of_a_csv_file_are_named_and_a_trec_file_may_end_so(tmp_path):
+    (tmp_path / "a.csv").write_text("topics,doc,score\n1,d,2\n")
+    with pytest.raises(
+        FormatError, match="the columns are topics, doc, score; expected topic, docid"
+    ):
+        confir.read_run(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("1 Q0 a,b 1 2 t,1\n")
+    assert confir.read_run(tmp_path / "b.csv").to_dict() == {"1": {"a,b": 2.0}}
+
+
 def test_a_parquet_file_of_several_runs_is_several_runs(tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
