@@ -66,7 +66,7 @@ check: $(TEST_VENV)/installed-check
 	$(TEST_VENV)/$(BIN)/mypy
 
 # Needs LaTeX with acmart; on Debian: apt-get install texlive-publishers texlive-latex-extra
-# texlive-fonts-extra texlive-plain-generic
+# texlive-fonts-extra texlive-fonts-recommended texlive-plain-generic
 verify: $(TEST_VENV)/installed-test
 	$(TEST_VENV)/$(BIN)/python -m pytest tests/verify $(ARGS)
 

@@ -291,3 +291,50 @@ def test_measures_are_listed_or_compared(confir_command, files):
     compared = confir_command("measures", "--power", *files, "-m", "AP,RR,P@10", "--format", "json")
     assert {record["measure"] for record in json.loads(compared.out)} == {"AP", "RR", "P@10"}
     assert "are for --power" in confir_command("measures", *files).err
+
+
+def test_each_subset_of_predictions_is_a_dataset(confir_command, tmp_path):
+    folder = tmp_path / "Task"
+    folder.mkdir()
+    lists = {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 1.0}, "3": {"a": 1.0, "c": 0.5}}
+    for model, subsets in {"x": ("de", "en"), "y": ("en", "de")}.items():
+        held = {subset: {"test": lists} for subset in subsets}
+        held["en"] = (
+            {"test": {topic: {"z": 1.0} for topic in lists}} if model == "y" else held["en"]
+        )
+        (folder / f"{model}.json").write_text(json.dumps({"mteb_model_meta": {}, **held}))
+    for subset in ("de", "en"):
+        (folder / f"qrels.{subset}.tsv").write_text(
+            "query-id\tcorpus-id\tscore\n1\ta\t1\n2\tc\t1\n3\tc\t1\n"
+        )
+    given = ("leaderboard", folder, "--replicates", 99, "--format", "json")
+    outcome = confir_command(*given, "--qrels", "qrels.{subset}.tsv", "-m", "RR")
+    assert outcome.code == 0, outcome.err
+    means = {(one["run"], one["dataset"]): one["mean"] for one in json.loads(outcome.out)}
+    assert means["x", "Task/de"] == means["y", "Task/de"] == pytest.approx(2.5 / 3)
+    assert (means["x", "Task/en"], means["y", "Task/en"]) == (pytest.approx(2.5 / 3), 0.0)
+    assert "several qrels files" in confir_command(*given).err
+    assert (
+        "no file 'qrels.{split}.csv'" in confir_command(*given, "--qrels", "qrels.{split}.csv").err
+    )
+
+
+def test_results_of_mteb_are_a_leaderboard_of_means(confir_command, tmp_path):
+    files = []
+    for model, place in (("a", 0.1), ("b", 0.2)):
+        (tmp_path / model).mkdir()
+        (tmp_path / model / "model_meta.json").write_text(json.dumps({"name": f"org/{model}"}))
+        for task in range(3):
+            entries = [{"hf_subset": s, "main_score": place + task / 10} for s in ("en", "de")]
+            held = {"mteb_version": "2", "task_name": f"T{task}", "scores": {"test": entries}}
+            files += ["--means", tmp_path / model / f"T{task}.json"]
+            files[-1].write_text(json.dumps(held))
+    outcome = confir_command(
+        "leaderboard", *files, "--replicates", 99, "--format", "json", "--quiet"
+    )
+    assert outcome.code == 0, outcome.err
+    board = json.loads(outcome.out)
+    assert {one["dataset"] for one in board} == {
+        f"T{t}/{s}" for t in range(3) for s in ("en", "de")
+    }
+    assert {one["run"] for one in board if one["rank"] == 1} == {"org/b"}

@@ -47,7 +47,7 @@ def test_a_table_is_printed_with_fewer_decimals(confir_command, sample_files):
     given = ("evaluate", sample_files / "qrels.txt", *runs, "-m", "AP", "--decimals", 2)
     assert "bm25   0.20 [0.15, 0.25]" in confir_command(*given).out
     latex = confir_command(*given, "--format", "tex", "--width", "column").out
-    assert r"\shortstack[r]{\strut 0.20\\{\scriptsize [0.15, 0.25]}}" in latex
+    assert r"[t]{@{}r@{}}0.20\\[-2pt]{\scriptsize [0.15, 0.25]}\end{tabular}" in latex
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,8 @@ def test_no_help_page_shows_types_of_python(confir_command, command):
     shown = confir_command(*filter(None, [command]), "--help").out
     assert "--help" in shown
     assert not any(word in shown for word in ("<bool>", "<str>", "<int>", "<float>", "<list"))
+    lists = [word for word in shown.split() if word.count("|") > 0]
+    assert not [word for word in lists if len(word) > 22], "a list of words would be broken"
 
 
 def completed(words: str, shell: str = "bash") -> list[str]:
@@ -101,6 +103,14 @@ def test_shells_complete_commands_options_and_names():
     assert "".join(completed("confir evaluate qre")) == ""
     assert '"evaluate"' in "".join(completed("confir eva", "zsh"))
     assert any(line.startswith("evaluate\t") for line in completed("confir eva", "fish"))
+
+
+@pytest.mark.parametrize(("words", "code"), [("confir eva", 0), ("confir evaluate qre", 1)])
+def test_fish_is_told_whether_files_are_to_be_completed(words, code):
+    asked = {"_CONFIR_COMPLETE": "complete_fish", "_TYPER_COMPLETE_ARGS": words}
+    asked["_TYPER_COMPLETE_FISH_ACTION"] = "is-args"
+    command = [sys.executable, "-m", "confir"]
+    assert subprocess.run(command, env=os.environ | asked, check=False).returncode == code
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

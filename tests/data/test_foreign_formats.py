@@ -11,6 +11,8 @@ of ``RankEvalResponse``, ``EvalQueryQuality`` and ``RatedSearchHit``; reference 
 
 import gzip
 import json
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 
 import pytest
 
@@ -403,27 +405,49 @@ def test_filters_of_lm_eval_are_measures_of_their_own(tmp_path):
         confir.read_scores(path)
 
 
-def test_samples_of_inspect_are_scores_and_epochs_are_refused(tmp_path):
+@pytest.fixture
+def inspected():
+    """Samples of inspect, one epoch each."""
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(
+    return pandas.DataFrame(
         {
-            "sample_id": ["u1", "u2"],
-            "eval_id": ["e", "e"],
-            "id": ["1", "2"],
-            "epoch": [1, 1],
-            "metadata_difficulty": ["low", "high"],
-            "score_match": ["C", "I"],
-            "score_f1": [0.5, 0.25],
+            "sample_id": ["u1", "u2", "u3"],
+            "eval_id": ["e"] * 3,
+            "id": ["1", "2", "3"],
+            "epoch": [1] * 3,
+            "metadata_difficulty": ["low", "high", "low"],
+            "score_match": ["C", "I", "P"],
+            "score_f1": [0.5, 0.25, 0.0],
         }
     )
-    scores = confir.as_scores(frame)
-    assert (scores.runs, scores.measures, scores.topics) == (("e",), ("match", "f1"), ("1", "2"))
-    assert scores.values[:, 0].tolist() == [[1.0, 0.5], [0.0, 0.25]]
-    frame.to_csv(tmp_path / "samples.csv", index=False)
+
+
+def test_samples_of_inspect_are_scores(inspected, tmp_path):
+    scores = confir.as_scores(inspected)
+    assert (scores.runs, scores.measures, scores.topics) == (("e",), ("match", "f1"), tuple("123"))
+    assert scores.values[:, 0].tolist() == [[1.0, 0.5], [0.0, 0.25], [0.5, 0.0]]
+    inspected.to_csv(tmp_path / "samples.csv", index=False)
     assert confir.read_scores(tmp_path / "samples.csv").values.tolist() == scores.values.tolist()
-    repeated = pandas.concat([frame, frame.assign(epoch=2)])
-    with pytest.raises(FormatError, match=r"row 3: id '1' in a second epoch .*: expected one row"):
-        confir.as_scores(repeated.reset_index(drop=True))
+
+
+def test_epochs_of_inspect_are_repeats_and_metadata_are_clusters(inspected, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    second = inspected.assign(epoch=2, score_f1=[0.7, 0.05, 0.0])
+    path = tmp_path / "samples.csv"
+    pandas.concat([inspected, second]).to_csv(path, index=False)
+    with pytest.warns(InputWarning, match=r"runs are named by them, as in e@1; --repeats"):
+        scores = confir.read_scores(path)
+    assert scores.runs == ("e@1", "e@2")
+    means = confir.summarise_repeats(scores.select(measure="f1"))
+    assert (means.systems, means.mean.item()) == (("e",), pytest.approx(0.25))
+    designed = scores.with_design(path, cluster="metadata_difficulty")
+    assert designed.design.cluster == ("low", "high", "low")
+    pandas.concat([inspected, second.assign(metadata_difficulty="other")]).to_csv(path, index=False)
+    with pytest.raises(FormatError, match="a second row of topic '1'"):
+        scores.with_design(path, cluster="metadata_difficulty")
+    pandas.concat([inspected, inspected]).to_csv(path, index=False)
+    with pytest.raises(FormatError, match="a second score of run 'e', measure 'match', topic '1'"):
+        confir.read_scores(path)
 
 
 # Parquet, folders, datasets and addresses
@@ -454,6 +478,16 @@ def test_several_runs_in_a_file_named_like_a_run_of_trec_are_refused_with_advice
         confir.evaluate(GAINS, {"z": path}, "AP")
     (tmp_path / "both.csv").write_bytes(text)
     assert confir.evaluate(GAINS, tmp_path / "both.csv", "AP").runs == ("x", "y")
+
+
+def test_other_columns_of_a_csv_file_are_named_and_a_trec_file_may_end_so(tmp_path):
+    (tmp_path / "a.csv").write_text("topics,doc,score\n1,d,2\n")
+    with pytest.raises(
+        FormatError, match="the columns are topics, doc, score; expected topic, docid"
+    ):
+        confir.read_run(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("1 Q0 a,b 1 2 t,1\n")
+    assert confir.read_run(tmp_path / "b.csv").to_dict() == {"1": {"a,b": 2.0}}
 
 
 def test_a_parquet_file_of_several_runs_is_several_runs(tmp_path):
@@ -516,12 +550,12 @@ def dataset(tmp_path):
     ir_datasets = pytest.importorskip("ir_datasets")
     from ir_datasets.datasets.base import Dataset
     from ir_datasets.formats import TrecQrels
-    from ir_datasets.util import Cache, PackageDataFile, RequestsDownload
+    from ir_datasets.util import Cache, Download, RequestsDownload
 
     (tmp_path / "here.qrels").write_text("1 0 a 2\n1 0 b 0\n2 0 c 1\n")
     here = Cache(None, tmp_path / "here.qrels")
-    there = Cache(RequestsDownload("http://127.0.0.1:9/qrels", tries=1), tmp_path / "there.qrels")
-    assert PackageDataFile is not None
+    mirrors = [RequestsDownload(f"http://127.0.0.1:9/{name}", tries=1) for name in "ab"]
+    there = Cache(Download(mirrors), tmp_path / "there.qrels")
     names = {"confir-here": here, "confir-there": there}
     for name, file in names.items():
         ir_datasets.registry._registered[name] = Dataset(TrecQrels(file, {}))
@@ -568,3 +602,27 @@ def test_addresses_are_opened_only_where_that_is_asked_for():
         confir.read_run("memory://confir/none", download=True)
     with pytest.raises(UnreadableError, match="nothing://x: cannot be fetched"):
         confir.read_run("nothing://x", download=True)
+
+
+class Web(BaseHTTPRequestHandler):
+    """A server that has one run."""
+
+    def do_GET(self):
+        self.send_response(200 if self.path == "/x.run.gz" else 404)
+        self.end_headers()
+        self.wfile.write(gzip.compress(b"1 Q0 a 1 2 t\n"))
+
+    def log_message(self, *_):
+        """Print nothing."""
+
+
+def test_addresses_of_the_web_need_no_package():
+    with HTTPServer(("127.0.0.1", 0), Web) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        with pytest.raises(UnreadableError, match="nothing is fetched unasked"):
+            confir.read_run(f"{address}/x.run.gz")
+        assert confir.read_run(f"{address}/x.run.gz", download=True).to_dict() == {"1": {"a": 2.0}}
+        with pytest.raises(UnreadableError, match=r"none: cannot be fetched \(HTTP Error 404"):
+            confir.read_run(f"{address}/none", download=True)
+        server.shutdown()

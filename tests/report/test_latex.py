@@ -31,7 +31,7 @@ def test_a_column_has_fewer_decimals_and_stacked_intervals():
     latex = to_latex(one(strong=True, mark="▲"), Paper("column"))
     mark = r"\rlap{\textsuperscript{\ding{115}}}"
     below = r"{\scriptsize [0.400, 0.600]}"
-    assert rf"\shortstack[r]{{\strut \textbf{{0.500}}{mark}\\{below}}}" in latex
+    assert rf"[t]{{@{{}}r@{{}}}}\textbf{{0.500}}{mark}\\[-2pt]{below}\end{{tabular}}" in latex
     assert r"\ifdim\wd0>\linewidth" in latex
     assert "bold: highest mean" in latex
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from confir.report.numbers import difference_text, interval_text, number_text
+from confir.report.numbers import difference_text, interval_text, limits_text, number_text
 from confir.report.tables import Cell, Table, rounded, to_text
 
 NAMES = [f"multilingual-dense-retriever-v{i:03d}-large!" for i in range(3)]
@@ -29,6 +29,7 @@ def test_decimals_are_rounded_from_the_numbers_and_not_from_their_text():
     assert table.rows[0][1].text == "0.444 [0.311, 0.556]"  # 0.4445 would become 0.445
     assert number_text(0.44449).rounded(2) == "0.44"
     assert difference_text(-0.0449, -0.1, 0.2).rounded(2) == "-0.04 [-0.10, +0.20]"
+    assert limits_text(0.31111, 0.44449).rounded(3) == "[0.311, 0.444]"
     assert interval_text(1234.56, 1000.0, 2000.0).rounded(3) == "1,234.6 [1,000.0, 2,000.0]"
     assert rounded(means(["a"]), None) == means(["a"])
 
@@ -67,3 +68,28 @@ def test_sentences_are_wrapped_between_words():
 @pytest.mark.parametrize("rows", [(), ((Cell(""), Cell("")),), ((Cell("x" * 200), Cell("–")),)])
 def test_empty_and_very_long_cells_have_lines_that_fit(rows):
     lines_of(Table(("run" * 20, "AP"), rows, "note"), 40)
+
+
+def rows_of_words(**columns):
+    """A table of verdicts: names that tell rows apart, then words, then an interval."""
+    cell = Cell(interval_text(0.44449, 0.31111, 0.55555))
+    rows = zip(*columns.values(), strict=True)
+    made = tuple((*map(Cell, row), cell, cell) for row in rows)
+    return Table((*columns, "AP", "RR"), made, names=len(columns))
+
+
+def test_words_that_do_not_tell_rows_apart_are_not_repeated_where_room_is_short():
+    table = rows_of_words(run=NAMES, verdict=["significantly better"] * 3)
+    lines = lines_of(table, 80)
+    headings = [line.split() for line in lines if line.startswith("run")]
+    assert headings == [["run", "verdict"], ["run", "AP"], ["run", "RR"]]
+    assert all(sum(line.startswith(name) for line in lines) == 3 for name in NAMES)
+    assert lines[1].split("  ") == [NAMES[0], "significantly better"]
+
+
+def test_names_that_tell_rows_apart_are_repeated_with_fewer_decimals_or_in_blocks():
+    table = rows_of_words(run=[NAMES[0]] * 3, by=["bounds of ties 1", "two", "three"])
+    lines = lines_of(table, 80)
+    assert [line.split()[2:] for line in lines if line.startswith("run")] == [["AP"], ["RR"]]
+    assert lines[1] == f"{NAMES[0]}  bounds of ties 1  0.444 [0.311, 0.556]"
+    assert "by   bounds of ties 1" in lines_of(table, 60)

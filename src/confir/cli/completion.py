@@ -20,7 +20,15 @@ Completer = Callable[[str], list[str]]
 
 
 def completion_command(
-    *, shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="The shell.")]
+    *,
+    shell: Annotated[
+        str,
+        typer.Argument(
+            metavar="|".join(SHELLS),
+            help="The shell.",
+            autocompletion=among(lambda: SHELLS),
+        ),
+    ],
 ) -> None:
     """Print the script that makes a shell complete commands, options and names.
 
@@ -53,7 +61,10 @@ def complete(app: Callable[[Sequence[str]], Any]) -> int:
 
     typed = " ".join(os.environ.get(name, "") for name in _WORDS).split()
     completion_init()
-    return shell_complete(app(typed), {}, "confir", COMPLETE, os.environ[COMPLETE])
+    try:
+        return shell_complete(app(typed), {}, "confir", COMPLETE, os.environ[COMPLETE])
+    except SystemExit as told:  # how fish learns whether there is anything but files to complete
+        return 0 if told.code in (None, 0) else 1
 
 
 def among(names: Callable[[], Iterable[str]]) -> Completer:

@@ -424,9 +424,10 @@ class JudgedInputs(Inputs):
     human_sample: Annotated[
         str | None,
         typer.Option(
-            metavar="random-topics|random-documents|all|chosen",
+            metavar="WORD",
             help="How people's judgements came about: a random sample of topics, or of documents with "
-            "their probabilities in a fifth column, can correct the model, a choice cannot.",
+            "their probabilities in a fifth column, can correct the model, a choice cannot. WORD: "
+            "random-topics, random-documents, all, chosen.",
             rich_help_panel=options.HUMAN_PANEL,
         ),
     ] = None

@@ -34,6 +34,8 @@ STATISTICS_PANEL = "Statistics"
 HUMAN_PANEL = "Human judgements"
 _OUTPUT_PANEL = "Output"
 _PAPER_PANEL = "For papers"
+# Longer lists of words would be broken within one, in help pages of 80 columns.
+_LONGEST_LIST = 21
 
 
 def at_least(least: int) -> Callable[[typer.CallbackParam, int | None], int | None]:
@@ -57,9 +59,11 @@ def choice(*choices: str, help: str, panel: str) -> Any:  # noqa: A002
             raise UnknownNameError(f"value of {option}", value, choices)
         return value
 
+    listed = "|".join(choices)
+    is_short = len(listed) <= _LONGEST_LIST
     return typer.Option(
-        metavar="|".join(choices),
-        help=help,
+        metavar=listed if is_short else "WORD",
+        help=help if is_short else f"{help} WORD: {', '.join(choices)}.",
         callback=check,
         autocompletion=among(lambda: choices),
         rich_help_panel=panel,

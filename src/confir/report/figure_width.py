@@ -18,6 +18,8 @@ _NARROWEST_PANEL, _LONGEST_LABEL, _SHORTEST_LABEL, _BESIDE = 130.0, 240, 45, 40.
 # In pixels: letters of titles, of lines below them, and of axes.
 _TITLE_LETTER, _SUBTITLE_LETTER, _AXIS_LETTER, _LABEL_LETTER = 8.0, 6.4, 6.4, 6.2
 _SHORTEST_LINE = 16
+# Steps towards the scale of the panels, the least one, and pixels by which widths differ by rounding.
+_STEPS, _LEAST_SCALE, _SAME = 4, 0.05, 2.0
 # In pixels: of narrower figures, the entries of a legend stand below each other.
 _WIDE = 450.0
 
@@ -61,15 +63,29 @@ def fit_width(specification: _Specification, width: float) -> _Specification:
 
 
 def _scaled(specification: _Specification, layout: _FigureLayout) -> _FigureLayout:
-    """Return a layout with the scale at which the chart has its width: it grows linearly."""
-    sizes = [
-        picture_size(vega_lite_svg(_laid_out(specification, replace(layout, scale=scale))))[0]
-        for scale in (0.5, 1.0)
-    ]
-    growth = 2.0 * (sizes[1] - sizes[0])
-    if growth <= 0:
-        return replace(layout, scale=1.0)
-    return replace(layout, scale=max(0.05, 1.0 + (layout.pixels - sizes[1]) / growth))
+    """Return a layout with the scale at which the chart has its width.
+
+    It grows linearly where the panels decide it, along a line through two scales tried; where a
+    title is wider than they, it does not grow until they are twice as wide, or more.
+    """
+
+    def width_at(scale: float) -> float:
+        scaled = _laid_out(specification, replace(layout, scale=scale))
+        return picture_size(vega_lite_svg(scaled))[0]
+
+    tried = [(scale, width_at(scale)) for scale in (0.5, 1.0)]
+    for _ in range(_STEPS):
+        (before, narrow), (last, wide) = tried[-2:]
+        if last == before or abs(wide - layout.pixels) <= 1.0:
+            break
+        if abs(wide - narrow) > _SAME:
+            scale = last + (layout.pixels - wide) * (last - before) / (wide - narrow)
+        else:
+            scale = 2.0 * last if wide < layout.pixels else 0.5 * last
+        scale = max(_LEAST_SCALE, scale)
+        tried.append((scale, width_at(scale)))
+    best, _ = min(tried, key=lambda one: (round(abs(one[1] - layout.pixels)), abs(one[0] - 1.0)))
+    return replace(layout, scale=best)
 
 
 def _widest_panel(node: Any) -> float:

@@ -206,8 +206,9 @@ def _latex_cell(cell: Cell, style: str, *, breakable: bool = False) -> str:
         above, below = _interval_parts(cell.text, style)
     shown = f"\\textbf{{{above}}}" if cell.strong and above else above
     mark = f"\\rlap{{\\textsuperscript{{{_LATEX_MARKS[cell.mark]}}}}}" if cell.mark else ""
-    if below and style == "stacked":
-        return rf"\shortstack[r]{{\strut {shown}{mark}\\{{\scriptsize {below}}}}}"
+    if above and below and style == "stacked":  # the first line beside the name of the row
+        lines = rf"{shown}{mark}\\[-2pt]{{\scriptsize {below}}}"
+        return rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{lines}\end{{tabular}}"
     return f"{shown}{below}{mark}"
 
 

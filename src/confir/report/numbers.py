@@ -59,7 +59,7 @@ class NumberText(str):
         limits = f"[{texts[1]}, {texts[2]}]"
         shown = texts[0]
         if has_limits:
-            shown = limits if math.isnan(value) and is_signed else f"{shown} {limits}"
+            shown = limits if math.isnan(value) else f"{shown} {limits}"
         text = cls(shown)
         text.value, text.low, text.high = value, low, high
         text.is_signed, text.decimals = is_signed, decimals
@@ -80,12 +80,9 @@ def interval_text(mean: float, low: float, high: float) -> str:
     return NumberText.of(mean, low, high)
 
 
-def limits_text(mean: float, low: float, high: float) -> str:
-    """Return the limits of a mean alone: ``[0.1484, 0.2866]``, a dash if missing."""
-    if math.isnan(low) or math.isnan(high):
-        return "–"
-    decimals = _decimals(mean, low, high)
-    return f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
+def limits_text(low: float, high: float) -> str:
+    """Return limits alone: ``[0.1484, 0.2866]``, a dash if missing."""
+    return NumberText.of(math.nan, low, high)
 
 
 def difference_text(difference: float, low: float, high: float) -> str:

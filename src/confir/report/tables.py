@@ -14,7 +14,7 @@ from confir.control_characters import CONTROL, without_controls
 from confir.data.sampling.design import Design
 from confir.order import is_best
 from confir.report.numbers import NumberText, runs_differ_in_topics
-from confir.report.text_layout import lay_out, table_width, wrap_words
+from confir.report.text_layout import lay_out, part_columns, table_width, wrap_words
 
 # Marks after a number: significantly better or worse than the baseline.
 Mark = Literal["", "▲", "▼"]
@@ -125,8 +125,7 @@ def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> 
     A table that is too wide has fewer decimals, then parts one below the other.
     """
     if width is not None and not _fits(table, width):
-        shorter = rounded(table, _FEWER_DECIMALS)
-        table = shorter if _fits(shorter, width) else table
+        table = _with_decimals_that_fit(table, width)
     strong = [[True] * len(table.columns), *([cell.strong for cell in row] for row in table.rows)]
     lines = lay_out(_all_texts(table), strong if colour else None, names=table.names, width=width)
     note = map(without_controls, table.note.split("\n")) if table.note else ()
@@ -134,8 +133,19 @@ def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> 
     return "\n".join([*lines, *(["", *below] if below else [])]) + "\n"
 
 
+def _with_decimals_that_fit(table: Table, width: int) -> Table:
+    """Return a table that is too wide, with fewer decimals if so it fits whole, or only so in parts."""
+    shorter = rounded(table, _FEWER_DECIMALS)
+    only_so = _fits_in_parts(shorter, width) and not _fits_in_parts(table, width)
+    return shorter if _fits(shorter, width) or only_so else table
+
+
 def _fits(table: Table, width: int) -> bool:
     return table_width(_all_texts(table)) <= width
+
+
+def _fits_in_parts(table: Table, width: int) -> bool:
+    return bool(part_columns(_all_texts(table), table.names, width))
 
 
 def _all_texts(table: Table) -> list[list[str]]:

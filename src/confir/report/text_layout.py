@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 Texts = Sequence[Sequence[str]]
 Strong = Sequence[Sequence[bool]]
@@ -19,7 +20,7 @@ def lay_out(
     """Return the lines of a table, its headings first.
 
     A table wider than a terminal is parted into groups of columns, one below the other, each with
-    the names of the rows; where names leave no room for that, each row becomes a block of lines.
+    the names of the rows (`part_columns`); where these leave no room, each row becomes a block of lines.
 
     Parameters
     ----------
@@ -34,23 +35,43 @@ def lay_out(
     """
     widths = _column_widths(texts)
     if width is None or _total(widths) <= width:
-        return _aligned_lines(texts, strong, names, widths)
-    groups = group_columns(widths, names, width, _GAP)
-    if not groups:
-        return _blocks(texts, strong, width)
+        parts = [list(range(len(widths)))]
+    else:
+        parts = part_columns(texts, names, width)
+        if not parts:
+            return _blocks(texts, strong, width)
     lines: list[str] = []
-    for group in groups:
-        places = [*range(names), *group]
-        chosen = [[row[place] for place in places] for row in texts]
-        bold = None if strong is None else [[row[place] for place in places] for row in strong]
-        part = _aligned_lines(chosen, bold, names, [widths[place] for place in places])
-        lines += [*([""] if lines else []), *part]
+    for places in parts:
+        columns = [_Column(place, widths[place], to_left=place < names) for place in places]
+        lines += [*([""] if lines else []), *_aligned_lines(texts, strong, columns)]
     return lines
 
 
 def table_width(texts: Texts) -> int:
     """Return how many columns of a terminal a table takes."""
     return _total(_column_widths(texts))
+
+
+def part_columns(texts: Texts, names: int, width: int) -> list[list[int]]:
+    """Return which columns stand beside each other, in parts one below the other; none without room.
+
+    Every part repeats the leading columns: all names of the rows, or as many as there is room for,
+    but no fewer than tell the rows apart.
+    """
+    widths = _column_widths(texts)
+    for repeated in range(names, _names_that_identify(texts[1:], names) - 1, -1):
+        groups = group_columns(widths, repeated, width, _GAP)
+        if groups:
+            return [[*range(repeated), *group] for group in groups]
+    return []
+
+
+def _names_that_identify(rows: Texts, names: int) -> int:
+    """Return how many leading columns tell all rows apart; all names if none do."""
+    for count in range(1, names):
+        if len({tuple(row[:count]) for row in rows}) == len(rows):
+            return count
+    return names
 
 
 def group_columns(widths: Sequence[float], names: int, room: float, gap: float) -> list[list[int]]:
@@ -95,17 +116,24 @@ def _places(text: str) -> int:
     return cell_len(text)
 
 
-def _aligned_lines(
-    texts: Texts, strong: Strong | None, names: int, widths: Sequence[int]
-) -> list[str]:
+class _Column(NamedTuple):
+    """A column of a table: its place among all, its width, and where its text stands."""
+
+    place: int
+    width: int
+    to_left: bool
+
+
+def _aligned_lines(texts: Texts, strong: Strong | None, columns: Sequence[_Column]) -> list[str]:
     """Return padded lines; rich would take seconds for many thousand rows."""
     lines = []
     for row, texts_of_row in enumerate(texts):
         cells = []
-        for place, (text, width) in enumerate(zip(texts_of_row, widths, strict=True)):
+        for place, width, to_left in columns:
+            text = texts_of_row[place]
             blanks = " " * (width - _places(text))
             shown = _bold(text) if strong is not None and strong[row][place] else text
-            cells.append(shown + blanks if place < names else blanks + shown)
+            cells.append(shown + blanks if to_left else blanks + shown)
         lines.append((" " * _GAP).join(cells).rstrip())
     return lines
 

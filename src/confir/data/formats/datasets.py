@@ -47,8 +47,11 @@ def read_dataset_qrels(_: bytes, source: RunSource, intents: Intents | None) -> 
     return qrels_from_entries(entries, path, intents)
 
 
-class _UnaskedError(Exception):
-    """Raised where ir_datasets would open a connection that nobody asked for."""
+class _UnaskedError(BaseException):
+    """Raised where ir_datasets would open a connection that nobody asked for.
+
+    No Exception: after any of these, ir_datasets tries the next place to fetch from.
+    """
 
 
 @contextmanager

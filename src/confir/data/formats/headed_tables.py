@@ -43,12 +43,16 @@ _MAGIC = b"PAR1"
 _START = 1 << 12
 
 
-def is_headed_text(_: str, content: bytes) -> bool:
-    """Whether a file begins with names of columns of a run or of qrels."""
+def is_headed_text(path: str, content: bytes) -> bool:
+    """Whether a file begins with names of columns of a run or of qrels, or is a CSV file.
+
+    Other columns of a CSV file, in whose first line commas separate words, are then named.
+    """
     names = _split_header(content)
-    return any(
+    known = any(
         set(shape.required()) <= set(names) for kind in (RUN, QRELS) for shape in kind.shapes
     )
+    return known or (_has_ending(path, (".csv",)) and len(names) > 1 and not _has_blanks(names))
 
 
 def is_table_file(path: str) -> bool:
@@ -56,12 +60,21 @@ def is_table_file(path: str) -> bool:
 
     Other endings are not looked into: runs of TREC are opened once.
     """
-    name = path.lower()
-    ending = next((end for end in COMPRESSION_ENDINGS if name.endswith(end)), "")
-    if not name.removesuffix(ending).endswith((".csv", ".tsv")) or not os.path.isfile(path):
+    if not _has_ending(path, (".csv", ".tsv")) or not os.path.isfile(path):
         return False
     with open_bytes(path) as stream:
         return is_headed_text(path, stream.read(_START))
+
+
+def _has_ending(path: str, endings: tuple[str, ...]) -> bool:
+    """Whether a file has one of some endings, before that of its compression."""
+    name = path.lower()
+    compression = next((end for end in COMPRESSION_ENDINGS if name.endswith(end)), "")
+    return name.removesuffix(compression).endswith(endings)
+
+
+def _has_blanks(names: list[str]) -> bool:
+    return any(len(name.split()) > 1 for name in names)
 
 
 def read_headed_run(content: bytes, source: RunSource, _: NameBy) -> list[Run]:

@@ -15,6 +15,7 @@ from confir.data.files import PathLike
 from confir.data.formats.entries import has_columns
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.tables.columns import TOPIC_NAMES, InputTable, encode_ids, fold
+from confir.data.tables.sample_tables import topics_of_samples
 from confir.data.tables.table_files import TableKind, read_table
 from confir.errors import (
     FormatError,
@@ -258,7 +259,7 @@ def _as_table(source: Any) -> InputTable:
     if isinstance(source, str) and not source:
         raise invalid("design", source, "a table of topics")
     if isinstance(source, str | os.PathLike) or has_columns(source):
-        return read_table(source, _TABLE)
+        return topics_of_samples(read_table(source, _TABLE))
     raise invalid("design", source, "a Design, a path, a frame or a mapping")
 
 

@@ -47,9 +47,10 @@ def compare_command(
     family: Annotated[
         str | None,
         typer.Option(
-            metavar="all-pairs|baseline|best|none",
+            metavar="NAME",
             help="Pairs whose intervals and p-values hold all at once: those with the baseline, "
-            "without one all pairs; best is the same as --best; or none of them.",
+            "without one all pairs; best is the same as --best; or none of them. NAME: all-pairs, "
+            "baseline, best, none.",
         ),
     ] = None,
     best: Annotated[bool, typer.Option("--best", help="Print which runs may be the best.")] = False,

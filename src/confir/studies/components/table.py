@@ -14,7 +14,7 @@ def components_table(components: Components) -> Table:
             Cell(source),
             Cell(f"{components.variance[place]:.6f}"),
             Cell(share_text(float(components.share[place]))),
-            Cell(f"{components.df[place]:g}"),
+            Cell(f"{components.df[place]:,.10g}"),
         )
         for place, source in enumerate(components.sources)
     )
@@ -24,7 +24,7 @@ def components_table(components: Components) -> Table:
     )
     note = (
         f"variance components of {components.measure}: {components.systems} systems, "
-        f"{components.topics} topics{others}; negative estimates count as 0"
+        f"{components.topics:,} topics{others}; negative estimates count as 0"
     )
     return Table(("source", "variance", "share", "df"), rows, note)
 
@@ -36,7 +36,7 @@ def reliability_table(components: Components) -> Table:
     for record in components.coefficient_records():
         numbers = [record[name] for name in ("topics", *facets)]
         mine = numbers == [components.topics, *components.levels]
-        cells = list(map(str, numbers))
+        cells = [f"{number:,}" for number in numbers]
         for kind in ("relative", "absolute"):
             limits = (record[kind], record[f"{kind}_low"], record[f"{kind}_high"])
             cells.append(

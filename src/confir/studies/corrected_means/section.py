@@ -83,7 +83,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         return
     yield Sentence(
         15,
-        f"People judged a random sample of {means.human_topics} topics, a model these and "
+        f"People judged a random sample of {means.human_topics:,} topics, a model these and "
         f"{means.model_topics:,} more; means and differences by people's judgements are "
         "prediction-powered estimates (PPI++, Angelopoulos et al. 2023), with a weight of the model "
         "for each mean and each difference, n - 2 degrees of freedom, and variances that count that the "

@@ -57,7 +57,7 @@ def type_one_table(
         for k, method in enumerate(error.methods)
         for v, text in enumerate(nominal)
     )
-    sizes = tuple(f"n = {size}" for size in error.topics)
+    sizes = tuple(f"n = {size:,}" for size in error.topics)
     return Table(("method", "nominal", *sizes), rows, note, names=2)
 
 
@@ -76,8 +76,8 @@ def type_one_run_table(error: TypeOneError, note: str = "") -> Table:
     headings = (
         "run",
         "skewness",
-        *(f"bias, n = {size}" for size in error.topics),
-        *(f"{method}, n = {size}" for method in error.methods for size in error.topics),
+        *(f"bias, n = {size:,}" for size in error.topics),
+        *(f"{method}, n = {size:,}" for method in error.methods for size in error.topics),
     )
     return Table(headings, tuple(rows), note)
 

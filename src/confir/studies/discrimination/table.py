@@ -16,12 +16,12 @@ def discrimination_table(found: Discrimination, seed: int | None = None) -> Tabl
             Cell(share_text(float(found.power[m]))),
             Cell(share_text(float(found.swap_rate[m]))),
             Cell(share_text(float(found.separated_swap_rate[m]))),
-            Cell(str(found.topics[m])),
+            Cell(f"{found.topics[m]:,}"),
         )
         for m in order
     )
     note = (
-        f"power: share of {found.pairs} pairs of {found.runs} runs with a significant difference, "
+        f"power: share of {found.pairs:,} pairs of {found.runs} runs with a significant difference, "
         f"α = {1 - found.level:.10g} for all pairs at once; swaps: pairs in opposite order in two halves of "
         f"the topics, over {found.splits} splits, and those of the pairs with a significant difference"
     )

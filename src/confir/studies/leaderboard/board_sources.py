@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,28 +41,29 @@ DEFAULT_MEASURE = "nDCG@10"
 
 def read_folder(
     folder: str, measures: Sequence[str], qrels: str | None, **rules: Any
-) -> Scores | ScoreSummary:
-    """Return the scores in a folder: of its runs by its qrels, or in its score tables.
+) -> dict[str, Scores | ScoreSummary]:
+    """Return the scores in a folder, by dataset: of its runs by its qrels, or in its score tables.
 
     Those of one table in Parquet that is long are summed up.
 
     Parameters
     ----------
     folder
-        The folder of a dataset.
+        The folder of a dataset, after which that is named.
     measures
         What runs are scored by; none for the default.
     qrels
-        Name of the qrels file; by default the file whose name starts with "qrels".
+        Name of the qrels file; by default the file whose name starts with "qrels". With
+        ``{subset}`` or ``{split}`` in it, each such part of the runs' files is a dataset.
     **rules
         How runs are read, as in `ReadingRules`.
     """
-    options = cast("ReadingOptions", rules)
+    dataset = Path(folder).resolve().name
     inside = sorted(path for path in Path(folder).iterdir() if not path.name.startswith("."))
     if not inside:
         raise UnreadableError(f"{folder}: the folder is empty; expected a qrels file and runs")
-    found = [path for path in inside if path.name == qrels or (not qrels and _is_qrels(path))]
-    if len(found) > 1:
+    found = {path: part for path in inside if (part := _part_judged(path, qrels)) is not None}
+    if len(found) > 1 and not any(found.values()):
         raise InvalidValueError(
             f"{folder}: several qrels files ({enumerate_names([p.name for p in found])}); expected "
             "one, or its name with --qrels"
@@ -70,17 +72,30 @@ def read_folder(
         if qrels is not None:
             raise UnreadableError(f"{folder}: no file {qrels!r}; expected the qrels there")
         tables = [str(path) for path in inside if path.is_file()]
-        found_summary = find_summary(tables[0]) if len(tables) == 1 else None
-        return found_summary if isinstance(found_summary, ScoreSummary) else read_scores(tables)
-    runs = [str(path) for path in inside if path != found[0] and not _is_qrels(path)]
+        long = find_summary(tables[0]) if len(tables) == 1 else None
+        return {dataset: long if isinstance(long, ScoreSummary) else read_scores(tables)}
+    runs = [str(path) for path in inside if path not in found and _part_judged(path, None) is None]
     if not runs:
-        raise UnreadableError(f"{folder}: no runs beside {found[0].name}; expected at least one")
+        first = next(iter(found)).name
+        raise UnreadableError(f"{folder}: no runs beside {first}; expected at least one")
     named = list(measures) or [DEFAULT_MEASURE]
-    return evaluate(str(found[0]), runs, named, **options)
+    return {
+        "/".join([dataset, *part.values()]): evaluate(
+            str(path), runs, named, **cast("ReadingOptions", rules | part)
+        )
+        for path, part in found.items()
+    }
 
 
-def _is_qrels(path: Path) -> bool:
-    return path.is_file() and path.name.lower().startswith("qrels")
+def _part_judged(path: Path, qrels: str | None) -> dict[str, str] | None:
+    """Return which subset and split a qrels file judges, by its name; None of any other file."""
+    if qrels is None:
+        return {} if path.is_file() and path.name.lower().startswith("qrels") else None
+    pattern = re.escape(qrels)
+    for part in ("subset", "split"):
+        pattern = pattern.replace(re.escape(f"{{{part}}}"), f"(?P<{part}>.+?)", 1)
+    matched = re.fullmatch(pattern, path.name)
+    return None if matched is None else matched.groupdict()
 
 
 def read_dataset_table(path: str, column: str = "dataset") -> dict[str, Scores] | Scores:
@@ -109,12 +124,14 @@ def read_dataset_table(path: str, column: str = "dataset") -> dict[str, Scores] 
     }
 
 
-def read_means(path: str, column: str = "dataset") -> Scores:
-    """Return the means of datasets in a table, in a column of this name or of topics."""
-    table = read_score_table(path)
+def read_means(paths: Sequence[str], column: str = "dataset") -> Scores:
+    """Return the means of datasets in tables; a single one may have them in a column of this name."""
+    if len(paths) > 1:
+        return read_scores(list(paths))
+    table = read_score_table(paths[0])
     place = table.find([fold(column)])
     if place is None:
-        return read_scores(path)
+        return read_scores(paths[0])
     if _without(table, place).find(TOPIC_NAMES) is not None:
         raise table.header_error(
             "columns of datasets and of topics; expected means of datasets, or the table without --means"

@@ -31,10 +31,11 @@ def leaderboard_command(
         ),
     ] = None,
     means: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="A table of means instead: one row per dataset, one column per run.",
+            help="A table of means instead: one row per dataset, one column per run; or results of "
+            "MTEB (repeatable).",
             rich_help_panel=options.INPUT_PANEL,
         ),
     ] = None,
@@ -43,7 +44,8 @@ def leaderboard_command(
         typer.Option(
             "--qrels",
             metavar="NAME",
-            help="Name of the qrels file in each folder; by default the one that starts with qrels.",
+            help="Name of the qrels file in each folder; by default the one that starts with qrels. "
+            "With {subset} or {split} in it, each subset or split of the runs is a dataset.",
             rich_help_panel=options.INPUT_PANEL,
         ),
     ] = None,
@@ -148,7 +150,7 @@ def leaderboard_command(
 
 def _read(
     sources: list[str],
-    means: str | None,
+    means: list[str] | None,
     measures: list[str],
     qrels: str | None,
     inputs: Inputs,
@@ -161,11 +163,11 @@ def _read(
         read_means,
     )
 
-    if (means is None) == (not sources):
+    if bool(means) == bool(sources):
         raise InvalidValueError(
             f"expected DIR..., one table with a dataset column, or --means FILE; for example: {_EXAMPLE}"
         )
-    if means is not None:
+    if means:
         return read_means(means, column)
     if len(sources) == 1 and not Path(sources[0]).is_dir():
         return read_dataset_table(sources[0], column)
@@ -174,10 +176,10 @@ def _read(
     }
     parts: dict[str, Scores | ScoreSummary] = {}
     for source in sources:
-        name = Path(source).resolve().name
         if not Path(source).is_dir():
             raise UnreadableError(f"{source}: no such folder; expected one folder per dataset")
-        if name in parts:
-            raise InvalidValueError(f"two folders are named {name!r}; expected different names")
-        parts[name] = read_folder(source, measures, qrels, **rules)
+        for name, scores in read_folder(source, measures, qrels, **rules).items():
+            if name in parts:
+                raise InvalidValueError(f"two folders are named {name!r}; expected different names")
+            parts[name] = scores
     return parts

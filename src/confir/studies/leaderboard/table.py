@@ -27,7 +27,7 @@ def _row(board: Leaderboard, run: int) -> tuple[Cell, ...]:
         ranks,
         board.runs[run],
         interval_text(*(float(a[run]) for a in (board.macro, board.macro_low, board.macro_high))),
-        f"{board.borda[run]:g}",
+        f"{board.borda[run]:,.10g}",
         borda,
         following,
     ]

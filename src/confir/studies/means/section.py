@@ -131,11 +131,12 @@ def _at_level(interval: Interval) -> dict[str, Any]:
     """Return the limits as numbers, for drawing, and as text; and the ends of the scale."""
     numbers = [a.reshape(-1) for a in (interval.estimate, interval.low, interval.high)]
     known = np.concatenate(numbers)
+    limits = np.stack(numbers[1:], axis=1).tolist()
     known = known[~np.isnan(known)]
     return {
         "low": shown(interval.low),
         "high": shown(interval.high),
-        "limits": [limits_text(*row) for row in np.stack(numbers, axis=1).tolist()],
+        "limits": [limits_text(low, high) for low, high in limits],
         "ends": [number_text(end) for end in (known.min(), known.max())] if len(known) else [],
     }
 
@@ -162,7 +163,7 @@ def _best_run(contents: MeasureContents, level: float) -> str:
     if runs_differ_in_topics(counts[:, None]).any():
         said += f" over its {counted(int(counts[order[0]]), 'topic')}"
     if not (math.isnan(low) or math.isnan(high)):
-        said += f", {percent(level)} interval {limits_text(mean, low, high)}"
+        said += f", {percent(level)} interval {limits_text(low, high)}"
     shares = is_best(contents.comparable_means())
     tied = [runs[place] for place in order[1:] if shares[place]]
     if tied:

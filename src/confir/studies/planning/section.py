@@ -94,7 +94,7 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
             f"({signed(record['difference'])}), a test of this pair {among} has power "
             f"{record['power']:g} with about {record['topics']:,} topics "
             f"({_range_words(record, contents.settings.level)}); there are "
-            f"{len(contents.scores.topics)}."
+            f"{len(contents.scores.topics):,}."
         )
     yield Sentence(60, text)
 

@@ -273,4 +273,4 @@ def _range_text(plan: Plan, run: int, measure: int) -> str:
 
 
 def _count_text(count: float) -> str:
-    return "–" if math.isnan(count) else f"{count:.0f}"
+    return "–" if math.isnan(count) else f"{count:,.0f}"

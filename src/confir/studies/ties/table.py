@@ -26,7 +26,7 @@ def tie_table(ties: TieBounds) -> Table:
 def tie_rows(ties: TieBounds, treatment: str) -> list[RowBeside]:
     """Return a row to stand below each run's means: the bounds, or the expected mean."""
     if treatment == "bounds":
-        shown = texts(limits_text, ties.mean, ties.lowest, ties.highest)
+        shown = texts(limits_text, ties.lowest, ties.highest)
     else:
         shown = texts(number_text, ties.expected)
     return [RowBeside("ties", ties.runs, shown)]

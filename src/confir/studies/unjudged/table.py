@@ -95,9 +95,8 @@ def estimate_note(estimate: UnjudgedEstimate) -> str:
 
 def unjudged_rows(result: UnjudgedBounds | UnjudgedEstimate) -> list[RowBeside]:
     """Return rows to stand below each run's means: bounds or estimate, and the share judged."""
-    mean = result.mean
     if isinstance(result, UnjudgedBounds):
-        label, shown = "unjudged", texts(limits_text, mean, result.lowest, result.highest)
+        label, shown = "unjudged", texts(limits_text, result.lowest, result.highest)
     elif result.replicates:
         label = result.treatment
         shown = texts(interval_text, result.estimate, result.low, result.high)
