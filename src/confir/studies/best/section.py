@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from confir.arrays import Floats
+from confir.data.scores import Scores
 from confir.errors import counted
 from confir.report.contents import Contents, MeasureContents
 from confir.report.numbers import percent
@@ -21,12 +25,15 @@ from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
 class Best(NamedTuple):
     """The sets of the best run by level, and the ranking, which rests on the same pairs of runs.
 
-    ``level`` is the one asked for. The pairs are not kept: their replicates are large.
+    ``level`` is the one asked for. The pairs are not kept: their replicates are large. ``maxima`` are
+    the largest |t*| of all pairs in each replicate; None where `compare_runs` has other ones, since
+    it compares pairs of other topics or by other standard errors.
     """
 
     level: float
     at: dict[float, BestRuns]
     ranking: Ranking
+    maxima: Floats | None
 
 
 def _gather(scope: Scope) -> Best:
@@ -35,7 +42,10 @@ def _gather(scope: Scope) -> Best:
     pairs = pair_runs(scope.scores, settings.replicates, settings.seed, what="best runs")
     made = best_of_pairs(scope.scores, pairs, settings.levels)
     ranking = ranking_of_pairs(scope.scores, pairs, settings.level)
-    return Best(settings.level, dict(zip(settings.levels, made, strict=True)), ranking)
+    plain = type(scope.scores) is Scores and scope.scores.design is None
+    alike = plain and not np.isnan(scope.scores.values).any()
+    maxima = pairs[0].maxima.either.max(axis=0) if alike else None
+    return Best(settings.level, dict(zip(settings.levels, made, strict=True)), ranking, maxima)
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:

@@ -15,7 +15,7 @@ from confir.data.sampling.design import Design
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores, designed_mean
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, NO_FAMILY
+from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.intervals.catalogue import DEFAULT_METHOD
 from confir.intervals.interval import Limits
@@ -38,6 +38,7 @@ from confir.studies.comparison.comparability import (
 from confir.studies.comparison.decisions import (
     Decision,
     Family,
+    adjust_p,
     count_tested,
     decide,
     give_verdicts,
@@ -47,6 +48,7 @@ from confir.studies.comparison.families import (
     Correction,
     Families,
     choose_family,
+    families_of_maxima,
     form_families,
 )
 from confir.studies.comparison.mean_differences import (
@@ -349,6 +351,19 @@ class Comparison(PairResult):
             self.p_equivalence_adjusted,
         )
         return replace(changed, verdict=verdict)
+
+    def as_family(self, maxima: Sequence[Floats]) -> Comparison:
+        """Return all pairs, tested singly, as one family by maxima that are known already.
+
+        Parameters
+        ----------
+        maxima
+            By measure, the largest |t*| of all pairs in each replicate.
+        """
+        families = families_of_maxima(self.means, self.tested, maxima)
+        adjusted = np.stack([adjust_p(part, self.means, families) for part in self.p])
+        together = {"family": ALL_PAIRS, "families": families.by_measure, "correction": None}
+        return replace(self, **together, p_adjusted=adjusted).at(self.level)
 
     def sentences(self) -> list[str]:
         """Return a sentence for each difference, in the order of the records."""

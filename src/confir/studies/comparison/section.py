@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats, Integers
+from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.order import signed
 from confir.report.contents import Contents, MeasureContents
@@ -60,9 +61,12 @@ def _gather(scope: Scope) -> dict[float, Comparison]:
     if len(scope.scores.runs) < 2:
         raise InvalidValueError("there is one run; a pair needs two")
     settings = scope.settings
-    comparison = compare_runs(
-        scope.scores, baseline=settings.baseline, level=settings.level, **settings.drawing
-    )
+    asked = {"baseline": settings.baseline, "level": settings.level, **settings.drawing}
+    maxima = None if scope.results["best"] is None else scope.results["best"].maxima
+    if maxima is None or settings.baseline is not None:
+        comparison = compare_runs(scope.scores, **asked)
+    else:  # the pairs are those of the best run, and their replicates are the costly part
+        comparison = compare_runs(scope.scores, family=NO_FAMILY, **asked).as_family([maxima])
     return {level: comparison.at(level) for level in settings.levels}
 
 
