@@ -212,7 +212,9 @@ def render_page(
         "answers": _answers(contents),
         "lists": list_excerpts(contents, contents.lists),
     }
-    environment.globals["static"] = _static(contents, charts)
+    first = _first_charts(contents, charts)
+    environment.globals["static"] = static_figures(first)
+    environment.globals["captions"] = {one["part"]: one["caption"] for one in reversed(first)}
     scripts = {"bundle": bundle.text(), "page": page_script()}
     return environment.get_template("page.html").render(
         title=title,
@@ -258,16 +260,15 @@ def _answers(contents: Contents) -> list[dict[str, list[str]]]:
     ]
 
 
-def _static(contents: Contents, charts: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return charts without a script: by the first measure, at the level asked for."""
+def _first_charts(contents: Contents, charts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the charts to show without a script: by the first measure, at the level asked for."""
     first, level = contents.measures[0], contents.settings.level
     shown = [
         chart
         for chart in charts
         if chart["measure"] in (None, first.measure) and chart["level"] in (None, level_key(level))
     ]
-    paper = [_page_chart(figure) for figure in paper_figures(first, (level,))]
-    return static_figures([*shown, *paper])
+    return [*shown, *(_page_chart(figure) for figure in paper_figures(first, (level,)))]
 
 
 def page_script() -> str:

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats
+from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.data.scores import Scores
 from confir.errors import counted
+from confir.measures.score_summary import ScoreSummary
 from confir.report.contents import Contents, MeasureContents
 from confir.report.numbers import percent
 from confir.report.page_data import level_key
@@ -42,10 +44,15 @@ def _gather(scope: Scope) -> Best:
     pairs = pair_runs(scope.scores, settings.replicates, settings.seed, what="best runs")
     made = best_of_pairs(scope.scores, pairs, settings.levels)
     ranking = ranking_of_pairs(scope.scores, pairs, settings.level)
-    plain = type(scope.scores) is Scores and scope.scores.design is None
-    alike = plain and not np.isnan(scope.scores.values).any()
-    maxima = pairs[0].maxima.either.max(axis=0) if alike else None
+    maxima = pairs[0].maxima.either.max(axis=0) if _pairs_are_plain(scope.scores) else None
     return Best(settings.level, dict(zip(settings.levels, made, strict=True)), ranking, maxima)
+
+
+def _pairs_are_plain(scores: Scores | ScoreSummary) -> bool:
+    """Whether all pairs share all topics, which are a simple random sample, judged once."""
+    if isinstance(scores, ScoreSummary | JudgedScores | SampledScores) or scores.design is not None:
+        return False
+    return not np.isnan(scores.values).any()
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:

@@ -362,8 +362,13 @@ class Comparison(PairResult):
         """
         families = families_of_maxima(self.means, self.tested, maxima)
         adjusted = np.stack([adjust_p(part, self.means, families) for part in self.p])
-        together = {"family": ALL_PAIRS, "families": families.by_measure, "correction": None}
-        return replace(self, **together, p_adjusted=adjusted).at(self.level)
+        return replace(
+            self,
+            family=ALL_PAIRS,
+            families=families.by_measure,
+            correction=None,
+            p_adjusted=adjusted,
+        ).at(self.level)
 
     def sentences(self) -> list[str]:
         """Return a sentence for each difference, in the order of the records."""

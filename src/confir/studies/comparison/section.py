@@ -166,18 +166,22 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     for text in _better(len(beaten), unclear, len(others), how_compared(comparison)):
         yield Sentence(20, text)
     if first["best"] is not None:
-        possible = int(first["best"].at[contents.settings.level].in_set.sum())
-        if beaten and unclear and possible - 1 != len(unclear):
-            yield Sentence(20, _two_questions(possible - 1, len(unclear)))
+        in_set = first["best"].at[contents.settings.level].in_set[:, 0]
+        left = sum(verdicts[place] == INCONCLUSIVE and not in_set[place] for place in others)
+        if left:
+            yield Sentence(20, _two_questions(left, len(unclear)))
     for word, names in runs.items():
         yield Sentence(20, _exception(word, names))
 
 
-def _two_questions(possible: int, unclear: int) -> str:
-    """Return why the set of the best run and the comparison of all pairs name other runs."""
+def _two_questions(left: int, unclear: int) -> str:
+    """Return why the set of the best run leaves out runs that are indistinguishable from the best."""
+    which = f"{left:,} of these {unclear:,} runs" if left < unclear else "these runs"
+    if unclear == 1:
+        which = "that run"
     return (
-        f"The confidence set has {possible} and not {unclear} runs beside it because it asks only "
-        "which run is best; comparing every pair asks more, and needs wider intervals."
+        f"The confidence set leaves {which} out because it asks less: which run is best, not how "
+        "every pair differs."
     )
 
 

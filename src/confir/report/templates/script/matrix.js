@@ -23,7 +23,9 @@ function matrix(figure) {
   const runs = matching(order).filter((run) => comparison.held.includes(run)).slice(0, 200);
   figure.hidden = runs.length < 2;
   if (figure.hidden) return;
-  const cell = runs.length <= 12 ? 30 : runs.length <= 24 ? 22 : runs.length <= 45 ? 16 : 9;
+  const fitting = Math.floor((0.85 * figure.closest("section").clientWidth) / runs.length);
+  const most = runs.length <= 12 ? 30 : runs.length <= 24 ? 22 : runs.length <= 45 ? 16 : 13;
+  const cell = runs.length <= 45 ? most : Math.max(9, Math.min(most, fitting));
   const letters = Math.min(11, cell - 1);
   const longest = Math.max(...runs.map((run) => data.runs[run].length));
   const margin = Math.min(16 + 0.62 * letters * longest, 24 * letters * 0.62);
