@@ -387,7 +387,7 @@ def test_ranks_of_the_report_are_those_of_rank_runs():
         assert shown.to_records() == found.to_records()
 
 
-@pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
 def test_comparisons_of_the_report_are_those_of_compare_runs():
     """The report takes the replicates from the best run; a gap or a design has others."""
     plain = scores_of(0.3, 0.4, 0.41, 0.41, spread=0.1)
