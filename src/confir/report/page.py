@@ -216,16 +216,18 @@ def render_page(
     environment.globals["static"] = static_figures(first)
     environment.globals["captions"] = {one["part"]: one["caption"] for one in reversed(first)}
     scripts = {"bundle": bundle.text(), "page": page_script()}
+    parts = {study: one for study, one in find_sections().items() if one.anchor}
     return environment.get_template("page.html").render(
         title=title,
         origin=source,
         contents=contents,
         settings=contents.settings,
-        sections={
-            study: section
-            for study, section in find_sections().items()
-            if section.anchor and (section.stays or contents.has(study) or contents.reasons(study))
-        },
+        sections={study: one for study, one in parts.items() if one.stays or contents.has(study)},
+        left_out=[
+            (one, list(dict.fromkeys(reason for _, reason in contents.reasons(study))))
+            for study, one in parts.items()
+            if contents.reasons(study) and not (one.stays or contents.has(study))
+        ],
         answer=data["answers"][0][level_key(contents.settings.level)],
         data=data,
         pages={study.folder: study.source[1] for study in STUDIES},
