@@ -355,8 +355,6 @@ def test_axe_finds_no_serious_fault(show, request, name):
     with redrawing(page):
         page.emulate_media(color_scheme="dark")
     assert serious_faults(page) == []
-    page.set_viewport_size({"width": 380, "height": 900})
-    assert serious_faults(page) == []
 
 
 def test_a_dark_page_is_printed_dark_on_white(show, sample):
