@@ -57,16 +57,16 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     """Yield whose judgements the results are by, and what the model's alone would have said."""
     means: CorrectedMeans | None = contents["corrected_means"]
     if isinstance(contents.scores, SampledScores):
-        yield Sentence(6, f"All results are {sampled_note(contents.scores)}.")
+        yield Sentence(11, f"All results are {sampled_note(contents.scores)}.")
     if means is not None:
         people = (
             f"All results are by people's judgements, estimated from theirs of "
             f"{counted(means.human_topics, 'topic')} and a model's of {means.model_topics:,} more."
         )
         measure = means.measures.index(contents.measures[0].measure)
-        yield Sentence(6, f"{people} {_by_the_model(means, measure)}")
+        yield Sentence(11, f"{people} {_by_the_model(means, measure)}")
         for text in _notes(means):
-            yield Sentence(7, text)
+            yield Sentence(11, text)
 
 
 def _by_the_model(means: CorrectedMeans, measure: int) -> str:
