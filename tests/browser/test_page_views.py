@@ -273,7 +273,7 @@ def test_filter_pointer_and_choice_act_on_all_parts_at_once(show, sample):
     parts = page.eval_on_selector_all(
         "path.pointed", "all => [...new Set(all.map(p => p.closest('figure').dataset.part))]"
     )
-    assert {"ranks", "best", "bias-variance", "chance"} <= set(parts)
+    assert {"best", "bias-variance", "chance"} <= set(parts)
     assert page.locator("#pairs text.pointed").count() == 2
     page.locator(points).nth(NAMES.index("hybrid")).hover()
     assert page.get_attribute("tr.pointed", "data-run") == "hybrid"
@@ -304,6 +304,9 @@ def test_names_and_scores_do_not_overlap_on_a_phone(show, sample, many):
             "all => Math.max(...all.map(c => c.getBoundingClientRect().right))",
         )
         assert right <= 390
+        page.set_viewport_size({"width": 800, "height": 900})
+        board = page.locator("#leaderboard .scroll")
+        assert board.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
 
 
 def test_print_keeps_bars_and_charts(show, sample):
@@ -311,6 +314,10 @@ def test_print_keeps_bars_and_charts(show, sample):
     page.emulate_media(media="print")
     assert page.locator("#leaderboard-table tbody .bar b").first.is_visible()
     assert not page.locator(".toolbar").is_visible()
+    heading = (
+        "getComputedStyle(document.querySelector('#leaderboard-table th'), '::before').content"
+    )
+    assert page.evaluate(heading) == '"rank"'  # no button, which Chromium prints once
     pdf = page.pdf(format="A4", print_background=False)
     assert pdf.startswith(b"%PDF")
     assert len(re.findall(rb"/Type\s*/Page\b", pdf)) > 2
@@ -336,10 +343,11 @@ def test_without_a_script_answer_leaderboard_and_charts_are_there(without_script
     cells = page.locator("#leaderboard-table tbody tr").all()
     plain = [[cell.inner_text().strip() for cell in row.locator("th, td").all()] for row in cells]
     assert plain == [[cell.strip() for cell in row] for row in rows(live)]
-    charted = {"ranks", "best", "pairs", "topics", "differences", "collection", "variance"}
+    charted = {"best", "pairs", "topics", "differences", "collection", "variance"}
     charted |= {"coverage", "bias-variance", "chance", "quality", "unjudged"}
     for part in charted:
         assert page.locator(f"figure[data-part={part}] svg.static").is_visible(), part
+        assert page.locator(f"figure[data-part={part}] figcaption").inner_text(), part
     names = page.locator("figure[data-part=best] svg text").all_text_contents()
     assert set(NAMES) <= set(names)
     assert not page.locator(".controls").is_visible()
@@ -377,7 +385,6 @@ def test_texts_of_charts_are_neither_clipped_nor_on_top_of_each_other(
     for width in (390, 1600):
         page = show(made, width=width).page
         for part in (
-            "ranks",
             "best",
             "bias-variance",
             "coverage",

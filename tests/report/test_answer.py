@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
 from confir.measures.evaluation import evaluate
@@ -384,3 +385,48 @@ def test_ranks_of_the_report_are_those_of_rank_runs():
     for level, shown in contents.measures[0]["ranks"].items():
         found = rank_runs(scores, level=level, replicates=FAST.replicates, rng=FAST.seed)
         assert shown.to_records() == found.to_records()
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_comparisons_of_the_report_are_those_of_compare_runs():
+    """The report takes the replicates from the best run; a gap or a design has others."""
+    plain = scores_of(0.3, 0.4, 0.41, 0.41, spread=0.1)
+    plain.values[:, 3] = plain.values[:, 2]
+    gap = plain.values.copy()
+    gap[3, 1] = np.nan
+    halves = {topic: f"{int(topic) // 2}" for topic in plain.topics}
+    for scores in (plain, replace(plain, values=gap), plain.with_design(halves)):
+        contents = gather_contents(scores, settings=FAST)
+        for level, shown in contents.measures[0]["comparison"].items():
+            found = compare_runs(scores, level=level, replicates=FAST.replicates, rng=FAST.seed)
+            np.testing.assert_equal(shown.to_records(), found.to_records())
+
+
+def test_the_set_leaves_out_runs_that_every_pair_cannot_separate():
+    base = np.random.default_rng(5).normal(0.4, 0.1, (TOPICS, 1))
+    noise = np.random.default_rng(6).normal(0, 0.03, (TOPICS, 9))
+    noise -= noise.mean(axis=0) + np.where(np.arange(9) == 0, 0, 0.0185)
+    scores = replace(scores_of(*[0.5] * 9), values=(base + noise)[:, :, None])
+    contents = gather_contents(scores, settings=FAST)
+    verdicts = verdicts_against(contents.measures[0]["comparison"][0.95], 0)
+    held = contents.measures[0]["best"].at[0.95].in_set[:, 0]
+    left = sum(word == "inconclusive" and not held[run] for run, word in verdicts.items())
+    unclear = list(verdicts.values()).count("inconclusive")
+    assert left > 0
+    which = "these runs" if left == unclear else f"{left} of these {unclear} runs"
+    assert any(s.startswith(f"The confidence set leaves {which} out") for s in answer(scores))
+
+
+def test_a_design_and_human_judgements_are_said_with_what_they_change():
+    scores = scores_of(0.3, 0.6)
+    halves = {topic: f"{int(topic) // 2}" for topic in scores.topics}
+    said = answer(scores.with_design(halves))
+    assert any(s.startswith("By the design, 40 topics in 20 clusters: worth ") for s in said)
+    people = scores.select(topic=list(scores.topics[:15]))
+    model = scores_of(0.8, 0.7, seed=2)
+    judged = JudgedScores(people.topics, people.runs, people.measures, people.values, model=model)
+    lead, *rest = answer_sentences(gather_contents(judged, settings=FAST))
+    assert lead.startswith("95 % confidence set of the best run by AP: 1 of 2 runs: run1")
+    (whose,) = [s for s in rest if s.startswith("All results are by people's judgements")]
+    bias = (model.select(topic=list(people.topics)).mean() - people.mean()).mean()
+    assert f"means are off by {bias:+.4f} on average over the runs, and run0 has" in whose

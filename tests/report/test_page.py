@@ -200,8 +200,8 @@ def test_another_level_is_there_to_choose_and_chosen():
 
 
 def left_out(page):
-    """The parts that are left out: the section's id and the reason."""
-    found = {}
+    """The parts that are left out, or empty: the section's id and the reason."""
+    found = dict(re.findall(r'<li id="([^"]+)"><strong>[^<]*</strong> ([^<]*)</li>', page))
     for section in re.findall(r'<section id="([^"]+)"(.*?)</section>', page, re.DOTALL):
         reasons = re.findall(r'class="left-out"[^>]*>Left out: ([^<]*)</p>', section[1])
         if reasons:

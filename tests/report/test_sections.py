@@ -116,9 +116,9 @@ def test_a_study_that_cannot_be_made_is_left_out_with_its_reason(luck):
     assert contents.reasons("luck") == [(m, "luck needs 9 topics") for m in ("AP", "RR")]
     assert "luck" not in [figure.part for figure in report_figures(contents, (0.95,))]
     page = rendered(contents)
-    section = page[page.index('<section id="luck"') : page.index('<section id="pairs"')]
-    assert "Left out: luck needs 9 topics." in section
-    assert "<figure" not in section
+    heading = "<strong>How lucky are the runs?</strong>"
+    assert f'<li id="luck">{heading} luck needs 9 topics.</li>' in page
+    assert 'href="#luck"' not in page
 
 
 def test_a_new_study_counts_as_a_step_of_each_measure(luck, monkeypatch):
@@ -172,11 +172,10 @@ def test_the_documentation_lists_the_parts_of_the_page_under_their_headings():
     headings = [section.heading for section in find_sections().values() if section.anchor]
     assert listed == ["What was evaluated", "The answer", *headings, "Methods"]
     page = rendered(gathered(measures=("AP",)))
-    absent = [
-        find_sections()[name].heading for name in ("judgements", "corrected_means", "leaderboard")
-    ]
-    shown = [name for name in listed[1:] if name not in absent]
-    assert re.findall(r"<h2 [^>]*>([^<]*)</h2>", page) == shown  # one judge, one dataset
+    absent = ("judgements", "corrected_means", "leaderboard")  # one judge, one dataset
+    absent += ("collection", "chance", "data_quality")  # scores alone
+    shown = [n for n in listed[1:-1] if n not in {find_sections()[a].heading for a in absent}]
+    assert re.findall(r"<h2 [^>]*>([^<]*)</h2>", page) == [*shown, "Left out", "Methods"]
 
 
 def test_the_report_names_no_study():

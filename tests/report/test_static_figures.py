@@ -143,3 +143,18 @@ def test_topics_shown_are_those_with_the_largest_differences():
     scores = Scores(tuple("abcde"), ("x", "y"), ("AP",), values[:, :, None])
     assert most_different_topics(scores, 2).tolist() == [1, 4]
     assert most_different_topics(scores, 5).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_high_chart_has_its_numbers_at_the_top():
+    axis = {"field": "x", "type": "quantitative", "title": "mean"}
+    for rows, above in ((5, False), (60, True)):
+        values = [{"x": float(row), "y": row} for row in range(rows)]
+        spec = {
+            "data": {"values": values},
+            "mark": {"type": "point"},
+            "encoding": {"x": axis, "y": {"field": "y", "type": "nominal"}},
+            "height": {"step": 14},
+        }
+        places = re.findall(r'y="(-?\d+)" (?:text-anchor="middle"|font-weight="600")', draw(spec))
+        assert len(places) > 3
+        assert all((int(y) < 0) == above for y in places)

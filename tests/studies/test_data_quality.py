@@ -13,7 +13,7 @@ from confir.data.formats.objects import as_qrels, as_run
 from confir.data.simulation import sample_collection
 from confir.errors import ConfirError, InvalidValueError
 from confir.studies.data_quality.data_quality import inspect_data
-from confir.studies.data_quality.sentences import NOTHING_UNUSUAL, moved_sentences
+from confir.studies.data_quality.sentences import NOTHING_UNUSUAL, moved_sentences, unjudged_warning
 
 QRELS = {
     "1": {"a": 1, "b": 0, "c": 2},
@@ -327,3 +327,19 @@ def test_sentences_say_which_run_unjudged_documents_could_move_most():
         )
     ]
     assert not list(moved_sentences("unjudged documents", [bounds.select(run="old")]))
+
+
+def test_runs_with_many_unjudged_documents_are_warned_of_the_worst_first():
+    qrels = as_qrels(many_topics({f"d{i}": 1 for i in range(10)}))
+
+    def with_unjudged(name, count):
+        documents = [f"u{i}" for i in range(count)] + [f"d{i}" for i in range(10 - count)]
+        ranked = {document: 20.0 - place for place, document in enumerate(documents)}
+        return run(name, many_topics(ranked))
+
+    runs = [with_unjudged("some", 1), with_unjudged("none", 0), with_unjudged("most", 7)]
+    assert unjudged_warning(inspect_data(qrels, runs)) == (
+        "2 of 3 runs have 10 % or more unjudged documents among the first 10 (most 70 %, some 10 %) "
+        "and may score too low: judge these, or see their bounds in the part on the data"
+    )
+    assert unjudged_warning(inspect_data(qrels, runs[1:2])) == ""

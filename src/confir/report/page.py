@@ -213,18 +213,22 @@ def render_page(
         "answers": _answers(contents),
         "lists": list_excerpts(contents, contents.lists),
     }
-    environment.globals["static"] = _static(contents, charts)
+    first = _first_charts(contents, charts)
+    environment.globals["static"] = static_figures(first)
+    environment.globals["captions"] = {one["part"]: one["caption"] for one in reversed(first)}
     scripts = {"bundle": bundle.text(), "page": page_script()}
+    parts = {study: one for study, one in find_sections().items() if one.anchor}
     return environment.get_template("page.html").render(
         title=title,
         origin=source,
         contents=contents,
         settings=contents.settings,
-        sections={
-            study: section
-            for study, section in find_sections().items()
-            if section.anchor and (section.stays or contents.has(study) or contents.reasons(study))
-        },
+        sections={study: one for study, one in parts.items() if one.stays or contents.has(study)},
+        left_out=[
+            (one, list(dict.fromkeys(reason for _, reason in contents.reasons(study))))
+            for study, one in parts.items()
+            if contents.reasons(study) and not (one.stays or contents.has(study))
+        ],
         answer=data["answers"][0][level_key(contents.settings.level)],
         data=data,
         pages={study.folder: study.source[1] for study in STUDIES},
@@ -259,16 +263,15 @@ def _answers(contents: Contents) -> list[dict[str, list[str]]]:
     ]
 
 
-def _static(contents: Contents, charts: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return charts without a script: by the first measure, at the level asked for."""
+def _first_charts(contents: Contents, charts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the charts to show without a script: by the first measure, at the level asked for."""
     first, level = contents.measures[0], contents.settings.level
     shown = [
         chart
         for chart in charts
         if chart["measure"] in (None, first.measure) and chart["level"] in (None, level_key(level))
     ]
-    paper = [_page_chart(figure) for figure in paper_figures(first, (level,))]
-    return static_figures([*shown, *paper])
+    return [*shown, *(_page_chart(figure) for figure in paper_figures(first, (level,)))]
 
 
 def page_script() -> str:

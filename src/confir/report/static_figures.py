@@ -26,6 +26,9 @@ Spec = dict[str, Any]
 _WIDTH, _LETTER, _TOP, _BOTTOM = 560.0, 6.2, 16.0, 34.0
 _LONGEST_NAME = 30
 
+# A higher chart has its numbers at the top: the page shows it in a frame, from the top on.
+_HIGH = 480.0
+
 
 class _Layer(NamedTuple):
     """A layer of a chart: mark, encoding, and the records that it draws."""
@@ -60,18 +63,20 @@ def draw(spec: Spec, caption: str = "") -> str:
     rows = max(len(_offsets(layer)) for layer in layers)
     height = up.place(rows * _extent(spec.get("height"), up, 240.0), flipped=up.names is None)
     left = 14 + _LETTER * max([len(name) for name in _shortened(up.labels())] or [4])
-    bottom = _BOTTOM
+    top, bottom = _TOP, _BOTTOM
     if across.names is not None and across.upright:
         bottom += _LETTER * max((len(name) for name in _shortened(across.labels())), default=0)
+    elif height > _HIGH:
+        top, bottom = _TOP + _BOTTOM, _TOP
     body = "".join(_axes(across, up, width, height))
     body += "".join(text for layer in layers for text in _marks(layer, across, up))
     legend, lines = _legend(layers)
-    whole_width, whole_height = left + width + 24, _TOP + 16 * lines + height + bottom
+    whole_width, whole_height = left + width + 24, top + 16 * lines + height + bottom
     return (
         f'<svg viewBox="0 0 {whole_width:.0f} {whole_height:.0f}" width="{whole_width:.0f}" '
         f'height="{whole_height:.0f}" class="static" role="img" aria-label="{escape(caption)}" '
         f'font-size="10" fill="currentColor"><g transform="translate({left:.0f},12)">{legend}</g>'
-        f'<g transform="translate({left:.0f},{_TOP + 16 * lines:.0f})">{body}</g></svg>'
+        f'<g transform="translate({left:.0f},{top + 16 * lines:.0f})">{body}</g></svg>'
     )
 
 
@@ -117,9 +122,10 @@ def _axes(across: Scale, up: Scale, width: float, height: float) -> Iterator[str
             turn = f"translate({at + 3.5:.1f},{height + 6:.0f}) rotate(-90)"
             yield f'<text transform="{turn}" text-anchor="end">{escape(name)}</text>'
         else:
-            yield f'<text x="{at:.1f}" y="{height + 14:.0f}" text-anchor="middle">{escape(name)}</text>'
+            y = -6 if height > _HIGH else height + 14
+            yield f'<text x="{at:.1f}" y="{y:.0f}" text-anchor="middle">{escape(name)}</text>'
     if across.title and not across.upright:
-        y = height + 28
+        y = -20 if height > _HIGH else height + 28
         yield f'<text x="0" y="{y:.0f}" font-weight="600">{escape(across.title)}</text>'
     if up.title:
         yield f'<text x="0" y="-5" font-weight="600">{escape(up.title)}</text>'

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from confir.arrays import Floats
+from confir.data.sampling.judged_scores import JudgedScores, SampledScores
+from confir.data.scores import Scores
 from confir.errors import counted
+from confir.measures.score_summary import ScoreSummary
 from confir.report.contents import Contents, MeasureContents
 from confir.report.numbers import percent
 from confir.report.page_data import level_key
@@ -21,12 +27,15 @@ from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
 class Best(NamedTuple):
     """The sets of the best run by level, and the ranking, which rests on the same pairs of runs.
 
-    ``level`` is the one asked for. The pairs are not kept: their replicates are large.
+    ``level`` is the one asked for. The pairs are not kept: their replicates are large. ``maxima`` are
+    the largest |t*| of all pairs in each replicate; None where `compare_runs` has other ones, since
+    it compares pairs of other topics or by other standard errors.
     """
 
     level: float
     at: dict[float, BestRuns]
     ranking: Ranking
+    maxima: Floats | None
 
 
 def _gather(scope: Scope) -> Best:
@@ -35,7 +44,15 @@ def _gather(scope: Scope) -> Best:
     pairs = pair_runs(scope.scores, settings.replicates, settings.seed, what="best runs")
     made = best_of_pairs(scope.scores, pairs, settings.levels)
     ranking = ranking_of_pairs(scope.scores, pairs, settings.level)
-    return Best(settings.level, dict(zip(settings.levels, made, strict=True)), ranking)
+    maxima = pairs[0].maxima.either.max(axis=0) if _pairs_are_plain(scope.scores) else None
+    return Best(settings.level, dict(zip(settings.levels, made, strict=True)), ranking, maxima)
+
+
+def _pairs_are_plain(scores: Scores | ScoreSummary) -> bool:
+    """Whether all pairs share all topics, which are a simple random sample, judged once."""
+    if isinstance(scores, ScoreSummary | JudgedScores | SampledScores) or scores.design is not None:
+        return False
+    return not np.isnan(scores.values).any()
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:

@@ -13,7 +13,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Record, Result, Variable, axis, constant, over, records_of, result
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
-from confir.defaults import NO_FAMILY
+from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily
@@ -22,6 +22,7 @@ from confir.measures.score_summary import ScoreSummary
 from confir.studies.comparison.decisions import (
     Decision,
     Family,
+    adjust_p,
     give_verdicts,
 )
 from confir.studies.comparison.effect_sizes import effect_sizes
@@ -29,6 +30,7 @@ from confir.studies.comparison.families import (
     Adjustment,
     Correction,
     Families,
+    families_of_maxima,
     simultaneous_limits,
 )
 from confir.studies.comparison.mean_differences import (
@@ -318,6 +320,24 @@ class Comparison(PairResult):
             self.p_equivalence_adjusted,
         )
         return replace(changed, verdict=verdict)
+
+    def as_family(self, maxima: Sequence[Floats]) -> Comparison:
+        """Return all pairs, tested singly, as one family by maxima that are known already.
+
+        Parameters
+        ----------
+        maxima
+            By measure, the largest |t*| of all pairs in each replicate.
+        """
+        families = families_of_maxima(self.means, self.tested, maxima)
+        adjusted = np.stack([adjust_p(part, self.means, families) for part in self.p])
+        return replace(
+            self,
+            family=ALL_PAIRS,
+            families=families.by_measure,
+            correction=None,
+            p_adjusted=adjusted,
+        ).at(self.level)
 
     def sentences(self) -> list[str]:
         """Return a sentence for each difference, in the order of the records."""

@@ -106,7 +106,7 @@ def decide(
     )
     adjusted = np.stack(
         [
-            _adjust(part, means, Correction(None) if test.corrected else adjustment)
+            adjust_p(part, means, Correction(None) if test.corrected else adjustment)
             for (test, _), part in zip(tests, p, strict=True)
         ]
     )
@@ -151,7 +151,7 @@ def _replace_constant(p: Floats, means: MeanDifferences) -> Floats:
     return np.where(means.constant, flipped, p)
 
 
-def _adjust(p: Floats, means: MeanDifferences, adjustment: Adjustment) -> Floats:
+def adjust_p(p: Floats, means: MeanDifferences, adjustment: Adjustment) -> Floats:
     """Return p-values adjusted for the pairs tested, which exclude identical runs."""
     tested = np.where(means.identical, np.nan, p)
     adjusted = adjustment.adjust(_statistics(tested, means.difference, means))

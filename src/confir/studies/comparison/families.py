@@ -164,16 +164,30 @@ def form_families(
         Number of pairs that are tested, by measure.
     """
     alone = [int(pairs.first[0])] if len(np.unique(pairs.first)) == 1 else None
-    found = []
-    for m, size in enumerate(tested.tolist()):
-        floor = variance_floor(np.square(means.se[:, m]) * means.units[:, m])
-        maxima = np.empty(0)
-        if size > 1:
-            rng = np.random.default_rng(seed)  # the same topics for all measures
-            values = pairs.run_scores(m)
-            maxima = largest_statistics(values, replicates, rng, alone, floor, pairs.clusters)
-        found.append(ComparisonFamily.of(size, maxima, floor=floor))
-    return Families(tuple(found))
+    maxima = []
+    for m, (size, floor) in enumerate(zip(tested.tolist(), _floors(means), strict=True)):
+        if size < 2:
+            maxima.append(np.empty(0))
+            continue
+        rng = np.random.default_rng(seed)  # the same topics for all measures
+        values = pairs.run_scores(m)
+        maxima.append(largest_statistics(values, replicates, rng, alone, floor, pairs.clusters))
+    return families_of_maxima(means, tested, maxima)
+
+
+def families_of_maxima(
+    means: MeanDifferences, tested: Integers, maxima: Sequence[Floats]
+) -> Families:
+    """Return the families of all measures, from the largest |t*| of each replicate by measure."""
+    columns = zip(tested.tolist(), maxima, _floors(means), strict=True)
+    return Families(
+        tuple(ComparisonFamily.of(size, drawn, floor=floor) for size, drawn, floor in columns)
+    )
+
+
+def _floors(means: MeanDifferences) -> list[float]:
+    """Return the least variance of each measure's family."""
+    return [variance_floor(column) for column in (np.square(means.se) * means.units).T]
 
 
 def simultaneous_limits(adjustment: Adjustment, means: MeanDifferences, level: float) -> Limits:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats, Integers
+from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.order import signed
 from confir.report.contents import Contents, MeasureContents
@@ -61,9 +62,12 @@ def _gather(scope: Scope) -> dict[float, Comparison]:
     if len(scope.scores.runs) < 2:
         raise InvalidValueError("there is one run; a pair needs two")
     settings = scope.settings
-    comparison = compare_runs(
-        scope.scores, baseline=settings.baseline, level=settings.level, **settings.drawing
-    )
+    asked = {"baseline": settings.baseline, "level": settings.level, **settings.drawing}
+    maxima = None if scope.results["best"] is None else scope.results["best"].maxima
+    if maxima is None or settings.baseline is not None:
+        comparison = compare_runs(scope.scores, **asked)
+    else:  # the pairs are those of the best run, and their replicates are the costly part
+        comparison = compare_runs(scope.scores, family=NO_FAMILY, **asked).as_family([maxima])
     return {level: comparison.at(level) for level in settings.levels}
 
 
@@ -163,18 +167,22 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     for text in _better(len(beaten), unclear, len(others), how_compared(comparison)):
         yield Sentence(20, text)
     if first["best"] is not None:
-        possible = int(first["best"].at[contents.settings.level].in_set.sum())
-        if beaten and unclear and possible - 1 != len(unclear):
-            yield Sentence(20, _two_questions(possible - 1, len(unclear)))
+        in_set = first["best"].at[contents.settings.level].in_set[:, 0]
+        left = sum(verdicts[place] == INCONCLUSIVE and not in_set[place] for place in others)
+        if left:
+            yield Sentence(20, _two_questions(left, len(unclear)))
     for word, names in runs.items():
         yield Sentence(20, _exception(word, names))
 
 
-def _two_questions(possible: int, unclear: int) -> str:
-    """Return why the set of the best run and the comparison of all pairs name other runs."""
+def _two_questions(left: int, unclear: int) -> str:
+    """Return why the set of the best run leaves out runs that are indistinguishable from the best."""
+    which = f"{left:,} of these {unclear:,} runs" if left < unclear else "these runs"
+    if unclear == 1:
+        which = "that run"
     return (
-        f"The confidence set has {possible} and not {unclear} runs beside it because it asks only "
-        "which run is best; comparing every pair asks more, and needs wider intervals."
+        f"The confidence set leaves {which} out because it asks less: which run is best, not how "
+        "every pair differs."
     )
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.errors import counted
 from confir.intervals.catalogue import check_judged_method
-from confir.order import signed
+from confir.order import is_best, signed
 from confir.report.contents import Contents
+from confir.report.names import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence, own_table
 from confir.studies.corrected_means.chart import corrected_chart
 from confir.studies.corrected_means.corrected_means import CorrectedMeans, correct_scores
@@ -52,17 +53,30 @@ def _biases(means: CorrectedMeans) -> Iterator[str]:
 
 
 def _answer(contents: Contents) -> Iterator[Sentence]:
+    """Yield whose judgements the results are by, and what the model's alone would have said."""
     means: CorrectedMeans | None = contents["corrected_means"]
     if isinstance(contents.scores, SampledScores):
-        yield Sentence(1, f"All results are {sampled_note(contents.scores)}.")
+        yield Sentence(11, f"All results are {sampled_note(contents.scores)}.")
     if means is not None:
-        yield Sentence(
-            1,
+        people = (
             f"All results are by people's judgements, estimated from theirs of "
-            f"{counted(means.human_topics, 'topic')} and a model's of {means.model_topics:,} more.",
+            f"{counted(means.human_topics, 'topic')} and a model's of {means.model_topics:,} more."
         )
+        measure = means.measures.index(contents.measures[0].measure)
+        yield Sentence(11, f"{people} {_by_the_model(means, measure)}")
         for text in _notes(means):
-            yield Sentence(2, text)
+            yield Sentence(11, text)
+
+
+def _by_the_model(means: CorrectedMeans, measure: int) -> str:
+    """Return how far the model's own means are off, and which run would be the best by them."""
+    bias, alone = means.bias[:, measure], means.model_mean[:, measure]
+    best, first = (int(np.argmax(found)) for found in (means.mean[:, measure], alone))
+    same = bool(is_best(alone)[best])
+    return (
+        f"By the model alone, means are off by {signed(float(bias.mean()))} on average over the runs, "
+        f"and {'the same run' if same else isolated(means.runs[first])} has the highest one."
+    )
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from confir.errors import InputWarning
 from confir.report.contents import Contents
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.data_quality.data_quality import DataQuality, inspect_lists
-from confir.studies.data_quality.sentences import NOTHING_UNUSUAL, moved_sentences
+from confir.studies.data_quality.sentences import NOTHING_UNUSUAL, moved_sentences, unjudged_warning
 
 
 def _gather(scope: Scope) -> DataQuality:
-    return inspect_lists(scope.require_lists(human=True), rel=scope.settings.rules.rel)
+    """Return what runs and qrels lack, and warn of what may lower scores."""
+    quality = inspect_lists(scope.require_lists(human=True), rel=scope.settings.rules.rel)
+    text = unjudged_warning(quality)
+    if text:
+        warnings.warn(text, InputWarning, stacklevel=2)
+    return quality
 
 
 def _context(contents: Contents) -> dict[str, Any]:

@@ -191,10 +191,26 @@ def _some_of(names: Sequence[str], whole: int | None = None) -> str:
     return f"{number} ({enumerate_names(names, 5)})"
 
 
-def _have(names: Sequence[str]) -> str:
+def _have(names: Sequence[object]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
 def _percent(share: float) -> str:
     """Return a share in whole percent, not rounded up to 100 %."""
     return "more than 99 %" if 0.995 <= share < 1.0 else f"{100 * share:.0f} %"
+
+
+def unjudged_warning(quality: DataQuality) -> str:
+    """Return which runs may score too low for lack of judgements, and what to do; "" if none."""
+    cutoff = quality.main_cutoff
+    share = quality.unjudged[:, quality.cutoffs.index(cutoff)]
+    order = np.argsort(-share, kind="stable")
+    chosen = order[share[order] >= MUCH_UNJUDGED - TIE].tolist()
+    if not chosen:
+        return ""
+    named = enumerate_names((f"{quality.runs[r]} {_percent(share[r])}" for r in chosen), 3)
+    many = f"{len(chosen)} of {counted(len(quality.runs), 'run')}"
+    return (
+        f"{many} {_have(chosen)} {_percent(MUCH_UNJUDGED)} or more unjudged documents among the first "
+        f"{cutoff} ({named}) and may score too low: judge these, or see their bounds in the part on the data"
+    )

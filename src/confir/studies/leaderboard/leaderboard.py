@@ -112,16 +112,20 @@ class Leaderboard(Result):
         return "datasets like these" if self.sampling == "random" else "these datasets"
 
     def sentence(self) -> str:
-        """Return how many neighbours in the ranking can be told apart."""
+        """Return how many neighbours in the ranking are separable, and which runs may be first."""
         neighbours = len(self.runs) - 1
         if neighbours == 0:
             return f"one run on {counted(len(self.datasets), 'dataset')}"
         first = self.runs[self.order[0]]
         together = int(np.sum(self.rank_low == 1))
         best = f"{together} runs may rank first" if together > 1 else f"{first} ranks first"
+        return f"{self.separability()}; {best} ({100 * self.level:g} %, simultaneous)"
+
+    def separability(self) -> str:
+        """Return how many neighbours in the ranking are separable."""
         return (
-            f"{int(self.separable.sum())} of {counted(neighbours, 'pair')} of neighbours in the "
-            f"ranking are separable on {self.about}; {best} ({100 * self.level:g} %, simultaneous)"
+            f"{int(self.separable.sum())} of {counted(len(self.runs) - 1, 'pair')} of neighbours in "
+            f"the ranking are separable on {self.about}"
         )
 
 

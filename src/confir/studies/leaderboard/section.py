@@ -22,7 +22,8 @@ def _gather(scope: Scope) -> Leaderboard | None:
 def _answer(contents: Contents) -> Iterator[Sentence]:
     board: Leaderboard | None = contents.measures[0]["leaderboard"]
     if board is not None and len(board.runs) > 1:
-        yield Sentence(35, f"Over {counted(len(board.datasets), 'dataset')}, {board.sentence()}.")
+        over = counted(len(board.datasets), "dataset")
+        yield Sentence(35, f"Over {over}, {board.separability()}.")
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:

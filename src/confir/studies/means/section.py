@@ -33,7 +33,7 @@ from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.table import how_compared
 from confir.studies.comparison.verdicts import BETTER, WORSE, verdicts_against
 from confir.studies.means.chart import interval_chart
-from confir.studies.means.table import bounds_note, means_note
+from confir.studies.means.table import bounds_note, design_note, means_note
 
 
 def _gather(scope: Scope) -> dict[float, Interval]:
@@ -142,7 +142,11 @@ def _at_level(interval: Interval) -> dict[str, Any]:
 
 
 def _answer(contents: Contents) -> Iterator[Sentence]:
-    yield Sentence(10, _best_run(contents.measures[0], contents.settings.level))
+    first, level = contents.measures[0], contents.settings.level
+    yield Sentence(10, _best_run(first, level))
+    if first["means"][level].design:
+        design = design_note([first["means"][level]])
+        yield Sentence(12, f"By the design, {design}; intervals and comparisons allow for that.")
     if len(contents.measures) > 1 and len(contents.scores.runs) > 1:
         yield from _other_measures(contents)
 

@@ -85,7 +85,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
-    figures=_figures,
+    paper=_figures,
     page_data=_page_data,
     answer=_answer,
     methods=_methods,

@@ -47,12 +47,12 @@ function leaderboard() {
     row.dataset.run = data.runs[run];
     row.append(number(ranks ? String(ranks.rank[run]) : unequal ? none : String(place + 1), "rank"));
     row.append(nameCell(data.runs[run], () => choose(run, run === state.b ? state.a : state.b)));
-    if (unequal) row.append(number(String(means.topics[run])));
-    row.append(number(means.mean_text[run]));
+    if (unequal) row.append(number(String(means.topics[run]), "extra"));
+    row.append(number(means.mean_text[run], "mean"));
     if (limited) row.append(number(level.limits[run], "limits"));
     row.append(bar(run));
     if (ranks) row.append(number(ranking.limits[run], "extra"), number(ranks.share_first_text[run], "extra"));
-    if (inSet) row.append(labelled(element("td", possible(run)), "may be best"));
+    if (inSet) row.append(labelled(element("td", possible(run), "in-set"), "may be best"));
     if (judged) row.append(labelled(element("td", verdict(run), "verdict-word"), against));
     return row;
   };
@@ -62,7 +62,7 @@ function leaderboard() {
     { title: "rank", number: true, small: true, className: "rank", value: (row) => (ranks ? ranks.rank[row.run] : row.place) },
     { title: "run", value: (row) => data.runs[row.run] },
   ];
-  if (unequal) columns.push({ title: "topics", number: true, value: (row) => means.topics[row.run] });
+  if (unequal) columns.push({ title: "topics", number: true, className: "extra", value: (row) => means.topics[row.run] });
   columns.push({ title: name, number: true, value: (row) => means.mean[row.run] });
   if (limited) {
     columns.push({ title: `${levelText()} interval`, number: true, className: "limits", value: (row) => level.low[row.run] });
@@ -76,7 +76,7 @@ function leaderboard() {
   }
   if (inSet) columns.push({ title: "may be best", value: (row) => (possible(row.run) === "yes" ? 0 : 1) });
   if (judged) {
-    columns.push({ title: against, value: (row) => verdict(row.run) });
+    columns.push({ title: against, className: "against", value: (row) => verdict(row.run) });
   }
   const rows = places.map((run, place) => ({ run, place, line: () => line(run, place) }));
   sortable(byId("leaderboard-table"), columns, rows);

@@ -23,10 +23,12 @@ function matrix(figure) {
   const runs = matching(order).filter((run) => comparison.held.includes(run)).slice(0, 200);
   figure.hidden = runs.length < 2;
   if (figure.hidden) return;
-  const cell = runs.length <= 12 ? 30 : runs.length <= 24 ? 22 : runs.length <= 45 ? 16 : 9;
+  const fitting = Math.floor((0.85 * figure.closest("section").clientWidth) / runs.length);
+  const most = runs.length <= 12 ? 30 : runs.length <= 24 ? 22 : runs.length <= 45 ? 16 : 13;
+  const cell = runs.length <= 45 ? most : Math.max(9, Math.min(most, fitting));
   const letters = Math.min(11, cell - 1);
   const longest = Math.max(...runs.map((run) => data.runs[run].length));
-  const margin = Math.min(16 + 0.62 * letters * longest, 24 * letters * 0.62);
+  const margin = Math.min(16 + 0.7 * letters * longest, 24 * 0.7 * letters); // bold letters are wide
   const size = runs.length * cell;
   const svg = drawn("svg", { width: margin + size + 2, height: margin + size + 2, viewBox: `0 0 ${margin + size + 2} ${margin + size + 2}` });
   const difference = meanDifferences(runs);
@@ -107,7 +109,7 @@ function groupStarts(runs) {
 }
 function labels(runs, cell, margin, letters, across) {
   const group = drawn("g", { class: "role-axis-label", "font-size": letters });
-  const most = Math.floor((margin - 8) / (0.62 * letters));
+  const most = Math.floor((margin - 8) / (0.7 * letters));
   runs.forEach((run, place) => {
     const name = data.runs[run];
     const middle = margin + (place + 0.5) * cell;

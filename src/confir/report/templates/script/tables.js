@@ -26,6 +26,7 @@ function sortable(table, columns, rows) {
         cell.append(...column.content);
         return cell;
       }
+      cell.dataset.title = column.title;
       const button = element("button", column.title);
       button.type = "button";
       button.dir = "auto";
