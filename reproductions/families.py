@@ -26,13 +26,14 @@ from confir.arrays import Floats
 from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
+from confir.defaults import ALL_PAIRS, BASELINE
 from confir.errors import ConfirWarning
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.evaluation import evaluate
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.comparison.comparison import Comparison, compare_runs
-from confir.studies.comparison.families import ALL_PAIRS, BASELINE, Families
+from confir.studies.comparison.families import Families
 from confir.studies.comparison.verdicts import BETTER, WORSE
 
 SEED = 1993

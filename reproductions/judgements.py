@@ -180,11 +180,11 @@ def correction_study(scores: dict[str, dict[str, np.ndarray]], samples: int) -> 
             apart = differences[0].std(axis=0) > 0
             pairs = [one[:, apart] for one in differences]
             for topics in (10, 20, 30):
-                for what, given, method in (
+                for what, (people, judged), method in (
                     ("means", (y, f), "logit-t"),
                     ("differences", pairs, "t"),
                 ):
-                    part = correct_samples(*given, topics, samples, method)
+                    part = correct_samples(people, judged, topics, samples, method)
                     found.append(Corrected(measure, model, topics, what, *part))
     return found
 
@@ -202,7 +202,7 @@ def correction_chart(found: list[Corrected]) -> Any:
         }
         for one in found
     ]
-    panels = sorted({record["panel"] for record in records}, reverse=True)
+    panels = sorted({f"{one.what}, {one.measure}" for one in found}, reverse=True)
     rows = []
     for value, title, limit in (
         ("width", "width relative to people alone", 1.0),

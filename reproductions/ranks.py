@@ -88,7 +88,7 @@ class Found(NamedTuple):
     held: np.ndarray  # by run
     held_together: bool
     percentile_held: np.ndarray
-    widths: tuple[float, float, float]
+    widths: tuple[float, ...]  # of one interval, of all together, of percentiles
 
 
 def study(population: Population, topics: int, samples: int) -> list[Found]:

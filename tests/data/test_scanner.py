@@ -473,10 +473,11 @@ def test_the_size_of_all_files_decides(tmp_path, monkeypatch):
 
 
 def test_loaded_kernels_are_used_for_less(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "load_kernels", fake_loading(lasting=True))
+    load = fake_loading(lasting=True)
+    monkeypatch.setattr(blocks, "load_kernels", load)
     source = write(tmp_path, b"x" * blocks.WARM_BREAK_EVEN)
     assert not blocks.choose_kernels([source])
-    blocks.load_kernels()
+    load()
     assert blocks.choose_kernels([source])
 
 
@@ -484,9 +485,10 @@ def test_loaded_kernels_are_used_for_less(tmp_path, monkeypatch):
 def test_without_numba_the_results_are_the_same(tmp_path, monkeypatch):
     source = write(tmp_path, lists(["unknown", "3", "1"]))
     (scanned,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
-    monkeypatch.setattr(blocks, "load_kernels", cache(load_kernels.__wrapped__))
+    load = cache(load_kernels.__wrapped__)
+    monkeypatch.setattr(blocks, "load_kernels", load)
     monkeypatch.setitem(sys.modules, "numba", None)
-    assert blocks.load_kernels() is None
+    assert load() is None
     (read,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
     assert_same(scanned, read)
 

@@ -276,7 +276,7 @@ def test_a_full_disk_is_named_and_leaves_nothing_behind(tmp_path, monkeypatch):
     pq.write_table(pa.table(columns), path)
     room = tmp_path / "room"
     room.mkdir()
-    monkeypatch.setattr(spilled_rows.tempfile, "tempdir", str(room))
+    monkeypatch.setattr("tempfile.tempdir", str(room))
 
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -294,7 +294,7 @@ def test_rows_put_into_order_on_disk_are_removed(tmp_path, monkeypatch):
     pq.write_table(pa.table(columns), path)
     room = tmp_path / "room"
     room.mkdir()
-    monkeypatch.setattr(spilled_rows.tempfile, "tempdir", str(room))
+    monkeypatch.setattr("tempfile.tempdir", str(room))
     summary = confir.summarise_scores(path)
     summary.mean()
     assert len(list(room.iterdir())) == 1
