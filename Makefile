@@ -4,7 +4,8 @@
 # make check      format, lint, types
 # make outputs    write the outputs in README and docs anew
 # make docs       build the documentation site in build/docs
-# make verify     what takes too long for every commit: coverage, packages, fuzz, mutate, LaTeX, embedding
+# make verify     what takes too long for every commit: coverage, packages, fuzz,
+#                 mutate, LaTeX tables, read-only folders, embedding libraries
 # make coverage   branches that the tests reach; fails below 95 % of the data and statistics layers
 # make fuzz       feed the readers with damaged files: SECONDS=… for each of them
 # make mutate     break lines of the statistics, and count which the tests notice: SECONDS=…
@@ -26,7 +27,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 SECONDS ?= 300
 
-.PHONY: demo test test-embedding test-latex check verify coverage fuzz mutate outputs docs bench tables \
+.PHONY: demo test test-embedding test-surroundings check verify coverage fuzz mutate outputs docs bench tables \
 	data packages reproduce format clean
 
 %/installed: pyproject.toml
@@ -60,12 +61,12 @@ check: $(TEST_VENV)/installed-check
 	$(TEST_VENV)/$(BIN)/codespell
 	$(TEST_VENV)/$(BIN)/mypy
 
-verify: coverage packages fuzz mutate test-latex test-embedding
+verify: coverage packages fuzz mutate test-surroundings test-embedding
 
 # Needs LaTeX with acmart; on Debian: apt-get install texlive-publishers texlive-latex-extra
 # texlive-fonts-extra texlive-plain-generic
-test-latex: $(TEST_VENV)/installed-test
-	$(TEST_VENV)/$(BIN)/python -m pytest tests/verify/test_latex_tables.py $(ARGS)
+test-surroundings: $(TEST_VENV)/installed-test
+	$(TEST_VENV)/$(BIN)/python -m pytest tests/verify --ignore tests/verify/test_packages.py $(ARGS)
 
 # The layers are those of the data and statistics; pages and browsers are not needed to reach them.
 coverage: $(VENV)/installed $(TEST_VENV)/installed-test

@@ -24,6 +24,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"confir {release}"
 html_show_sourcelink = False
 html_theme_options = {
+    "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -78,7 +79,7 @@ def _api_page() -> str:
 def _summary(names: list[str]) -> str:
     """Return a table of names, each with a page of its own."""
     listed = "\n".join(f"    {name}" for name in names)
-    return f"```{{eval-rst}}\n.. autosummary::\n    :toctree: api\n\n{listed}\n```"
+    return f"```{{eval-rst}}\n.. autosummary::\n    :toctree: api\n    :nosignatures:\n\n{listed}\n```"
 
 
 def _reference_page() -> str:

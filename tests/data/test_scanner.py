@@ -4,6 +4,7 @@ import dataclasses
 import gzip
 import io
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -414,6 +415,33 @@ def test_a_pipe_is_read_once(tmp_path):
     )
     writer.join()
     assert_same(piped, file)
+
+
+@pytest.mark.usefixtures("always_scanned")
+@pytest.mark.parametrize("change", ["shrinks", "grows"])
+def test_a_file_that_changes_while_it_is_read_is_read_or_refused(tmp_path, monkeypatch, change):
+    content = "\n".join(lists(length=900)).encode()  # more than a stream buffers
+    source = write(tmp_path, content)
+    fill, filled = blocks._fill, []
+
+    def fill_and_change(stream, view):
+        if len(filled) == 1 and change == "shrinks":
+            os.truncate(source.path, content.index(b"Q0", 30_000))
+        elif len(filled) == 1:
+            write(tmp_path, content + b"\n4 Q0 doc1 1 1 tag")
+        filled.append(None)
+        return fill(stream, view)
+
+    monkeypatch.setattr(blocks, "_fill", fill_and_change)
+    monkeypatch.setattr(scan_rankings, "__kwdefaults__", {"block_size": 300, "threads": 1})
+    result, _ = outcome(read_rankings, PLAIN_QRELS, [source])
+    if change == "shrinks":
+        kind, message = result
+        assert kind is FormatError
+        assert re.match(r".*system\.run:\d+: ", message)
+    else:
+        assert result[0][1] in ((), ("4",))  # the line that came late is seen, or is not
+    assert len(filled) > 2
 
 
 def test_ids_that_no_file_can_hold_are_found_in_none(tmp_path):
