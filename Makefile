@@ -74,9 +74,11 @@ coverage: $(VENV)/installed $(TEST_VENV)/installed-test
 		--cov --cov-report= --ignore tests/browser --ignore tests/documentation --ignore tests/embedding $(ARGS)
 	$(TEST_VENV)/$(BIN)/python -m coverage report --skip-covered
 
-fuzz: $(TEST_VENV)/installed-fuzz
+# The readers by atheris, then the command line, its charts and reports by hypothesis.
+fuzz: $(TEST_VENV)/installed-fuzz $(TEST_VENV)/installed-test
 	for reader in runs qrels scores effects; do \
 		$(TEST_VENV)/$(BIN)/python hardening/fuzz_readers.py $$reader --seconds $(SECONDS) || exit 1; done
+	CONFIR_EXAMPLES=$(SECONDS) $(TEST_VENV)/$(BIN)/python -m pytest -n 0 tests/cli/test_any_input.py
 
 mutate: $(TEST_VENV)/installed-test
 	$(TEST_VENV)/$(BIN)/python hardening/mutate.py --seconds $(SECONDS) $(ARGS)
