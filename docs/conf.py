@@ -68,8 +68,7 @@ def _api_page() -> str:
     errors = vars(import_module("confir.errors")).values()
     raised = [e.__name__ for e in errors if isinstance(e, type) and issubclass(e, Exception)]
     parts = ["# Names of the library"]
-    for kind in ("Functions", "Classes"):
-        parts.append(f"## {kind}\n\n{_summary(groups[kind])}")
+    parts += [f"## {kind}\n\n{_summary(groups[kind])}" for kind in ("Functions", "Classes")]
     lists = "\n".join(f"- `{name}`: {LISTS[name]}" for name in groups["Lists"])
     parts.append(f"## Lists\n\n{lists}")
     parts.append(f"## Errors and warnings\n\n{_summary([f'confir.errors.{e}' for e in raised])}")
@@ -79,7 +78,9 @@ def _api_page() -> str:
 def _summary(names: list[str]) -> str:
     """Return a table of names, each with a page of its own."""
     listed = "\n".join(f"    {name}" for name in names)
-    return f"```{{eval-rst}}\n.. autosummary::\n    :toctree: api\n    :nosignatures:\n\n{listed}\n```"
+    return (
+        f"```{{eval-rst}}\n.. autosummary::\n    :toctree: api\n    :nosignatures:\n\n{listed}\n```"
+    )
 
 
 def _reference_page() -> str:
