@@ -5,8 +5,12 @@
 # make check      format, lint, types
 # make outputs    write the outputs in README and docs anew
 # make docs       build the documentation site in build/docs
-# make verify     what takes too long for every commit: tables for papers, compiled with LaTeX
-# make bench      compare the speed with that of similar tools
+# make verify     what takes too long for every commit: coverage, packages, fuzz,
+#                 mutate, LaTeX tables, read-only folders, embedding libraries
+# make coverage   branches that the tests reach; fails below 95 % of the data and statistics layers
+# make fuzz       feed the readers with damaged files: SECONDS=… for each of them
+# make mutate     break lines of the statistics, and count which the tests notice: SECONDS=…
+# make bench      compare the speed with that of similar tools; ARGS=--quick tries confir alone
 # make tables     simulate the quantiles that calibrated-beta ships with
 # make packages   build wheel and sdist, and try both in empty environments
 # make data       say where the collections are published, and verify the copy in CONFIR_DATA
@@ -23,8 +27,10 @@ SPARK_VENV := .venv-spark
 PIP := -m pip --disable-pip-version-check --quiet
 BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: demo test test-embedding test-spark check verify outputs docs bench tables data packages reproduce \
-	format clean
+SECONDS ?= 300
+
+.PHONY: demo test test-embedding test-spark test-surroundings check verify coverage fuzz mutate outputs docs \
+	bench tables data packages reproduce format clean
 
 %/installed: pyproject.toml
 	$(PYTHON) -m venv $*
@@ -32,7 +38,8 @@ BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 	$*/$(BIN)/python $(PIP) install --editable '.[all]'
 	touch $@
 
-$(TEST_VENV)/installed-test $(TEST_VENV)/installed-check $(TEST_VENV)/installed-peers $(TEST_VENV)/installed-docs: \
+TEST_GROUPS := test check peers docs fuzz
+$(TEST_GROUPS:%=$(TEST_VENV)/installed-%): \
 $(TEST_VENV)/installed-%: $(TEST_VENV)/installed
 	$(TEST_VENV)/$(BIN)/python $(PIP) install --group $*
 	touch $@
@@ -65,10 +72,27 @@ check: $(TEST_VENV)/installed-check
 	$(TEST_VENV)/$(BIN)/codespell
 	$(TEST_VENV)/$(BIN)/mypy
 
+verify: coverage packages fuzz mutate test-surroundings test-embedding
+
 # Needs LaTeX with acmart; on Debian: apt-get install texlive-publishers texlive-latex-extra
 # texlive-fonts-extra texlive-fonts-recommended texlive-plain-generic
-verify: $(TEST_VENV)/installed-test
-	$(TEST_VENV)/$(BIN)/python -m pytest tests/verify $(ARGS)
+test-surroundings: $(TEST_VENV)/installed-test
+	$(TEST_VENV)/$(BIN)/python -m pytest tests/verify --ignore tests/verify/test_packages.py $(ARGS)
+
+# The layers are those of the data and statistics; pages and browsers are not needed to reach them.
+coverage: $(VENV)/installed $(TEST_VENV)/installed-test
+	CONFIR_DEMO_PYTHON=$(CURDIR)/$(VENV)/$(BIN)/python $(TEST_VENV)/$(BIN)/python -m pytest -n auto \
+		--cov --cov-report= --ignore tests/browser --ignore tests/documentation --ignore tests/embedding $(ARGS)
+	$(TEST_VENV)/$(BIN)/python -m coverage report --skip-covered
+
+# The readers by atheris, then the command line, its charts and reports by hypothesis.
+fuzz: $(TEST_VENV)/installed-fuzz $(TEST_VENV)/installed-test
+	for reader in runs qrels scores effects; do \
+		$(TEST_VENV)/$(BIN)/python hardening/fuzz_readers.py $$reader --seconds $(SECONDS) || exit 1; done
+	CONFIR_EXAMPLES=$(SECONDS) $(TEST_VENV)/$(BIN)/python -m pytest -n 0 tests/cli/test_any_input.py
+
+mutate: $(TEST_VENV)/installed-test
+	$(TEST_VENV)/$(BIN)/python hardening/mutate.py --seconds $(SECONDS) $(ARGS)
 
 format: $(TEST_VENV)/installed-check
 	$(TEST_VENV)/$(BIN)/ruff format .
@@ -84,7 +108,7 @@ docs: $(TEST_VENV)/installed-docs
 
 bench: $(TEST_VENV)/installed-peers
 	for script in $(filter-out benchmarks/side_by_side.py,$(wildcard benchmarks/*.py)); do \
-		$(TEST_VENV)/$(BIN)/python $$script || exit 1; done
+		$(TEST_VENV)/$(BIN)/python $$script $(ARGS) || exit 1; done
 
 tables: $(VENV)/installed
 	$(VENV)/$(BIN)/python tables/pivot_quantiles.py

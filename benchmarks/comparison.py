@@ -106,7 +106,7 @@ def ranx() -> side_by_side.Job:
             raise RuntimeError("no pipes")
         print("go", file=peer.stdin, flush=True)
         if peer.stdout.readline().strip() != "done":
-            raise RuntimeError(f"{peer.args[0]} cannot import ranx; set {PEER}")
+            raise RuntimeError(f"the peer's Python cannot import ranx; set {PEER}")
 
     pairs = RANX_RUNS * (RANX_RUNS - 1) / 2
     return side_by_side.Share(job, PAIRS / pairs * MEASURES * FLIPS / RANX_FLIPS)

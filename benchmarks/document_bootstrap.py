@@ -139,7 +139,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--topics", type=int, default=50)
     parser.add_argument("--replicates", type=int, default=2_000)
+    parser.add_argument("--quick", action="store_true", help="5 topics, 200 replicates")
     arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.topics, arguments.replicates = 5, 200
     qrels, runs = make_collection(arguments.topics)
     lists = read_lists(qrels, runs)
     size = RUNS * arguments.topics * arguments.replicates

@@ -3,7 +3,7 @@
 From files, 129 runs of 1000 documents a topic (6.45 million lines), and from the score table that
 `confir evaluate` makes of them. The files are simulated once, and kept beside the others.
 
-    python benchmarks/report.py [--rounds 2]
+    python benchmarks/report.py [--rounds 2] [--quick]
 """
 
 from __future__ import annotations
@@ -54,15 +54,19 @@ def main() -> None:
     """Print seconds and size of each report."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="from the score table alone, once")
     arguments = parser.parse_args()
     table = make_data()
     sources = {"files": inputs(), "score table": ["--scores", str(table)]}
+    if arguments.quick:
+        del sources["files"]
     print(f"{RUNS} runs × {len(MEASURES)} measures × {TOPICS} topics, lists of {DEPTH}")
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
         for name, words in sources.items():
             seconds = min(
-                confir("report", *words, "-o", str(page)) for _ in range(arguments.rounds)
+                confir("report", *words, "-o", str(page))
+                for _ in range(1 if arguments.quick else arguments.rounds)
             )
             print(f"from {name:14s} {seconds:6.1f} s  {page.stat().st_size / 1e6:5.2f} MB")
 

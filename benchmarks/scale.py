@@ -124,9 +124,8 @@ def write_lists(folder: Path, case: Case) -> None:
             each = pa.array(np.repeat(topics, depth) + 10**9).cast(pa.string())
             first = (topics * 7919 * (place + 1) if place else topics) % 50
             documents = (first[:, None] + np.arange(depth)).reshape(-1)
-            value = {"gain": np.ones(len(each), np.int64)}
-            if place:
-                value = {"score": -documents.astype(np.float64)}
+            score = {"score": -documents.astype(np.float64)}
+            value = score if place else {"gain": np.ones(len(each), np.int64)}
             docids = pa.array(documents).cast(pa.string())
             writer = append(
                 folder / name / "part-0.parquet", writer, topic=each, docid=docids, **value
@@ -212,13 +211,16 @@ def worker_cases(folder: Path) -> dict[str, Callable[[], np.ndarray[Any, Any]]]:
     files = (folder / "qrels.txt", folder / "runs")
     scores = confir.evaluate(*files)
     methods = ["t", "bootstrap-t", "gaffke"]
-    study = {"methods": methods, "samples": 1000, "replicates": 1000, "rng": 1}
     return {
         "evaluate": lambda: confir.evaluate(*files).values,
         "collection": lambda: (
             confir.resample_documents(*files, ["AP", "nDCG@10"], replicates=4000, rng=1).values
         ),
-        "coverage": lambda: confir.estimate_coverage(scores, **study).coverage,
+        "coverage": lambda: (
+            confir.estimate_coverage(
+                scores, methods=methods, samples=1000, replicates=1000, rng=1
+            ).coverage
+        ),
     }
 
 

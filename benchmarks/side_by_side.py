@@ -44,18 +44,22 @@ def run(title: str, contestants: Mapping[str, Prepare], *, rounds: int = 2) -> N
     parser.add_argument("--contestant", help="time this one alone and print JSON")
     parser.add_argument("--only", action="append", help="leave the others out (repeatable)")
     parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--quick", action="store_true", help="confir alone, and each job once")
     options = parser.parse_args()
     if options.contestant:
-        print(json.dumps(_time_here(contestants[options.contestant])))
+        repetitions = 1 if options.quick else REPETITIONS
+        print(json.dumps(_time_here(contestants[options.contestant], repetitions)))
         return
     unknown = set(options.only or ()) - set(contestants)
     if unknown:
         parser.error(f"no such contestant: {', '.join(sorted(unknown))}")
     names = [name for name in contestants if not options.only or name in options.only]
+    if options.quick:
+        names = [name for name in names if "confir" in name]
     best: dict[str, dict[str, float]] = {}
-    for _ in range(options.rounds):
+    for _ in range(1 if options.quick else options.rounds):
         for name in names:
-            outcome = _time_apart(name)
+            outcome = _time_apart(name, ["--quick"] if options.quick else [])
             if outcome is None:
                 continue
             kept = best.setdefault(name, outcome)
@@ -63,13 +67,13 @@ def run(title: str, contestants: Mapping[str, Prepare], *, rounds: int = 2) -> N
     _print(title, best)
 
 
-def _time_here(prepare: Prepare) -> dict[str, float]:
+def _time_here(prepare: Prepare, repetitions: int) -> dict[str, float]:
     started = time.perf_counter()
     job = prepare()
     job()
     cold = time.perf_counter() - started
     times = job.times if isinstance(job, Share) else 1.0
-    seconds = times * min(_clock(job) for _ in range(REPETITIONS))
+    seconds = times * min(_clock(job) for _ in range(repetitions))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return {"seconds": seconds, "cold": cold, "memory": memory}
 
@@ -80,8 +84,8 @@ def _clock(job: Job) -> float:
     return time.perf_counter() - started
 
 
-def _time_apart(name: str) -> dict[str, float] | None:
-    command = [sys.executable, "-W", "ignore", sys.argv[0], "--contestant", name]
+def _time_apart(name: str, options: list[str]) -> dict[str, float] | None:
+    command = [sys.executable, "-W", "ignore", sys.argv[0], "--contestant", name, *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]

@@ -33,11 +33,10 @@ def main() -> None:
     options = parser.parse_args()
     here = files(options.data)
     if options.write:
-        lines = (f"{digest(path)}  {name}\n" for name, path in sorted(here.items()))
-        DIGESTS.write_text("".join(lines), encoding="utf-8")
-    known = dict(
-        reversed(line.split(maxsplit=1)) for line in DIGESTS.read_text("utf-8").splitlines()
-    )
+        text = "".join(f"{digest(path)}  {name}\n" for name, path in sorted(here.items()))
+        DIGESTS.write_text(text, encoding="utf-8")
+    lines = (line.split(maxsplit=1) for line in DIGESTS.read_text("utf-8").splitlines())
+    known = {name: value for value, name in lines}
     found = {name: digest(path) for name, path in here.items() if name in known}
     faults = 0
     with (HERE / "sources.csv").open(encoding="utf-8", newline="") as stream:

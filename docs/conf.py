@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"confir {release}"
 html_show_sourcelink = False
 html_theme_options = {
+    "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -31,6 +33,10 @@ html_theme_options = {
 
 # Pages that come from confir's own lists, written before the site is built.
 GENERATED = Path(__file__).resolve().parent / "generated"
+LISTS = {
+    "confir.MEASURES": "the [measures](../measures.md) by name",
+    "confir.METHODS": "the [interval methods](../intervals.md#the-methods) by name",
+}
 _FIELD = re.compile(r"^\s+(\w+)\s*=\s*\{(.*)\},?$", re.MULTILINE)
 
 
@@ -58,15 +64,23 @@ def _api_page() -> str:
     for name in sorted(confir.__all__):
         value = getattr(confir, name)
         kind = "Classes" if isinstance(value, type) else "Functions" if callable(value) else "Lists"
-        groups[kind].append(name)
+        groups[kind].append(f"confir.{name}")
+    errors = vars(import_module("confir.errors")).values()
+    raised = [e.__name__ for e in errors if isinstance(e, type) and issubclass(e, Exception)]
     parts = ["# Names of the library"]
-    for kind in ("Functions", "Classes"):
-        names = "\n".join(f"    confir.{name}" for name in groups[kind])
-        parts.append(
-            f"## {kind}\n\n```{{eval-rst}}\n.. autosummary::\n    :toctree: api\n\n{names}\n```"
-        )
-    lists = "\n".join(f"- `confir.{name}`" for name in groups["Lists"])
-    return "\n\n".join([*parts, f"## Lists and constants\n\n{lists}"]) + "\n"
+    parts += [f"## {kind}\n\n{_summary(groups[kind])}" for kind in ("Functions", "Classes")]
+    lists = "\n".join(f"- `{name}`: {LISTS[name]}" for name in groups["Lists"])
+    parts.append(f"## Lists\n\n{lists}")
+    parts.append(f"## Errors and warnings\n\n{_summary([f'confir.errors.{e}' for e in raised])}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(names: list[str]) -> str:
+    """Return a table of names, each with a page of its own."""
+    listed = "\n".join(f"    {name}" for name in names)
+    return (
+        f"```{{eval-rst}}\n.. autosummary::\n    :toctree: api\n    :nosignatures:\n\n{listed}\n```"
+    )
 
 
 def _reference_page() -> str:

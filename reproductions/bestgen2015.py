@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from math import comb
 from pathlib import Path
@@ -114,8 +115,8 @@ def speed_table() -> Table:
     ):
         closed = expected_random_ap(documents, relevant)
         summed = double_sum(documents, relevant)
-        slow = seconds(lambda n=documents, r=relevant: double_sum(n, r), 1)
-        fast = seconds(lambda n=documents, r=relevant: expected_random_ap(n, r), 200)
+        slow = seconds(partial(double_sum, documents, relevant), 1)
+        fast = seconds(partial(expected_random_ap, documents, relevant), 200)
         rows.append(
             (
                 f"N = {documents}, R = {relevant}",
@@ -172,7 +173,7 @@ def figure_records() -> list[dict[str, object]]:
     ]
 
 
-def table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
+def table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
     """Return a table of plain cells."""
     return Table(columns, tuple(tuple(Cell(text) for text in row) for row in rows))
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from default_method import CHOOSING, LEVELS, NEW, Population, _real_populations, _tables
 
-from confir.arrays import Floats
+from confir.arrays import Floats, Integers
 from confir.data.files import write_whole
 from confir.errors import ConfirWarning
 from confir.intervals.calibrated_beta import pivot
@@ -75,7 +75,7 @@ def _distances(population: Population, size: int, samples: int) -> Floats:
     return total / len(LEVELS)
 
 
-def _p_values(scores: Floats, drawn: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def _p_values(scores: Floats, drawn: Integers, weights: Floats) -> tuple[Floats, Floats]:
     """Return p-values of the true mean from above and from below: methods × samples each."""
     truth, size = float(scores.mean()), drawn.shape[1]
     sample = scores[drawn].T  # topics × samples

@@ -79,7 +79,7 @@ def coverage(
         for name in names:
             low, high = METHODS[name].compute(source, 0.95)
             found[f"{place} {name}"] = float(np.mean((low <= truth) & (truth <= high)))
-    found["effective"] = float(np.median(designed.effective))
+    found["effective"] = float(np.median(np.asarray(designed.effective)))
     return found
 
 

@@ -26,6 +26,7 @@ from confir.arrays import Floats
 from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
+from confir.defaults import ALL_PAIRS, BASELINE
 from confir.errors import ConfirWarning
 from confir.intervals.simultaneous import ComparisonFamily, variance_floor
 from confir.measures.evaluation import evaluate
@@ -33,7 +34,7 @@ from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.families import ALL_PAIRS, BASELINE, Families
+from confir.studies.comparison.families import Families
 from confir.studies.comparison.verdicts import BETTER, WORSE
 
 SEED = 1993

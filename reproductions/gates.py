@@ -36,6 +36,8 @@ ERRORS = 3.0
 # The table whose differences are 0 on most topics: t does not hold in its far tail.
 FAR = "Deep Learning 2021, RR"
 
+Errors = dict[int, tuple[float, float]]  # by topics: two shares of histories
+
 
 class Population(NamedTuple):
     """Scores that topics are drawn from: topics × runs."""
@@ -65,7 +67,7 @@ def populations(data: Path) -> Iterator[Population]:
         yield Population(name, evaluate(home / qrels, home / "runs", [measure]).values[:, :, 0])
 
 
-def candidates(population: Population, histories: int) -> dict[int, tuple[float, float]]:
+def candidates(population: Population, histories: int) -> Errors:
     """Return how often any of so many looks fails a candidate: at one level, and at their own."""
     rng = np.random.default_rng([SEED, 1])
     errors = np.array([1.0 - level_of_look(look, LEVEL) for look in range(1, max(LOOKS) + 1)])
@@ -82,7 +84,7 @@ def candidates(population: Population, histories: int) -> dict[int, tuple[float,
     return {looks: (shares[0, looks - 1], shares[1, looks - 1]) for looks in LOOKS}
 
 
-def arriving(population: Population, histories: int) -> dict[int, tuple[float, float]]:
+def arriving(population: Population, histories: int) -> Errors:
     """Return how often any look up to so many topics excludes 0: t intervals, and the sequence."""
     rng = np.random.default_rng([SEED, 2])
     pool = population.differences(rng, histories)
@@ -103,7 +105,7 @@ def arriving(population: Population, histories: int) -> dict[int, tuple[float, f
     return found
 
 
-def page(rows: dict[str, tuple[dict, dict]], histories: int) -> str:
+def page(rows: dict[str, tuple[Errors, Errors]], histories: int) -> str:
     """Return the page in Markdown."""
     error = np.sqrt(LEVEL * (1 - LEVEL) / histories)
     lines = [
@@ -152,7 +154,7 @@ _FAR_TAIL = (
 )
 
 
-def _row(name: str, found: dict[int, tuple[float, float]]) -> str:
+def _row(name: str, found: Errors) -> str:
     return f"| {name} | " + " | ".join(f"{a:.3f} | {b:.3f}" for a, b in found.values()) + " |"
 
 

@@ -238,7 +238,7 @@ def correction_study(scores: dict[str, dict[str, np.ndarray]], samples: int) -> 
             y, f = by_judge["nist"], by_judge[model]
             differences = [one[:, 1:] - one[:, :-1] for one in (y, f)]
             apart = differences[0].std(axis=0) > 0
-            pairs = [one[:, apart] for one in differences]
+            pairs = differences[0][:, apart], differences[1][:, apart]
             for topics in (10, 20, 30):
                 for what, given, method in (
                     ("means", (y, f), "logit-t"),
@@ -263,7 +263,7 @@ def correction_chart(found: list[Corrected]) -> Any:
         }
         for one in found
     ]
-    panels = sorted({record["panel"] for record in records}, reverse=True)
+    panels = sorted({f"{one.what}, {one.measure}" for one in found}, reverse=True)
     rows = []
     for value, title, limit in (
         ("width", "width relative to people alone", 1.0),

@@ -28,9 +28,10 @@ from confir.intervals.bca import corrected_probabilities
 from confir.intervals.catalogue import METHODS
 from confir.intervals.interval import Limits
 from confir.intervals.percentile import defined_replicates
+from confir.order import TIE
 from confir.report.charts import COLOURS, import_altair, save_chart, styled
 from confir.report.tables import Cell, Table, to_markdown
-from confir.resampling.distribution import TIE, SamplingDistribution, quantile_of_sorted
+from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
 from confir.studies.coverage.miss_counter import Sampling
 from confir.studies.coverage.type_one_error import (
     PARK_LEVELS,

@@ -90,7 +90,7 @@ class Found(NamedTuple):
     held_together: bool
     percentile_held: np.ndarray
     unadjusted_held: np.ndarray
-    widths: tuple[float, float, float, float]
+    widths: tuple[float, ...]  # of one interval, of all together, of percentiles, of single tests
 
 
 def study(population: Population, topics: int, samples: int) -> list[Found]:

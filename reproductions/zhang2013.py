@@ -13,9 +13,9 @@ from __future__ import annotations
 import argparse
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -80,7 +80,7 @@ def example(changed: bool = False) -> Scores:
 
 def decompose(scores: Scores, variable: str, target: str = "T") -> BiasVariance:
     """Return the decomposition with A as the baseline; two topics have no interval worth a word."""
-    chosen = "rho" if variable == "rho" else "score"
+    chosen: Literal["rho", "score"] = "rho" if variable == "rho" else "score"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConfirWarning)
         return decompose_error(
@@ -121,7 +121,7 @@ def computed_table_2(scores: Scores) -> dict[str, list[float]]:
     }
 
 
-def side_by_side(ours: dict[str, list[float]], printed: dict[str, tuple[float, ...]]) -> Table:
+def side_by_side(ours: dict[str, list[float]], printed: Mapping[str, tuple[float, ...]]) -> Table:
     """Return our table beside the printed one, cell by cell, with a verdict."""
     rows = []
     for name, values in printed.items():
@@ -264,7 +264,7 @@ def _verdict(agrees: bool) -> str:
     return "agrees" if agrees else "erratum in the paper"
 
 
-def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
+def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
     return Table(columns, tuple(tuple(Cell(text) for text in row) for row in rows))
 
 

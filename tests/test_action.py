@@ -148,7 +148,7 @@ def act(tmp_path):
         calls = [json.loads(line) for line in files["gh"].read_text().splitlines()]
         return Done(failed, log, outputs, files["summary"].read_text(), calls)
 
-    run.work, run.pip = work, tmp_path / "pip"
+    vars(run).update(work=work, pip=tmp_path / "pip")
     return run
 
 

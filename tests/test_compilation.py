@@ -2,7 +2,6 @@
 
 import sys
 
-from confir import compilation
 from confir.compilation import compile_with_numba
 
 
@@ -52,5 +51,5 @@ def test_where_numba_cannot_be_imported_nothing_is_compiled(monkeypatch):
     def fail(_):
         raise FileNotFoundError("the folder at hand is gone")
 
-    monkeypatch.setattr(compilation.importlib, "import_module", fail)
+    monkeypatch.setattr("importlib.import_module", fail)
     assert compile_with_numba(lambda *_: "kernels") is None

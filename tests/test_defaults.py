@@ -81,4 +81,4 @@ def test_the_help_lists_every_format_and_ending():
         assert f" {ending}" in written
     for name in defaults.OUTPUT_FORMATS:
         assert name in printed
-    assert records.OUTPUT_FORMATS is defaults.OUTPUT_FORMATS
+    assert vars(records)["OUTPUT_FORMATS"] is defaults.OUTPUT_FORMATS

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 import warnings
+from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -307,7 +308,7 @@ def test_the_worker_with_another_version_is_named():
         "packages": {
             "python": ".".join(map(str, sys.version_info)),
             "numpy": np.__version__,
-            "confir": confir.scheduler.version("confir"),
+            "confir": version("confir"),
         }
     }
     found = {"scheduler": own, "workers": {"tcp://b:1": own}}

@@ -5,6 +5,7 @@ import itertools
 import re
 from collections import Counter
 from importlib.resources import files
+from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -434,7 +435,7 @@ def test_ties_with_the_best_run_have_no_colour_of_warnings(show, sample):
 
 def test_every_part_says_what_it_means_and_where_to_read_more(show, sample):
     page = show(sample).page
-    docs = files("confir").parent.parent / "docs"
+    docs = Path(str(files("confir"))).parent.parent / "docs"
     parts = page.locator("main > section[id]:not(#answer):not(#methods)")
     assert parts.count() > 7
     for part in parts.all():

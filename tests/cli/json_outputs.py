@@ -5,7 +5,7 @@ RUNS = ("{qrels}", "{bm25}", "{dense}")
 PAIR = (*RUNS, "-m", "AP,P@10", "--baseline", "bm25")
 FEW = ("--replicates", "99")
 
-JSON_OUTPUTS = {
+JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     "mean": [
         ("evaluate", *RUNS, "-m", "AP", "--method", "t", "--method", "bca", *FEW),
         ("evaluate", "--scores", "{one_topic}"),

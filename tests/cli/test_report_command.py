@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from confir.cli import demo
 from confir.measures.evaluation import evaluate
 from confir.report.contents import gather_contents
 
@@ -176,6 +177,16 @@ def test_the_demo_writes_the_page_and_says_where(confir_command, folder, monkeyp
     assert [run.name for run in written["scores"].sources] == list(scores.runs)
     assert written["scores"].qrels.topics == scores.topics
     assert written["origin"].command == "confir demo --report demo.html --seed 5"
+
+
+@pytest.mark.parametrize(
+    ("found", "started", "shown"),
+    [("/bin/confir", "x/confir", "confir"), (None, ".venv/bin/confir", ".venv/bin/confir")],
+)
+def test_what_to_try_next_can_be_typed(monkeypatch, found, started, shown):
+    monkeypatch.setattr("shutil.which", lambda _: found)
+    monkeypatch.setattr("sys.argv", [started])
+    assert demo._program() == shown
 
 
 def test_the_demo_refuses_a_page_that_is_no_html(confir_command, folder, monkeypatch):

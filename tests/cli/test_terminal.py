@@ -58,6 +58,21 @@ def test_no_bar_is_shown_without_a_terminal(shown):
     assert shown(io.StringIO(), total=4) == ""
 
 
+@pytest.mark.parametrize(
+    ("quiet", "installed", "noted"),
+    [(False, None, True), (True, None, False), (False, object(), False)],
+)
+def test_slow_work_without_numba_says_how_to_make_it_fast(
+    monkeypatch, capsys, quiet, installed, noted
+):
+    monkeypatch.setattr(terminal, "find_spec", lambda _: installed)
+    monkeypatch.setattr(terminal, "_SLOW", 0.0)
+    with terminal.Progress("drawing samples", total=None, quiet=quiet) as progress:
+        if progress._note is not None:
+            progress._note.join()
+    assert ("pip install 'confir[fast]'" in capsys.readouterr().err) == noted
+
+
 def test_no_bar_is_shown_to_the_quiet(shown):
     assert shown(Terminal(), total=4, quiet=True) == ""
 

@@ -11,9 +11,8 @@ from hypothesis import given
 
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.formats.run_sources import RunSource
-from confir.data.lists.ranked_lists import build_lists
+from confir.data.lists.ranked_lists import DocumentNumbers, build_lists
 from confir.data.qrels import Qrels
-from confir.data.scanning import list_scanner
 from confir.data.scanning.list_scanner import ListScanner, read_lists
 from confir.data.scanning.scan_kernels import load_kernels
 from confir.errors import FormatError, InvalidValueError, UnreadableError
@@ -38,7 +37,7 @@ def scan(qrels, sources, **how):
     found = list(scanner.scan_lists(sources, **how))
     if None in found:
         return None
-    numbers = list_scanner.DocumentNumbers(scanner.docids())
+    numbers = DocumentNumbers(scanner.docids())
     return build_lists(qrels, numbers.number(qrels.documents), deque(found), numbers.docids)
 
 

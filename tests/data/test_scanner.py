@@ -4,6 +4,7 @@ import dataclasses
 import gzip
 import io
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -416,6 +417,33 @@ def test_a_pipe_is_read_once(tmp_path):
     assert_same(piped, file)
 
 
+@pytest.mark.usefixtures("always_scanned")
+@pytest.mark.parametrize("change", ["shrinks", "grows"])
+def test_a_file_that_changes_while_it_is_read_is_read_or_refused(tmp_path, monkeypatch, change):
+    content = "\n".join(lists(length=900)).encode()  # more than a stream buffers
+    source = write(tmp_path, content)
+    fill, filled = blocks._fill, []
+
+    def fill_and_change(stream, view):
+        if len(filled) == 1 and change == "shrinks":
+            os.truncate(source.path, content.index(b"Q0", 30_000))
+        elif len(filled) == 1:
+            write(tmp_path, content + b"\n4 Q0 doc1 1 1 tag")
+        filled.append(None)
+        return fill(stream, view)
+
+    monkeypatch.setattr(blocks, "_fill", fill_and_change)
+    monkeypatch.setattr(scan_rankings, "__kwdefaults__", {"block_size": 300, "threads": 1})
+    result, _ = outcome(read_rankings, PLAIN_QRELS, [source])
+    if change == "shrinks":
+        kind, message = result
+        assert kind is FormatError
+        assert re.match(r".*system\.run:\d+: ", message)
+    else:
+        assert result[0][1] in ((), ("4",))  # the line that came late is seen, or is not
+    assert len(filled) > 2
+
+
 def test_ids_that_no_file_can_hold_are_found_in_none(tmp_path):
     qrels = make_qrels(
         {"1": {"": 1, "doc3 ": 1, "doc4\n": 1, "doc\ud800": 1, "doc5": 1}, "": {"d": 1}}
@@ -473,10 +501,11 @@ def test_the_size_of_all_files_decides(tmp_path, monkeypatch):
 
 
 def test_loaded_kernels_are_used_for_less(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "load_kernels", fake_loading(lasting=True))
+    load = fake_loading(lasting=True)
+    monkeypatch.setattr(blocks, "load_kernels", load)
     source = write(tmp_path, b"x" * blocks.WARM_BREAK_EVEN)
     assert not blocks.choose_kernels([source])
-    blocks.load_kernels()
+    load()
     assert blocks.choose_kernels([source])
 
 
@@ -484,9 +513,10 @@ def test_loaded_kernels_are_used_for_less(tmp_path, monkeypatch):
 def test_without_numba_the_results_are_the_same(tmp_path, monkeypatch):
     source = write(tmp_path, lists(["unknown", "3", "1"]))
     (scanned,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
-    monkeypatch.setattr(blocks, "load_kernels", cache(load_kernels.__wrapped__))
+    load = cache(load_kernels.__wrapped__)
+    monkeypatch.setattr(blocks, "load_kernels", load)
     monkeypatch.setitem(sys.modules, "numba", None)
-    assert blocks.load_kernels() is None
+    assert load() is None
     (read,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
     assert_same(scanned, read)
 

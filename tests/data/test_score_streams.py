@@ -278,7 +278,7 @@ def test_a_full_disk_is_named_and_leaves_nothing_behind(tmp_path, monkeypatch):
     pq.write_table(pa.table(columns), path)
     room = tmp_path / "room"
     room.mkdir()
-    monkeypatch.setattr(spill_folder.tempfile, "tempdir", str(room))
+    monkeypatch.setattr("tempfile.tempdir", str(room))
 
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -313,7 +313,7 @@ def test_rows_put_into_order_on_disk_are_removed(tmp_path, monkeypatch):
     pq.write_table(pa.table(columns), path)
     room = tmp_path / "room"
     room.mkdir()
-    monkeypatch.setattr(spill_folder.tempfile, "tempdir", str(room))
+    monkeypatch.setattr("tempfile.tempdir", str(room))
     summary = confir.summarise_scores(path)
     summary.mean()
     assert len(list(room.iterdir())) == 1

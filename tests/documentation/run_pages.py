@@ -6,7 +6,7 @@
 The interpreter that runs this script runs the blocks, so that an environment can be tested that
 holds nothing but confir and what it needs; hence only the standard library is imported here. All
 blocks of a page run in order in one folder, which holds `sample/` as `confir demo --write sample`
-writes it:
+writes it; a file of that folder that the page shows, ![…](figures/NAME), is its picture:
 
     ```python   one program over the page; an ```output block shows what its block prints
     ```python file=NAME   a file of that name, for the blocks below it
@@ -40,6 +40,7 @@ RUNNABLE = re.compile(
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
 PROMPT = "$ "
+PICTURE = re.compile(r"!\[[^\]]*\]\((figures/[\w-]+\.svg)\)")
 # A command may go on in the next line, after a backslash.
 COMMAND = re.compile(r"^\$ (?:[^\n]*\\\n)*[^\n]*\n", re.MULTILINE)
 
@@ -110,13 +111,36 @@ def trimmed(output: str) -> str:
     return f"{text}\n" if text else ""
 
 
-def run_page(text: str) -> str:
-    """Return a page with the outputs of all its blocks made anew."""
+def run_page(text: str) -> tuple[str, dict[str, str]]:
+    """Return a page with the outputs of all its blocks made anew, and its pictures by their paths."""
     from confir.data.simulation import sample_collection, write_collection
 
     with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
         write_collection(sample_collection(), Path("sample"))
-        return RUNNABLE.sub(PageRun(Path(name)).block, text)
+        made = RUNNABLE.sub(PageRun(Path(name)).block, text)
+        drawn = {path: Path(Path(path).name) for path in PICTURE.findall(text)}
+        return made, {path: svg.read_text("utf-8") for path, svg in drawn.items() if svg.exists()}
+
+
+def labels(picture: str) -> set[str]:
+    """Return what a picture says of its marks, numbers to four decimals: fonts may differ."""
+    found = set(re.findall(r'aria-label="([^"]*)"', picture))
+    return {re.sub(r"\d+\.\d+", lambda n: f"{float(n[0]):.4f}", label) for label in found}
+
+
+def check_pictures(page: Path, pictures: dict[str, str]) -> None:
+    """Stop unless the pictures of a page say what its commands draw now."""
+    for path, drawn in pictures.items():
+        kept = page.parent / path
+        if not kept.exists() or labels(kept.read_text("utf-8")) != labels(drawn):
+            sys.exit(f"{kept} is not what the page draws; `make outputs` draws it anew")
+
+
+def write_changed(path: Path, text: str) -> None:
+    """Write a file where its content changes, and say so."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+        sys.stderr.write(f"{path}: written\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -126,12 +150,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     for page in given.pages:
         text = page.read_text(encoding="utf-8")
-        made = run_page(text)
-        if not given.write:
+        made, pictures = run_page(text)
+        if given.write:
+            write_changed(page, made)
+            for path, drawn in pictures.items():
+                write_changed(page.parent / path, drawn)
+        else:
+            check_pictures(page, pictures)
             sys.stdout.write(made)
-        elif made != text:
-            page.write_text(made, encoding="utf-8")
-            sys.stderr.write(f"{page}: outputs written\n")
 
 
 if __name__ == "__main__":

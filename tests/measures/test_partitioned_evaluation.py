@@ -141,7 +141,7 @@ def test_an_unreadable_partition_and_a_full_disk_leave_nothing_behind(tmp_path, 
     runs = write_folder(run_table(retrieved), tmp_path / "runs", "run")
     room = tmp_path / "room"
     room.mkdir()
-    monkeypatch.setattr(spill_folder.tempfile, "tempdir", str(room))
+    monkeypatch.setattr("tempfile.tempdir", str(room))
     qrels = qrels_table(judged)
 
     def full(*_):

@@ -11,7 +11,8 @@ from confir.data.tables.score_files import read_scores
 from confir.errors import InputWarning
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.corrections import adjust_p_values
-from confir.studies.planning.planning import detectable_at, plan_topics, power_at
+from confir.studies.planning.planning import plan_topics
+from confir.studies.planning.power import detectable_at, power_at
 from studies.score_tables import table
 
 

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from confir.errors import counted
 from confir.report.numbers import (
-    counted,
     difference_text,
     interval_text,
     number_text,

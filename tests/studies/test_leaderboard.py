@@ -84,10 +84,10 @@ def test_clusters_inside_datasets_are_those_of_each_dataset():
         spare.append(groups - 1)
         own = confir.confidence_interval(part)
         np.testing.assert_array_equal(board.low[board.datasets.index(name)], own.low[:, 0])
-    variances = np.array(variances)
-    df = variances.sum() ** 2 / (variances**2 / spare).sum()
+    variance = np.sum(variances)
+    df = variance**2 / np.sum(np.square(variances) / spare)
     mean = board.macro[0]
-    half = stats.t.ppf(0.975, df) * np.sqrt(variances.sum()) / 3 / (mean * (1 - mean))
+    half = stats.t.ppf(0.975, df) * np.sqrt(variance) / 3 / (mean * (1 - mean))
     low = 1 / (1 + np.exp(-(np.log(mean / (1 - mean)) - half)))
     assert board.macro_low[0] == pytest.approx(low, abs=1e-10)
 

@@ -6,6 +6,7 @@ pyproject.toml permits.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -36,6 +37,10 @@ COMMANDS = {
     "judges": ("sample/qrels.txt", "sample/qrels2.txt", "sample/runs", "--replicates", "50"),
     "meta": (*SAMPLE, "-m", "AP", "--replicates", "50"),
     "simulate": ("--scores", "scores.csv", "--topics", "5", "-o", "simulated.csv"),
+    "components": (*SAMPLE, "-m", "AP"),
+    "leaderboard": ("boards/one", "boards/two", "--replicates", "99"),
+    "schema": (),
+    "completion": ("bash",),
 }
 WITH_EXTRAS = {
     "report": (*SAMPLE, "-o", "page.html"),
@@ -47,7 +52,7 @@ WITH_EXTRAS = {
 def lowest(requirements):
     """The lowest versions that are permitted, as pip takes them."""
     found = (re.match(r"([\w.-]+)(?:\[\w+\])?>=([\d.]+)", line) for line in requirements)
-    return [f"{match[1]}=={match[2]}.*" for match in found if match]
+    return [f"{match[1]}=={match[2]}" for match in found if match]
 
 
 def requirements(extras):
@@ -79,6 +84,9 @@ def installed(request, tmp_path_factory):
     work.mkdir()
     run(programs / "confir", "demo", "--write", "sample", cwd=work)
     (work / "sample" / "qrels2.txt").write_bytes((work / "sample" / "qrels.txt").read_bytes())
+    for board in ("one", "two"):
+        shutil.copytree(work / "sample" / "runs", work / "boards" / board)
+        shutil.copy(work / "sample" / "qrels.txt", work / "boards" / board)
     run(
         programs / "confir",
         "evaluate",

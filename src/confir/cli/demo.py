@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,10 +17,9 @@ if TYPE_CHECKING:
     from confir.data.experiment import Experiment
 
 _NEXT = (
-    "three things to try next:",
-    "  confir demo --write sample",
-    "  confir compare sample/qrels.txt sample/runs",
-    "  confir report sample/qrels.txt sample/runs -o page.html",
+    "demo --write sample",
+    "compare sample/qrels.txt sample/runs",
+    "report sample/qrels.txt sample/runs -o page.html",
 )
 
 
@@ -72,5 +74,12 @@ def _write_report(path: str, experiment: Experiment, seed: int) -> None:
         rng=seed,
         origin=Origin(command=command_line_with_seed(seed)),
     )
-    for line in (f"{path}: a page about the sample; open it in a browser", *_NEXT):
-        print_message(line)
+    print_message(f"{os.path.abspath(path)}: a page about the sample; open it in a browser")
+    print_message("three things to try next:")
+    for words in _NEXT:
+        print_message(f"  {_program()} {words}")
+
+
+def _program() -> str:
+    """Return what starts confir here: its name where the shell finds it, else its path."""
+    return "confir" if shutil.which("confir") or not os.path.dirname(sys.argv[0]) else sys.argv[0]

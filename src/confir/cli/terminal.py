@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from confir.cli.streams import print_text
+from confir.cli.streams import print_message, print_text
 from confir.data.result import Record
 from confir.defaults import CHART_ENDINGS, ENDINGS, OUTPUT_FORMATS
 from confir.errors import (
@@ -31,6 +31,12 @@ from confir.report.tables import Table, rounded, to_text
 _PATIENCE = 1.0
 # The time left follows from the pace over this many seconds, enough for some steps of slow work.
 _MEMORY = 600.0
+# Work that lasts longer, in seconds, says what numba would bring where it is missing.
+_SLOW = 10.0
+_SLOW_NOTE = (
+    "confir: note: numba is not installed; compiled, long studies and large runs take a fraction of "
+    "the time: pip install 'confir[fast]'"
+)
 
 
 class Answer(NamedTuple):
@@ -138,7 +144,7 @@ class Progress:
     """A progress bar on stderr for work that takes more than a second; none without a terminal.
 
     It shows the time left, or the time taken where the number of steps is not known. Threads may
-    share it.
+    share it. Slow work without numba says, once, how to make it fast.
     """
 
     def __init__(self, label: str, *, total: int | None, quiet: bool) -> None:
@@ -150,8 +156,14 @@ class Progress:
         self._counting = threading.Lock()
         self._bar: Any = None
         self._task: Any = None
+        self._note: threading.Timer | None = None
+        if not quiet and find_spec("numba") is None:
+            self._note = threading.Timer(_SLOW, print_message, [_SLOW_NOTE])
+            self._note.daemon = True
 
     def __enter__(self) -> Self:
+        if self._note is not None:
+            self._note.start()
         return self
 
     def __exit__(
@@ -160,6 +172,8 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._note is not None:
+            self._note.cancel()
         if self._bar is not None:
             self._bar.stop()
 

@@ -117,6 +117,8 @@ def _split_lines(content: bytes, source: str) -> tuple[list[int], list[list[str]
     if not rows:
         raise FormatError("no numbers; expected a score per topic", path=source)
     width = len(rows[0])
+    if width not in (3, 4):
+        raise FormatError(f"{width} columns; expected 3 or 4", path=source, line=lines[0])
     for number, fields in zip(lines, rows, strict=True):
         if width == 4 and len(fields) == 3 and fields[1] == _SUMMARY:
             fields.insert(2, _SUMMARY)

@@ -1,0 +1,112 @@
+"""Is every file read, or refused in one sentence? atheris feeds the readers with damaged files.
+
+    make fuzz SECONDS=60                          all readers, as long for each
+    python hardening/fuzz_readers.py scores --seconds 60    one of them
+
+A reader may return, or raise a `ConfirError` of one line; any other error or warning is a finding,
+and so is a run that the compiled scanner ranks otherwise than the plain reader. atheris keeps what
+it found as `crash-…` in the folder at hand; each finding becomes a test of its reader.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import atheris
+
+# Kernels are left alone: numba compiles them from their own bytecode.
+with atheris.instrument_imports(
+    include=["confir.data"], exclude=["confir.data.scanning.scan_kernels"]
+):
+    from confir.data.formats.objects import as_qrels
+    from confir.data.formats.run_readers import read_qrels, read_run
+    from confir.data.formats.run_sources import RunSource
+    from confir.data.lists.rankings import JudgedPositions
+    from confir.data.scanning.scan_kernels import load_kernels
+    from confir.data.scanning.scanner import Wanted, scan_rankings
+    from confir.data.tables.effect_files import read_effects
+    from confir.data.tables.score_files import read_scores
+
+from confir.errors import ConfirError, ConfirWarning
+
+# The first byte of a file chooses its ending, and so its reader.
+ENDINGS = (".txt", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".xz", ".zst")
+Reader = Callable[[Path], object]
+
+
+def scan_run(path: Path) -> None:
+    """Read a run by the plain reader and by the scanner; what both rank is the same."""
+    kernels = load_kernels()
+    if kernels is None:
+        raise SystemExit("the scanner needs numba: pip install 'confir[fast]'")
+    (scanned,) = scan_rankings(Wanted(JUDGED), [RunSource(str(path))], kernels, block_size=256)
+    run = read_run(path)
+    expected = JudgedPositions(JUDGED).rank(run, "double")
+    if scanned is not None:
+        rankings, _ = scanned
+        assert rankings.documents.tolist() == expected.documents.tolist()
+        assert rankings.before.tolist() == expected.before.tolist()
+
+
+JUDGED = as_qrels({"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 1}})
+TREC_RUN = b"1 Q0 a 1 3.5 tag\n1 Q0 b 2 3.5 tag\n2 Q0 a 1 -1e-3 tag\n"
+JSON_RUN = b'{"1": {"a": 1.5, "b": 0}, "2": {"c": 1}}'
+TREC_QRELS = b"1 0 a 1\n1 0 b 0\n2 0 a 2\n"
+LONG = b"topic,run,measure,score\n1,x,AP,0.5\n2,x,AP,0.25\n1,y,AP,0\n2,y,AP,1\n"
+TREC_EVAL = b"runid\tall\tx\nmap\t1\t0.5\nmap\t2\t0.25\nmap\tall\t0.375\n"
+EFFECTS = b"collection,difference,se\na,0.1,0.02\nb,-0.1,0.05\n"
+READERS: dict[str, tuple[Reader, tuple[bytes, ...]]] = {
+    "runs": (scan_run, (b"\0" + TREC_RUN, b"\3" + JSON_RUN, b"\1topic,docid,score\n1,a,2\n")),
+    "qrels": (read_qrels, (b"\0" + TREC_QRELS, b"\3" + JSON_RUN, b"\1topic,docid,gain\n1,a,2\n")),
+    "scores": (read_scores, (b"\1" + LONG, b"\0" + TREC_EVAL, b'\4{"topic":"1","score":0.5}\n')),
+    "effects": (read_effects, (b"\1" + EFFECTS,)),
+}
+
+
+def try_reader(read: Reader, content: bytes, folder: Path) -> None:
+    """Read a file of this content; raise unless it is read, or refused in one sentence."""
+    path = folder / f"file{ENDINGS[content[0] % len(ENDINGS)] if content else ''}"
+    path.write_bytes(content[1:])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ConfirWarning)
+        try:
+            read(path)
+        except ConfirError as error:
+            if "\n" in str(error):
+                raise AssertionError(f"more than one line: {error}") from error
+        finally:
+            path.unlink()
+
+
+def main() -> None:
+    """Feed one reader for some time."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("reader", choices=READERS)
+    parser.add_argument("--seconds", type=int, default=60)
+    options = parser.parse_args()
+    read, seeds = READERS[options.reader]
+    with tempfile.TemporaryDirectory() as name:
+        corpus, folder = Path(name, "corpus"), Path(name, "files")
+        corpus.mkdir()
+        folder.mkdir()
+        for number, seed in enumerate(seeds):
+            (corpus / str(number)).write_bytes(seed)
+            try_reader(read, seed, folder)  # what needs compiling is compiled before the clock runs
+
+        def test_one_input(content: bytes) -> Any:
+            try_reader(read, content, folder)
+
+        limits = [f"-max_total_time={options.seconds}", "-max_len=4096", "-print_final_stats=1"]
+        atheris.Setup([sys.argv[0], str(corpus), *limits], test_one_input)
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

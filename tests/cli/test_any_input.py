@@ -1,0 +1,101 @@
+"""Whatever small files and options are given, a command answers, or says in one sentence what is wrong.
+
+`make fuzz` tries many more examples than `make test`: CONFIR_EXAMPLES says how many.
+"""
+
+import json
+import os
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+many = settings(
+    max_examples=int(os.environ.get("CONFIR_EXAMPLES", "8")),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+IDS = st.sampled_from(["1", "2", "01", "NA", "constructor", "<script>", "Ωx", "a'b", "%s", "$x$"])
+NUMBERS = st.one_of(
+    st.integers(-1, 3).map(str), st.sampled_from(["0.5", "1e300", "nan", "inf", "-0", "", "x"])
+)
+GRADES = st.integers(-1, 3).map(str)
+
+
+def rows(*columns, separator=" ", least=0):
+    """Lines of cells, of which a few are damaged."""
+    line = st.tuples(*columns).map(separator.join)
+    return st.lists(line, min_size=least, max_size=12).map(lambda lines: "\n".join(lines) + "\n")
+
+
+QRELS = rows(IDS, st.just("0"), IDS, GRADES)
+RUNS = rows(IDS, st.just("Q0"), IDS, st.just("1"), st.integers(0, 9).map(str), st.just("tag"))
+TABLES = st.tuples(
+    st.sampled_from(["topic,run,score", "topic,run,measure,score", "topic,a,b", "run,score"]),
+    st.one_of(rows(IDS, IDS, NUMBERS, separator=","), rows(IDS, IDS, IDS, NUMBERS, separator=",")),
+).map("\n".join)
+OUTPUTS = st.sampled_from(["", "x.svg", "x.csv", "x.json", "x.tex", "x.md", "x.parquet", "x.html"])
+FROM_RUNS = ["evaluate", "compare", "topics", "collection", "bias-variance", "components", "report"]
+FROM_SCORES = ["evaluate", "compare", "plan", "topics", "bias-variance", "leaderboard", "report"]
+EXTRA = {
+    "collection": ["--replicates", "20"],
+    "plan": ["--half-width", "0.1"],
+    "report": ["-o", "x.html"],
+}
+
+
+def assert_answered(outcome, folder, words):
+    """The command did its work, or refused in a sentence; what it wrote is whole."""
+    assert outcome.code in (0, 2), (words, outcome.err)
+    lines = outcome.err.splitlines()
+    assert all(re.match(r"confir: (error|warning|note): \S", line) for line in lines), outcome.err
+    errors = [line for line in lines if line.startswith("confir: error: ")]
+    assert len(errors) == (outcome.code == 2), (words, outcome.err)
+    assert "Traceback" not in outcome.err
+    assert "unexpected" not in outcome.err
+    written = [path for path in folder.glob("x.*") if path.stat().st_size == 0]
+    assert not written
+    if outcome.code == 2:
+        assert not list(folder.glob("x.*"))
+    elif (folder / "x.json").exists():
+        json.loads((folder / "x.json").read_text("utf-8"), parse_constant=pytest.fail)
+    elif (folder / "x.html").exists():
+        assert "<script>alert" not in (folder / "x.html").read_text("utf-8")
+
+
+def run(confir_command, monkeypatch, folder, command, words, output):
+    monkeypatch.chdir(folder)
+    for old in folder.glob("x.*"):
+        old.unlink()
+    given = [command, *words, *EXTRA.get(command, [])]
+    if output and command != "report":
+        given += ["-o", output]
+    assert_answered(confir_command(*given), folder, given)
+
+
+@many
+@given(
+    qrels=QRELS,
+    runs=st.lists(RUNS, min_size=1, max_size=2),
+    command=st.sampled_from(FROM_RUNS),
+    measure=st.sampled_from(["AP", "nDCG@2", "P@1"]),
+    output=OUTPUTS,
+)
+def test_any_runs(tmp_path, monkeypatch, confir_command, qrels, runs, command, measure, output):
+    names = []
+    (tmp_path / "q.txt").write_text(qrels, encoding="utf-8")
+    for number, content in enumerate(runs):
+        names.append(f"r{number}.txt")
+        (tmp_path / names[-1]).write_text(content, encoding="utf-8")
+    words = ["q.txt", *names, "-m", measure]
+    run(confir_command, monkeypatch, tmp_path, command, words, output)
+
+
+@many
+@given(table=TABLES, command=st.sampled_from(FROM_SCORES), output=OUTPUTS)
+def test_any_scores(tmp_path, monkeypatch, confir_command, table, command, output):
+    (tmp_path / "s.csv").write_text(table, encoding="utf-8")
+    words = ["s.csv"] if command == "leaderboard" else ["--scores", "s.csv"]
+    run(confir_command, monkeypatch, tmp_path, command, words, output)

@@ -1,0 +1,44 @@
+"""The site names all that is public, and answers each question with a picture, and its limits."""
+
+import re
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+import confir
+from confir.studies import STUDIES
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+ANSWERS = sorted({study.source[1].partition("#")[0] for study in STUDIES})
+
+
+def test_every_public_name_is_on_the_page_of_names():
+    spec = spec_from_file_location("conf", DOCS / "conf.py")
+    settings = module_from_spec(spec)
+    spec.loader.exec_module(settings)
+    shown = re.findall(r"^(?:    |- `)confir\.(\w+)`?", settings._api_page(), re.MULTILINE)
+    assert sorted(name for name in shown if name != "errors") == sorted(confir.__all__)
+
+
+@pytest.mark.parametrize("page", ANSWERS)
+def test_every_question_has_a_picture_and_says_what_its_limits_are(page):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    assert re.search(r"!\[[^\]]+\]\((figures|reproductions)/[\w-]+\.svg\)", text)
+    assert "\n## Limits\n" in text
+    assert re.search(r"^(\$ )?confir |^import confir", text, re.MULTILINE)
+
+
+def test_every_page_is_in_one_table_of_contents():
+    listed = [
+        name
+        for page in DOCS.glob("*.md")
+        for block in re.findall(r"```{toctree}\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+        for name in block.split()
+        if not name.startswith(":") and not name[0].isdigit() and "generated" not in name
+    ]
+    pages = [
+        str(p.relative_to(DOCS).with_suffix(""))
+        for p in (*DOCS.glob("*.md"), *DOCS.glob("reproductions/*.md"))
+    ]
+    assert sorted(listed) == sorted(set(pages) - {"index"})
