@@ -8,6 +8,7 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.intervals.beta_logit import (
+    PRIOR_TOPICS,
     beta_logit_interval,
     dispersion,
     pass_into_equal_scores,
@@ -49,7 +50,14 @@ def calibrated_beta_interval(distribution: SamplingDistribution, level: float) -
     return Limits(np.minimum(limits.low, other.low), np.maximum(limits.high, other.high))
 
 
-def pivot(n: int, mean: Floats, variance: Floats, third: Floats, truth: float) -> Floats:
+def pivot(
+    n: int,
+    mean: Floats,
+    variance: Floats,
+    third: Floats,
+    truth: float,
+    prior_topics: float = PRIOR_TOPICS,
+) -> Floats:
     """Return U at the true mean, of samples with these moments about their mean.
 
     Equal scores have ±∞, by the side on which they lie.
@@ -57,7 +65,7 @@ def pivot(n: int, mean: Floats, variance: Floats, third: Floats, truth: float) -
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         skewness = third / (variance * (n - 1) / n) ** 1.5
         se = np.sqrt(variance / n)
-        a, b = skewness_terms(n, mean, se, skewness)
+        a, b = skewness_terms(n, mean, se, skewness, prior_topics)
         test = _Test(logit(mean), mean * (1.0 - mean) / se, a, b)
         u = test.pivot(logit(np.array(truth)))
     return np.where(np.isnan(u), np.copysign(np.inf, mean - truth), u)
