@@ -22,7 +22,7 @@ NO_FILES = {
     *("model", "target", "variable", "parameter", "difference", "family", "grades"),
     *("human_sample", "ties", "unjudged", "select", "subset", "split", "looks", "commit"),
     *("dataset", "datasets", "stratum", "cluster", "weight", "width", "intervals", "shell"),
-    *("qrels_name", "incomplete"),
+    *("qrels_name", "incomplete", "scheduler"),
 }
 
 
