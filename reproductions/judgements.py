@@ -240,12 +240,12 @@ def correction_study(scores: dict[str, dict[str, np.ndarray]], samples: int) -> 
             apart = differences[0].std(axis=0) > 0
             pairs = differences[0][:, apart], differences[1][:, apart]
             for topics in (10, 20, 30):
-                for what, given, method in (
+                for what, (people, judged), method in (
                     ("means", (y, f), "logit-t"),
                     ("differences", pairs, "t"),
                 ):
-                    limits = draw_samples(*given, topics, samples).limits(method)
-                    part = summarise_limits(limits, given[0].mean(axis=0))
+                    limits = draw_samples(people, judged, topics, samples).limits(method)
+                    part = summarise_limits(limits, people.mean(axis=0))
                     found.append(Corrected(measure, model, topics, what, *part))
     return found
 

@@ -160,6 +160,7 @@ def recipes(folder: Path):
         "simulate_scores": {"scores": table, "topics": 5},
         "summarise_means": {"sample": sample},
         "summarise_repeats": {"scores": repeated},
+        "summarise_runs": {**lists, "measures": "AP"},
         "summarise_scores": {"scores": table},
         "summarise_topics": {"sample": sample},
         "use_scheduler": {"address": "local:2"},

@@ -126,8 +126,6 @@ def test_what_a_dataset_does_not_allow_is_refused(tmp_path):
         confir.evaluate(qrels, runs, "SDCG@10")
     with pytest.raises(InvalidValueError, match="intents"):
         confir.evaluate(qrels, runs, "AP", intents={"1": {"a": 1.0}})
-    with pytest.raises(InvalidValueError, match="no Parquet datasets"):
-        confir.summarise_runs({"1": {"d": 1}}, {"1": {"d": 1.0}})
     with pytest.raises(FormatError, match="looks like qrels"):
         confir.evaluate(qrels, write_folder(qrels_table(judged), tmp_path / "other", "topic"))
     (tmp_path / "none").mkdir()

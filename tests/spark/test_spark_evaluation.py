@@ -89,15 +89,16 @@ def test_comparisons_best_runs_and_plans_are_those_of_a_local_summary(summary, l
 
 @pytest.mark.usefixtures("session")
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
-def test_the_job_of_the_documentation_prints_the_local_intervals(tmp_path, monkeypatch, capsys):
+def test_the_job_of_the_documentation_prints_the_local_intervals(tmp_path, capsys):
     retrieved, judged = make_rows()
     write_folder(run_table(retrieved), tmp_path / "runs", "run")
     write_folder(qrels_table(judged), tmp_path / "qrels")
-    monkeypatch.chdir(tmp_path)
     job = re.search(
         r"```text\n(import confir\nfrom confir import spark\n.*?)```", PAGE.read_text(), re.DOTALL
     )
-    exec(compile(job[1], "job.py", "exec"), {})  # noqa: S102 - the page's own code
+    here = re.sub(r'parquet\("(\w+)"\)', rf'parquet("{tmp_path}/\1")', job[1])
+    assert here.count(str(tmp_path)) == 2
+    exec(compile(here, "job.py", "exec"), {})  # noqa: S102 - the page's own code
     local = confir.evaluate(*in_memory(retrieved, judged), ["AP", "nDCG@10"])
     known = confir.confidence_interval(local, method="t").to_records()
     printed = ast.literal_eval(capsys.readouterr().out.splitlines()[-1])

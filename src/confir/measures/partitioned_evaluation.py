@@ -38,12 +38,13 @@ from confir.errors import (
 from confir.measures.evaluation import (
     AnyMeasure,
     chosen_measures,
+    evaluate,
     measure_rankings,
     parse_measures,
     warn_of_nothing_relevant,
 )
 from confir.measures.foreign import ForeignMeasure
-from confir.measures.score_summary import ScoreSummary, summary_of
+from confir.measures.score_summary import ScoreSummary, summarise_scores, summary_of
 
 
 class TopicCounts(NamedTuple):
@@ -259,7 +260,8 @@ def summarise_runs(
         As in `evaluate`; or a folder of Parquet files, of any size.
     runs
         Parquet files, or folders of them, which may be partitioned by run, by topic or in any other
-        way (``run=bm25/part-0.parquet``). A topic may be split over files.
+        way (``run=bm25/part-0.parquet``). A topic may be split over files. Runs in anything else
+        are evaluated in memory.
     measures, **rules
         As in `evaluate`; neither intents nor a design.
     """
@@ -268,7 +270,5 @@ def summarise_runs(
     )
     wanted = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
     if not experiment.run_datasets:
-        raise InvalidValueError(
-            "the runs are no Parquet datasets; expected a folder of Parquet files, or use evaluate"
-        )
+        return summarise_scores(evaluate(experiment, None, measures))
     return evaluate_partitions(experiment, wanted).summarise()
