@@ -30,7 +30,7 @@ from default_method import (
     _tables,
 )
 
-from confir.arrays import Booleans, Floats
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning
@@ -146,7 +146,7 @@ def _errors(population: Population, size: int, samples: int) -> Errors:
     )
 
 
-def _misses(scores: Floats, drawn: Floats, column: int) -> Floats:
+def _misses(scores: Floats, drawn: Integers, column: int) -> Floats:
     """Return shares of samples whose interval misses: below, above × methods × levels."""
     n, truth = len(drawn), float(scores.mean())
     rng = np.random.default_rng([SEED, n, column])
@@ -186,7 +186,7 @@ def _t_misses(sample: Moments, n: int, truth: float) -> Floats:
     return np.stack(sides)
 
 
-def _groups(sample: Moments, varied: Booleans, family: str) -> Iterator[Floats]:
+def _groups(sample: Moments, varied: Booleans, family: str) -> Iterator[Integers]:
     """Yield the places of samples that are compared with the same distribution."""
     places = np.flatnonzero(varied)
     if family == OWN:
@@ -277,10 +277,12 @@ def _binary_limits(n: int, level: float) -> dict[str, Floats]:
     tail = (1.0 - level) / 2.0
     tests = [binomtest(int(k), n) for k in ones]
     found = {"calibrated-beta": np.stack([own.low[:, 0], own.high[:, 0]])}
-    for name, method in (("Clopper and Pearson", "exact"), ("Wilson", "wilson")):
-        limits = [test.proportion_ci(level, method=method) for test in tests]
+    exact = [test.proportion_ci(level, method="exact") for test in tests]
+    wilson = [test.proportion_ci(level, method="wilson") for test in tests]
+    for name, limits in (("Clopper and Pearson", exact), ("Wilson", wilson)):
         found[name] = np.array([(one.low, one.high) for one in limits]).T
-    found["Jeffreys"] = beta.ppf([[tail], [1.0 - tail]], ones + 0.5, n - ones + 0.5)
+    jeffreys = beta.ppf([[tail], [1.0 - tail]], ones + 0.5, n - ones + 0.5)
+    found["Jeffreys"] = np.asarray(jeffreys)
     return found
 
 
