@@ -3,6 +3,7 @@
 import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -27,6 +28,11 @@ def test_every_question_has_a_picture_and_says_what_its_limits_are(page):
     assert re.search(r"!\[[^\]]+\]\((figures|reproductions)/[\w-]+\.svg\)", text)
     assert "\n## Limits\n" in text
     assert re.search(r"^(\$ )?confir |^import confir", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("picture", sorted(DOCS.rglob("figures/*.svg")), ids=lambda path: path.name)
+def test_pictures_are_well_formed(picture):
+    assert ET.parse(picture).getroot().tag.endswith("svg")  # noqa: S314 - drawn by confir
 
 
 def test_every_page_is_in_one_table_of_contents():

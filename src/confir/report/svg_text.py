@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from confir.report.svg_conversion import vega_svg
 
-_TEXT = re.compile(r"<text\b([^>]*)>(.*?)</text>", re.DOTALL)
+# An empty text closes itself, <text …/>, and has no length.
+_TEXT = re.compile(r"<text\b([^>]*)(?<!/)>(.*?)</text>", re.DOTALL)
 _LINE = re.compile(r"<tspan\b([^>]*)>([^<]*)</tspan>")
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 _BAR = re.compile(r'<path d="M0,\d+(?:\.\d+)?h(\d+(?:\.\d+)?)v1')
