@@ -200,7 +200,7 @@ def _groups(sample: Moments, varied: Booleans, family: str) -> Iterator[Integers
 
 
 def _pool(
-    sample: Moments, group: Floats, truth: float, family: str, rng: np.random.Generator
+    sample: Moments, group: Integers, truth: float, family: str, rng: np.random.Generator
 ) -> tuple[Floats, float]:
     """Return scores of a distribution with the true mean and a group's dispersion, and their mean."""
     mean, variance = sample.mean[group], sample.variance[group]

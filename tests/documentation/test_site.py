@@ -1,8 +1,10 @@
 """The site names all that is public, and answers each question with a picture, and its limits."""
 
 import re
+import tomllib
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -29,6 +31,11 @@ def test_every_question_has_a_picture_and_says_what_its_limits_are(page):
     assert re.search(r"^(\$ )?confir |^import confir", text, re.MULTILINE)
 
 
+@pytest.mark.parametrize("picture", sorted(DOCS.rglob("figures/*.svg")), ids=lambda path: path.name)
+def test_pictures_are_well_formed(picture):
+    assert ET.parse(picture).getroot().tag.endswith("svg")  # noqa: S314 - drawn by confir
+
+
 def test_every_page_is_in_one_table_of_contents():
     listed = [
         name
@@ -42,3 +49,10 @@ def test_every_page_is_in_one_table_of_contents():
         for p in (*DOCS.glob("*.md"), *DOCS.glob("reproductions/*.md"))
     ]
     assert sorted(listed) == sorted(set(pages) - {"index"})
+
+
+def test_the_citation_has_the_version_of_the_package():
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    citation = (DOCS.parent / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {project['version']}\n" in citation
+    assert re.search(r"^date-released: \d{4}-\d\d-\d\d$", citation, re.MULTILINE)

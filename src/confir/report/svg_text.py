@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from confir.report.svg_conversion import vega_svg
 
-# Of an empty text, <text …/>, there is nothing to state.
+# An empty text closes itself, <text …/>, and has no length.
 _TEXT = re.compile(r"<text\b([^>]*)(?<!/)>(.*?)</text>", re.DOTALL)
 _LINE = re.compile(r"<tspan\b([^>]*)>([^<]*)</tspan>")
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
