@@ -461,3 +461,23 @@ def test_the_error_of_a_coverage_is_half_its_95_percent_interval(level):
 def test_the_page_says_how_exact_a_coverage_is():
     # 1.96 √(0.95 · 0.05 / 500) = 1.9 points
     assert "is estimated to within about 1.9 percentage points" in rendered(table())
+
+
+def test_the_page_names_who_made_the_runs_and_how(tmp_path):
+    gains = {str(topic): {"d": 1, "e": 0} for topic in range(4)}
+    confir.write_qrels(gains, tmp_path / "qrels.txt")
+    metadata = {"best": f"actor:\n  team: {NASTY}\nmethod:\n  name: BM25\n", "worst": "actor: x\n"}
+    for name, text in metadata.items():
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        ranked = {topic: {"d": float(name == "best"), "e": 0.5} for topic in gains}
+        confir.write_run(ranked, folder / "run.txt")
+        (folder / "ir-metadata.yml").write_text(f"tag: {name}<u>\n{text}")
+    path = tmp_path / "r.html"
+    experiment = confir.Experiment(tmp_path / "qrels.txt", tmp_path / "runs", "RR")
+    confir.write_report(path, experiment, replicates=199)
+    elements = Elements(path.read_text())
+    assert [tag for tag, _ in elements.tags].count("u") == 0
+    text = "|".join(elements.text)
+    assert f"best<u>|{NASTY}|BM25" in text
+    assert "worst<u>|x|–" in text

@@ -18,6 +18,7 @@ from confir.arguments import as_choice, as_integer, invalid
 from confir.arrays import Floats, Integers
 from confir.data.common_topics import comparable_means
 from confir.data.experiment import ReadingRules
+from confir.data.formats.run_metadata import RunMetadata
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.qrels import Qrels
 from confir.data.scanning.list_scanner import read_lists
@@ -169,6 +170,8 @@ class Contents(_Results):
         about samples without an interval.
     left_out
         Studies of all measures that are left out, and why.
+    run_metadata
+        Who made the runs that have metadata, and how, by name.
     """
 
     scores: Scores | ScoreSummary
@@ -181,6 +184,7 @@ class Contents(_Results):
     warnings: tuple[str, ...]
     remarks: tuple[str, ...]
     left_out: Mapping[str, str]
+    run_metadata: Mapping[str, RunMetadata]
 
     def reasons(self, study: str) -> list[tuple[str | None, str]]:
         """Return why a study is left out: by which measure (None for all), and the reason."""
@@ -218,6 +222,7 @@ def gather_contents(
     *,
     qrels: Qrels | None = None,
     runs: Any = None,
+    run_metadata: Mapping[str, RunMetadata] | None = None,
     settings: Settings | None = None,
     progress: Progress | None = None,
 ) -> Contents:
@@ -229,6 +234,8 @@ def gather_contents(
         Scores of the runs.
     qrels, runs
         Qrels and runs behind the scores; without them, parts about documents are left out.
+    run_metadata
+        Who made the runs, and how, by name; where that is known.
     settings
         How the report is made.
     progress
@@ -264,6 +271,7 @@ def gather_contents(
         documents_counted=chosen.documents is None,
         **by_importance(messages),
         left_out=left_out,
+        run_metadata=run_metadata or {},
     )
 
 

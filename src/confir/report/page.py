@@ -166,6 +166,7 @@ def write_report(
             scores,
             qrels=None if lists is None else lists.qrels,
             runs=lists,
+            run_metadata=None if experiment is None else experiment.run_metadata,
             settings=settings,
             progress=progress,
         )

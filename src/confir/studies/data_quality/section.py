@@ -33,7 +33,19 @@ def _context(contents: Contents) -> dict[str, Any]:
         for sentence in moved_sentences(cause, (part[study] for part in contents.measures))
     ]
     told = [text for text in quality.sentences() if not moved or text != NOTHING_UNUSUAL]
-    return {"sentences": [f"{text[0].upper()}{text[1:]}." for text in (*told, *moved)]}
+    return {
+        "sentences": [f"{text[0].upper()}{text[1:]}." for text in (*told, *moved)],
+        "made": list(_made_by(contents)),
+    }
+
+
+def _made_by(contents: Contents) -> Iterator[tuple[str, str, str]]:
+    """Yield the runs with metadata, the best first: name, team or person, and method."""
+    for place in contents.measures[0].order():
+        run = contents.scores.runs[place]
+        if run in contents.run_metadata:
+            _, actor, method = contents.run_metadata[run]
+            yield run, actor or "–", method or "–"
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
