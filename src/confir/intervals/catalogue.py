@@ -20,8 +20,8 @@ from confir.data.scores import Scores
 from confir.defaults import LEVEL
 from confir.errors import (
     DegenerateSampleWarning,
-    InputWarning,
     InvalidValueError,
+    SmallSampleWarning,
     UnsupportedMethodError,
     counted,
     enumerate_names,
@@ -327,7 +327,7 @@ def check_tails(replicates: int, level: float) -> None:
         warn_caller(
             f"{counted(replicates, 'replicate')} leave {expected:.1f} beyond each limit at level "
             f"{level:g}; a stable interval needs {needed} or more",
-            InputWarning,
+            SmallSampleWarning,
         )
 
 
@@ -339,7 +339,7 @@ def _warn_uneven(source: TopicSample, methods: Collection[Method]) -> None:
         warnings.warn(
             f"a few of the clusters have much of the weight, so that intervals by "
             f"{enumerate_names(narrow)} are too narrow; expected the method {fitting}, or more clusters",
-            InputWarning,
+            SmallSampleWarning,
             stacklevel=3,
         )
 

@@ -31,6 +31,8 @@ from confir.data.scores import Scores
 from confir.data.tables.score_objects import make_scores
 from confir.errors import (
     InvalidValueError,
+    MissingTopicWarning,
+    NothingRelevantWarning,
     TopicMismatchError,
     TopicWarning,
     UnknownNameError,
@@ -360,13 +362,15 @@ def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> No
     if lacking and missing == "error":
         raise TopicMismatchError(f"{name_topics(lacking)} of the qrels; expected all of them")
     if lacking and missing == "zero":
-        _warn(f"{name_topics(lacking)} of the qrels, scored 0")
+        warn_caller(f"{name_topics(lacking)} of the qrels, scored 0", MissingTopicWarning)
     elif lacking:
         present = np.concatenate([rankings.present for rankings, _ in ranked])
         same = bool((present == present[0]).all())
         warn_of_left_out_topics(lacking, "of the qrels", same=same)
     if unknown:
-        _warn(f"{name_topics(unknown, verb='has')} that the qrels lack, left out")
+        warn_caller(
+            f"{name_topics(unknown, verb='has')} that the qrels lack, left out", TopicWarning
+        )
 
 
 def _warn_of_nothing_relevant(qrels: Qrels, measures: Sequence[AnyMeasure]) -> None:
@@ -381,9 +385,10 @@ def _warn_of_nothing_relevant(qrels: Qrels, measures: Sequence[AnyMeasure]) -> N
 def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyMeasure]) -> None:
     """Warn of topics without relevant documents, in words, and of too low a highest gain."""
     if without:
-        _warn(
+        warn_caller(
             f"the qrels have no relevant document for {without}, which score as in trec_eval: 0 by "
-            "most measures"
+            "most measures",
+            NothingRelevantWarning,
         )
     asking = [
         str(measure)
@@ -391,14 +396,11 @@ def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyM
         if isinstance(measure, Measure) and measure.lowest_gain > max(highest, 1)
     ]
     if asking:
-        _warn(
+        warn_caller(
             f"no document has a gain as high as {enumerate_names(asking)} asks for: the highest is "
-            f"{highest}"
+            f"{highest}",
+            NothingRelevantWarning,
         )
-
-
-def _warn(message: str) -> None:
-    warn_caller(message, TopicWarning)
 
 
 def _measure(

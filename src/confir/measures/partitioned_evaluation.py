@@ -29,6 +29,7 @@ from confir.data.streams.stored_scores import StoredScores
 from confir.errors import (
     FormatError,
     InvalidValueError,
+    MissingTopicWarning,
     TopicMismatchError,
     TopicWarning,
     counted,
@@ -138,9 +139,9 @@ class TopicScorer:
         if lacking and self.rules.missing == "error":
             raise TopicMismatchError(f"{lacking} of the qrels; expected all of them")
         if lacking and self.rules.missing == "zero":
-            warn_caller(f"{lacking} of the qrels, scored 0", TopicWarning)
+            warn_caller(f"{lacking} of the qrels, scored 0", MissingTopicWarning)
         elif lacking:
-            warn_caller(f"{lacking} of the qrels, left out of the means", TopicWarning)
+            warn_caller(f"{lacking} of the qrels, left out of the means", MissingTopicWarning)
         unknown = self._name(counts.unknown, "has")
         if unknown:
             warn_caller(f"{unknown} that the qrels lack, left out", TopicWarning)

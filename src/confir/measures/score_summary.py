@@ -23,8 +23,8 @@ from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.score_objects import ScoresSource
 from confir.errors import (
     FormatError,
-    InputWarning,
-    TopicWarning,
+    MissingTopicWarning,
+    ReadingWarning,
     counted,
     enumerate_names,
     warn_caller,
@@ -262,7 +262,7 @@ class ScoreSummary(Result):
             raise FormatError(f"{what}; expected a score in [0, 1]", path=self._table.held.source)
         if distance[worst] > TIE and "told" not in self._table.kept:
             self._table.kept["told"] = True
-            warn_caller(f"scores outside [0, 1] by rounding are clipped: {what}", InputWarning)
+            warn_caller(f"scores outside [0, 1] by rounding are clipped: {what}", ReadingWarning)
         outside = (distance > 0.0).reshape(len(self.runs), -1).any(axis=0)
         return tuple(np.flatnonzero(outside).tolist())
 
@@ -344,7 +344,7 @@ def warn_of_missing_counts(summary: ScoreSummary) -> None:
         warn_caller(
             f"{enumerate_names(named, 5)} that other runs have, left out of {means}; the "
             "means of the runs are over different topics",
-            TopicWarning,
+            MissingTopicWarning,
         )
 
 
