@@ -18,7 +18,7 @@
     │   └── NothingRelevantWarning topics or grades without relevant documents
     ├── InputWarning               input that is accepted, but may be a mistake
     │   ├── UnjudgedWarning        many unjudged documents, which count as non-relevant
-    │   ├── SmallSampleWarning     too few clusters or replicates for a conclusion
+    │   ├── SmallSampleWarning     too few topics, clusters or replicates
     │   └── ReadingWarning         how input was read
     └── DegenerateSampleWarning    a sample that has no interval
 """
@@ -174,7 +174,7 @@ class UnjudgedWarning(InputWarning):
 
 
 class SmallSampleWarning(InputWarning):
-    """Too few clusters or replicates for a conclusion."""
+    """Too few topics, clusters or replicates for a conclusion."""
 
 
 class ReadingWarning(InputWarning):

@@ -512,9 +512,9 @@ def test_the_page_of_an_experiment_names_who_made_its_runs_and_what_these_lack(t
     experiment = confir.Experiment(tmp_path / "qrels.txt", tmp_path / "runs", "RR")
     with pytest.warns(MissingTopicWarning, match="lacks 1 topic"):
         contents = confir.write_report(path, experiment, replicates=199)
-    assert contents.warnings[0].startswith(
-        "run 'worst<u>' lacks 1 topic (0) of the qrels, scored 0"
-    )
+    lacking, *few = contents.warnings
+    assert lacking.startswith("run 'worst<u>' lacks 1 topic (0) of the qrels, scored 0: check")
+    assert any(text.startswith("there are 4 topics; with fewer than 25, rankings") for text in few)
     elements = Elements(path.read_text())
     assert [tag for tag, _ in elements.tags].count("u") == 0
     text = "|".join(elements.text)

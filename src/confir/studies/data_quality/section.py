@@ -6,19 +6,27 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from confir.errors import UnjudgedWarning
+from confir.errors import SmallSampleWarning, UnjudgedWarning
 from confir.report.contents import Contents
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.data_quality.data_quality import DataQuality, inspect_lists
-from confir.studies.data_quality.sentences import NOTHING_UNUSUAL, moved_sentences, unjudged_warning
+from confir.studies.data_quality.sentences import (
+    NOTHING_UNUSUAL,
+    few_topics_warning,
+    moved_sentences,
+    unjudged_warning,
+)
 
 
 def _gather(scope: Scope) -> DataQuality:
-    """Return what runs and qrels lack, and warn of what may lower scores."""
+    """Return what runs and qrels lack, and warn of what may make conclusions wrong."""
     quality = inspect_lists(scope.require_lists(human=True), rel=scope.settings.rules.rel)
-    text = unjudged_warning(quality)
-    if text:
-        warnings.warn(text, UnjudgedWarning, stacklevel=2)
+    for text, kind in (
+        (unjudged_warning(quality), UnjudgedWarning),
+        (few_topics_warning(quality), SmallSampleWarning),
+    ):
+        if text:
+            warnings.warn(text, kind, stacklevel=2)
     return quality
 
 
