@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from confir.errors import InputWarning
+from confir.errors import InputWarning, warn_caller
 from confir.report.contents import Contents
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.data_quality.data_quality import DataQuality, inspect_lists
@@ -18,7 +17,7 @@ def _gather(scope: Scope) -> DataQuality:
     quality = inspect_lists(scope.require_lists(human=True), rel=scope.settings.rules.rel)
     text = unjudged_warning(quality)
     if text:
-        warnings.warn(text, InputWarning, stacklevel=2)
+        warn_caller(text, InputWarning)
     return quality
 
 
