@@ -117,7 +117,7 @@ def statistics() -> list[Path]:
 
 
 def tests_of(path: Path) -> list[str]:
-    """Return the tests that name a module or what it defines, else those of its whole folder."""
+    """Return tests: those that name a module or what it defines, or its folder; then its layer's."""
     tests = [
         test
         for folder in (*LAYERS, "contracts", "reference")
@@ -128,7 +128,11 @@ def tests_of(path: Path) -> list[str]:
         found = [test for test in tests if wanted.search(test.read_text(encoding="utf-8"))]
         if found:
             break
-    return sorted(map(str, found), key=lambda test: path.stem not in test)
+    named = sorted(map(str, found), key=lambda test: path.stem not in test)
+    layer = path.relative_to(SOURCES / "confir").parts[0]
+    # What these do not notice, the others of the layer may; those of studies take too long.
+    others = [] if layer == "studies" else sorted((ROOT / "tests" / layer).glob("test_*.py"))
+    return list(dict.fromkeys([*named, *map(str, others)]))
 
 
 def _names(path: Path) -> str:

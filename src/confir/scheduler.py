@@ -152,8 +152,8 @@ class Scheduler:
             for future, found in finished:
                 if isinstance(found, BaseException):  # cancelled, as when the scheduler is gone
                     raise found
-                result, heard = found
-                for message, category in heard:
+                result, warned = found
+                for message, category in warned:
                     warn_caller(message, category)
                 yield places[future.key], result
 
@@ -181,8 +181,8 @@ _IN_USE: ContextVar[Scheduler | None] = ContextVar("scheduler", default=None)
 
 def _work(function: Callable[[Task], Result], task: Task) -> tuple[Result, list[CollectedWarning]]:
     """Return, on a worker, the result of a task and the warnings of confir."""
-    with collect_warnings() as heard:
-        return function(task), heard
+    with collect_warnings() as warned:
+        return function(task), warned
 
 
 @contextmanager

@@ -83,12 +83,6 @@ def assert_close(one, other, tolerance=1e-12):
         )
 
 
-def test_methods_say_what_they_are_in_one_line():
-    for method in confir.METHODS.values():
-        assert method.summary.endswith(".")
-        assert "\n" not in method.summary
-
-
 def test_methods_say_what_they_serve():
     assert list(methods_over("documents")) == ["linear", "logit", "percentile", "bca"]
     both = [method.name for method in confir.METHODS.values() if len(method.over) > 1]

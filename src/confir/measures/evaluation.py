@@ -238,7 +238,7 @@ def measure_rankings(
     missing: Missing,
     runs: Sequence[Run | RunSource] = (),
 ) -> Floats:
-    """Return the scores of rankings: measures × runs × topics; the parameters are as above."""
+    """Return the scores of rankings: measures × runs × topics; the parameters are those of `score_rankings`."""
     parts = [part if depth is None else part.cut(depth) for part in parts]
     batches = [stack_rankings(batch) for batch in _batches(parts)]
     relevant = [batch.at_least(1) for batch in batches]

@@ -25,7 +25,7 @@ from confir.data.sampling.judged_scores import (
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.bounds import bounded_measures, clip_to_range
 from confir.measures.evaluation import as_scores
-from confir.resampling.distribution import Resampled, SamplingDistribution
+from confir.resampling.distribution import Resampled, SamplingDistribution, TopicColumns
 from confir.resampling.statistics import WeightedStatistic
 from confir.resampling.topics import ScoresLike, TopicSample, topic_sample, topic_weights
 
@@ -52,7 +52,7 @@ def judged_weights(judged: Judged, replicates: int, rng: np.random.Generator) ->
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JudgedSample:
+class JudgedSample(TopicColumns):
     """Scores by people and by a model, prepared for intervals of prediction-powered means.
 
     Attributes
@@ -78,24 +78,9 @@ class JudgedSample:
         return len(self.values.human)
 
     @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return len(self.labels)
-
-    @property
-    def over(self) -> Resampled:
-        """What is resampled, for the choice of an interval method."""
-        return "topics"
-
-    @property
     def independent(self) -> bool:
         """Whether topics are one simple random sample: here they are two."""
         return False
-
-    @property
-    def design_words(self) -> str:
-        """What the topics' design is: there is none beside people's judgements."""
-        return ""
 
     def provides(self, need: str) -> bool:
         """Whether the distribution of the means has a field of this name."""

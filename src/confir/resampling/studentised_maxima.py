@@ -17,6 +17,14 @@ from confir.data.sampling.judged_scores import Judged
 from confir.order import TIE
 from confir.parallel import run_blocks
 from confir.resampling.clusters import Clusters, Ratios
+from confir.resampling.drawn_pairs import (
+    ClusterPairs,
+    CompletePairs,
+    IncompletePairs,
+    NormalPairs,
+    Pairs,
+    as_rows,
+)
 from confir.resampling.judged_pairs import JudgedPairs
 from confir.resampling.topics import cluster_counts, topic_weights
 
@@ -30,10 +38,6 @@ _NUMBERS_AT_ONCE = 1 << 24
 # more runs take too long.
 NORMAL_TOPICS = 5_000
 _MOST_NORMAL_RUNS = 2_000
-
-# Topics drawn show the same difference where its square is so many times their variance, up to
-# rounding; the variance may then be negative, too.
-_CONSTANT_RATIO = 1e12
 
 # A t* that equals the observed t up to rounding reaches it: scores with few values make such.
 _ROUNDING = 1e-10
@@ -145,7 +149,7 @@ def _draw_pairs(
     replicates: int,
     rng: np.random.Generator,
     clusters: Clusters | None,
-) -> Iterator[tuple[_Pairs, int]]:
+) -> Iterator[tuple[Pairs, int]]:
     """Yield pairs with replicates, as many as fit into memory, and their number."""
     if isinstance(values, Judged):
         for size in _sizes(replicates, len(values.human) + len(values.rest), values.human.shape[1]):
@@ -155,7 +159,7 @@ def _draw_pairs(
     if isinstance(values, RunCovariance):
         known = not np.isnan(values.matrix).any()
         if known and topics >= NORMAL_TOPICS and count <= _MOST_NORMAL_RUNS:
-            yield _NormalPairs.draw(values.matrix, replicates, rng), replicates
+            yield NormalPairs.draw(values.matrix, replicates, rng), replicates
         return
     if clusters is not None:
         yield from _draw_clusters(values, replicates, rng, clusters)
@@ -165,20 +169,20 @@ def _draw_pairs(
     if topics >= NORMAL_TOPICS:
         if complete and count <= _MOST_NORMAL_RUNS:
             covariance = np.atleast_2d(centred.T @ centred / (topics - 1))
-            yield _NormalPairs.draw(covariance, replicates, rng), replicates
+            yield NormalPairs.draw(covariance, replicates, rng), replicates
         return
     by_run = np.ascontiguousarray(centred.T)
     for size in _sizes(replicates, topics, count):
         weights = np.ascontiguousarray(topic_weights(topics, size, rng).T)
         if complete:
-            yield _CompletePairs(by_run, weights, by_run @ weights), size
+            yield CompletePairs(by_run, weights, by_run @ weights), size
         else:
-            yield _IncompletePairs(by_run, weights), size
+            yield IncompletePairs(by_run, weights), size
 
 
 def _draw_clusters(
     values: Floats, replicates: int, rng: np.random.Generator, clusters: Clusters
-) -> Iterator[tuple[_Pairs, int]]:
+) -> Iterator[tuple[Pairs, int]]:
     """Yield pairs with replicates of clusters; none where these have no standard errors."""
     if np.isnan(values).any() or not clusters.studentises or clusters.count >= NORMAL_TOPICS:
         return
@@ -189,9 +193,9 @@ def _draw_clusters(
         counts = np.ascontiguousarray(cluster_counts(clusters, size, rng).T)
         if alike:  # clusters are then what topics are elsewhere
             centred, weights = residuals / mass[0], counts / clusters.count
-            yield _CompletePairs(centred, weights, centred @ weights), size
+            yield CompletePairs(centred, weights, centred @ weights), size
         else:
-            yield _ClusterPairs(clusters, residuals, mass, counts), size
+            yield ClusterPairs(clusters, residuals, mass, counts), size
 
 
 def _sizes(replicates: int, topics: int, runs: int) -> list[int]:
@@ -208,7 +212,7 @@ def _blocks(replicates: int) -> list[slice]:
 
 
 def _maxima(
-    pairs: _Pairs, chosen: Integers | None, floor: float, block: slice
+    pairs: Pairs, chosen: Integers | None, floor: float, block: slice
 ) -> tuple[Floats, Floats]:
     """Return the largest signed squares of each run in a block of replicates, above and below."""
     below = np.full((pairs.runs, block.stop - block.start), -np.inf)
@@ -221,13 +225,13 @@ def _maxima(
         np.minimum(not_above[run], -t.max(axis=0), out=not_above[run])
         np.maximum(below[run], -t.min(axis=0), out=below[run])
         if chosen is None:
-            below[_rows(kept)] = np.maximum(below[_rows(kept)], t)
-            not_above[_rows(kept)] = np.minimum(not_above[_rows(kept)], t)
+            below[as_rows(kept)] = np.maximum(below[as_rows(kept)], t)
+            not_above[as_rows(kept)] = np.minimum(not_above[as_rows(kept)], t)
     rows = slice(None) if chosen is None else chosen
     return -not_above[rows], below[rows]
 
 
-def _largest(pairs: _Pairs, chosen: Integers | None, floor: float, block: slice) -> Floats:
+def _largest(pairs: Pairs, chosen: Integers | None, floor: float, block: slice) -> Floats:
     """Return the largest squares of all pairs in a block of replicates."""
     largest = np.full(block.stop - block.start, -np.inf)
     for run, others in _opponents(pairs.runs, chosen):
@@ -250,181 +254,3 @@ def _opponents(runs: int, chosen: Integers | None) -> Iterator[tuple[int, Intege
         yield from ((run, every[run + 1 :]) for run in range(runs - 1))
     else:
         yield from ((int(run), every[every != run]) for run in chosen)
-
-
-def _rows(numbers: Integers) -> slice | Integers:
-    """Return ascending numbers as a slice where none is left out, which copies nothing."""
-    first, last = int(numbers[0]), int(numbers[-1])
-    return slice(first, last + 1) if last - first + 1 == len(numbers) else numbers
-
-
-class _CompletePairs(NamedTuple):
-    """Differences between runs in resampled topics, where no score is missing."""
-
-    centred: Floats  # runs × topics
-    weights: Floats  # topics × replicates
-    means: Floats  # runs × replicates
-
-    @property
-    def runs(self) -> int:
-        return len(self.centred)
-
-    @property
-    def scale(self) -> float:
-        """What signed squares are still to be multiplied by: n - 1."""
-        return float(self.centred.shape[1] - 1)
-
-    def squares(
-        self, run: int, others: Integers, block: slice, floor: float
-    ) -> tuple[Integers, Floats, Floats]:
-        """Return the runs that vary against one, their mean differences and t*² over n - 1."""
-        square = np.square(self.centred[_rows(others)] - self.centred[run])
-        varies = square.max(axis=1) > TIE * TIE
-        if not varies.all():
-            others, square = others[varies], square[varies]
-        if len(others) == 0:
-            return others, square, square
-        deviation = self.means[_rows(others), block] - self.means[run, block]
-        least = floor * self.scale / (self.scale + 1.0)
-        return others, deviation, _ratios(deviation, square @ self.weights[:, block], least)
-
-
-class _ClusterPairs(NamedTuple):
-    """Differences between runs in resampled clusters, where no score is missing."""
-
-    clusters: Clusters
-    residuals: Floats  # runs × clusters: weighted sums of deviations from the stratum's mean
-    mass: Floats  # weight of each cluster
-    counts: Floats  # clusters × replicates
-
-    @property
-    def runs(self) -> int:
-        return len(self.residuals)
-
-    @property
-    def scale(self) -> float:
-        """What signed squares are still to be multiplied by."""
-        return 1.0
-
-    def squares(
-        self, run: int, others: Integers, block: slice, floor: float
-    ) -> tuple[Integers, Floats, Floats]:
-        """Return the runs that vary against one, their mean differences and t*²."""
-        apart = self.residuals[others] - self.residuals[run]
-        varies = np.abs(apart).max(axis=1) > TIE * self.mass.max()
-        others, apart = others[varies], apart[varies]
-        deviation: Floats = np.zeros((len(others), block.stop - block.start))
-        variance: Floats = np.zeros_like(deviation)
-        for inside, share in zip(self.clusters.blocks, self.clusters.share.tolist(), strict=True):
-            counts, mass, own = self.counts[inside, block], self.mass[inside], apart[:, inside]
-            total, drawn = mass @ counts, counts[:, 0].sum()
-            move = (own @ counts) / total
-            part = np.square(own) @ counts - 2.0 * move * ((own * mass) @ counts)
-            part += np.square(move) * (np.square(mass) @ counts)
-            deviation += share * move
-            variance += share**2 * drawn / (drawn - 1.0) * part / np.square(total)
-        units = self.clusters.count - len(self.clusters.share) + 1
-        least = floor / units
-        ratio = _ratios(deviation, variance + np.square(deviation), least)
-        return others, deviation, ratio
-
-
-class _IncompletePairs(NamedTuple):
-    """Differences between runs in resampled topics, each pair on the topics that both have."""
-
-    centred: Floats  # runs × topics
-    weights: Floats  # topics × replicates
-
-    @property
-    def runs(self) -> int:
-        return len(self.centred)
-
-    @property
-    def scale(self) -> float:
-        """What signed squares are still to be multiplied by."""
-        return 1.0
-
-    def squares(
-        self, run: int, others: Integers, block: slice, floor: float
-    ) -> tuple[Integers, Floats, Floats]:
-        """Return the runs that vary against one, their mean differences and t*²."""
-        apart = self.centred[others] - self.centred[run]
-        shared = ~np.isnan(apart)
-        topics = np.maximum(shared.sum(axis=1, keepdims=True), 1)
-        apart = np.where(shared, apart - np.nansum(apart, axis=1, keepdims=True) / topics, 0.0)
-        varies = np.abs(apart).max(axis=1) > TIE
-        apart, weights = apart[varies], self.weights[:, block]
-        share = shared[varies].astype(np.float64) @ weights
-        with np.errstate(divide="ignore", invalid="ignore"):
-            deviation = np.nan_to_num(apart @ weights / share)
-            square = np.nan_to_num(np.square(apart) @ weights / share)
-        count = share * len(self.weights)
-        ratio = _ratios(deviation, square, floor * (1.0 - 1.0 / np.maximum(count, 1.0)))
-        np.multiply(ratio, count - 1.0, out=ratio, where=np.isfinite(ratio))
-        return others[varies], deviation, ratio
-
-
-def _ratios(deviation: Floats, square: Floats, least: Floats | float) -> Floats:
-    """Return mean²/variance of a replicate's differences from the observed mean: t*² over n - 1.
-
-    That needs no roots. It is ∞ where the topics drawn show the same difference.
-
-    Parameters
-    ----------
-    deviation, square
-        Mean and mean square; the latter is overwritten.
-    least
-        The least variance; where it is above 0, no topics drawn show the same.
-    """
-    mean_square = deviation * deviation
-    variance = np.subtract(square, mean_square, out=square)
-    np.maximum(variance, least, out=variance)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio: Floats = np.divide(mean_square, variance, out=variance)
-    if np.min(least, initial=np.inf) <= 0:
-        constant = ~(ratio < _CONSTANT_RATIO)
-        ratio[constant] = np.where(np.abs(deviation[constant]) <= TIE, 0.0, np.inf)
-    return ratio
-
-
-class _NormalPairs(NamedTuple):
-    """Differences between runs in the limit of many topics: normal means with their covariance."""
-
-    means: Floats  # runs × replicates, of variance `covariance`
-    covariance: Floats
-
-    @staticmethod
-    def draw(covariance: Floats, replicates: int, rng: np.random.Generator) -> _NormalPairs:
-        """Return normal means with the covariance that the runs' scores have."""
-        return _NormalPairs(draw_normal_means(covariance, replicates, rng), covariance)
-
-    @property
-    def runs(self) -> int:
-        return len(self.means)
-
-    @property
-    def scale(self) -> float:
-        """What signed squares are still to be multiplied by."""
-        return 1.0
-
-    def squares(
-        self, run: int, others: Integers, block: slice, floor: float
-    ) -> tuple[Integers, Floats, Floats]:
-        """Return the runs that vary against one, their mean differences and t*²."""
-        variance = self.covariance[run, run] + self.covariance.diagonal()[others]
-        variance = variance - 2.0 * self.covariance[run, others]
-        varies = variance > TIE * TIE
-        deviation = self.means[others[varies], block] - self.means[run, block]
-        square = deviation * deviation / np.maximum(variance[varies], floor)[:, None]
-        return others[varies], deviation, square
-
-
-def draw_normal_means(covariance: Floats, replicates: int, rng: np.random.Generator) -> Floats:
-    """Return normal numbers of some covariance: runs × replicates."""
-    size, axes = np.linalg.eigh(covariance)
-    drawn = rng.standard_normal((len(covariance), replicates))
-    means: Floats = (axes * np.sqrt(np.maximum(size, 0.0))) @ drawn
-    return means
-
-
-_Pairs = _CompletePairs | _IncompletePairs | _ClusterPairs | _NormalPairs | JudgedPairs

@@ -21,7 +21,7 @@ from confir.defaults import REPLICATES, SUMMARY_REPLICATES
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.bounds import bounded_measures
 from confir.measures.score_summary import ScoreSummary, find_summary
-from confir.resampling.distribution import Resampled, SamplingDistribution
+from confir.resampling.distribution import SamplingDistribution, TopicColumns
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
     THRESHOLDS,
@@ -96,7 +96,7 @@ class PoissonSums:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SummarisedTopics:
+class SummarisedTopics(TopicColumns):
     """Means of a summary, or differences between its runs, as interval methods take them.
 
     Stands for `TopicSample` where scores of single topics were not kept.
@@ -145,26 +145,6 @@ class SummarisedTopics:
     def topics(self) -> int:
         """Number of topics."""
         return len(self.summary.topics)
-
-    @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return len(self.labels)
-
-    @property
-    def over(self) -> Resampled:
-        """What is resampled, for the choice of an interval method."""
-        return "topics"
-
-    @property
-    def independent(self) -> bool:
-        """Whether topics are one simple random sample."""
-        return True
-
-    @property
-    def design_words(self) -> str:
-        """What the topics' design is: a summary has none."""
-        return ""
 
     def provides(self, need: str) -> bool:
         """Whether the distribution has a field of this name: not the single scores."""

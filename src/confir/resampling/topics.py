@@ -24,7 +24,7 @@ from confir.measures.bounds import bounded_measures, clip_to_range
 from confir.measures.evaluation import as_scores
 from confir.parallel import run_in_threads
 from confir.resampling.clusters import Clusters, designed_distribution
-from confir.resampling.distribution import Resampled, SamplingDistribution
+from confir.resampling.distribution import SamplingDistribution, TopicColumns
 from confir.resampling.moments import function_distribution, smooth_distribution
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
 
@@ -146,7 +146,7 @@ def check_replicates(replicates: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TopicSample:
+class TopicSample(TopicColumns):
     """Scores by topic, prepared for the bootstrap of a statistic.
 
     Attributes
@@ -176,16 +176,6 @@ class TopicSample:
     def topics(self) -> int:
         """Number of topics."""
         return len(self.values[0])
-
-    @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return len(self.labels)
-
-    @property
-    def over(self) -> Resampled:
-        """What is resampled, for the choice of an interval method."""
-        return "topics"
 
     @property
     def independent(self) -> bool:

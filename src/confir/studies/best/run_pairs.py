@@ -22,12 +22,12 @@ from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.clusters import Clusters, Ratios
+from confir.resampling.drawn_pairs import draw_normal_means
 from confir.resampling.human_judgements import clip_parts, judged_weights, resample_judged
 from confir.resampling.judged_pairs import varying
 from confir.resampling.studentised_maxima import (
     Maxima,
     RunCovariance,
-    draw_normal_means,
     studentised_maxima,
 )
 from confir.resampling.topics import (

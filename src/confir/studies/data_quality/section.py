@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from confir.errors import SmallSampleWarning, UnjudgedWarning
+from confir.errors import SmallSampleWarning, UnjudgedWarning, warn_caller
 from confir.report.contents import Contents
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.data_quality.data_quality import DataQuality, inspect_lists
@@ -26,7 +25,7 @@ def _gather(scope: Scope) -> DataQuality:
         (few_topics_warning(quality), SmallSampleWarning),
     ):
         if text:
-            warnings.warn(text, kind, stacklevel=2)
+            warn_caller(text, kind)
     return quality
 
 

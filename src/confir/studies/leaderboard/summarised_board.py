@@ -29,9 +29,9 @@ from confir.measures.bounds import bounded_measures
 from confir.measures.score_summary import ScoreSummary, find_summary, summarise_scores
 from confir.order import TIE
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.drawn_pairs import draw_normal_means
 from confir.resampling.studentised_maxima import (
     RunCovariance,
-    draw_normal_means,
     studentised_maxima,
 )
 from confir.studies.best.run_pairs import RunPairs, share_first

@@ -1,0 +1,202 @@
+"""How do the differences between runs come out in replicates? Pairs of runs, by how topics are drawn.
+
+Each kind of pairs gives, for one run against others, the mean differences of a block of replicates and
+their squared t*. Those by a model's judgements and a few of people are `JudgedPairs`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from confir.arrays import Floats, Integers
+from confir.order import TIE
+from confir.resampling.clusters import Clusters
+from confir.resampling.judged_pairs import JudgedPairs
+
+# Topics drawn show the same difference where its square is so many times their variance, up to
+# rounding; the variance may then be negative, too.
+_CONSTANT_RATIO = 1e12
+
+
+class CompletePairs(NamedTuple):
+    """Differences between runs in resampled topics, where no score is missing."""
+
+    centred: Floats  # runs × topics
+    weights: Floats  # topics × replicates
+    means: Floats  # runs × replicates
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.centred)
+
+    @property
+    def scale(self) -> float:
+        """What signed squares are still to be multiplied by: n - 1."""
+        return float(self.centred.shape[1] - 1)
+
+    def squares(
+        self, run: int, others: Integers, block: slice, floor: float
+    ) -> tuple[Integers, Floats, Floats]:
+        """Return the runs that vary against one, their mean differences and t*² over n - 1."""
+        square = np.square(self.centred[as_rows(others)] - self.centred[run])
+        varies = square.max(axis=1) > TIE * TIE
+        if not varies.all():
+            others, square = others[varies], square[varies]
+        if len(others) == 0:
+            return others, square, square
+        deviation = self.means[as_rows(others), block] - self.means[run, block]
+        least = floor * self.scale / (self.scale + 1.0)
+        return others, deviation, _ratios(deviation, square @ self.weights[:, block], least)
+
+
+class ClusterPairs(NamedTuple):
+    """Differences between runs in resampled clusters, where no score is missing."""
+
+    clusters: Clusters
+    residuals: Floats  # runs × clusters: weighted sums of deviations from the stratum's mean
+    mass: Floats  # weight of each cluster
+    counts: Floats  # clusters × replicates
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.residuals)
+
+    @property
+    def scale(self) -> float:
+        """What signed squares are still to be multiplied by."""
+        return 1.0
+
+    def squares(
+        self, run: int, others: Integers, block: slice, floor: float
+    ) -> tuple[Integers, Floats, Floats]:
+        """Return the runs that vary against one, their mean differences and t*²."""
+        apart = self.residuals[others] - self.residuals[run]
+        varies = np.abs(apart).max(axis=1) > TIE * self.mass.max()
+        others, apart = others[varies], apart[varies]
+        deviation: Floats = np.zeros((len(others), block.stop - block.start))
+        variance: Floats = np.zeros_like(deviation)
+        for inside, share in zip(self.clusters.blocks, self.clusters.share.tolist(), strict=True):
+            counts, mass, own = self.counts[inside, block], self.mass[inside], apart[:, inside]
+            total, drawn = mass @ counts, counts[:, 0].sum()
+            move = (own @ counts) / total
+            part = np.square(own) @ counts - 2.0 * move * ((own * mass) @ counts)
+            part += np.square(move) * (np.square(mass) @ counts)
+            deviation += share * move
+            variance += share**2 * drawn / (drawn - 1.0) * part / np.square(total)
+        units = self.clusters.count - len(self.clusters.share) + 1
+        least = floor / units
+        ratio = _ratios(deviation, variance + np.square(deviation), least)
+        return others, deviation, ratio
+
+
+class IncompletePairs(NamedTuple):
+    """Differences between runs in resampled topics, each pair on the topics that both have."""
+
+    centred: Floats  # runs × topics
+    weights: Floats  # topics × replicates
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.centred)
+
+    @property
+    def scale(self) -> float:
+        """What signed squares are still to be multiplied by."""
+        return 1.0
+
+    def squares(
+        self, run: int, others: Integers, block: slice, floor: float
+    ) -> tuple[Integers, Floats, Floats]:
+        """Return the runs that vary against one, their mean differences and t*²."""
+        apart = self.centred[others] - self.centred[run]
+        shared = ~np.isnan(apart)
+        topics = np.maximum(shared.sum(axis=1, keepdims=True), 1)
+        apart = np.where(shared, apart - np.nansum(apart, axis=1, keepdims=True) / topics, 0.0)
+        varies = np.abs(apart).max(axis=1) > TIE
+        apart, weights = apart[varies], self.weights[:, block]
+        share = shared[varies].astype(np.float64) @ weights
+        with np.errstate(divide="ignore", invalid="ignore"):
+            deviation = np.nan_to_num(apart @ weights / share)
+            square = np.nan_to_num(np.square(apart) @ weights / share)
+        count = share * len(self.weights)
+        ratio = _ratios(deviation, square, floor * (1.0 - 1.0 / np.maximum(count, 1.0)))
+        np.multiply(ratio, count - 1.0, out=ratio, where=np.isfinite(ratio))
+        return others[varies], deviation, ratio
+
+
+def _ratios(deviation: Floats, square: Floats, least: Floats | float) -> Floats:
+    """Return mean²/variance of a replicate's differences from the observed mean: t*² over n - 1.
+
+    That needs no roots. It is ∞ where the topics drawn show the same difference.
+
+    Parameters
+    ----------
+    deviation, square
+        Mean and mean square; the latter is overwritten.
+    least
+        The least variance; where it is above 0, no topics drawn show the same.
+    """
+    mean_square = deviation * deviation
+    variance = np.subtract(square, mean_square, out=square)
+    np.maximum(variance, least, out=variance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio: Floats = np.divide(mean_square, variance, out=variance)
+    if np.min(least, initial=np.inf) <= 0:
+        constant = ~(ratio < _CONSTANT_RATIO)
+        ratio[constant] = np.where(np.abs(deviation[constant]) <= TIE, 0.0, np.inf)
+    return ratio
+
+
+class NormalPairs(NamedTuple):
+    """Differences between runs in the limit of many topics: normal means with their covariance."""
+
+    means: Floats  # runs × replicates, of variance `covariance`
+    covariance: Floats
+
+    @staticmethod
+    def draw(covariance: Floats, replicates: int, rng: np.random.Generator) -> NormalPairs:
+        """Return normal means with the covariance that the runs' scores have."""
+        return NormalPairs(draw_normal_means(covariance, replicates, rng), covariance)
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.means)
+
+    @property
+    def scale(self) -> float:
+        """What signed squares are still to be multiplied by."""
+        return 1.0
+
+    def squares(
+        self, run: int, others: Integers, block: slice, floor: float
+    ) -> tuple[Integers, Floats, Floats]:
+        """Return the runs that vary against one, their mean differences and t*²."""
+        variance = self.covariance[run, run] + self.covariance.diagonal()[others]
+        variance = variance - 2.0 * self.covariance[run, others]
+        varies = variance > TIE * TIE
+        deviation = self.means[others[varies], block] - self.means[run, block]
+        square = deviation * deviation / np.maximum(variance[varies], floor)[:, None]
+        return others[varies], deviation, square
+
+
+def draw_normal_means(covariance: Floats, replicates: int, rng: np.random.Generator) -> Floats:
+    """Return normal numbers of some covariance: runs × replicates."""
+    size, axes = np.linalg.eigh(covariance)
+    drawn = rng.standard_normal((len(covariance), replicates))
+    means: Floats = (axes * np.sqrt(np.maximum(size, 0.0))) @ drawn
+    return means
+
+
+def as_rows(numbers: Integers) -> slice | Integers:
+    """Return ascending numbers as a slice where none is left out, which copies nothing."""
+    first, last = int(numbers[0]), int(numbers[-1])
+    return slice(first, last + 1) if last - first + 1 == len(numbers) else numbers
+
+
+Pairs = CompletePairs | IncompletePairs | ClusterPairs | NormalPairs | JudgedPairs
