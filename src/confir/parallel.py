@@ -87,7 +87,7 @@ def run_blocks(
 
     For functions without side effects, as their work may be done in other processes.
     """
-    return _ordered(iterate_blocks(function, tasks, progress))
+    return list(in_order(iterate_blocks(function, tasks, progress)))
 
 
 def iterate_blocks(
@@ -115,10 +115,15 @@ def _run_alone(function: Callable[[Task], Result], task: Task) -> Result:
         return function(task)
 
 
-def _ordered(numbered: Iterable[tuple[int, Result]]) -> list[Result]:
-    """Return results in the order of their tasks."""
-    results = dict(numbered)
-    return [results[number] for number in range(len(results))]
+def in_order(numbered: Iterable[tuple[int, Result]]) -> Iterator[Result]:
+    """Yield results in the order of their tasks, each once those before it are there."""
+    waiting: dict[int, Result] = {}
+    place = 0
+    for number, result in numbered:
+        waiting[number] = result
+        while place in waiting:
+            yield waiting.pop(place)
+            place += 1
 
 
 def _counted(results: Iterable[Result], progress: Progress | None) -> Iterator[Result]:
@@ -211,7 +216,7 @@ def run_tasks(
     as_function("progress", progress)
     folder = None if resume is None else Path(as_path("resume", resume))
     store = None if folder is None else _Store(folder, {**(study or {}), "tasks": len(tasks)})
-    return _ordered(_counted(_finish(function, tasks, jobs, store), progress))
+    return list(in_order(_counted(_finish(function, tasks, jobs, store), progress)))
 
 
 def _finish(

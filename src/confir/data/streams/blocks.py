@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import reduce
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -70,7 +73,7 @@ class ScoreBlocks(Protocol):
 
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
         """Return what is known of all blocks, in one pass."""
-        return merge_blocks(self.blocks(), describe)
+        return merge_parts([self.blocks()], describe)
 
 
 class HeldScores(ScoreBlocks):
@@ -105,22 +108,33 @@ class HeldScores(ScoreBlocks):
         return [names[key] for key in keys.tolist()]
 
 
-def merge_blocks(blocks: Iterable[TopicBlock], describe: Callable[[TopicBlock], Known]) -> Known:
-    """Return what is known of all blocks, described in threads and merged in their order."""
-    found: Known | None = None
-    waiting: deque[Future[Known]] = deque()
+def merge_parts(
+    parts: Iterable[Iterable[TopicBlock]], describe: Callable[[TopicBlock], Known]
+) -> Known:
+    """Return what is known of all blocks: merged in their order by part, then over the parts."""
+    by_part = groupby(_described(parts, describe), key=itemgetter(0))
+    return merge_all(merge_all(known for _, known in part) for _, part in by_part)
+
+
+def merge_all(known: Iterable[Known]) -> Known:
+    """Return what is known of some blocks, one at least, merged in their order."""
+    return reduce(lambda found, part: found.merge(part), known)
+
+
+def _described(
+    parts: Iterable[Iterable[TopicBlock]], describe: Callable[[TopicBlock], Known]
+) -> Iterator[tuple[int, Known]]:
+    """Yield the number of the part and what is known of each block, described in threads."""
+    waiting: deque[tuple[int, Future[Known]]] = deque()
     with single_products, ThreadPoolExecutor(usable_cores()) as pool:
-        for block in blocks:
-            waiting.append(pool.submit(describe, block))
-            if len(waiting) > usable_cores():
-                part = waiting.popleft().result()
-                found = part if found is None else found.merge(part)
-        for one in waiting:
-            part = one.result()
-            found = part if found is None else found.merge(part)
-    if found is None:
-        raise AssertionError("no block")
-    return found
+        for number, blocks in enumerate(parts):
+            for block in blocks:
+                waiting.append((number, pool.submit(describe, block)))
+                if len(waiting) > usable_cores():
+                    part, first = waiting.popleft()
+                    yield part, first.result()
+        for part, one in waiting:
+            yield part, one.result()
 
 
 def smallest_keys(keys: Words, count: int) -> Integers:
