@@ -69,10 +69,10 @@ def run_in_threads(
     return list(_counted(_threaded(function, tasks), progress))
 
 
-def _threaded(function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
+def _threaded(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
     reuse_memory()
     with single_products:
-        if len(tasks) < 2 or usable_cores() < 2:
+        if not isinstance(tasks, Sequence) or len(tasks) < 2 or usable_cores() < 2:
             yield from map(function, tasks)
             return
         contexts = [copy_context() for _ in tasks]  # two threads cannot share one
@@ -92,17 +92,18 @@ def run_blocks(
 
 def iterate_blocks(
     function: Callable[[Task], Result],
-    tasks: Sequence[Any],
+    tasks: Iterable[Any],
     progress: Progress | None = None,
     prepare: Callable[[Any], Task] | None = None,
 ) -> Iterator[tuple[int, Result]]:
     """Yield the number and the result of every task, as they are finished, as in `run_blocks`.
 
-    ``prepare`` makes of a task what the function takes: always here, so that no more is sent.
+    ``prepare`` makes of a task what the function takes: always here, so that no more is sent. Tasks
+    of an iterator are large, and few of them are held: one after the other here, or some per worker.
     """
     scheduler = scheduler_in_use()
     if scheduler is not None:
-        sent = tasks if prepare is None else run_in_threads(prepare, tasks)
+        sent = tasks if prepare is None else run_in_threads(prepare, list(tasks))
         return _counted(scheduler.run(partial(_run_alone, function), sent), progress)
     whole = function if prepare is None else lambda task: function(prepare(task))
     return _counted(enumerate(_threaded(whole, tasks)), progress)

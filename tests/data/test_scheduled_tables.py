@@ -8,9 +8,11 @@ import pytest
 
 import confir
 import confir.scheduler
-from confir.data.streams import score_pieces
+from confir.data.streams import parted_rows, score_pieces
 from confir.errors import FormatError, InputWarning, SchedulerError
+from confir.measures import partitioned_evaluation
 from confir.scheduler import use_scheduler
+from parquet_datasets import make_rows, qrels_table, run_table, write_folder
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -90,13 +92,13 @@ def test_workers_read_the_tables_themselves(cluster, tmp_path, monkeypatch, orde
 
 def test_a_topic_longer_than_a_piece_is_put_together(cluster, tmp_path):
     runs = [f"r{number:04d}" for number in range(1_700)]  # more than two pieces
-    rows = {"run": runs * 3, "topic": np.repeat(["x", "y", "z"], len(runs))}
-    rows["score"] = np.arange(3 * len(runs)) / 1e4
+    scores = np.arange(3 * len(runs)) / 1e4
+    rows = {"run": runs * 3, "topic": np.repeat(["x", "y", "z"], len(runs)), "score": scores}
     path = write_table(tmp_path / "long.parquet", rows, group=100)
     with use_scheduler(cluster):
         there = confir.summarise_scores(path)
         assert len(there.topics) == 3
-        np.testing.assert_allclose(there.mean()[:, 0], rows["score"].reshape(3, -1).mean(axis=0))
+        np.testing.assert_allclose(there.mean()[:, 0], scores.reshape(3, -1).mean(axis=0))
 
 
 BAD = {
@@ -145,3 +147,40 @@ def test_a_table_that_a_worker_does_not_see_is_named(cluster, tmp_path, monkeypa
         confir.summarise_scores(path).mean()
     assert str(caught.value).startswith(f"{path}: the worker on ")
     assert "sees none there, not one of" in str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def datasets(tmp_path_factory):
+    """Folders of qrels and runs."""
+    folder = tmp_path_factory.mktemp("datasets")
+    retrieved, judged = make_rows()
+    runs = write_folder(run_table(retrieved), folder / "runs", "run")
+    return write_folder(qrels_table(judged), folder / "qrels"), runs
+
+
+def test_parts_of_run_datasets_are_scored_to_the_bit_on_workers(cluster, datasets, monkeypatch):
+    monkeypatch.setattr(parted_rows, "_ROWS_AT_ONCE", 30)
+
+    def evaluated(**options):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = confir.evaluate(*datasets, ["AP", "nDCG@10"], **options)
+            mean = confir.summarise_runs(*datasets, ["AP"]).mean()
+        said = [(str(one.message), one.category) for one in caught]
+        return found.topics, found.runs, found.values.tobytes(), mean.tobytes(), said
+
+    steps = []
+    here = evaluated()
+    monkeypatch.setattr(partitioned_evaluation, "rank_rows", None)  # not in this process
+    with use_scheduler(cluster):
+        assert evaluated(progress=steps.append) == here
+    assert len(steps) > 4 * 2  # more parts than are sent at once
+    assert set(steps) == {1}
+
+
+def test_bad_rows_on_workers_are_named_as_here(cluster, datasets, tmp_path):
+    rows = [("a", "1", "d1", 1.0), ("a", "1", "d1", 2.0)]
+    runs = write_folder(run_table(rows), tmp_path / "runs")
+    message = "document 'd1' occurs twice in topic '1' of run 'a'"
+    with use_scheduler(cluster), pytest.raises(FormatError, match=message):
+        confir.evaluate(datasets[0], runs, "AP")
