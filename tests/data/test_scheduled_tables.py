@@ -8,7 +8,8 @@ import pytest
 
 import confir
 import confir.scheduler
-from confir.data.streams import parted_rows, score_pieces
+from confir.data.streams import parted_rows, score_pieces, spilled_rows
+from confir.data.streams.moments import Moments
 from confir.errors import FormatError, InputWarning, SchedulerError
 from confir.measures import partitioned_evaluation
 from confir.scheduler import use_scheduler
@@ -88,6 +89,17 @@ def test_workers_read_the_tables_themselves(cluster, tmp_path, monkeypatch, orde
         assert there.mean().tobytes() == expected.tobytes()
     with pytest.raises(TypeError):
         confir.summarise_scores("x.AP@10.parquet").mean()
+
+
+def test_rows_put_into_order_here_are_summed_up_on_workers(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(spilled_rows, "_ROWS_AT_ONCE", 500)
+    path = write_table(tmp_path / "x.AP@10.parquet", make_columns("by run"))
+    expected = confir.summarise_scores(path).mean()
+    monkeypatch.setattr(Moments, "of", None)  # not in this process
+    with use_scheduler(cluster):
+        assert confir.summarise_scores(path).mean().tobytes() == expected.tobytes()
+    with pytest.raises(TypeError):
+        confir.summarise_scores(path).mean()
 
 
 def test_a_topic_longer_than_a_piece_is_put_together(cluster, tmp_path):

@@ -15,6 +15,7 @@ from confir.data.experiment import (
     ReadingOptions,
     ReadingRules,
     as_experiment,
+    on_its_scheduler,
     takes_rules,
 )
 from confir.data.formats.entries import QRELS, RUN
@@ -260,6 +261,7 @@ def evaluate_partitions(
     return PartitionedEvaluation(scorer, PartedRows(runs, qrels))
 
 
+@on_its_scheduler
 @takes_rules
 def summarise_runs(
     qrels: Any, runs: Any = None, measures: Any = None, **rules: Unpack[ReadingOptions]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import reduce
+from functools import partial, reduce
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple, Protocol, Self, TypeVar
@@ -15,7 +15,8 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.scores import Scores
 from confir.data.streams.hashed_ids import Words, hash_names, mix_words
-from confir.parallel import single_products, usable_cores
+from confir.parallel import in_order, iterate_blocks, single_products, usable_cores
+from confir.scheduler import scheduler_in_use
 
 # Topics of a block, at most: enough to spread the cost of a numpy call.
 TOPICS_AT_ONCE = 1 << 16
@@ -72,7 +73,7 @@ class ScoreBlocks(Protocol):
         """Return the ids of topics that are among those of the smallest keys, by their keys."""
 
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
-        """Return what is known of all blocks, in one pass."""
+        """Return what is known of all blocks, in one pass; a scheduler's workers are sent them."""
         return merge_parts([self.blocks()], describe)
 
 
@@ -124,17 +125,27 @@ def merge_all(known: Iterable[Known]) -> Known:
 def _described(
     parts: Iterable[Iterable[TopicBlock]], describe: Callable[[TopicBlock], Known]
 ) -> Iterator[tuple[int, Known]]:
-    """Yield the number of the part and what is known of each block, described in threads."""
-    waiting: deque[tuple[int, Future[Known]]] = deque()
+    """Yield the number of the part and what is known of each block: from workers, or threads."""
+    task = partial(_describe_numbered, describe)
+    numbered = ((number, block) for number, blocks in enumerate(parts) for block in blocks)
+    if scheduler_in_use() is not None:
+        yield from in_order(iterate_blocks(task, numbered))
+        return
+    waiting: deque[Future[tuple[int, Known]]] = deque()
     with single_products, ThreadPoolExecutor(usable_cores()) as pool:
-        for number, blocks in enumerate(parts):
-            for block in blocks:
-                waiting.append((number, pool.submit(describe, block)))
-                if len(waiting) > usable_cores():
-                    part, first = waiting.popleft()
-                    yield part, first.result()
-        for part, one in waiting:
-            yield part, one.result()
+        for block in numbered:
+            waiting.append(pool.submit(task, block))
+            if len(waiting) > usable_cores():
+                yield waiting.popleft().result()
+        for one in waiting:
+            yield one.result()
+
+
+def _describe_numbered(
+    describe: Callable[[TopicBlock], Known], numbered: tuple[int, TopicBlock]
+) -> tuple[int, Known]:
+    number, block = numbered
+    return number, describe(block)
 
 
 def smallest_keys(keys: Words, count: int) -> Integers:

@@ -49,7 +49,7 @@ class ParquetScores(ScoreBlocks):
     """The scores in Parquet as blocks; see `ScoreBlocks`.
 
     Pieces of the table are read here, or on the workers of the scheduler in use. Rows of a long
-    table stand together by topic, or are put into that order on disk first, here.
+    table stand together by topic, or are put into that order on disk first: always here.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
