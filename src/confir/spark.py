@@ -114,8 +114,8 @@ class SparkScores(ScoreBlocks):
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
         """Return what is known of all topics: summed up by partition, merged in their order."""
         found = self._scored.mapInArrow(_Describing(describe), _KNOWN).collect()
-        parts = (pickle.loads(row["known"]) for row in sorted(found))  # noqa: S301 - by workers
-        return merge_all(parts)
+        known: Known = merge_all(pickle.loads(row["known"]) for row in sorted(found))  # noqa: S301 - by workers
+        return known
 
     def name_topics(self, keys: Words) -> list[str]:
         """Return the ids of topics by their keys."""
