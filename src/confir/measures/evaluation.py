@@ -90,7 +90,8 @@ def evaluate(
         have the probability with which each document was drawn (a fifth column; a mapping topic →
         docid → (gain, probability)), and scores are `SampledScores`.
     progress
-        Called with the number of runs that have been read since the last call.
+        Called with the number of runs, or of parts of a Parquet dataset, that have been read since
+        the last call.
     **rules
         How qrels and runs are read, and topics scored: the keywords of `ReadingRules`.
     """
@@ -128,7 +129,8 @@ def _evaluate(
     if experiment.run_datasets:
         from confir.measures.partitioned_evaluation import evaluate_partitions
 
-        return experiment.rules.with_design(evaluate_partitions(experiment, wanted).hold())
+        parted = evaluate_partitions(experiment, wanted)
+        return experiment.rules.with_design(parted.hold(progress))
     judged = experiment.qrels  # before runs are looked for
     if scheduler_in_use() is not None and not experiment.has_lists and experiment.is_in_files:
         from confir.measures.worker_evaluation import evaluate_on_workers
