@@ -84,3 +84,21 @@ def test_what_a_summary_does_not_allow_is_refused(parts):
     with pytest.warns(TopicWarning, match="left out x"):
         kept = confir.make_leaderboard(mixed, incomplete="drop-datasets", rng=1)
     assert kept.datasets == ("y", "z")
+
+
+def test_a_small_dataset_beside_a_large_one_decides_what_is_significant():
+    """Ten runs of one mean on 8 and 5,200 topics: 80 boards, 3 standard errors above 5 %."""
+    runs = tuple("abcdefghij")
+    rng = np.random.default_rng(11)
+
+    def summary(topics):
+        ids = tuple(map(str, range(topics)))
+        drawn = rng.normal(size=(topics, len(runs), 1))
+        return confir.summarise_scores(Scores(ids, runs, ("x",), drawn))
+
+    large, wrong = summary(5_200), 0
+    for seed in range(80):
+        parts = {"small": summary(8), "large": large}
+        found = confir.make_leaderboard(parts, replicates=199, rng=seed)
+        wrong += bool((found.rank_low > 1).any() or (found.rank_high < len(runs)).any())
+    assert wrong / 80 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 80)

@@ -73,7 +73,7 @@ class RunCovariance(NamedTuple):
     matrix
         Covariances, runs × runs; NaN where a score is missing.
     topics
-        Number of topics.
+        Number of topics, or of as many as the covariances are worth.
     """
 
     matrix: Floats

@@ -1,7 +1,8 @@
 """A leaderboard over datasets of which summaries are known, not the score of every topic.
 
 Datasets are fixed and independent: the covariances of macro means are those of the datasets' means,
-added up. With thousands of topics, means are taken as normal.
+added up. They have the degrees of freedom that the datasets' sizes leave: a small dataset beside a large
+one has most of the variance. Where these are thousands, means are taken as normal.
 """
 
 from __future__ import annotations
@@ -182,7 +183,7 @@ class SummarisedBoard:
         units = 1.0 + float(self._degrees(variance).min())
         matrix, mean = self.covariance.sum(axis=0) / size**2, self.mean.mean(axis=1)
         drawn = draw_normal_means(matrix, replicates, rng.spawn(1)[0])
-        spread = RunCovariance(matrix * topics, topics)
+        spread = RunCovariance(matrix * topics, int(units))
         return RunPairs(
             scored=np.ones(runs, np.bool_),
             mean=mean,
