@@ -7,7 +7,12 @@ import pytest
 
 import confir
 from confir.data.scores import Scores
-from confir.errors import TopicMismatchError, TopicWarning, UnsupportedMethodError
+from confir.errors import (
+    InvalidValueError,
+    TopicMismatchError,
+    TopicWarning,
+    UnsupportedMethodError,
+)
 
 RUNS = ("bm25", "<script>", "constructor", "d")
 
@@ -77,13 +82,35 @@ def test_what_a_summary_does_not_allow_is_refused(parts):
     with pytest.raises(UnsupportedMethodError, match="expected datasets 'fixed'"):
         confir.make_leaderboard(mixed, datasets="random")
     mixed["x"] = parts["x"].select(run=list(RUNS[:3]))
-    with pytest.raises(TopicMismatchError, match=r"1 of 12 cells have no score \(d on x\)"):
+    with pytest.raises(TopicMismatchError, match=r"1 of 12 cells has no score \(d on x\)"):
         confir.make_leaderboard(mixed)
-    with pytest.warns(TopicWarning, match="left out d"):
+    with pytest.warns(TopicWarning, match=r"left out 1 run \(d\)"):
         assert confir.make_leaderboard(mixed, incomplete="drop-runs", rng=1).runs == RUNS[:3]
-    with pytest.warns(TopicWarning, match="left out x"):
+    with pytest.warns(TopicWarning, match=r"left out 1 dataset \(x\)"):
         kept = confir.make_leaderboard(mixed, incomplete="drop-datasets", rng=1)
     assert kept.datasets == ("y", "z")
+
+
+def test_a_run_and_a_dataset_of_one_name_are_not_mistaken_for_each_other():
+    """Run "x" is missing on dataset "y"; dataset "x" is complete, and so is run "y"."""
+    values = np.random.default_rng(1).random((5, 3, 1))
+    whole = Scores(tuple("12345"), ("x", "y", "z"), ("AP",), values)
+    parts = {"x": whole, "y": whole.select(run=["y", "z"]), "z": whole}
+    summaries = {name: confir.summarise_scores(part) for name, part in parts.items()}
+    for sources in (parts, summaries):
+        with pytest.warns(TopicWarning, match=r"left out 1 run \(x\)"):
+            found = confir.make_leaderboard(sources, incomplete="drop-runs", replicates=9)
+        assert (found.runs, found.datasets) == (("y", "z"), ("x", "y", "z"))
+        with pytest.warns(TopicWarning, match=r"left out 1 dataset \(y\)"):
+            found = confir.make_leaderboard(sources, incomplete="drop-datasets", replicates=9)
+        assert (found.runs, found.datasets) == (("x", "y", "z"), ("x", "z"))
+        two = {name: sources[name] for name in "xy"}
+        with pytest.raises(
+            TopicMismatchError, match="1 dataset would be left, expected at least 2"
+        ):
+            confir.make_leaderboard(two, incomplete="drop-datasets")
+        with pytest.raises(InvalidValueError, match=r"there is one dataset \(x\)"):
+            confir.make_leaderboard({"x": sources["x"]})
 
 
 def test_a_small_dataset_beside_a_large_one_decides_what_is_significant():

@@ -91,38 +91,57 @@ def complete_cells(scores: Scores, incomplete: str) -> Scores:
     if design is None or design.dataset is None:
         return scores
     present = ~np.isnan(scores.values[:, :, 0])
-    names = list(dict.fromkeys(design.dataset))
+    names = tuple(dict.fromkeys(design.dataset))
     codes = np.array([names.index(name) for name in design.dataset])
     has = np.stack([present[codes == code].any(axis=0) for code in range(len(names))])
+    runs, whole = kept_cells(has, scores.runs, names, incomplete)
+    if len(whole) < len(names):
+        pairs, kept = zip(scores.topics, design.dataset, strict=True), set(whole)
+        return scores.select(topic=[topic for topic, name in pairs if name in kept])
+    return scores if len(runs) == len(scores.runs) else scores.select(run=list(runs))
+
+
+def kept_cells(
+    has: Booleans, runs: tuple[str, ...], names: tuple[str, ...], incomplete: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the runs and the datasets that are left where all of them are to have each other.
+
+    Parameters
+    ----------
+    has
+        Which dataset has scores of which run: datasets × runs.
+    runs, names
+        Of the runs, and of the datasets.
+    incomplete
+        What is left out, with a warning, as in `make_leaderboard`.
+    """
+    if len(names) < 2:
+        raise InvalidValueError(f"there is one dataset ({names[0]}); expected at least 2")
     if has.all():
-        return scores
-    lacking = [(scores.runs[r], names[d]) for d, r in np.argwhere(~has).tolist()]
-    shown = enumerate_names([f"{run} on {name}" for run, name in lacking], 3)
+        return runs, names
+    lacking = [f"{runs[r]} on {names[d]}" for d, r in np.argwhere(~has).tolist()]
     verb = "has" if len(lacking) == 1 else "have"
-    said = f"{len(lacking)} of {has.size} cells {verb} no score ({shown})"
+    said = f"{len(lacking)} of {has.size} cells {verb} no score ({enumerate_names(lacking, 3)})"
     if incomplete == "error":
         raise TopicMismatchError(
             f"{said}; expected all runs on all datasets, or incomplete drop-runs or drop-datasets"
         )
     if incomplete == "drop-runs":
-        full: Booleans = np.all(has, axis=0)
-        kept = [scores.runs[place] for place in np.flatnonzero(full)]
-        left = [run for run in scores.runs if run not in set(kept)]
-        if not kept:
-            raise TopicMismatchError(f"{said}; no run has all datasets")
-        warn_caller(
-            f"{said}: left out {counted(len(left), 'run')} ({enumerate_names(left, 5)})",
-            TopicWarning,
+        return _without_gaps(has.T, runs, "run", said, fewest=1), names
+    return runs, _without_gaps(has, names, "dataset", said, fewest=2)
+
+
+def _without_gaps(
+    has: Booleans, names: tuple[str, ...], what: str, said: str, *, fewest: int
+) -> tuple[str, ...]:
+    """Return the runs or datasets that have all of the others, and warn of those left out."""
+    kept = tuple(name for name, row in zip(names, has, strict=True) if row.all())
+    if len(kept) < fewest:
+        raise TopicMismatchError(
+            f"{said}; {counted(len(kept), what)} would be left, expected at least {fewest}"
         )
-        return scores.select(run=kept)
-    of_all: Booleans = np.all(has, axis=1)
-    whole = {names[place] for place in np.flatnonzero(of_all)}
-    if not whole:
-        raise TopicMismatchError(f"{said}; no dataset has all runs")
-    left = [name for name in names if name not in whole]
+    left = [name for name, row in zip(names, has, strict=True) if not row.all()]
     warn_caller(
-        f"{said}: left out {counted(len(left), 'dataset')} ({enumerate_names(left, 5)})",
-        TopicWarning,
+        f"{said}: left out {counted(len(left), what)} ({enumerate_names(left, 5)})", TopicWarning
     )
-    pairs = zip(scores.topics, design.dataset, strict=True)
-    return scores.select(topic=[topic for topic, name in pairs if name in whole])
+    return kept

@@ -21,7 +21,7 @@ from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES
 from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.intervals.catalogue import confidence_interval
-from confir.intervals.interval import Limits
+from confir.intervals.interval import Interval, Limits
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
@@ -35,7 +35,7 @@ from confir.studies.leaderboard.summarised_board import (
     dataset_cells,
     find_summaries,
 )
-from confir.studies.ranks.ranking import ranking_of_pairs
+from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
 
 # Replicates whose means by dataset are ranked at once: replicates × runs × datasets.
 _NUMBERS_AT_ONCE = 1 << 22
@@ -169,40 +169,19 @@ def make_leaderboard(
     scores = board_scores(sources, measure, datasets, incomplete)
     if scores.design is None or scores.design.dataset is None:
         raise InvalidValueError("the scores have no datasets; expected a design with datasets")
-    generator = as_generator(rng)
     names = tuple(dict.fromkeys(scores.design.dataset))
-    if len(names) < 2:
-        raise InvalidValueError(f"there is one dataset ({names[0]}); expected at least 2")
-    mean, low, high = _cells(scores, names, level)
-    macro = confidence_interval(scores, level=level)
-    seeds = generator.spawn(2)
-    pairs = pair_runs(scores, replicates, seeds[0], what="ranks")
-    ranking = ranking_of_pairs(scores, pairs, level)
-    p_next, separable = _neighbours(pairs[0], level)
-    borda = borda_counts(mean)
-    limits = _borda_limits(scores, names, mean, replicates, seeds[1], level)
-    return Leaderboard(
-        runs=scores.runs,
-        datasets=names,
-        measure=scores.measures[0],
+    cells = _cells(scores, names, level)
+    seeds = as_generator(rng).spawn(2)
+    (pairs,) = pair_runs(scores, replicates, seeds[0], what="ranks")
+    return _leaderboard(
+        names,
+        cells,
+        confidence_interval(scores, level=level),
+        pairs,
+        ranking_of_pairs(scores, [pairs], level),
+        _borda_limits(scores, names, cells[0], replicates, seeds[1], level),
         topics=_topic_counts(scores.design, names),
-        mean=mean.T,
-        low=low.T,
-        high=high.T,
-        macro=macro.estimate[:, 0],
-        macro_low=macro.low[:, 0],
-        macro_high=macro.high[:, 0],
-        rank=ranking.rank[:, 0],
-        rank_low=ranking.simultaneous_low[:, 0],
-        rank_high=ranking.simultaneous_high[:, 0],
-        borda=borda,
-        borda_rank=descending_ranks(borda),
-        borda_low=limits.low.astype(np.int64),
-        borda_high=limits.high.astype(np.int64),
-        p_next=p_next,
-        separable=separable,
         sampling=scores.design.datasets,
-        level=level,
         replicates=replicates,
     )
 
@@ -212,37 +191,60 @@ def _summarised(
 ) -> Leaderboard:
     """Return the leaderboard of datasets of which summaries are known."""
     board = SummarisedBoard.of(parts)
-    mean, low, high = dataset_cells(parts, level)
-    macro = board.macro(level)
     seeds = rng.spawn(2)
     pairs = board.pairs(replicates, seeds[0])
-    ranking = ranking_of_pairs(next(iter(parts.values())), [pairs], level)
-    p_next, separable = _neighbours(pairs, level)
-    borda = borda_counts(mean)
     drawn = board.draw(replicates, seeds[1])
-    limits = _middle(descending_ranks(borda_counts(_rounded(drawn))), level)
-    return Leaderboard(
-        runs=board.runs,
-        datasets=tuple(parts),
-        measure=board.measure,
+    return _leaderboard(
+        tuple(parts),
+        dataset_cells(parts, level),
+        board.macro(level),
+        pairs,
+        ranking_of_pairs(next(iter(parts.values())), [pairs], level),
+        _middle(descending_ranks(borda_counts(_rounded(drawn))), level),
         topics=board.topics,
+        sampling="fixed",
+        replicates=replicates,
+    )
+
+
+def _leaderboard(
+    names: tuple[str, ...],
+    cells: tuple[Floats, Floats, Floats],
+    macro: Interval,
+    pairs: RunPairs,
+    ranking: Ranking,
+    borda_limits: Limits,
+    *,
+    topics: Integers,
+    sampling: str,
+    replicates: int,
+) -> Leaderboard:
+    """Return the leaderboard of datasets, from means with limits on each, runs × datasets, and over all."""
+    mean, low, high = cells
+    borda = borda_counts(mean)
+    p_next, separable = _neighbours(pairs, ranking.level)
+    return Leaderboard(
+        runs=ranking.runs,
+        datasets=names,
+        measure=ranking.measures[0],
+        topics=topics,
         mean=mean.T,
         low=low.T,
         high=high.T,
-        macro=macro.estimate,
-        macro_low=macro.low,
-        macro_high=macro.high,
+        macro=macro.estimate.reshape(-1),
+        macro_low=macro.low.reshape(-1),
+        macro_high=macro.high.reshape(-1),
         rank=ranking.rank[:, 0],
         rank_low=ranking.simultaneous_low[:, 0],
         rank_high=ranking.simultaneous_high[:, 0],
         borda=borda,
         borda_rank=descending_ranks(borda),
-        borda_low=limits.low.astype(np.int64),
-        borda_high=limits.high.astype(np.int64),
+        borda_low=borda_limits.low.astype(np.int64),
+        borda_high=borda_limits.high.astype(np.int64),
         p_next=p_next,
         separable=separable,
-        sampling="fixed",
-        level=level,
+        sampling=sampling,
+        level=ranking.level,
         replicates=replicates,
     )
 

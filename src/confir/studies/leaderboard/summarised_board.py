@@ -17,11 +17,8 @@ from confir.arrays import Floats, Integers
 from confir.data.streams.pair_totals import PairTotals
 from confir.errors import (
     InvalidValueError,
-    TopicMismatchError,
-    TopicWarning,
     UnsupportedMethodError,
     enumerate_names,
-    warn_caller,
 )
 from confir.intervals.catalogue import confidence_interval
 from confir.intervals.interval import Interval
@@ -37,6 +34,7 @@ from confir.resampling.studentised_maxima import (
 )
 from confir.studies.best.run_pairs import RunPairs, share_first
 from confir.studies.leaderboard.board_sources import one_measure
+from confir.studies.leaderboard.joined_datasets import kept_cells
 
 
 def find_summaries(
@@ -68,22 +66,9 @@ def find_summaries(
 def _same_runs(parts: dict[str, ScoreSummary], incomplete: str) -> dict[str, ScoreSummary]:
     """Return the datasets with the same runs in the same order, as it is stated."""
     runs = tuple(dict.fromkeys(run for part in parts.values() for run in part.runs))
-    lacking = [(run, name) for name, part in parts.items() for run in runs if run not in part.runs]
-    if lacking:
-        shown = enumerate_names([f"{run} on {name}" for run, name in lacking], 3)
-        said = f"{len(lacking)} of {len(runs) * len(parts)} cells have no score ({shown})"
-        if incomplete == "error":
-            raise TopicMismatchError(
-                f"{said}; expected all runs on all datasets, or incomplete drop-runs or "
-                "drop-datasets"
-            )
-        left = {pair[0 if incomplete == "drop-runs" else 1] for pair in lacking}
-        warn_caller(f"{said}: left out {enumerate_names(sorted(left), 5)}", TopicWarning)
-        runs = tuple(run for run in runs if run not in left)
-        parts = {name: part for name, part in parts.items() if name not in left}
-    if not runs or len(parts) < 2:
-        raise TopicMismatchError("fewer than 2 datasets with the same runs are left; expected some")
-    return {name: part.select(run=list(runs)) for name, part in parts.items()}
+    has = np.array([[run in part.runs for run in runs] for part in parts.values()])
+    runs, names = kept_cells(has, runs, tuple(parts), incomplete)
+    return {name: parts[name].select(run=list(runs)) for name in names}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
