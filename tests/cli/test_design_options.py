@@ -281,6 +281,9 @@ def test_components_with_repeats_and_judges(confir_command, repeated, files):
     both = json.loads(confir_command(*alike, "--depth", "3", "--format", "json").out)
     assert len(both) == 11  # judges alike, read by the same rules, have no variance
     assert sum(record["variance"] for record in both if "judges" in record["source"]) < 1e-20
+    alone = confir_command("components", *files, "-m", "AP", "--others", 7)
+    assert (alone.code, alone.out) == (2, "")
+    assert "--others is about judges and repeats; expected --judge or --repeats" in alone.err
     several = confir_command("components", *files, "-m", "AP,RR")
     assert "expected one -m" in several.err
 

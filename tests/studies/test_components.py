@@ -114,6 +114,12 @@ def test_judges_against_statsmodels():
     assert {"topics", "judges"} <= set(found.coefficient_records()[0])
 
 
+def test_levels_without_judges_and_repeats_are_refused():
+    scores = make_scores(simulate(1)[:, 0].T, "abcdef")
+    with pytest.raises(InvalidValueError, match="levels is about judges and repeats"):
+        confir.decompose_scores(scores, levels=7)
+
+
 def test_repeats_are_nested_in_systems():
     cube = simulate(4, levels=4, nested=True)
     squares, _ = anova(cube, "x ~ s + t + s:t + s:r + s:t:r - s:t:r")

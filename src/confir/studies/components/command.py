@@ -69,6 +69,12 @@ def components_command(
     check_level(level)
     if judge and inputs.scores:
         refuse_options(inputs.context, ["judge"], "is for QRELS RUN..., not for score tables")
+    if not judge and not repeats:
+        refuse_options(
+            inputs.context,
+            ["levels"],
+            "is about judges and repeats; expected --judge or --repeats beside it",
+        )
     scores = inputs.load_scores(quiet=out.quiet, example="confir components qrels.txt runs/ -m AP")
     if len(scores.measures) > 1:
         raise InvalidValueError(

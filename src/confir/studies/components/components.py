@@ -234,7 +234,11 @@ def _planned_levels(
     given: int | Sequence[int] | None, at_hand: tuple[int, ...]
 ) -> tuple[tuple[int, ...], ...]:
     """Return the numbers of judges and repeats that coefficients are for, all combinations."""
-    if given is not None and at_hand:
+    if given is not None and not at_hand:
+        raise InvalidValueError(
+            "levels is about judges and repeats; expected one of them beside it"
+        )
+    if given is not None:
         each = [as_integers("levels", given)] * len(at_hand)
     elif len(at_hand) == 1:
         each = [_planned_topics(None, at_hand[0])]
