@@ -87,6 +87,24 @@ def test_swaps_by_a_design_against_all_halves_of_the_clusters_of_two_strata():
     assert found.swap_rate[0] == pytest.approx(np.mean(swaps), abs=0.02)
 
 
+@pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
+def test_swaps_are_unknown_where_missing_scores_leave_too_few_clusters():
+    """Of the four clusters of a stratum, two runs share two, and all three share one by m1, two by m2."""
+    whole, one, two = (noisy(seed, 0.1, topics=24, runs=3) for seed in (1, 2, 3))
+    cluster = np.arange(24) // 2  # 4 clusters of two topics in one stratum, 8 in the other
+    for run, lacks in enumerate((1, 2, 3)):
+        one[cluster == lacks, run] = np.nan
+        two[cluster == min(lacks, 2), run] = np.nan
+    scores = make_scores(whole, one, two)
+    columns = {
+        "topic": scores.topics,
+        "cluster": [f"c{c}" for c in cluster],
+        "stratum": ["a" if c < 4 else "b" for c in cluster],
+    }
+    found = confir.compare_measures(scores.with_design(columns), rng=1)
+    assert np.isnan(found.swap_rate).tolist() == [False, True, False]
+
+
 def test_identical_runs_are_ties():
     values = np.repeat(np.random.default_rng(5).random((6, 1)), 2, axis=1)
     with pytest.warns(confir.errors.DegenerateSampleWarning):

@@ -100,7 +100,7 @@ def compare_measures(
         values = scores.values[:, :, m]
         kept = np.flatnonzero(~np.isnan(values).any(axis=1))
         topics.append(len(kept))
-        if len(kept) < FEWEST:
+        if not _has_halves(clusters, kept):
             swaps.append(np.full(len(compared.first), np.nan))
             continue
         halves = _half_means(clusters.kept(kept), values[kept], splits, generator)
@@ -125,6 +125,14 @@ def _clusters(scores: Scores) -> Clusters:
     """Return the clusters of the topics' design; without one, each topic is a cluster."""
     whole = Design(scores.topics) if scores.design is None else scores.design
     return Clusters.of(whole)
+
+
+def _has_halves(clusters: Clusters, kept: Integers) -> bool:
+    """Whether the clusters of some topics are enough, and two or more in each stratum."""
+    inside = np.zeros((len(clusters.order), 1))
+    inside[kept] = 1.0
+    count = clusters.by_stratum(np.minimum(clusters.totals(inside), 1.0))
+    return bool(count.sum() >= FEWEST and count.min() >= 2)
 
 
 def _half_means(
