@@ -180,7 +180,7 @@ def _judged_pairs(
 
     def task(measure: int) -> RunPairs:
         values = Judged(*(np.ascontiguousarray(part[:, :, measure]) for part in parts))
-        difference, se, floor = _corrected_differences(values)
+        difference, se, floor, df = _corrected_differences(values)
         rng = np.random.default_rng(seed)  # as in a comparison of all pairs
         return RunPairs(
             scored=np.ones(len(scores.runs), np.bool_),
@@ -189,7 +189,7 @@ def _judged_pairs(
             se=se,
             topics=len(values.human),
             units=float(len(values.human)),
-            df=len(values.human) - 2.0,  # the weight is estimated, too
+            df=df,
             maxima=studentised_maxima(values, replicates, rng, floor=floor),
             share_first=share_first(resample_judged(values, weights).mean),
         )
@@ -197,16 +197,18 @@ def _judged_pairs(
     return run_in_threads(task, range(len(scores.measures)))
 
 
-def _corrected_differences(values: Judged) -> tuple[Floats, Floats, float]:
-    """Return corrected differences and standard errors, and the family's least variance."""
+def _corrected_differences(values: Judged) -> tuple[Floats, Floats, float, float]:
+    """Return corrected differences and standard errors, the family's least variance, and the fewest df."""
     topics, runs = values.human.shape
     difference, se = np.zeros((runs, runs)), np.zeros((runs, runs))
+    df = topics - 1.0
     for run in range(runs):
         apart = Judged(*(part - part[:, [run]] for part in values))
         found = apart.corrected()
         difference[run] = found.mean
         se[run] = np.where(varying(apart, found.se), found.se, 0.0)
-    return _with_floor(difference, se, topics)
+        df = min(df, float(found.df.min()))
+    return *_with_floor(difference, se, topics), df
 
 
 def _summarised_pairs(
