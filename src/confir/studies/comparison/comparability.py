@@ -103,14 +103,16 @@ def warn_of_few_clusters(pairs: AnyPairs, tests: Sequence[PairedTest], level: fl
         return
     text = f"the design has {clusters} clusters"
     if clusters >= FEW_CLUSTERS:
-        text += ", a few of which have much of the weight"
-    least = 2.0 ** (1 - clusters)
-    if flips:
+        text += ", a few of which have much of the weight: t tests may be too optimistic"
+    elif flips:
+        least = 2.0 ** (1 - clusters)
         text += f": the {CLUSTER_TEST} test flips the signs of whole clusters"
         if least > 1.0 - level:
             text += f", whose p-values are {least:g} or more: no difference can be significant"
     else:
-        text += f", too few for t tests; expected the test {CLUSTER_TEST}, or more clusters"
+        text += ", too few for t tests"
+    if not flips:
+        text += f"; expected the test {CLUSTER_TEST}, or more clusters"
     warn_caller(text, SmallSampleWarning)
 
 
