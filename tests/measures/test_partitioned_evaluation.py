@@ -159,6 +159,8 @@ def test_an_unreadable_partition_and_a_full_disk_leave_nothing_behind(tmp_path, 
     with pytest.raises(FormatError, match=r"cannot be read as Parquet .*run=run1"):
         confir.evaluate(qrels, runs, "AP")
     assert list(room.iterdir()) == []
+    with pytest.raises(UnreadableError, match="nowhere"):  # qrels are read first
+        confir.evaluate(tmp_path / "nowhere", runs, "AP")
 
 
 def test_verbs_that_need_lists_read_a_dataset_whole(tmp_path):
