@@ -36,7 +36,8 @@ PROGRAM = """
 import json, re, sys, time
 from pathlib import Path
 import numpy, pyarrow.dataset, pyarrow.parquet, scipy.special
-import confir, confir.intervals.catalogue, confir.studies.comparison.comparison
+import confir, confir.intervals.catalogue, confir.studies.comparison.compare
+import confir.measures.partitioned_evaluation
 path, work, replicates = sys.argv[1], sys.argv[2], int(sys.argv[3])
 qrels, runs = Path(path).with_name("qrels"), Path(path).with_name("runs")
 confir.confidence_interval(numpy.arange(9) / 9)

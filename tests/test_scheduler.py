@@ -75,7 +75,7 @@ def test_evaluation_gives_the_same_bits_and_warnings(cluster, files):
 
 def test_workers_read_the_files_themselves(cluster, files, monkeypatch):
     monkeypatch.chdir(files)
-    monkeypatch.setattr("confir.data.scanning.scanner.read_source", None)  # not in this process
+    monkeypatch.setattr("confir.measures.evaluation.read_rankings", None)  # not in this process
     with use_scheduler(cluster):
         assert confir.evaluate("qrels.txt", "runs/bm25.txt", ["AP"]).runs == ("bm25",)
     with pytest.raises(TypeError):

@@ -13,9 +13,14 @@
     └── SchedulerError          a cluster that cannot be reached or used
 
     ConfirWarning
-    ├── InputWarning            input that is accepted, but may be a mistake
-    ├── TopicWarning            topics that are missing, left out or without relevant documents
-    └── DegenerateSampleWarning a sample that has no interval
+    ├── TopicWarning               topics that are left out
+    │   ├── MissingTopicWarning    topics that runs lack: scored 0, or means over different topics
+    │   └── NothingRelevantWarning topics or grades without relevant documents
+    ├── InputWarning               input that is accepted, but may be a mistake
+    │   ├── UnjudgedWarning        many unjudged documents, which count as non-relevant
+    │   ├── SmallSampleWarning     too few topics, clusters or replicates
+    │   └── ReadingWarning         how input was read
+    └── DegenerateSampleWarning    a sample that has no interval
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, ClassVar
 
 
 class ConfirError(Exception):
@@ -133,7 +138,15 @@ def _restore(
 
 
 class ConfirWarning(UserWarning):
-    """Base class of the warnings of confir."""
+    """Base class of the warnings of confir.
+
+    Attributes
+    ----------
+    advice
+        What a reader of the results can do, where messages do not say it themselves.
+    """
+
+    advice: ClassVar[str] = ""
 
 
 class InputWarning(ConfirWarning):
@@ -144,8 +157,52 @@ class TopicWarning(ConfirWarning):
     """Topics that are missing, left out, or without relevant documents."""
 
 
+class MissingTopicWarning(TopicWarning):
+    """Topics that runs lack: they score 0, or means are over different topics."""
+
+    advice = "check that the runs are complete"
+
+
+class NothingRelevantWarning(TopicWarning):
+    """Topics without relevant documents, or grades that no document has."""
+
+    advice = "check that the qrels are the right ones, and complete"
+
+
+class UnjudgedWarning(InputWarning):
+    """Many unjudged documents, which count as non-relevant."""
+
+
+class SmallSampleWarning(InputWarning):
+    """Too few topics, clusters or replicates for a conclusion."""
+
+
+class ReadingWarning(InputWarning):
+    """How input was read; no number is doubtful for it."""
+
+
 class DegenerateSampleWarning(ConfirWarning):
     """A sample that has no interval, such as one of equal scores."""
+
+
+# The most important first: what can make a conclusion wrong, then what may be a mistake or leaves
+# topics out, then samples without an interval, then notes.
+_BY_IMPORTANCE = (
+    MissingTopicWarning,
+    UnjudgedWarning,
+    NothingRelevantWarning,
+    SmallSampleWarning,
+    InputWarning,
+    TopicWarning,
+    ConfirWarning,
+    DegenerateSampleWarning,
+    ReadingWarning,
+)
+
+
+def place_by_importance(category: type[ConfirWarning]) -> int:
+    """Return the place of a kind of warning among all kinds, 0 for the most important."""
+    return next(_BY_IMPORTANCE.index(kind) for kind in category.__mro__ if kind in _BY_IMPORTANCE)
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:

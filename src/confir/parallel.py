@@ -69,10 +69,10 @@ def run_in_threads(
     return list(_counted(_threaded(function, tasks), progress))
 
 
-def _threaded(function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
+def _threaded(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
     reuse_memory()
     with single_products:
-        if len(tasks) < 2 or usable_cores() < 2:
+        if not isinstance(tasks, Sequence) or len(tasks) < 2 or usable_cores() < 2:
             yield from map(function, tasks)
             return
         contexts = [copy_context() for _ in tasks]  # two threads cannot share one
@@ -87,22 +87,23 @@ def run_blocks(
 
     For functions without side effects, as their work may be done in other processes.
     """
-    return _ordered(iterate_blocks(function, tasks, progress))
+    return list(in_order(iterate_blocks(function, tasks, progress)))
 
 
 def iterate_blocks(
     function: Callable[[Task], Result],
-    tasks: Sequence[Any],
+    tasks: Iterable[Any],
     progress: Progress | None = None,
     prepare: Callable[[Any], Task] | None = None,
 ) -> Iterator[tuple[int, Result]]:
     """Yield the number and the result of every task, as they are finished, as in `run_blocks`.
 
-    ``prepare`` makes of a task what the function takes: always here, so that no more is sent.
+    ``prepare`` makes of a task what the function takes: always here, so that no more is sent. Tasks
+    of an iterator are large, and few of them are held: one after the other here, or some per worker.
     """
     scheduler = scheduler_in_use()
     if scheduler is not None:
-        sent = tasks if prepare is None else run_in_threads(prepare, tasks)
+        sent = tasks if prepare is None else run_in_threads(prepare, list(tasks))
         return _counted(scheduler.run(partial(_run_alone, function), sent), progress)
     whole = function if prepare is None else lambda task: function(prepare(task))
     return _counted(enumerate(_threaded(whole, tasks)), progress)
@@ -115,10 +116,15 @@ def _run_alone(function: Callable[[Task], Result], task: Task) -> Result:
         return function(task)
 
 
-def _ordered(numbered: Iterable[tuple[int, Result]]) -> list[Result]:
-    """Return results in the order of their tasks."""
-    results = dict(numbered)
-    return [results[number] for number in range(len(results))]
+def in_order(numbered: Iterable[tuple[int, Result]]) -> Iterator[Result]:
+    """Yield results in the order of their tasks, each once those before it are there."""
+    waiting: dict[int, Result] = {}
+    place = 0
+    for number, result in numbered:
+        waiting[number] = result
+        while place in waiting:
+            yield waiting.pop(place)
+            place += 1
 
 
 def _counted(results: Iterable[Result], progress: Progress | None) -> Iterator[Result]:
@@ -211,7 +217,7 @@ def run_tasks(
     as_function("progress", progress)
     folder = None if resume is None else Path(as_path("resume", resume))
     store = None if folder is None else _Store(folder, {**(study or {}), "tasks": len(tasks)})
-    return _ordered(_counted(_finish(function, tasks, jobs, store), progress))
+    return list(in_order(_counted(_finish(function, tasks, jobs, store), progress)))
 
 
 def _finish(

@@ -13,12 +13,13 @@ import platform
 import re
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import islice
 from typing import Any, Self, TypeVar
 
 from confir.arguments import invalid
@@ -133,29 +134,39 @@ class Scheduler:
             return self._connected
 
     def run(
-        self, function: Callable[[Task], Result], tasks: Sequence[Task]
+        self, function: Callable[[Task], Result], tasks: Iterable[Task]
     ) -> Generator[tuple[int, Result]]:
         """Yield the number and the result of every task, as they are finished.
 
-        Warnings of confir are repeated here.
+        Tasks of an iterator are made as workers get free: they may be large. Warnings of confir are
+        repeated here.
         """
         client = self._client
         dumps = import_module("cloudpickle").dumps
         as_completed = import_module("distributed").as_completed
+        at_once = None if isinstance(tasks, Sequence) else 2 * sum(client.nthreads().values())
+        numbered = enumerate(tasks)
+        places: dict[str, int] = {}
+
+        def send(most: int | None) -> list[Any]:
+            some = dict(islice(numbered, most))
+            futures = client.map(_work, [shared] * len(some), list(some.values()), pure=False)
+            places.update(zip((future.key for future in futures), some, strict=True))
+            return list(futures)
+
         with self._translated():
             # Sent once, and as a task: unlike scattered data, it is not lost with its worker.
             shared = client.submit(pickle.loads, dumps(function), pure=False)
-            futures = client.map(_work, [shared] * len(tasks), list(tasks), pure=False)
-            places = {future.key: place for place, future in enumerate(futures)}
-            finished = as_completed(futures, client.loop, with_results=True)
-            del futures  # so that results are released once they are here
+            finished = as_completed(send(at_once), client.loop, with_results=True)
             for future, found in finished:
                 if isinstance(found, BaseException):  # cancelled, as when the scheduler is gone
                     raise found
-                result, heard = found
-                for message, category in heard:
+                result, warned = found
+                for message, category in warned:
                     warn_caller(message, category)
                 yield places[future.key], result
+                if at_once is not None:
+                    finished.update(send(1))
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -181,8 +192,8 @@ _IN_USE: ContextVar[Scheduler | None] = ContextVar("scheduler", default=None)
 
 def _work(function: Callable[[Task], Result], task: Task) -> tuple[Result, list[CollectedWarning]]:
     """Return, on a worker, the result of a task and the warnings of confir."""
-    with collect_warnings() as heard:
-        return function(task), heard
+    with collect_warnings() as warned:
+        return function(task), warned
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import numpy as np
 from confir.data.experiment import ReadingOptions, ReadingRules
 from confir.data.formats.entries import QRELS, RUN, Kind, Shape
 from confir.data.sampling.design import refuse_design
-from confir.data.streams.blocks import Known, ScoreBlocks, TopicBlock
+from confir.data.streams.blocks import Known, ScoreBlocks, TopicBlock, merge_all
 from confir.data.streams.document_rows import ROW_COLUMNS, RowColumns, row_schema
 from confir.data.streams.hashed_ids import Words
 from confir.errors import (
@@ -97,10 +97,6 @@ class SparkScores(ScoreBlocks):
         self._axes = runs, measures
         weakref.finalize(self, _release, scored).atexit = False
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what workers know of this: the names; they have the data at hand."""
-        return {"_axes": self._axes}
-
     @property
     def runs(self) -> tuple[str, ...]:
         """Names of the runs."""
@@ -120,8 +116,7 @@ class SparkScores(ScoreBlocks):
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
         """Return what is known of all topics: summed up by partition, merged in their order."""
         found = self._scored.mapInArrow(_Describing(describe), _KNOWN).collect()
-        parts = (pickle.loads(row["known"]) for row in sorted(found))  # noqa: S301 - by workers
-        known: Known = _merge(parts)
+        known: Known = merge_all(pickle.loads(row["known"]) for row in sorted(found))  # noqa: S301 - by workers
         return known
 
     def name_topics(self, keys: Words) -> list[str]:

@@ -15,10 +15,12 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 
 import pytest
+import yaml
 
 import confir
 from confir.data.formats.catalogue import FORMATS
 from confir.data.formats.objects import as_runs
+from confir.data.formats.run_metadata import read_metadata
 from confir.errors import ConfirError, FormatError, InputWarning, UnreadableError
 from confir.studies.judgements.judges import gather_judges
 
@@ -535,6 +537,47 @@ def test_a_folder_of_tira_is_a_run_named_by_its_tag(tmp_path, metadata, name):
     (folder / "run.txt.gz").unlink()
     with pytest.raises(UnreadableError, match="metadata without a run; expected run"):
         as_runs(folder)
+
+
+METADATA = """\
+ir_metadata.start
+# actor: nobody
+tag: a.b
+platform:
+  software: {name: not shown}
+research goal:
+  description: |
+    method: not shown
+    name: not shown
+actor:
+  # the team
+  team: 'Team: <b>'
+  "name": Ada Lovelace  # first author
+  fields: [a, b]
+method:
+  automatic: true
+  indexing:
+    name: not shown
+  retrieval:
+  - name: BM25
+    b: 0.4
+  -  # second stage
+    name: "monoT5"
+    reranks: BM25
+ir_metadata.end
+"""
+
+
+def test_metadata_of_a_run_name_its_team_and_its_methods_against_pyyaml(tmp_path):
+    (tmp_path / "ir-metadata.yml").write_text(METADATA)
+    held = yaml.safe_load(METADATA.removeprefix("ir_metadata.start\n").split("ir_metadata.end")[0])
+    assert read_metadata(str(tmp_path / "ir-metadata.yml")) == (
+        held["tag"],
+        f"{held['actor']['team']}, {held['actor']['name']}",
+        ", ".join(stage["name"] for stage in held["method"]["retrieval"]),
+    )
+    (tmp_path / "ir-metadata.yml").write_text("actor: {team: x}\nmethod: Tf.Idf\n")
+    assert read_metadata(str(tmp_path / "ir-metadata.yml")) == ("", "", "Tf.Idf")
 
 
 def test_trec_writers_refuse_topics_with_blanks(tmp_path):

@@ -59,7 +59,6 @@ def test_all_measures_of_pytrec_eval_are_recognised():
     assert {"AP", "P@5", "utility"} <= set(made.measures)
 
 
-@pytest.mark.filterwarnings("ignore:unsafe cast")
 def test_runs_of_ranx_are_scores_after_evaluate():
     qrels = ranx.Qrels(QRELS)
     runs = [ranx.Run(run, name=name) for name, run in RUNS.items()]
@@ -72,7 +71,6 @@ def test_runs_of_ranx_are_scores_after_evaluate():
     assert as_scores({"other": runs[0]}).runs == ("other",)
 
 
-@pytest.mark.filterwarnings("ignore:unsafe cast")
 def test_a_run_of_ranx_before_evaluate_is_an_error():
     with pytest.raises(FormatError, match=r"run 'x' of ranx has no scores; expected one after"):
         as_scores(ranx.Run(RUNS["x"], name="x"))

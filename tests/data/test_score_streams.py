@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confir
-from confir.data.streams import parquet_scores, spill_folder, spilled_rows
+from confir.data.streams import score_pieces, spill_folder, spilled_rows
 from confir.data.streams.hashed_ids import hash_names
 from confir.data.streams.moments import Moments
 from confir.errors import FormatError, UnreadableError
@@ -114,7 +114,8 @@ def write_parts(folder, columns, key):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(parquet_scores, "TOPICS_AT_ONCE", 23)
+    monkeypatch.setattr(score_pieces, "TOPICS_AT_ONCE", 23)
+    monkeypatch.setattr(score_pieces, "_ROWS_AT_LEAST", 60)
     monkeypatch.setattr(spilled_rows, "_ROWS_AT_ONCE", 100)
 
 

@@ -167,6 +167,7 @@ def test_continuous_integration_does_what_readme_tells_a_newcomer():
     assert told.splitlines() == ["make demo", "make test"]
     assert [line for line in script.splitlines() if line.startswith("make ")] == [
         *told.splitlines(),
+        "make test-spark",
         "make check",
         "make docs",
     ]

@@ -2,7 +2,6 @@
 
 import io
 import re
-import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ import confir
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 from confir.report.charts import chart, chart_bytes
-from confir.report.svg_text import with_text_lengths
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +67,3 @@ def test_a_chart_narrower_than_its_title_has_the_width_too():
     svg = chart_bytes(chart(confir.describe_topics(scores)), ".svg", 85).decode()
     drawn = float(re.search(r'viewBox="0 0 ([\d.]+)', svg)[1])
     assert drawn == pytest.approx(85 / 25.4 * 96, abs=3.0)
-
-
-def test_an_empty_text_keeps_the_picture_well_formed():
-    svg = '<svg><text font-size="9px"/><text font-size="9px">one</text></svg>'
-    stated = ET.fromstring(with_text_lengths(svg))  # noqa: S314 - written here
-    assert [text.text for text in stated] == [None, "one"]
-    assert [text.get("textLength") is None for text in stated] == [True, False]

@@ -12,13 +12,20 @@ import pytest
 from scipy import stats
 
 import confir
-from confir import parallel
+from confir import errors, parallel
+from confir.cli.warning_summary import WarningSummary
 from confir.data.scores import Scores
 from confir.data.simulation import sample_collection
-from confir.errors import InvalidValueError, UnreadableError, UnsupportedMethodError
+from confir.errors import (
+    ConfirWarning,
+    InvalidValueError,
+    MissingTopicWarning,
+    UnreadableError,
+    UnsupportedMethodError,
+)
 from confir.order import signed
 from confir.report import page as page_module
-from confir.report.contents import Settings, gather_contents, number_of_steps
+from confir.report.contents import Settings, by_importance, gather_contents, number_of_steps
 from confir.report.numbers import p_text
 from confir.report.page import Origin, render_page, single_panel, unbroken, write_report
 from confir.report.page_data import level_key, page_data, shown
@@ -83,8 +90,9 @@ class Elements(HTMLParser):
 @pytest.fixture(scope="module")
 def nasty_page():
     scores = table(names=(NASTY, "a&b", "plain"))
-    origin = Origin((NASTY,), f"confir report {NASTY}", (f"warned of {NASTY}",))
-    return rendered(scores, title=NASTY, origin=origin)
+    warned = [ConfirWarning(f"warned of {NASTY}")]
+    contents = gather_contents(scores, warned=warned, settings=FAST)
+    return render(contents, title=NASTY, origin=Origin((NASTY,), f"confir report {NASTY}"))
 
 
 def test_scripts_run_only_by_their_hashes(nasty_page):
@@ -376,6 +384,31 @@ def test_warnings_are_collected_for_the_page_and_named_once():
     assert all(warning in page for warning in contents.warnings)
 
 
+# What can make a conclusion wrong comes first, notes on how input was read last.
+IN_ORDER = (
+    errors.MissingTopicWarning("z scored 0"),
+    errors.UnjudgedWarning("y unjudged"),
+    errors.NothingRelevantWarning("x without relevant documents"),
+    errors.SmallSampleWarning("w too few clusters"),
+    errors.InputWarning("v may be a mistake"),
+    errors.TopicWarning("u left out"),
+    errors.DegenerateSampleWarning("t has no interval"),
+    errors.ReadingWarning("s not used"),
+)
+
+
+def test_warnings_have_one_order_on_the_page_and_on_the_command_line(capsys):
+    found = by_importance(reversed(IN_ORDER))
+    assert found["remarks"] == ("t has no interval",)
+    assert [text[0] for text in found["warnings"]] == list("zyxwvus")
+    assert found["warnings"][0] == "z scored 0: check that the runs are complete"
+    with WarningSummary() as summary:
+        for warning in reversed(IN_ORDER):
+            summary.show(warning, type(warning))
+    expected = [f"confir: warning: {warning}" for warning in IN_ORDER]
+    assert capsys.readouterr().err.splitlines() == expected
+
+
 def test_single_panels_lose_their_frame_and_several_keep_it():
     facet = {"facet": {}, "spec": {"mark": "a", "title": "x"}, "data": {"name": "d"}, "columns": 2}
     assert single_panel(facet) == {"mark": "a", "data": {"name": "d"}}
@@ -461,3 +494,29 @@ def test_the_error_of_a_coverage_is_half_its_95_percent_interval(level):
 def test_the_page_says_how_exact_a_coverage_is():
     # 1.96 √(0.95 · 0.05 / 500) = 1.9 points
     assert "is estimated to within about 1.9 percentage points" in rendered(table())
+
+
+def test_the_page_of_an_experiment_names_who_made_its_runs_and_what_these_lack(tmp_path):
+    gains = {str(topic): {"d": 1, "e": 0} for topic in range(4)}
+    confir.write_qrels(gains, tmp_path / "qrels.txt")
+    metadata = {"best": f"actor:\n  team: {NASTY}\nmethod:\n  name: BM25\n", "worst": "actor: x\n"}
+    for name, text in metadata.items():
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        ranked = {topic: {"d": float(name == "best"), "e": 0.5} for topic in gains}
+        if name == "worst":
+            del ranked["0"]
+        confir.write_run(ranked, folder / "run.txt")
+        (folder / "ir-metadata.yml").write_text(f"tag: {name}<u>\n{text}")
+    path = tmp_path / "r.html"
+    experiment = confir.Experiment(tmp_path / "qrels.txt", tmp_path / "runs", "RR")
+    with pytest.warns(MissingTopicWarning, match="lacks 1 topic"):
+        contents = confir.write_report(path, experiment, replicates=199)
+    lacking, *few = contents.warnings
+    assert lacking.startswith("run 'worst<u>' lacks 1 topic (0) of the qrels, scored 0: check")
+    assert any(text.startswith("there are 4 topics; with fewer than 25, rankings") for text in few)
+    elements = Elements(path.read_text())
+    assert [tag for tag, _ in elements.tags].count("u") == 0
+    text = "|".join(elements.text)
+    assert f"best<u>|{NASTY}|BM25" in text
+    assert "worst<u>|x|–" in text

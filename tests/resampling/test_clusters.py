@@ -428,7 +428,7 @@ def test_clusters_of_very_different_sizes_are_warned_of(sizes, warned):
     said = [str(one.message) for one in caught]
     assert len(said) == before
     assert (
-        any("by logit-t are too narrow; expected the method symmetric" in one for one in said)
+        any("by logit-t may be too narrow; expected the method symmetric" in one for one in said)
         == warned
     )
     assert any("a few of which have much of the weight, too few" in one for one in said) == warned

@@ -63,8 +63,8 @@ def complete(app: Callable[[Sequence[str]], Any]) -> int:
     completion_init()
     try:
         return shell_complete(app(typed), {}, "confir", COMPLETE, os.environ[COMPLETE])
-    except SystemExit as told:  # how fish learns whether there is anything but files to complete
-        return 0 if told.code in (None, 0) else 1
+    except SystemExit as ended:  # how fish learns whether there is anything but files to complete
+        return 0 if ended.code in (None, 0) else 1
 
 
 def among(names: Callable[[], Iterable[str]]) -> Completer:

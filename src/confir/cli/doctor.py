@@ -25,6 +25,7 @@ _BRINGS = {
     "parquet": "Parquet files",
     "zst": "files that end in .zst",
     "cluster": "work on the machines of a Dask cluster",
+    "spark": "evaluation of frames of Spark, on its workers",
 }
 _REQUIREMENT = re.compile(r"""(?P<name>[\w.-]+).*?(?:extra\s*==\s*['"](?P<extra>\w+)['"])?$""")
 

@@ -247,10 +247,13 @@ class Inputs:
         if self.scores:
             return self._choose_scores(measures, baseline, self._read_all())
         from confir.cli.terminal import Progress
+        from confir.data.formats.objects import find_run_datasets
         from confir.measures.evaluation import evaluate
 
         given = self._given(measures, baseline, example, ", or --scores FILE")
-        with Progress("reading runs", total=len(given["runs"]), quiet=quiet) as progress:
+        parted = find_run_datasets(given["runs"])  # into how many parts, is not known yet
+        total = None if parted else len(given["runs"])
+        with Progress("reading runs", total=total, quiet=quiet) as progress:
             scores = self.state_bound(evaluate(**given, progress=progress))
         return self._top_runs(scores, baseline)
 
@@ -264,7 +267,7 @@ class Inputs:
     ) -> Scores | ScoreSummary:
         """Return what `load_scores` does; of long tables and many topics in Parquet, a summary."""
         if not self.scores:
-            found = self._summarise_datasets(measures, baseline, example)
+            found = self._summarise_datasets(measures, baseline, quiet=quiet, example=example)
             if found is not None:
                 return found
         elif len(self.scores) == 1:
@@ -277,7 +280,7 @@ class Inputs:
         return self.load_scores(measures, baseline=baseline, quiet=quiet, example=example)
 
     def _summarise_datasets(
-        self, measures: Sequence[str] | None, baseline: str | None, example: str
+        self, measures: Sequence[str] | None, baseline: str | None, *, quiet: bool, example: str
     ) -> Scores | ScoreSummary | None:
         """Return the scores of runs in Parquet datasets, or their summary; None of other runs."""
         from confir.data.experiment import Experiment
@@ -286,11 +289,14 @@ class Inputs:
         experiment = Experiment(**self._given(measures, baseline, example, ", or --scores FILE"))
         if not experiment.run_datasets or experiment.human or experiment.rules.design is not None:
             return None
+        from confir.cli.terminal import Progress
         from confir.measures.partitioned_evaluation import evaluate_partitions
         from confir.measures.score_summary import MOST_HELD_SCORES, ScoreSummary
 
         wanted = parse_measures(chosen_measures(experiment, None), self.rel)
-        found = evaluate_partitions(experiment, wanted).hold_or_summarise(MOST_HELD_SCORES)
+        parted = evaluate_partitions(experiment, wanted)
+        with Progress("evaluating parts", total=parted.parts, quiet=quiet) as progress:
+            found = parted.hold_or_summarise(MOST_HELD_SCORES, progress)
         if isinstance(found, ScoreSummary):
             return self._top_runs(self.state_bound(found), baseline)
         # again, since a function of AnyScores takes either type and no union of both

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from confir.cli import options
 from confir.cli.input import Inputs, JudgedInputs
-from confir.errors import ConfirWarning, InvalidValueError, counted
+from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.data.experiment import Experiment
@@ -100,7 +97,7 @@ def report_command(
     from confir.cli.terminal import Progress, be_quiet
     from confir.intervals.catalogue import check_judged_method, find_method
     from confir.intervals.interval import check_level
-    from confir.report.contents import number_of_steps
+    from confir.report.contents import collected_warnings, number_of_steps
     from confir.report.page import DEFAULT_TITLE, Origin, write_report
 
     check_page(output)
@@ -111,7 +108,7 @@ def report_command(
         check_judged_method(method) if judged else find_method(method)
     if quiet:
         be_quiet()
-    with _collect_warnings(quiet=quiet) as collected:
+    with collected_warnings(shown=not quiet) as collected:
         scores, experiment = _read(inputs, baseline, quiet=quiet)
     origin = Origin(
         (*inputs.files(), *(judge or ())), command_line_with_seed(statistics.seed), tuple(collected)
@@ -189,21 +186,3 @@ def command_line_with_seed(seed: int | None) -> str:
     given = sys.argv[1:]
     named = seed is None or any(word == "--seed" or word.startswith("--seed=") for word in given)
     return shlex.join(["confir", *given, *([] if named else ["--seed", str(seed)])])
-
-
-@contextmanager
-def _collect_warnings(*, quiet: bool) -> Iterator[list[str]]:
-    """Collect warnings for the page, which has them also where they are not shown."""
-    collected: list[str] = []
-    with warnings.catch_warnings():
-        show = warnings.showwarning
-        if quiet:
-            warnings.simplefilter("always", ConfirWarning)
-
-        def collect(message: Warning | str, *rest: Any, **options: Any) -> None:
-            collected.append(str(message))
-            if not quiet:
-                show(message, *rest, **options)
-
-        warnings.showwarning = collect
-        yield collected

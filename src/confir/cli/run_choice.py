@@ -51,7 +51,7 @@ class RunChoice:
         if not self.by_tag:
             return found
         return [
-            (path, read_source(run, "tag") if isinstance(run, RunSource) else run)
+            (path, read_source(run, "tag") if isinstance(run, RunSource) and not run.name else run)
             for path, run in found
         ]
 

@@ -8,16 +8,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from confir.cli.streams import print_message
-from confir.errors import (
-    ConfirWarning,
-    DegenerateSampleWarning,
-    InputWarning,
-    TopicWarning,
-    counted,
-)
+from confir.errors import ConfirWarning, counted, place_by_importance
 
-# Kinds of warnings, the most important first: what may be a mistake, then what may change numbers.
-_KINDS = (InputWarning, TopicWarning, DegenerateSampleWarning)
 # This many warnings that differ only in names and numbers are shown, and the rest counted.
 _SHOWN_ALIKE = 3
 _DETAIL = re.compile(r"^\S+: |'[^']*'|\([^)]*\)|\b\d[\d,.]*|(?<=[a-z])s\b")
@@ -32,8 +24,7 @@ class WarningSummary:
     def show(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         """Keep a warning of confir; those of other packages are for developers."""
         if issubclass(category, ConfirWarning):
-            rank = next((n for n, kind in enumerate(_KINDS) if issubclass(category, kind)), 0)
-            self._found[rank, str(message)] += 1
+            self._found[place_by_importance(category), str(message)] += 1
 
     def __enter__(self) -> Self:
         return self
@@ -49,11 +40,11 @@ class WarningSummary:
         self._found.clear()
 
     def _lines(self) -> list[str]:
-        """Return the warnings by kind; of those that are alike, the first few."""
+        """Return the warnings by importance; of those that are alike, the first few."""
         alike: dict[tuple[int, str], list[str]] = {}
-        for (rank, text), times in self._found.items():
+        for (place, text), times in self._found.items():
             shown = text if times == 1 else f"{text} ({times:,} times)"
-            alike.setdefault((rank, _DETAIL.sub("", text)), []).append(shown)
+            alike.setdefault((place, _DETAIL.sub("", text)), []).append(shown)
         lines: list[str] = []
         for _, texts in sorted(alike.items(), key=lambda item: item[0][0]):
             lines += texts[:_SHOWN_ALIKE]

@@ -13,7 +13,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats
 from confir.data.scores import Scores
-from confir.errors import TopicWarning, enumerate_names, warn_caller
+from confir.errors import MissingTopicWarning, TopicWarning, enumerate_names, warn_caller
 
 # Runs are ranked only if they have at least this many topics in common.
 LEAST_COMMON_TOPICS = 2
@@ -84,7 +84,7 @@ def warn_of_left_out_topics(lacking: Mapping[str, Sequence[str]], of: str, *, sa
     text = f"{name_topics(lacking)} {of}, left out of {means}"
     if not same:
         text += "; the means of the runs are over different topics"
-    warn_caller(text, TopicWarning)
+    warn_caller(text, MissingTopicWarning)
 
 
 _PLURAL = {"lacks": "lack", "has": "have"}

@@ -12,6 +12,7 @@ from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, cast, ge
 from confir.arguments import as_choice, as_flag, as_function, as_integer, as_text
 from confir.data.files import STDIN, PathLike
 from confir.data.formats.objects import as_qrels, as_runs, find_run_datasets
+from confir.data.formats.run_metadata import RunMetadata
 from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
@@ -251,6 +252,12 @@ class Experiment:
         return self._keep(
             "sources", lambda: tuple(as_runs(self._given[1], rules.reading, rules.name_by))
         )
+
+    @property
+    def run_metadata(self) -> dict[str, RunMetadata]:
+        """Who made the runs that have metadata beside them, and how, by name."""
+        files = (source for source in self.sources if isinstance(source, RunSource))
+        return {file.label(): file.metadata for file in files if file.metadata is not None}
 
     @property
     def run_datasets(self) -> list[RunSource]:

@@ -5,7 +5,6 @@ A method is declared in the module that computes it; it joins the list by a line
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -20,8 +19,8 @@ from confir.data.scores import Scores
 from confir.defaults import LEVEL
 from confir.errors import (
     DegenerateSampleWarning,
-    InputWarning,
     InvalidValueError,
+    SmallSampleWarning,
     UnsupportedMethodError,
     counted,
     enumerate_names,
@@ -163,7 +162,6 @@ def misfit(method: Method, reason: str, fitting: Iterable[Method]) -> Unsupporte
 
 
 @overload
-@on_its_scheduler
 def confidence_interval(
     scores: ScoresLike | ScoreSummary | SamplingDistribution,
     *,
@@ -177,7 +175,6 @@ def confidence_interval(
 
 
 @overload
-@on_its_scheduler
 def confidence_interval(
     scores: ScoresLike | ScoreSummary | SamplingDistribution,
     *,
@@ -327,7 +324,7 @@ def check_tails(replicates: int, level: float) -> None:
         warn_caller(
             f"{counted(replicates, 'replicate')} leave {expected:.1f} beyond each limit at level "
             f"{level:g}; a stable interval needs {needed} or more",
-            InputWarning,
+            SmallSampleWarning,
         )
 
 
@@ -336,11 +333,10 @@ def _warn_uneven(source: TopicSample, methods: Collection[Method]) -> None:
     narrow = sorted(method.name for method in methods if "replicate_se" not in method.needs)
     if narrow:
         fitting = "symmetric-t-logit" if source.support.all() else "symmetric-t"
-        warnings.warn(
-            f"a few of the clusters have much of the weight, so that intervals by "
-            f"{enumerate_names(narrow)} are too narrow; expected the method {fitting}, or more clusters",
-            InputWarning,
-            stacklevel=3,
+        warn_caller(
+            f"a few of the clusters have much of the weight: intervals by {enumerate_names(narrow)} may "
+            f"be too narrow; expected the method {fitting}, or more clusters",
+            SmallSampleWarning,
         )
 
 

@@ -12,8 +12,8 @@ from confir.data.sampling.judged_scores import SampledScores
 from confir.data.scores import RANGE_TOLERANCE, Scores
 from confir.errors import (
     FormatError,
-    InputWarning,
     InvalidValueError,
+    ReadingWarning,
     UnknownNameError,
     warn_caller,
 )
@@ -95,6 +95,6 @@ def clip_to_range(scores: Scores) -> Scores:
         verb = "is clipped" if count == 1 else "are clipped, the furthest"
         warn_caller(
             f"{which} outside [0, 1] by rounding {verb}: {what}",
-            InputWarning,
+            ReadingWarning,
         )
     return replace(scores, values=clipped)

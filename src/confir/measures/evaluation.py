@@ -31,6 +31,8 @@ from confir.data.scores import Scores
 from confir.data.tables.score_objects import make_scores
 from confir.errors import (
     InvalidValueError,
+    MissingTopicWarning,
+    NothingRelevantWarning,
     TopicMismatchError,
     TopicWarning,
     UnknownNameError,
@@ -88,7 +90,8 @@ def evaluate(
         have the probability with which each document was drawn (a fifth column; a mapping topic →
         docid → (gain, probability)), and scores are `SampledScores`.
     progress
-        Called with the number of runs that have been read since the last call.
+        Called with the number of runs, or of parts of a Parquet dataset, that have been read since
+        the last call.
     **rules
         How qrels and runs are read, and topics scored: the keywords of `ReadingRules`.
     """
@@ -128,7 +131,8 @@ def _evaluate(
     if experiment.run_datasets:
         from confir.measures.partitioned_evaluation import evaluate_partitions
 
-        return experiment.rules.with_design(evaluate_partitions(experiment, wanted).hold())
+        parted = evaluate_partitions(experiment, wanted)
+        return experiment.rules.with_design(parted.hold(progress))
     judged = experiment.qrels
     if scheduler_in_use() is not None and not experiment.has_lists and experiment.is_in_files:
         from confir.measures.worker_evaluation import evaluate_on_workers
@@ -238,7 +242,7 @@ def measure_rankings(
     missing: Missing,
     runs: Sequence[Run | RunSource] = (),
 ) -> Floats:
-    """Return the scores of rankings: measures × runs × topics; the parameters are as above."""
+    """Return the scores of rankings: measures × runs × topics; the parameters are those of `score_rankings`."""
     parts = [part if depth is None else part.cut(depth) for part in parts]
     batches = [stack_rankings(batch) for batch in _batches(parts)]
     relevant = [batch.at_least(1) for batch in batches]
@@ -362,13 +366,15 @@ def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> No
     if lacking and missing == "error":
         raise TopicMismatchError(f"{name_topics(lacking)} of the qrels; expected all of them")
     if lacking and missing == "zero":
-        _warn(f"{name_topics(lacking)} of the qrels, scored 0")
+        warn_caller(f"{name_topics(lacking)} of the qrels, scored 0", MissingTopicWarning)
     elif lacking:
         present = np.concatenate([rankings.present for rankings, _ in ranked])
         same = bool((present == present[0]).all())
         warn_of_left_out_topics(lacking, "of the qrels", same=same)
     if unknown:
-        _warn(f"{name_topics(unknown, verb='has')} that the qrels lack, left out")
+        warn_caller(
+            f"{name_topics(unknown, verb='has')} that the qrels lack, left out", TopicWarning
+        )
 
 
 def _warn_of_nothing_relevant(qrels: Qrels, measures: Sequence[AnyMeasure]) -> None:
@@ -383,9 +389,10 @@ def _warn_of_nothing_relevant(qrels: Qrels, measures: Sequence[AnyMeasure]) -> N
 def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyMeasure]) -> None:
     """Warn of topics without relevant documents, in words, and of too low a highest gain."""
     if without:
-        _warn(
+        warn_caller(
             f"the qrels have no relevant document for {without}, which score as in trec_eval: 0 by "
-            "most measures"
+            "most measures",
+            NothingRelevantWarning,
         )
     asking = [
         str(measure)
@@ -393,14 +400,11 @@ def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyM
         if isinstance(measure, Measure) and measure.lowest_gain > max(highest, 1)
     ]
     if asking:
-        _warn(
+        warn_caller(
             f"no document has a gain as high as {enumerate_names(asking)} asks for: the highest is "
-            f"{highest}"
+            f"{highest}",
+            NothingRelevantWarning,
         )
-
-
-def _warn(message: str) -> None:
-    warn_caller(message, TopicWarning)
 
 
 def _measure(

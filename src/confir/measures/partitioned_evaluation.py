@@ -15,6 +15,7 @@ from confir.data.experiment import (
     ReadingOptions,
     ReadingRules,
     as_experiment,
+    on_its_scheduler,
     takes_rules,
 )
 from confir.data.formats.entries import QRELS, RUN
@@ -29,6 +30,7 @@ from confir.data.streams.stored_scores import StoredScores
 from confir.errors import (
     FormatError,
     InvalidValueError,
+    MissingTopicWarning,
     TopicMismatchError,
     TopicWarning,
     counted,
@@ -45,6 +47,7 @@ from confir.measures.evaluation import (
 )
 from confir.measures.foreign import ForeignMeasure
 from confir.measures.score_summary import ScoreSummary, summarise_scores, summary_of
+from confir.parallel import Progress, in_order, iterate_blocks
 
 
 class TopicCounts(NamedTuple):
@@ -127,6 +130,10 @@ class TopicScorer:
             text_array(qrels.topics), TopicBlock(hash_names(qrels.topics), values), known
         )
 
+    def score_part(self, part: tuple[Any, Any]) -> ScoredTopics:
+        """Return the scores on the topics of a part: rows of qrels, and of runs."""
+        return self.score(*part)
+
     def check(self, counts: TopicCounts) -> None:
         """Raise or warn where runs and qrels have different topics, as `evaluate` does."""
         apart = [
@@ -138,9 +145,9 @@ class TopicScorer:
         if lacking and self.rules.missing == "error":
             raise TopicMismatchError(f"{lacking} of the qrels; expected all of them")
         if lacking and self.rules.missing == "zero":
-            warn_caller(f"{lacking} of the qrels, scored 0", TopicWarning)
+            warn_caller(f"{lacking} of the qrels, scored 0", MissingTopicWarning)
         elif lacking:
-            warn_caller(f"{lacking} of the qrels, left out of the means", TopicWarning)
+            warn_caller(f"{lacking} of the qrels, left out of the means", MissingTopicWarning)
         unknown = self._name(counts.unknown, "has")
         if unknown:
             warn_caller(f"{unknown} that the qrels lack, left out", TopicWarning)
@@ -161,31 +168,40 @@ _NO_QRELS = Qrels((), np.zeros(1, np.int64), (), _NONE, _NONE, (), _NONE)
 
 
 class PartitionedEvaluation:
-    """Runs in Parquet datasets and their qrels, scored when they are asked for."""
+    """Runs in Parquet datasets and their qrels, scored when they are asked for.
 
-    def __init__(self, scorer: TopicScorer, runs: Sequence[ParquetRows], qrels: Any) -> None:
+    Rows are put into parts here. Workers of a scheduler in use get parts, and return their scores.
+    What is called ``progress`` is called with 1 after each part.
+    """
+
+    def __init__(self, scorer: TopicScorer, rows: PartedRows) -> None:
         self._scorer = scorer
-        self._rows = runs, qrels
+        self._rows = rows
 
-    def hold(self) -> Scores:
+    @property
+    def parts(self) -> int:
+        """Number of parts."""
+        return len(self._rows)
+
+    def hold(self, progress: Progress | None = None) -> Scores:
         """Return the scores in memory."""
-        return _held(*self._store(math.inf))
+        return _held(*self._store(math.inf, progress))
 
     def summarise(self) -> ScoreSummary:
         """Return a summary of the scores."""
-        return summary_of(self._store(0)[0])
+        return summary_of(self._store(0, None)[0])
 
-    def hold_or_summarise(self, most: int) -> Scores | ScoreSummary:
+    def hold_or_summarise(self, most: int, progress: Progress) -> Scores | ScoreSummary:
         """Return the scores in memory if they are at most so many; else their summary."""
-        stored, names = self._store(most)
+        stored, names = self._store(most, progress)
         return _held(stored, names) if names else summary_of(stored)
 
-    def _store(self, most: float) -> tuple[StoredScores, list[Any]]:
+    def _store(self, most: float, progress: Progress | None) -> tuple[StoredScores, list[Any]]:
         """Return the scores on disk, and the ids of all topics if scores are at most so many."""
         scorer = self._scorer
         stored = StoredScores(scorer.runs, tuple(map(str, scorer.measures)), scorer.sources[1])
         names: list[Any] = []
-        for ids, block, _ in self._score():
+        for ids, block, _ in self._score(progress):
             stored.add(block, ids)
             few = stored.topics * len(block.values) <= most
             if few:
@@ -194,11 +210,11 @@ class PartitionedEvaluation:
                 names.clear()
         return stored, names
 
-    def _score(self) -> Iterator[ScoredTopics]:
+    def _score(self, progress: Progress | None) -> Iterator[ScoredTopics]:
         """Yield the topics of all parts; warn at the end."""
         counts: TopicCounts | None = None
-        for judged, retrieved in PartedRows(*self._rows).parts():
-            scored = self._scorer.score(judged, retrieved)
+        found = iterate_blocks(self._scorer.score_part, self._rows.parts(), progress)
+        for scored in in_order(found):
             counts = scored.counts if counts is None else counts.merge(scored.counts)
             if len(scored.ids):
                 yield scored
@@ -246,9 +262,10 @@ def evaluate_partitions(
     names = tuple(name for rows in runs for name in rows.runs)
     sources = qrels.source, runs[0].source
     scorer = TopicScorer(names, tuple(measures), experiment.rules, sources)
-    return PartitionedEvaluation(scorer, runs, qrels)
+    return PartitionedEvaluation(scorer, PartedRows(runs, qrels))
 
 
+@on_its_scheduler
 @takes_rules
 def summarise_runs(
     qrels: Any, runs: Any = None, measures: Any = None, **rules: Unpack[ReadingOptions]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -23,8 +24,8 @@ from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.score_objects import ScoresSource
 from confir.errors import (
     FormatError,
-    InputWarning,
-    TopicWarning,
+    MissingTopicWarning,
+    ReadingWarning,
     counted,
     enumerate_names,
     warn_caller,
@@ -164,6 +165,7 @@ class ScoreSummary(Result):
 
     def pair_totals(self, first: Integers, second: Integers) -> PairTotals:
         """Return what is known of pairs of runs, by their numbers; one pass at most."""
+        by_run = self._by_run
         runs = (self.runs, self.measures, first.tobytes(), second.tobytes(), self._common)
         if not self._common and ("columns", ()) not in self._table.kept:
             # one pass for everything, where nothing turns out to be clipped or large
@@ -171,7 +173,7 @@ class ScoreSummary(Result):
             both = self._table.gather(
                 lambda block: _WithPairs(
                     _columns(block),
-                    PairTotals.of(self._by_run(block.values[places]), first, second, ties),
+                    PairTotals.of(by_run(block.values[places]), first, second, ties),
                 )
             )
             self._table.kept["columns", ()] = both.columns
@@ -182,7 +184,7 @@ class ScoreSummary(Result):
             largest = np.maximum(self._largest(), 1.0)
             ties = self._ties(first, np.maximum(largest[first], largest[second]))
             self._table.kept[key] = self.gather(
-                lambda block: PairTotals.of(self._by_run(block.values), first, second, ties)
+                lambda block: PairTotals.of(by_run(block.values), first, second, ties)
             )
         found: PairTotals = self._table.kept[key]
         return found
@@ -194,7 +196,8 @@ class ScoreSummary(Result):
 
     def _view(self) -> Callable[[TopicBlock], TopicBlock]:
         """Return a function from the table's blocks to these columns, as far as they count."""
-        places, clipped = self._column_places, self._clipped
+        places, clipped, common = self._column_places, self._clipped, self._common
+        by_run = self._by_run
         rows = np.isin(np.arange(len(places)) % len(self.measures), clipped)
         scored = self._columns().moments.select(places).count > 0
         without = ~scored.reshape(len(self.runs), len(self.measures), 1)
@@ -203,17 +206,18 @@ class ScoreSummary(Result):
             values = block.values[places]
             if clipped:
                 values[rows] = np.clip(values[rows], 0.0, 1.0)
-            if self._common:
-                by_run = self._by_run(values)
-                lacking = (np.isnan(by_run) & ~without).any(axis=0)
-                values = np.where(lacking, np.nan, by_run).reshape(values.shape)
+            if common:
+                cells = by_run(values)
+                lacking = (np.isnan(cells) & ~without).any(axis=0)
+                values = np.where(lacking, np.nan, cells).reshape(values.shape)
             return TopicBlock(block.keys, values)
 
         return view
 
-    def _by_run(self, values: Floats) -> Floats:
-        """Return columns × topics as runs × measures × topics."""
-        return values.reshape(len(self.runs), len(self.measures), -1)
+    @property
+    def _by_run(self) -> Callable[[Floats], Floats]:
+        """A function from columns × topics to runs × measures × topics, for any process."""
+        return partial(_shape_by_run, len(self.runs), len(self.measures))
 
     def _ties(self, first: Integers, scale: Floats | float) -> Floats:
         """Return how near two scores are equal: pairs × measures."""
@@ -262,7 +266,7 @@ class ScoreSummary(Result):
             raise FormatError(f"{what}; expected a score in [0, 1]", path=self._table.held.source)
         if distance[worst] > TIE and "told" not in self._table.kept:
             self._table.kept["told"] = True
-            warn_caller(f"scores outside [0, 1] by rounding are clipped: {what}", InputWarning)
+            warn_caller(f"scores outside [0, 1] by rounding are clipped: {what}", ReadingWarning)
         outside = (distance > 0.0).reshape(len(self.runs), -1).any(axis=0)
         return tuple(np.flatnonzero(outside).tolist())
 
@@ -344,13 +348,17 @@ def warn_of_missing_counts(summary: ScoreSummary) -> None:
         warn_caller(
             f"{enumerate_names(named, 5)} that other runs have, left out of {means}; the "
             "means of the runs are over different topics",
-            TopicWarning,
+            MissingTopicWarning,
         )
 
 
 def summary_of(held: ScoreBlocks, bounded: bool | None = None) -> ScoreSummary:
     """Return the summary of scores that come in blocks."""
     return ScoreSummary(held.runs, held.measures, _Table(held), bounded)
+
+
+def _shape_by_run(runs: int, measures: int, values: Floats) -> Floats:
+    return values.reshape(runs, measures, -1)
 
 
 def _columns(block: TopicBlock) -> _ColumnTotals:

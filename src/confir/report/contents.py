@@ -18,6 +18,7 @@ from confir.arguments import as_choice, as_integer, invalid
 from confir.arrays import Floats, Integers
 from confir.data.common_topics import comparable_means
 from confir.data.experiment import ReadingRules
+from confir.data.formats.run_metadata import RunMetadata
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.qrels import Qrels
 from confir.data.scanning.list_scanner import read_lists
@@ -27,10 +28,9 @@ from confir.errors import (
     ConfirError,
     ConfirWarning,
     DegenerateSampleWarning,
-    InputWarning,
     InvalidValueError,
-    TopicWarning,
     enumerate_names,
+    place_by_importance,
 )
 from confir.intervals.catalogue import find_method
 from confir.intervals.interval import check_level
@@ -169,6 +169,8 @@ class Contents(_Results):
         about samples without an interval.
     left_out
         Studies of all measures that are left out, and why.
+    run_metadata
+        Who made the runs that have metadata, and how, by name.
     """
 
     scores: Scores | ScoreSummary
@@ -181,6 +183,7 @@ class Contents(_Results):
     warnings: tuple[str, ...]
     remarks: tuple[str, ...]
     left_out: Mapping[str, str]
+    run_metadata: Mapping[str, RunMetadata]
 
     def reasons(self, study: str) -> list[tuple[str | None, str]]:
         """Return why a study is left out: by which measure (None for all), and the reason."""
@@ -218,6 +221,8 @@ def gather_contents(
     *,
     qrels: Qrels | None = None,
     runs: Any = None,
+    run_metadata: Mapping[str, RunMetadata] | None = None,
+    warned: Iterable[ConfirWarning] = (),
     settings: Settings | None = None,
     progress: Progress | None = None,
 ) -> Contents:
@@ -229,6 +234,10 @@ def gather_contents(
         Scores of the runs.
     qrels, runs
         Qrels and runs behind the scores; without them, parts about documents are left out.
+    run_metadata
+        Who made the runs, and how, by name; where that is known.
+    warned
+        Warnings about the input so far.
     settings
         How the report is made.
     progress
@@ -241,7 +250,7 @@ def gather_contents(
     largest = _largest(scores)
     if largest > _LARGEST_SCORE:
         raise InvalidValueError(f"a score is {largest:g}; expected at most {_LARGEST_SCORE:g}")
-    with _collected_warnings() as messages:
+    with collected_warnings(shown=False) as messages:
         lists = _lists(scores, qrels, runs, chosen.rules)
         documents = chosen.documents
         if documents is None:
@@ -262,8 +271,9 @@ def gather_contents(
         lists=lists,
         documents=documents,
         documents_counted=chosen.documents is None,
-        **by_importance(messages),
+        **by_importance([*warned, *messages]),
         left_out=left_out,
+        run_metadata=run_metadata or {},
     )
 
 
@@ -358,25 +368,29 @@ def _count_documents(qrels: Qrels | None, lists: RankedLists | None) -> int | No
 
 
 @contextmanager
-def _collected_warnings() -> Iterator[list[Warning]]:
-    """Collect confir's warnings, which the report shows."""
-    messages: list[Warning] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConfirWarning)
-        yield messages
-        messages += [entry.message for entry in caught if isinstance(entry.message, ConfirWarning)]
+def collected_warnings(*, shown: bool) -> Iterator[list[ConfirWarning]]:
+    """Collect confir's warnings for the page; they are also shown as usual, or not at all."""
+    collected: list[ConfirWarning] = []
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+        if not shown:
+            warnings.simplefilter("always", ConfirWarning)
+
+        def collect(message: Warning | str, *rest: Any, **options: Any) -> None:
+            if isinstance(message, ConfirWarning):
+                collected.append(message)
+            if shown:
+                show(message, *rest, **options)
+
+        warnings.showwarning = collect
+        yield collected
 
 
-# What may be a mistake comes before what is known to be incomplete.
-_IMPORTANCE = (InputWarning, TopicWarning)
-
-
-def by_importance(messages: Iterable[Warning]) -> dict[str, tuple[str, ...]]:
+def by_importance(messages: Iterable[ConfirWarning]) -> dict[str, tuple[str, ...]]:
     """Return the texts of warnings, the most important first, and of remarks; each once."""
     found = {"warnings": set(), "remarks": set()}  # type: dict[str, set[tuple[int, str]]]
     for message in messages:
-        kinds = [isinstance(message, kind) for kind in _IMPORTANCE]
-        place = kinds.index(True) if any(kinds) else len(kinds)
+        text = f"{message}: {message.advice}" if message.advice else str(message)
         minor = isinstance(message, DegenerateSampleWarning)
-        found["remarks" if minor else "warnings"].add((place, str(message)))
+        found["remarks" if minor else "warnings"].add((place_by_importance(type(message)), text))
     return {name: tuple(text for _, text in sorted(those)) for name, those in found.items()}

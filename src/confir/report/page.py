@@ -24,7 +24,7 @@ from confir.data.output_folder import OutputFolder
 from confir.data.result import Record
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import UnreadableError, counted
+from confir.errors import ConfirWarning, UnreadableError, counted
 from confir.measures.evaluation import as_scores_or_summary, evaluate_lists
 from confir.parallel import Progress
 from confir.report.charts import check_width
@@ -33,6 +33,7 @@ from confir.report.contents import (
     MeasureContents,
     Settings,
     check_settings,
+    collected_warnings,
     gather_contents,
     present_sections,
 )
@@ -87,7 +88,7 @@ class Origin(NamedTuple):
 
     files: tuple[str, ...] = ()
     command: str = ""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[ConfirWarning, ...] = ()
 
 
 @on_its_scheduler
@@ -154,10 +155,12 @@ def write_report(
     seed = _as_seed(rng)
     settings = Settings(level, method, replicates, seed, documents, rules, judges, grades, baseline)
     check_settings(settings)
-    scores = (
-        evaluate_lists(scores) if isinstance(scores, Experiment) else as_scores_or_summary(scores)
-    )
-    lists = None if experiment is None else experiment.lists()
+    with collected_warnings(shown=True) as warned:
+        if isinstance(scores, Experiment):
+            scores = evaluate_lists(scores)
+        else:
+            scores = as_scores_or_summary(scores)
+        lists = None if experiment is None else experiment.lists()
     check_width(figure_width, "figure_width")
     if figures is not None:  # checked first: the folder may hold other files
         OutputFolder(as_path("figures", figures), [target])
@@ -166,6 +169,8 @@ def write_report(
             scores,
             qrels=None if lists is None else lists.qrels,
             runs=lists,
+            run_metadata=None if experiment is None else experiment.run_metadata,
+            warned=[*(origin or Origin()).warnings, *warned],
             settings=settings,
             progress=progress,
         )
@@ -233,7 +238,7 @@ def render_page(
         data=data,
         pages={study.folder: study.source[1] for study in STUDIES},
         methods=methods_text(contents),
-        warnings=tuple(dict.fromkeys((*source.warnings, *contents.warnings))),
+        warnings=contents.warnings,
         remarks=contents.remarks,
         level_key=level_key,
         counted=counted,

@@ -30,8 +30,8 @@ from confir.data.streams.hashed_ids import Words
 from confir.defaults import DOCUMENT_REPLICATES
 from confir.errors import (
     InvalidValueError,
+    NothingRelevantWarning,
     TopicMismatchError,
-    TopicWarning,
     UnsupportedMethodError,
     enumerate_names,
     warn_caller,
@@ -318,7 +318,7 @@ def _with_relevant(lists: RankedLists) -> tuple[RankedLists, tuple[str, ...]]:
         f"the qrels have no relevant document for {len(names)} of {len(qrels.topics)} topics "
         f"({enumerate_names(names)}), which are left out: they have no score on any resampled collection; "
         "evaluate includes them, 0 by most measures",
-        TopicWarning,
+        NothingRelevantWarning,
     )
     left = lists.restrict(kept)
     bare = (lists.depth.sum(axis=1) > 0) & (left.depth.sum(axis=1) == 0)

@@ -156,12 +156,12 @@ class SummarisedTopics(TopicColumns):
         """Return the resampled sums of all columns, in one pass."""
         seed = int(rng.integers(2**63))
         powers = 3 if "replicate_skewness" in needs else 2 if "replicate_se" in needs else 1
-        mean = self.moments.mean[:, None]
+        mean, plus, minus = self.moments.mean[:, None], self.plus, self.minus
 
         def sums(block: TopicBlock) -> PoissonSums:
-            values = block.values[self.plus]
-            if self.minus is not None:
-                values -= block.values[self.minus]
+            values = block.values[plus]
+            if minus is not None:
+                values -= block.values[minus]
             values -= mean
             return PoissonSums.of(seeded_keys(block.keys, seed), values, replicates, powers)
 

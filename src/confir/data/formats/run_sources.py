@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from confir.data.compression import COMPRESSION_ENDINGS
-from confir.data.files import STDIN, PathLike, is_address, read_bytes, text_bytes
+from confir.data.files import STDIN, PathLike, is_address
+from confir.data.formats.run_metadata import RunMetadata, read_metadata
 from confir.data.tables.parquet_files import is_dataset
-from confir.errors import FormatError, InvalidValueError, UnreadableError
+from confir.errors import InvalidValueError, UnreadableError
 
 KNOWN_ENDINGS = (
     *(".run", ".txt", ".trec", ".res", ".dat", ".eval"),
@@ -24,7 +24,6 @@ DATASET = "irds:"
 
 _METADATA = ("ir-metadata.yml", "ir-metadata.yaml", ".ir-metadata.yml")
 _RUN_FILES = ("run.txt", "run.txt.gz")
-_PLAIN_VALUE = re.compile(r"""\"([^\"\\]+)\"|'([^']+)'|([^\s#"'\[\]{}>|&*!%@`][^#]*?)(?:\s+#.*)?""")
 
 NameBy = Literal["file", "tag"]
 NAMINGS: tuple[NameBy, ...] = get_args(NameBy)
@@ -47,11 +46,24 @@ class Reading(NamedTuple):
 
 
 class RunSource(NamedTuple):
-    """A file that holds a run, the name that the user gave it, if any, and how it is read."""
+    """A file that holds a run, and what is known of the run without reading it.
+
+    Attributes
+    ----------
+    path
+        The file.
+    name
+        The name that the user or the metadata gave the run, if any.
+    reading
+        What is read of the file.
+    metadata
+        What the metadata beside the file say; None where there are none.
+    """
 
     path: str
     name: str | None = None
     reading: Reading = Reading()
+    metadata: RunMetadata | None = None
 
     def label(self) -> str:
         """Return the run's name as far as it is known without reading the file."""
@@ -178,21 +190,5 @@ def described_run(folder: str) -> RunSource | None:
     run = next(filter(os.path.isfile, (os.path.join(folder, name) for name in _RUN_FILES)), None)
     if run is None:
         raise UnreadableError(f"{folder}: metadata without a run; expected run.txt or run.txt.gz")
-    return RunSource(run, _tag_in(metadata) or Path(folder).resolve().name)
-
-
-def _tag_in(metadata: str) -> str | None:
-    """Return the tag in a file of metadata: a plain value at its top, the one thing used of it."""
-    text = text_bytes(read_bytes(metadata), metadata).decode()
-    for number, line in enumerate(text.splitlines(), start=1):
-        key, colon, value = line.partition(":")
-        if key.strip("\"'") != "tag" or not colon:
-            continue
-        found = _PLAIN_VALUE.fullmatch(value.strip())
-        tag = "" if found is None else "".join(filter(None, found.groups()))
-        if not tag:
-            raise FormatError(
-                f"the tag is {value.strip()!r}; expected plain text", path=metadata, line=number
-            )
-        return tag
-    return None
+    said = read_metadata(metadata)
+    return RunSource(run, said.tag or Path(folder).resolve().name, metadata=said)

@@ -37,7 +37,7 @@ WRITABLE_TOPIC = re.compile(f"(?![#\ufeff]){WRITABLE_ID.pattern}")
 
 def read_trec_run(content: bytes, source: RunSource, name_by: NameBy = "file") -> list[Run]:
     """Return the run in the content of a TREC file."""
-    path, name, _ = source
+    path, name = source.path, source.name
     text = text_bytes(content, path)
     try:
         return [_read_regular_run(text, path, name, name_by)]

@@ -18,6 +18,7 @@ from confir.arguments import as_choice
 from confir.arrays import Floats
 from confir.data.result import result
 from confir.data.scores import Scores
+from confir.defaults import LEVEL
 from confir.errors import InvalidValueError
 
 RANDOM_TOPICS, RANDOM_DOCUMENTS = "random-topics", "random-documents"
@@ -28,8 +29,9 @@ HUMAN_SAMPLES = (RANDOM_TOPICS, RANDOM_DOCUMENTS, ALL_TOPICS, CHOSEN)
 # A variance below this is rounding error.
 _ROUNDING = 1e-13
 
-# Whatever the model, a 95 % interval is at most this many times as wide as that by people alone.
-_WIDEST, _AT_LEVEL = 1.05, 0.95
+# Whatever the model, an interval of the default level is at most this many times as wide as that by
+# people alone.
+_WIDEST = 1.05
 
 
 class CorrectedMoments(NamedTuple):
@@ -140,7 +142,7 @@ def _quantile_ratio(topics: int) -> float:
     """Return Student's quantile with n - 1 degrees of freedom relative to that with n - 2."""
     from scipy.special import stdtrit
 
-    more, fewer = stdtrit([topics - 1.0, topics - 2.0], (1.0 + _AT_LEVEL) / 2.0).tolist()
+    more, fewer = stdtrit([topics - 1.0, topics - 2.0], (1.0 + LEVEL) / 2.0).tolist()
     return float(more / fewer)
 
 

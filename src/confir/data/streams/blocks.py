@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial, reduce
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -12,7 +15,8 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.scores import Scores
 from confir.data.streams.hashed_ids import Words, hash_names, mix_words
-from confir.parallel import single_products, usable_cores
+from confir.parallel import in_order, iterate_blocks, single_products, usable_cores
+from confir.scheduler import scheduler_in_use
 
 # Topics of a block, at most: enough to spread the cost of a numpy call.
 TOPICS_AT_ONCE = 1 << 16
@@ -69,8 +73,8 @@ class ScoreBlocks(Protocol):
         """Return the ids of topics that are among those of the smallest keys, by their keys."""
 
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
-        """Return what is known of all blocks, in one pass."""
-        return merge_blocks(self.blocks(), describe)
+        """Return what is known of all blocks, in one pass; a scheduler's workers are sent them."""
+        return merge_parts([self.blocks()], describe)
 
 
 class HeldScores(ScoreBlocks):
@@ -105,22 +109,43 @@ class HeldScores(ScoreBlocks):
         return [names[key] for key in keys.tolist()]
 
 
-def merge_blocks(blocks: Iterable[TopicBlock], describe: Callable[[TopicBlock], Known]) -> Known:
-    """Return what is known of all blocks, described in threads and merged in their order."""
-    found: Known | None = None
-    waiting: deque[Future[Known]] = deque()
+def merge_parts(
+    parts: Iterable[Iterable[TopicBlock]], describe: Callable[[TopicBlock], Known]
+) -> Known:
+    """Return what is known of all blocks: merged in their order by part, then over the parts."""
+    by_part = groupby(_described(parts, describe), key=itemgetter(0))
+    return merge_all(merge_all(known for _, known in part) for _, part in by_part)
+
+
+def merge_all(known: Iterable[Known]) -> Known:
+    """Return what is known of some blocks, one at least, merged in their order."""
+    return reduce(lambda found, part: found.merge(part), known)
+
+
+def _described(
+    parts: Iterable[Iterable[TopicBlock]], describe: Callable[[TopicBlock], Known]
+) -> Iterator[tuple[int, Known]]:
+    """Yield the number of the part and what is known of each block: from workers, or threads."""
+    task = partial(_describe_numbered, describe)
+    numbered = ((number, block) for number, blocks in enumerate(parts) for block in blocks)
+    if scheduler_in_use() is not None:
+        yield from in_order(iterate_blocks(task, numbered))
+        return
+    waiting: deque[Future[tuple[int, Known]]] = deque()
     with single_products, ThreadPoolExecutor(usable_cores()) as pool:
-        for block in blocks:
-            waiting.append(pool.submit(describe, block))
+        for block in numbered:
+            waiting.append(pool.submit(task, block))
             if len(waiting) > usable_cores():
-                part = waiting.popleft().result()
-                found = part if found is None else found.merge(part)
+                yield waiting.popleft().result()
         for one in waiting:
-            part = one.result()
-            found = part if found is None else found.merge(part)
-    if found is None:
-        raise AssertionError("no block")
-    return found
+            yield one.result()
+
+
+def _describe_numbered(
+    describe: Callable[[TopicBlock], Known], numbered: tuple[int, TopicBlock]
+) -> tuple[int, Known]:
+    number, block = numbered
+    return number, describe(block)
 
 
 def smallest_keys(keys: Words, count: int) -> Integers:

@@ -16,23 +16,23 @@ _AT_ONCE = 1 << 22
 
 
 class DistinctKeys:
-    """Keys put aside on disk, to find one that comes twice."""
+    """Keys put aside on disk, to find one that comes twice; ``count`` is their number."""
 
     def __init__(self) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile(prefix="confir-")  # noqa: SIM115 - kept open
-        self._count = 0
+        self.count = 0
         self._close = weakref.finalize(self, self._file.close)
 
     def add(self, keys: Words) -> None:
         """Put keys aside."""
-        self._count += len(keys)
-        with needing_room(tempfile.gettempdir(), 8 * self._count):
+        self.count += len(keys)
+        with needing_room(tempfile.gettempdir(), 8 * self.count):
             self._file.write(keys.tobytes())
             self._file.flush()
 
     def find_repeated(self) -> int | None:
         """Return a key that was added twice, or None; nothing can be added afterwards."""
-        parts = max(1, -(-self._count // _AT_ONCE))
+        parts = max(1, -(-self.count // _AT_ONCE))
         step = 2**64 // parts + 1
         for part in range(parts):
             kept = np.sort(np.concatenate([np.empty(0, np.uint64), *self._between(part, step)]))

@@ -26,7 +26,16 @@ class NamedTopics:
         if not len(places):
             return
         places = places[np.argsort(mixed[places])[: rows_per_topic * NAMED_TOPICS]]
-        self._ids |= zip(keys[places].tolist(), ids.take(places).to_pylist(), strict=True)
+        self._keep(dict(zip(keys[places].tolist(), ids.take(places).to_pylist(), strict=True)))
+
+    def merge(self, other: NamedTopics) -> None:
+        """Keep the ids that another has, of those that are among the smallest of both."""
+        self._keep(other._ids)
+
+    def _keep(self, ids: dict[int, str]) -> None:
+        if not ids:
+            return
+        self._ids |= ids
         kept = np.array(list(self._ids), np.uint64)
         order = np.argsort(mix_words(kept))[:NAMED_TOPICS]
         self._ids = {key: self._ids[key] for key in kept[order].tolist()}

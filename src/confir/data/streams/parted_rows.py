@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from confir.data.qrels import Qrels
 from confir.data.streams.arrow_columns import id_column
 from confir.data.streams.document_rows import RowColumns, row_schema
 from confir.data.streams.hashed_ids import hash_column
-from confir.data.streams.spill_folder import SpillFolder
+from confir.data.streams.spill_folder import SpillFolder, count_parts
 from confir.data.tables.parquet_files import (
     count_rows,
     import_pyarrow,
@@ -108,32 +109,36 @@ class HeldRows:
 
 
 class PartedRows:
-    """Rows of runs and qrels on disk, in parts of whole topics; they go away with this object."""
+    """Rows of runs and qrels, put on disk in parts of whole topics where they are asked for."""
 
     def __init__(self, runs: Sequence[ParquetRows], qrels: ParquetRows | HeldRows) -> None:
-        rows = sum(source.rows for source in runs) + qrels.rows
+        self._sources = runs, qrels
+        self._rows = sum(source.rows for source in runs) + qrels.rows
         self._arrow, _ = import_pyarrow("reading Parquet")
-        self._folder = SpillFolder(rows, _ROWS_AT_ONCE)
-        with self._folder.writing(_ROW_SIZE * rows):
-            self._write("runs", (batch for source in runs for batch in source.batches()))
-            self._write("qrels", qrels.batches())
+
+    def __len__(self) -> int:
+        """Return the number of parts."""
+        return count_parts(self._rows, _ROWS_AT_ONCE)
 
     def parts(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables of qrels and runs, one part after the other."""
-        for part in range(self._folder.parts):
-            yield self._read("qrels", part), self._read("runs", part)
+        """Yield tables of qrels and runs, one part after the other; then they go away."""
+        runs, qrels = self._sources
+        folder = SpillFolder(self._rows, _ROWS_AT_ONCE)
+        with folder.writing(_ROW_SIZE * self._rows):
+            self._write(folder, "runs", (batch for rows in runs for batch in rows.batches()))
+            self._write(folder, "qrels", qrels.batches())
+        for part in range(folder.parts):
+            yield self._read(folder.path(part, "qrels")), self._read(folder.path(part, "runs"))
 
-    def _write(self, name: str, batches: Iterator[Any]) -> None:
-        arrow, parts = self._arrow, self._folder.parts
+    def _write(self, folder: SpillFolder, name: str, batches: Iterator[Any]) -> None:
+        arrow, parts = self._arrow, folder.parts
         schema = row_schema()
         options = arrow.ipc.IpcWriteOptions(compression="lz4")
         with ExitStack() as opened:
             files = [
                 opened.enter_context(
                     arrow.ipc.new_stream(
-                        opened.enter_context(
-                            arrow.OSFile(str(self._folder.path(part, name)), "wb")
-                        ),
+                        opened.enter_context(arrow.OSFile(str(folder.path(part, name)), "wb")),
                         schema,
                         options=options,
                     )
@@ -141,13 +146,13 @@ class PartedRows:
                 for part in range(parts)
             ]
             for batch in batches:
-                part = self._folder.part(hash_column(batch.column("topic")))
+                part = folder.part(hash_column(batch.column("topic")))
                 ordered = batch.take(arrow.array(np.argsort(part, kind="stable")))
                 ends = np.cumsum(np.bincount(part, minlength=parts)).tolist()
                 for file, start, end in zip(files, [0, *ends], ends, strict=False):
                     if end > start:
                         file.write_batch(ordered.slice(start, end - start))
 
-    def _read(self, name: str, part: int) -> Any:
-        with self._arrow.ipc.open_stream(str(self._folder.path(part, name))) as stream:
+    def _read(self, path: Path) -> Any:
+        with self._arrow.ipc.open_stream(str(path)) as stream:
             return stream.read_all()

@@ -33,11 +33,16 @@ def needing_room(folder: str, size: int) -> Iterator[None]:
         ) from None
 
 
+def count_parts(rows: int, rows_at_once: int) -> int:
+    """Return into how many parts so many rows are put."""
+    return min(_MOST_PARTS, max(1, -(-rows // rows_at_once)))
+
+
 class SpillFolder:
     """A folder of parts, which goes away with this object."""
 
     def __init__(self, rows: int, rows_at_once: int) -> None:
-        self.parts = min(_MOST_PARTS, max(1, -(-rows // rows_at_once)))
+        self.parts = count_parts(rows, rows_at_once)
         self._folder = Path(tempfile.mkdtemp(prefix="confir-"))
         self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 

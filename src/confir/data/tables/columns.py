@@ -16,7 +16,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.errors import FormatError, enumerate_names, enumerate_numbers, warn_caller
+from confir.errors import (
+    FormatError,
+    ReadingWarning,
+    enumerate_names,
+    enumerate_numbers,
+    warn_caller,
+)
 
 # what a column of topics may be called, the preferred name first
 TOPIC_NAMES = ("topic", "topic_id", "query_id", "qid", "q_id", "query")
@@ -235,7 +241,8 @@ def drop_summaries(table: InputTable, place: int) -> tuple[InputTable, Ids]:
     lines = np.asarray(table.lines)[summaries].tolist()
     warn_caller(
         f"{table.source}: summaries are left out: {table.header[place]} {names} "
-        f"({enumerate_numbers(table.unit, lines)})"
+        f"({enumerate_numbers(table.unit, lines)})",
+        ReadingWarning,
     )
     return kept, kept.ids(place)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from confir.data.formats.run_sources import name_from_path
 from confir.data.tables.columns import InputTable
-from confir.errors import warn_caller
+from confir.errors import ReadingWarning, warn_caller
 
 _SCORE, _METADATA = "score_", "metadata_"
 _IDS = ("id", "sample_id")
@@ -51,7 +51,8 @@ def from_samples(table: InputTable) -> InputTable:
     if len(set(samples.epochs)) > 1:
         warn_caller(
             f"{table.source}: epochs repeat the samples: runs are named by them, as in "
-            f"{runs[0]}@{samples.epochs[0]}; --repeats (summarise_repeats) takes them together"
+            f"{runs[0]}@{samples.epochs[0]}; --repeats (summarise_repeats) takes them together",
+            ReadingWarning,
         )
         runs = [f"{name}@{epoch}" for name, epoch in zip(runs, samples.epochs, strict=True)]
     measures = [[_graded(cell) for cell in _cells(table, name)] for name in samples.scores]

@@ -15,7 +15,7 @@ import numpy as np
 from confir.data.formats.run_sources import name_from_path
 from confir.data.scores import ScoreEntries
 from confir.data.tables.columns import TOPIC_NAMES, Ids, InputTable, drop_summaries, fold
-from confir.errors import warn_caller
+from confir.errors import ReadingWarning, warn_caller
 
 Layout = Literal["long", "wide"]
 
@@ -106,7 +106,7 @@ def find_columns(table: InputTable) -> dict[str, int]:
     found = {column: table.find(names) for column, names in COLUMN_NAMES.items()}
     unused = [name for name in table.header if fold(name) in _UNUSED_NAMES]
     if unused:
-        warn_caller(f"{table.source}: not used: columns {', '.join(unused)}")
+        warn_caller(f"{table.source}: not used: columns {', '.join(unused)}", ReadingWarning)
     return {column: place for column, place in found.items() if place is not None}
 
 
@@ -136,7 +136,8 @@ def _numbered_topics(table: InputTable) -> Ids:
     count = len(table)
     names = [f"{number:0{len(str(count))}}" for number in range(1, count + 1)]
     warn_caller(
-        f"{table.source}: no column of topics; its rows are numbered {names[0]} to {names[-1]}"
+        f"{table.source}: no column of topics; its rows are numbered {names[0]} to {names[-1]}",
+        ReadingWarning,
     )
     return Ids(names, np.arange(count))
 

@@ -11,7 +11,7 @@ from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
 from confir.cli.input import Inputs
-from confir.errors import InvalidValueError, counted, warn_caller
+from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
@@ -192,7 +192,8 @@ def resample(
     if statistics.replicates < LEAST_REPLICATES:
         warn_caller(
             f"{counted(statistics.replicates, 'replicate')} of the collection give a rough standard "
-            f"deviation; a stable interval needs {LEAST_REPLICATES} or more"
+            f"deviation; a stable interval needs {LEAST_REPLICATES} or more",
+            SmallSampleWarning,
         )
     with Progress("resampling the collection", total=None, quiet=quiet) as progress:
         return resample_documents(

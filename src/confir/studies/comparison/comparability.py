@@ -10,8 +10,8 @@ from confir.arguments import as_real
 from confir.data.scores import Scores
 from confir.errors import (
     DegenerateSampleWarning,
-    InputWarning,
     InvalidValueError,
+    SmallSampleWarning,
     TopicMismatchError,
     TopicWarning,
     UnsupportedMethodError,
@@ -111,7 +111,7 @@ def warn_of_few_clusters(pairs: AnyPairs, tests: Sequence[PairedTest], level: fl
             text += f", whose p-values are {least:g} or more: no difference can be significant"
     else:
         text += f", too few for t tests; expected the test {CLUSTER_TEST}, or more clusters"
-    warn_caller(text, InputWarning)
+    warn_caller(text, SmallSampleWarning)
 
 
 def check_tests_of_summary(tests: Sequence[PairedTest]) -> None:
@@ -177,7 +177,7 @@ def warn_of_replicates(
                 f"with {counted(replicates, 'replicate')} no difference can be significant by the "
                 f"{test.title} among {counted(family, 'pair')}; use {needed} or more, or the test "
                 "t or tukey-hsd",
-                InputWarning,
+                SmallSampleWarning,
             )
 
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from confir.errors import InputWarning
+from confir.errors import SmallSampleWarning, UnjudgedWarning, warn_caller
 from confir.report.contents import Contents
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.data_quality.data_quality import DataQuality, inspect_lists
-from confir.studies.data_quality.sentences import NOTHING_UNUSUAL, moved_sentences, unjudged_warning
+from confir.studies.data_quality.sentences import (
+    NOTHING_UNUSUAL,
+    few_topics_warning,
+    moved_sentences,
+    unjudged_warning,
+)
 
 
 def _gather(scope: Scope) -> DataQuality:
-    """Return what runs and qrels lack, and warn of what may lower scores."""
+    """Return what runs and qrels lack, and warn of what may make conclusions wrong."""
     quality = inspect_lists(scope.require_lists(human=True), rel=scope.settings.rules.rel)
-    text = unjudged_warning(quality)
-    if text:
-        warnings.warn(text, InputWarning, stacklevel=2)
+    for text, kind in (
+        (unjudged_warning(quality), UnjudgedWarning),
+        (few_topics_warning(quality), SmallSampleWarning),
+    ):
+        if text:
+            warn_caller(text, kind)
     return quality
 
 
@@ -33,7 +40,19 @@ def _context(contents: Contents) -> dict[str, Any]:
         for sentence in moved_sentences(cause, (part[study] for part in contents.measures))
     ]
     told = [text for text in quality.sentences() if not moved or text != NOTHING_UNUSUAL]
-    return {"sentences": [f"{text[0].upper()}{text[1:]}." for text in (*told, *moved)]}
+    return {
+        "sentences": [f"{text[0].upper()}{text[1:]}." for text in (*told, *moved)],
+        "made": list(_made_by(contents)),
+    }
+
+
+def _made_by(contents: Contents) -> Iterator[tuple[str, str, str]]:
+    """Yield the runs with metadata, the best first: name, team or person, and method."""
+    for place in contents.measures[0].order():
+        run = contents.scores.runs[place]
+        if run in contents.run_metadata:
+            _, actor, method = contents.run_metadata[run]
+            yield run, actor or "–", method or "–"
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:

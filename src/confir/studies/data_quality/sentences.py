@@ -76,10 +76,7 @@ def moved_sentences(
 def _qrels_sentences(quality: DataQuality) -> Iterator[str]:
     topics = len(quality.topics)
     if topics < FEW_TOPICS:
-        yield (
-            f"there {'is' if topics == 1 else 'are'} {counted(topics, 'topic')}; with fewer than "
-            f"{FEW_TOPICS}, rankings of runs often change with the topics"
-        )
+        yield _few_topics(topics)
     without, one = quality.without_relevant, quality.with_one_relevant
     if without:
         yield (
@@ -96,6 +93,13 @@ def _qrels_sentences(quality: DataQuality) -> Iterator[str]:
             "every judged document is relevant, so measures based on judged non-relevant documents "
             "such as Bpref say little"
         )
+
+
+def _few_topics(topics: int) -> str:
+    return (
+        f"there {'is' if topics == 1 else 'are'} {counted(topics, 'topic')}; with fewer than "
+        f"{FEW_TOPICS}, rankings of runs often change with the topics"
+    )
 
 
 class _Concern(NamedTuple):
@@ -198,6 +202,14 @@ def _have(names: Sequence[object]) -> str:
 def _percent(share: float) -> str:
     """Return a share in whole percent, not rounded up to 100 %."""
     return "more than 99 %" if 0.995 <= share < 1.0 else f"{100 * share:.0f} %"
+
+
+def few_topics_warning(quality: DataQuality) -> str:
+    """Return that there are too few topics for stable rankings, and what to do; "" if not."""
+    topics = len(quality.topics)
+    if topics >= FEW_TOPICS:
+        return ""
+    return f"{_few_topics(topics)}: confir plan says how many a difference needs"
 
 
 def unjudged_warning(quality: DataQuality) -> str:

@@ -23,7 +23,7 @@ from confir.studies.comparison.verdicts import BETTER, WORSE
 # Splits of the topics in two halves.
 SPLITS_OF_TOPICS = 200
 
-# The fewest topics, or clusters of them, whose halves can be told apart from single ones.
+# The fewest topics, or clusters of them, that can be split into two halves of two.
 FEWEST = 4
 
 

@@ -109,11 +109,11 @@ def summarise_repeats(
         means = means[:, kept] - means[:, [place]]
         parts, dfs, shared = (each[kept] + each[place] for each in (parts, dfs, shared))
         systems, counts = tuple(systems[number] for number in kept), counts[kept]
-    mean, of_topics, spare = _over_topics(means, clusters)
+    mean, of_topics, topics_df = _over_topics(means, clusters)
     total = of_topics + parts
     with np.errstate(divide="ignore", invalid="ignore"):
-        df = total**2 / (of_topics**2 / spare + dfs)
-        df = np.where(total > 0, df, spare)
+        df = total**2 / (of_topics**2 / topics_df + dfs)
+        df = np.where(total > 0, df, topics_df)
     half = t_quantile(df, level) * np.sqrt(total)
     undefined = total <= 0
     return RepeatMeans(

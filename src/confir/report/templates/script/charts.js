@@ -36,7 +36,7 @@ function themed(spec) {
   config.title = { ...config.title, color: ink, subtitleColor: quiet };
   if (narrow) {
     config.axis.labelLimit = 130;
-    config.axisX = { titleAnchor: "end" };
+    config.axisX = { titleAnchor: "end", titleFontSize: 10, titleFontWeight: "normal" };
   }
   if (!spec.height || !(spec.height.step * data.runs.length > 560)) return { ...spec, config };
   // A chart that scrolls has its axis and legend at the top, where they are visible.

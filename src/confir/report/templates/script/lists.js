@@ -7,6 +7,7 @@ function openTopic(topic) {
 function lists() {
   const part = byId("lists");
   if (!part) return;
+  [...byId("topic-table").tBodies[0].rows].forEach(markTopic);
   part.hidden = state.topic === null || state.a === state.b;
   if (part.hidden) return;
   const [a, b] = [state.a, state.b];
@@ -34,7 +35,7 @@ function heldList(run, topic) {
 function described10(first, second) {
   const shared = first.filter(({ id }) => second.some((other) => other.id === id)).length;
   const unjudged = [first, second].map((all) => all.filter(({ grade }) => grade === null).length);
-  return `The first ${data.lists.depth} documents; ${shared} in both lists. Grades are those of the qrels; unjudged: ${unjudged.join(" and ")}.`;
+  return `The first ${data.lists.depth} documents of each list, with grades of the qrels; ${shared} in both. Unjudged (?): ${unjudged.join(" and ")}.`;
 }
 function notHeld() {
   if (!data.lists) return "This page was written from scores alone, without ranked lists.";
@@ -66,9 +67,9 @@ function listOf(run, documents, others) {
   return column;
 }
 function movedText(place, other) {
-  if (other < 0) return "only here";
+  if (other < 0) return `not in top ${data.lists.depth} there`;
   if (other === place) return "same rank";
-  return `${other + 1} there`;
+  return `rank ${other + 1} there`;
 }
 // Lines between the places of a document in both lists.
 function join() {
@@ -83,7 +84,6 @@ function join() {
     const other = places.get(item.dataset.document);
     if (!other) continue;
     const [from, to] = [item.getBoundingClientRect(), other.getBoundingClientRect()];
-    if (to.left < from.right) return; // one list below the other, on a phone
     const [y1, y2] = [from, to].map((place) => place.top + place.height / 2 - box.top);
     svg.append(drawn("line", { x1: from.right - box.left, y1, x2: to.left - box.left, y2 }));
   }

@@ -37,6 +37,10 @@ function differenceRecords() {
     .map((record) => ({ ...record, sign: record.difference > 0 ? "for the run" : "against it" }))
     .sort((x, y) => y.difference - x.difference);
 }
+// The row of the chosen topic stands out.
+function markTopic(row) {
+  row.setAttribute("aria-current", String(Number(row.dataset.topic) === state.topic));
+}
 function topics() {
   const records = topicRecords();
   const pair = state.a !== state.b;
@@ -46,7 +50,8 @@ function topics() {
   byId("topics-explain").textContent =
     (held < data.all_topics ? `Shown are the ${held} of ${data.all_topics} topics on which runs differ most. ` : "") +
     (records.length > 1 ? `Hardest by ${measure().name}, by the median of ${spreadText()}: ${hardest.join(", ")}. ` : "") +
-    `Shown: ${isolated(a)} compared with ${spreadText()}${pair ? `, and ${isolated(a)} minus ${isolated(b)}; choose others above` : ""}.`;
+    `Shown: ${isolated(a)} compared with ${spreadText()}${pair ? `, and ${isolated(a)} minus ${isolated(b)}; choose others above` : ""}.` +
+    (pair && data.lists ? " Choose a topic in a chart or in the table below them to see both ranked lists." : "");
   const columns = [
     { title: "topic", value: (row) => row.topic },
     { title: a, number: true, value: (row) => row.score },
@@ -62,7 +67,8 @@ function topics() {
   }
   const line = (record) => {
     const row = element("tr");
-    row.dataset.topic = record.topic;
+    row.dataset.topic = record.topic_number;
+    markTopic(row);
     row.append(nameCell(record.topic, () => openTopic(record.topic_number)));
     for (const column of columns.slice(1)) {
       row.append(element("td", decimals(column.value(record), { sign: column.signed }), "number"));

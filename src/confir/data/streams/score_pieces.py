@@ -1,0 +1,313 @@
+"""Pieces of a score table in Parquet: row groups that are read and summed up anywhere.
+
+The files alone decide the pieces, neither threads nor workers. A piece is read in batches; what is
+known of these is merged in their order, and then what is known of the pieces.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.arrays import Floats, Integers
+from confir.data.files import is_address
+from confir.data.streams.arrow_columns import id_column, number_column
+from confir.data.streams.blocks import TOPICS_AT_ONCE, TopicBlock
+from confir.data.streams.hashed_ids import Words, hash_column, hash_names
+from confir.data.streams.named_topics import NamedTopics
+from confir.data.streams.spilled_rows import Rows, group_rows
+from confir.data.tables.columns import is_summary
+from confir.data.tables.parquet_files import import_pyarrow, scan_batches, unreadable_parquet
+from confir.data.tables.score_columns import EXPECTED
+from confir.errors import FormatError
+from confir.scheduler import check_visible
+
+# Rows of a piece, at least, where the table has as many: work for about a second.
+_ROWS_AT_LEAST = 1 << 20
+
+_SUMMARY_NAMES = [
+    spelt
+    for name in ("all", "mean", "average", "amean", "total")
+    for spelt in (name, name.title(), name.upper())
+    if is_summary(spelt)
+]
+_SUMMARY_KEYS = np.sort(hash_names(_SUMMARY_NAMES))
+
+
+class ScoreLayout(NamedTuple):
+    """The columns of a table: of topics, of runs and measures if there are, and of scores."""
+
+    topic: str
+    run: str | None
+    measure: str | None
+    scores: tuple[str, ...]
+
+    @property
+    def listed(self) -> list[str]:
+        """The columns of runs and measures."""
+        return [name for name in (self.run, self.measure) if name is not None]
+
+
+class FilePart(NamedTuple):
+    """Row groups of a file, as a fragment of pyarrow; its path, and size where it is no address."""
+
+    path: str
+    size: int | None
+    fragment: Any
+
+
+Piece = tuple[FilePart, ...]
+
+
+def split_table(data: Any, source: str) -> list[Piece]:
+    """Return a dataset of pyarrow in pieces: row groups that follow each other."""
+    arrow, _ = import_pyarrow("reading Parquet")
+    pieces: list[Piece] = []
+    parts: list[FilePart] = []
+    rows = 0
+    try:
+        for file in data.get_fragments():
+            groups: list[int] = []
+            for group in file.row_groups:
+                groups.append(group.id)
+                rows += group.num_rows
+                if rows >= _ROWS_AT_LEAST:
+                    pieces.append((*parts, _part_of(data, file, groups, source)))
+                    parts, groups, rows = [], [], 0
+            if groups:
+                parts.append(_part_of(data, file, groups, source))
+    except (arrow.ArrowException, OSError) as error:
+        raise unreadable_parquet(source, error) from None
+    return [*pieces, tuple(parts)] if parts else pieces
+
+
+def _part_of(data: Any, file: Any, groups: Sequence[int], source: str) -> FilePart:
+    remote = is_address(source)
+    path = file.path if remote else os.path.abspath(file.path)
+    fragment = data.format.make_fragment(
+        path, data.filesystem, file.partition_expression, row_groups=list(groups)
+    )
+    return FilePart(path, None if remote else os.path.getsize(path), fragment)
+
+
+def check_files(piece: Piece) -> None:
+    """Raise, on a worker, where it does not see the files of a piece."""
+    for part in piece:
+        if part.size is not None:
+            check_visible(part.path, part.size)
+
+
+@dataclass(slots=True)
+class Noticed:
+    """What reading notices beside the scores.
+
+    Attributes
+    ----------
+    keys
+        Of the topics in each block, to find one that comes twice.
+    named
+        Ids of topics that may be in a sample.
+    summaries
+        Names of rows that are left out.
+    edges
+        Rows of the first and the last topic of a piece, which may go on in its neighbours.
+    """
+
+    keys: list[Words] = field(default_factory=list)
+    named: NamedTopics = field(default_factory=NamedTopics)
+    summaries: dict[str, None] = field(default_factory=dict)
+    edges: list[Rows] = field(default_factory=list)
+
+
+class NamesFound(NamedTuple):
+    """Values of the columns of runs and measures, in their order, and how often they change."""
+
+    values: tuple[dict[str, None], ...]
+    changes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PieceReader:
+    """Reads pieces of one table, in this process or on a worker of a cluster.
+
+    Attributes
+    ----------
+    source
+        What the table is called in messages.
+    layout, schema
+        Its columns; all of them as pyarrow has them.
+    runs, measures
+        Names.
+    """
+
+    source: str
+    layout: ScoreLayout
+    schema: Any
+    runs: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of a block: runs × measures."""
+        return len(self.runs) * len(self.measures)
+
+    def find_names(self, piece: Piece) -> NamesFound:
+        """Return the names in the columns of runs and measures."""
+        check_files(piece)
+        values: tuple[dict[str, None], ...] = tuple({} for _ in self.layout.listed)
+        changes = 0
+        for batch in self._batches(piece, self.layout.listed):
+            encoded = [self._encoded(batch, name) for name in self.layout.listed]
+            codes = np.stack([column.indices.to_numpy() for column in encoded])
+            changes += int((codes[:, 1:] != codes[:, :-1]).any(axis=0).sum())
+            for found, column in zip(values, encoded, strict=True):
+                found.update(dict.fromkeys(column.dictionary.to_pylist()))
+        return NamesFound(values, changes)
+
+    def find_ids(self, piece: Piece, key: int) -> list[str]:
+        """Return the ids of the rows whose topic has a key."""
+        named: list[str] = []
+        for batch in self._batches(piece, [self.layout.topic]):
+            keys, ids = self._topic_keys(batch)
+            named += ids.take(_arrow().array(np.flatnonzero(keys == key))).to_pylist()
+        return named
+
+    def blocks(self, piece: Piece, noticed: Noticed, *, first: bool) -> Iterator[TopicBlock]:
+        """Yield the topics of a piece, but for those at the edges of a long table's piece.
+
+        Parameters
+        ----------
+        piece, noticed
+            The piece, and where to note what there is beside scores.
+        first
+            Whether this is the first pass, which notes the topics.
+        """
+        rows = self._grouped_topics if self.layout.listed else self._whole_topics
+        for block in rows(piece, noticed, first=first):
+            if first:
+                noticed.keys.append(block.keys)
+            yield block
+
+    def rows(self, piece: Piece, noticed: Noticed, *, first: bool) -> Iterator[Rows]:
+        """Yield the scores of a long table one by one, in their order."""
+        layout = self.layout
+        for batch in self._batches(piece, [layout.topic, *layout.listed, *layout.scores]):
+            columns = self._column_numbers(batch)
+            keys, ids = self._topic_keys(batch)
+            kept, ids = self._without_summaries(keys, ids, noticed)
+            if first:
+                each = max(1, self.columns // len(layout.scores))
+                noticed.named.add(keys[kept], ids, each)
+            yield self._flattened(keys[kept], columns[kept], self._numbers(batch)[:, kept])
+
+    def join_edges(self, edges: Sequence[Rows]) -> Iterator[TopicBlock]:
+        """Yield the topics at the edges of all pieces, in their order, as a block."""
+        held = [rows for rows in edges if len(rows.keys)]
+        if held:
+            joined = Rows(*(np.concatenate(part) for part in zip(*held, strict=True)))
+            yield group_rows(joined, self.columns)
+
+    def _whole_topics(self, piece: Piece, noticed: Noticed, *, first: bool) -> Iterator[TopicBlock]:
+        """Yield a table with one row per topic."""
+        for batch in self._batches(piece, [self.layout.topic, *self.layout.scores]):
+            keys, ids = self._topic_keys(batch)
+            kept, ids = self._without_summaries(keys, ids, noticed)
+            if first:
+                noticed.named.add(keys[kept], ids)
+            if len(ids):
+                yield TopicBlock(keys[kept], self._numbers(batch)[:, kept])
+
+    def _grouped_topics(
+        self, piece: Piece, noticed: Noticed, *, first: bool
+    ) -> Iterator[TopicBlock]:
+        """Yield topics whose rows stand together; a batch's last one may go on in the next."""
+        left = Rows(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0))
+        for rows in self.rows(piece, noticed, first=first):
+            if not len(rows.keys):
+                continue
+            joined = left.followed_by(rows)
+            last = np.flatnonzero(joined.keys != joined.keys[-1])
+            end = int(last[-1]) + 1 if len(last) else 0
+            whole, left = joined.select(slice(end)), joined.select(slice(end, None))
+            if end and not noticed.edges:
+                start = _first_change(whole.keys)
+                noticed.edges.append(whole.select(slice(start)))
+                whole = whole.select(slice(start, None))
+            if len(whole.keys):
+                yield group_rows(whole, self.columns)
+        noticed.edges.append(left)
+
+    def _batches(self, piece: Piece, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield batches of some columns; text that repeats comes by its distinct values."""
+        for part in piece:
+            yield from scan_batches(
+                part.fragment, columns, TOPICS_AT_ONCE, self.source, self.schema
+            )
+
+    def _encoded(self, batch: Any, name: str) -> Any:
+        """Return a column of names by its distinct values."""
+        column = id_column(batch.column(name), name, self.source)
+        return column if hasattr(column, "dictionary") else column.dictionary_encode()
+
+    def _topic_keys(self, batch: Any) -> tuple[Words, Any]:
+        """Return the keys of a batch's topics, and their ids."""
+        name = self.layout.topic
+        ids = id_column(batch.column(name), name, self.source).cast(_arrow().large_string())
+        return hash_column(ids), ids
+
+    def _without_summaries(
+        self, keys: Words, ids: Any, noticed: Noticed
+    ) -> tuple[slice | Integers, Any]:
+        """Return the rows that are no summaries, whose names are noted, and the ids of the rows."""
+        summaries = np.isin(keys, _SUMMARY_KEYS)
+        if not summaries.any():
+            return slice(None), ids
+        arrow, kept = _arrow(), np.flatnonzero(~summaries)
+        left_out = ids.take(arrow.array(np.flatnonzero(summaries)))
+        noticed.summaries |= dict.fromkeys(left_out.to_pylist())
+        return kept, ids.take(arrow.array(kept))
+
+    def _numbers(self, batch: Any) -> Floats:
+        """Return the scores of a batch: columns of scores × rows."""
+        numbers = np.empty((len(self.layout.scores), batch.num_rows))
+        for place, name in enumerate(self.layout.scores):
+            numbers[place] = number_column(batch.column(name), name, self.source, EXPECTED)
+        if np.isinf(numbers).any():
+            raise FormatError("a score is infinite; expected finite numbers", path=self.source)
+        return numbers
+
+    def _column_numbers(self, batch: Any) -> Integers:
+        """Return the column of a block to which each row's first score belongs."""
+        columns = np.zeros(batch.num_rows, np.int64)
+        axes = (
+            (self.layout.run, self.runs, len(self.measures)),
+            (self.layout.measure, self.measures, 1),
+        )
+        for name, values, step in axes:
+            if name is not None:
+                place = {value: number * step for number, value in enumerate(values)}
+                encoded = self._encoded(batch, name)
+                known = [place[value] for value in encoded.dictionary.to_pylist()]
+                columns += np.array(known, np.int64)[encoded.indices.to_numpy()]
+        return columns
+
+    def _flattened(self, keys: Words, columns: Integers, values: Floats) -> Rows:
+        """Return rows with one score each, those of a topic still together."""
+        places = np.arange(len(values))
+        offsets = places if self.layout.run is not None else places * len(self.measures)
+        numbers = (columns[:, None] + offsets).reshape(-1)
+        return Rows(np.repeat(keys, len(values)), numbers, values.T.reshape(-1))
+
+
+def _first_change(keys: Words) -> int:
+    """Return the place of the first key that differs from those before it, or their number."""
+    other = np.flatnonzero(keys != keys[0])
+    return int(other[0]) if len(other) else len(keys)
+
+
+def _arrow() -> Any:
+    return import_pyarrow("reading Parquet")[0]
