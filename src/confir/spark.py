@@ -97,16 +97,6 @@ class SparkScores(ScoreBlocks):
         self._axes = runs, measures
         weakref.finalize(self, _release, scored).atexit = False
 
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """Names of the runs."""
-        return self._axes[0]
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Names of the measures."""
-        return self._axes[1]
-
     def blocks(self) -> Iterator[TopicBlock]:
         """Yield all topics, one partition after the other."""
         for row in self._scored.toLocalIterator():
