@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from importlib.metadata import version
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -269,6 +270,27 @@ def test_a_scheduler_out_of_reach_is_an_error(monkeypatch):
     )
     with use_scheduler("tcp://127.0.0.1:9"), pytest.raises(SchedulerError, match=message):
         run_blocks(abs, [1])
+
+
+@pytest.mark.parametrize(
+    ("reason", "advice"),
+    [
+        (
+            "Nanny failed to start.",
+            '; a script that starts them needs the guard if __name__ == "__main__":',
+        ),
+        ("Cluster failed to start: [Errno 24] Too many open files", ""),
+    ],
+)
+def test_the_guard_of_scripts_is_named_where_a_process_ended_at_its_start(reason, advice):
+    def fail(**_):
+        raise RuntimeError(reason)
+
+    starting = confir.scheduler._start_processes(SimpleNamespace(LocalCluster=fail), 2)
+    message = f"local:2: the processes cannot be started ({reason.rstrip('.')}){advice}"
+    with pytest.raises(SchedulerError) as caught, starting:
+        pass
+    assert str(caught.value) == message
 
 
 def test_a_scheduler_without_workers_is_an_error(monkeypatch):

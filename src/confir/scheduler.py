@@ -230,9 +230,10 @@ def _start_processes(distributed: Any, workers: int) -> Iterator[Any]:
         )
     except (OSError, RuntimeError) as error:
         reason = _one_line(error).rstrip(".")
+        guard = '; a script that starts them needs the guard if __name__ == "__main__":'
+        ended = "Nanny" in reason  # what Dask says where a process ends before it works
         raise SchedulerError(
-            f"local:{workers}: the processes cannot be started ({reason}); a script that starts them "
-            'needs the guard if __name__ == "__main__":'
+            f"local:{workers}: the processes cannot be started ({reason}){guard if ended else ''}"
         ) from None
     with cluster:
         yield cluster

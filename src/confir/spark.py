@@ -72,10 +72,12 @@ def evaluate(
     wanted = parse_measures(measures, reading.rel)
     check_parted(wanted, reading)
     retrieved, judged = _rows(runs_df, RUN, "runs_df"), _rows(qrels_df, QRELS, "qrels_df")
-    names = sorted(row["label"] for row in retrieved.select("label").distinct().collect())
+    names = [row["label"] for row in retrieved.select("label").distinct().collect()]
+    if None in names:
+        raise FormatError("run is missing in a row; expected an id", path="runs_df")
     if not names:
         raise FormatError("the runs are empty; expected one row per document", path="runs_df")
-    scorer = TopicScorer(tuple(names), tuple(wanted), reading, ("qrels_df", "runs_df"))
+    scorer = TopicScorer(tuple(sorted(names)), tuple(wanted), reading, ("qrels_df", "runs_df"))
     scored = _together(retrieved, judged).mapInArrow(_Scoring(scorer), _SCORED).persist()
     try:
         scorer.check(_count_topics(scored))
@@ -94,16 +96,6 @@ class SparkScores(ScoreBlocks):
         self._scored = scored.where("topic is not null").select("topic", "key", "scores")
         self._axes = runs, measures
         weakref.finalize(self, _release, scored).atexit = False
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """Names of the runs."""
-        return self._axes[0]
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Names of the measures."""
-        return self._axes[1]
 
     def blocks(self) -> Iterator[TopicBlock]:
         """Yield all topics, one partition after the other."""

@@ -181,11 +181,16 @@ def test_the_demo_writes_the_page_and_says_where(confir_command, folder, monkeyp
 
 @pytest.mark.parametrize(
     ("found", "started", "shown"),
-    [("/bin/confir", "x/confir", "confir"), (None, ".venv/bin/confir", ".venv/bin/confir")],
+    [
+        ("/bin/confir", "x/__main__.py", "confir"),
+        (None, "my venv/bin/confir", "'my venv/bin/confir'"),
+        (None, "x/confir/__main__.py", "'/my venv/python' -m confir"),
+    ],
 )
 def test_what_to_try_next_can_be_typed(monkeypatch, found, started, shown):
     monkeypatch.setattr("shutil.which", lambda _: found)
     monkeypatch.setattr("sys.argv", [started])
+    monkeypatch.setattr("sys.executable", "/my venv/python")
     assert demo._program() == shown
 
 

@@ -149,6 +149,9 @@ def test_what_is_wrong_on_a_worker_is_said_in_one_sentence(session):
         spark.evaluate(twice, qrels, "AP")
     with pytest.raises(FormatError, match=r"^runs_df: score of document 'd1'.* is missing"):
         spark.evaluate(missing, qrels, "AP")
+    unnamed = session.createDataFrame([("a", "1", "d1", 1.0), (None, "1", "d2", 1.0)], RUNS)
+    with pytest.raises(FormatError, match=r"^runs_df: run is missing in a row; expected an id"):
+        spark.evaluate(unnamed, qrels, "AP")
     with pytest.raises(InvalidValueError, match="above ERR's gmax"):
         spark.evaluate(runs, graded, "ERR@20")
     with pytest.raises(FormatError, match="qrels are empty"):

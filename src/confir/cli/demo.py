@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -81,5 +82,9 @@ def _write_report(path: str, experiment: Experiment, seed: int) -> None:
 
 
 def _program() -> str:
-    """Return what starts confir here: its name where the shell finds it, else its path."""
-    return "confir" if shutil.which("confir") or not os.path.dirname(sys.argv[0]) else sys.argv[0]
+    """Return what starts confir here: its name where the shell finds it, else its path or module."""
+    if shutil.which("confir"):
+        return "confir"
+    if os.path.basename(sys.argv[0]) == "__main__.py":
+        return f"{shlex.quote(sys.executable)} -m confir"
+    return shlex.quote(sys.argv[0])

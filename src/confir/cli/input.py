@@ -299,6 +299,7 @@ class Inputs:
             found = parted.hold_or_summarise(MOST_HELD_SCORES, progress)
         if isinstance(found, ScoreSummary):
             return self._top_runs(self.state_bound(found), baseline)
+        # again, since a function of AnyScores takes either type and no union of both
         return self._top_runs(self.state_bound(found), baseline)
 
     def statistics_of(

@@ -261,8 +261,10 @@ class Experiment:
 
     @property
     def run_datasets(self) -> list[RunSource]:
-        """The runs as Parquet datasets, where they are nothing else; none where lists were read."""
-        return [] if self.has_lists else find_run_datasets(self._given[1])
+        """The runs in Parquet that are too many to be read whole; none where lists were read."""
+        if self.has_lists:
+            return []
+        return self._keep("run_datasets", lambda: find_run_datasets(self._given[1]))
 
     @property
     def judgement_dataset(self) -> str | None:

@@ -126,12 +126,14 @@ def _evaluate(
     experiment: Experiment, wanted: list[AnyMeasure], progress: Progress | None, *, whole: bool
 ) -> Scores:
     """Return the scores by one judge; lists are kept where the ``whole`` of them may be needed."""
+    if experiment.judgement_dataset is None:
+        judged = experiment.qrels  # before runs are looked for
     if experiment.run_datasets:
         from confir.measures.partitioned_evaluation import evaluate_partitions
 
         parted = evaluate_partitions(experiment, wanted)
         return experiment.rules.with_design(parted.hold(progress))
-    judged = experiment.qrels  # before runs are looked for
+    judged = experiment.qrels
     if scheduler_in_use() is not None and not experiment.has_lists and experiment.is_in_files:
         from confir.measures.worker_evaluation import evaluate_on_workers
 

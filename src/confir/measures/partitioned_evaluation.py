@@ -204,7 +204,10 @@ class PartitionedEvaluation:
         for ids, block, _ in self._score(progress):
             stored.add(block, ids)
             few = stored.topics * len(block.values) <= most
-            names = [*names, ids] if few else []
+            if few:
+                names.append(ids)
+            else:
+                names.clear()
         return stored, names
 
     def _score(self, progress: Progress | None) -> Iterator[ScoredTopics]:
@@ -267,18 +270,19 @@ def evaluate_partitions(
 def summarise_runs(
     qrels: Any, runs: Any = None, measures: Any = None, **rules: Unpack[ReadingOptions]
 ) -> ScoreSummary:
-    """Return a summary of the scores of runs, in memory that grows neither with topics nor lists.
+    """Return a summary of the scores of runs that are too many to be read whole.
 
-    Rows are parted by topic in a temporary folder, which is then evaluated part by part.
+    Rows are parted by topic in a temporary folder, which is then evaluated part by part. Memory holds
+    one part of about half a million rows, and more only beyond 67 million rows in all.
 
     Parameters
     ----------
     qrels
-        As in `evaluate`; or a folder of Parquet files, of any size.
+        As in `evaluate`; a folder of Parquet files is parted, too.
     runs
         Parquet files, or folders of them, which may be partitioned by run, by topic or in any other
-        way (``run=bm25/part-0.parquet``). A topic may be split over files. Runs in anything else
-        are evaluated in memory.
+        way (``run=bm25/part-0.parquet``). A topic may be split over files. Runs in anything else,
+        and those of up to a million rows in all, are evaluated in memory.
     measures, **rules
         As in `evaluate`; neither intents nor a design.
     """

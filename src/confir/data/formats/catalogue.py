@@ -91,7 +91,7 @@ FORMATS = (
     Format(
         "Parquet",
         tables.PARQUET_SHAPE,
-        tables.is_parquet,
+        tables.is_parquet_content,
         tables.has_parquet_ending,
         tables.read_parquet_run,
         tables.read_parquet_qrels,

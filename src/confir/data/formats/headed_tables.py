@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from confir.data.compression import COMPRESSION_ENDINGS
@@ -25,18 +26,19 @@ from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
 from confir.data.tables.parquet_files import (
+    count_rows,
     import_pyarrow,
+    is_parquet,
     open_parquet,
     read_parquet_folder,
     unreadable_parquet,
 )
-from confir.data.tables.parquet_files import is_parquet as is_parquet_path
 from confir.errors import FormatError, UnreadableError
 
 TEXT_SHAPE = "columns under a header, separated by tabs or commas: query-id, corpus-id, score, …"
 PARQUET_SHAPE = "columns topic, docid, score or gain, and run where there are several"
 
-# Parquet files of more documents are evaluated part by part.
+# Runs in Parquet of more documents are evaluated part by part.
 MOST_HELD_DOCUMENTS = 1_000_000
 
 _MAGIC = b"PAR1"
@@ -90,7 +92,7 @@ def read_headed_qrels(content: bytes, source: RunSource, intents: Intents | None
     return qrels_from_entries(entries, source.path, intents)
 
 
-def is_parquet(path: str, content: bytes) -> bool:
+def is_parquet_content(path: str, content: bytes) -> bool:
     """Whether a file is Parquet, by its first bytes or by its ending."""
     return content.startswith(_MAGIC) or has_parquet_ending(path)
 
@@ -112,22 +114,26 @@ def read_parquet_qrels(content: bytes, source: RunSource, intents: Intents | Non
     return qrels_from_entries(entries, source.path, intents)
 
 
-def is_document_dataset(path: str) -> bool:
-    """Whether a path is a folder of Parquet files, or one of many documents."""
-    if os.path.isdir(path):
-        return True
-    if not has_parquet_ending(path) or not os.path.isfile(path):
+def hold_many_documents(paths: Sequence[str]) -> bool:
+    """Whether paths are all Parquet, files or folders, with more documents than are read whole."""
+    if not all(map(_is_dataset, paths)):
         return False
-    return int(open_parquet([path]).count_rows()) > MOST_HELD_DOCUMENTS
+    return sum(count_rows(open_parquet([path]), path) for path in paths) > MOST_HELD_DOCUMENTS
 
 
-def read_dataset_runs(source: RunSource) -> list[Run]:
+def _is_dataset(path: str) -> bool:
+    """Whether a path is a Parquet file by its ending, or a folder of them; pipes are not read."""
+    is_file = has_parquet_ending(path) and os.path.isfile(path)
+    return (is_file or os.path.isdir(path)) and is_parquet(path)
+
+
+def read_parquet_folder_runs(source: RunSource) -> list[Run]:
     """Return the runs in a folder of Parquet files, read whole."""
     entries = entries_from_columns(_folder_columns(source.path), RUN, source.path)
     return runs_from_entries(entries, source.name, source.label(), source.path)
 
 
-def read_dataset_qrels(source: RunSource, intents: Intents | None) -> Qrels:
+def read_parquet_folder_qrels(source: RunSource, intents: Intents | None) -> Qrels:
     """Return the judgements in a folder of Parquet files, read whole."""
     entries = entries_from_columns(_folder_columns(source.path), QRELS, source.path)
     return qrels_from_entries(entries, source.path, intents)
@@ -164,7 +170,7 @@ def _parquet_columns(content: bytes, path: str) -> dict[str, list[Any]]:
 
 
 def _folder_columns(path: str) -> dict[str, list[Any]]:
-    if not is_parquet_path(path):
+    if not is_parquet(path):
         raise UnreadableError(f"{path}: is a directory; expected a file, or Parquet files in it")
     return _used_columns(read_parquet_folder(path), path)
 

@@ -24,7 +24,7 @@ from confir.data.formats.entries import (
     qrels_from_object,
     read_entries,
 )
-from confir.data.formats.headed_tables import is_document_dataset, is_table_file
+from confir.data.formats.headed_tables import hold_many_documents, is_table_file
 from confir.data.formats.run_groups import runs_from_entries, single_run
 from confir.data.formats.run_readers import read_judgements, read_runs
 from confir.data.formats.run_sources import NameBy, Reading, RunSource, check_names, find_runs
@@ -130,7 +130,7 @@ def as_runs(
 
 
 def find_run_datasets(source: Any) -> list[RunSource]:
-    """Return runs that are all datasets in Parquet, to be evaluated part by part; else none."""
+    """Return runs in Parquet that are too many to be read whole; none of other runs, or of fewer."""
     listed = list(source) if type(source) in (list, tuple) else [source]
     if not all(isinstance(one, str | os.PathLike | RunSource) for one in listed):
         return []
@@ -138,7 +138,7 @@ def find_run_datasets(source: Any) -> list[RunSource]:
         found = [file for one in listed for file in _find_files(one) or ()]
     except UnreadableError:  # raised again where runs are read, after the qrels
         return []
-    return found if all(is_document_dataset(file.path) for file in found) else []
+    return found if hold_many_documents([file.path for file in found]) else []
 
 
 def _place(source: Run | RunSource, held: Run | RunSource) -> tuple[str, str, bool]:

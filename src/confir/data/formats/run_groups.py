@@ -47,7 +47,12 @@ def runs_from_entries(
 
 def single_run(runs: Sequence[Run], place: str) -> Run:
     """Return the run of a source that may hold one only."""
-    if len(runs) != 1:
-        names = enumerate_names([run.name for run in runs], 5)
-        raise FormatError(f"holds {len(runs)} runs ({names}); expected one here", path=place)
+    check_single([run.name for run in runs], place)
     return runs[0]
+
+
+def check_single(names: Sequence[str], place: str) -> None:
+    """Raise where a source that may hold one run only holds runs of several names."""
+    if len(names) != 1:
+        known = enumerate_names(names, 5)
+        raise FormatError(f"holds {len(names)} runs ({known}); expected one here", path=place)

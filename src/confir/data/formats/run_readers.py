@@ -7,7 +7,7 @@ import os
 from confir.arguments import as_choice, as_flag, as_path, as_text
 from confir.data.files import PathLike, read_bytes
 from confir.data.formats.catalogue import format_named_by, recognise
-from confir.data.formats.headed_tables import read_dataset_qrels, read_dataset_runs
+from confir.data.formats.headed_tables import read_parquet_folder_qrels, read_parquet_folder_runs
 from confir.data.formats.run_groups import single_run
 from confir.data.formats.run_sources import DATASET, NAMINGS, NameBy, Reading, RunSource
 from confir.data.formats.trec_lines import as_intents
@@ -61,7 +61,7 @@ def read_source(source: RunSource, name_by: NameBy) -> Run:
 def read_runs(source: RunSource, name_by: NameBy) -> list[Run]:
     """Return the runs in a file, which is opened once: its content tells its format."""
     if os.path.isdir(source.path):
-        return read_dataset_runs(source)
+        return read_parquet_folder_runs(source)
     content = _read(source)
     held = recognise(source.path, content)
     if held.read_runs is None:
@@ -100,7 +100,7 @@ def read_qrels(
 def read_judgements(source: RunSource, intents: Intents | None) -> Qrels:
     """Return the judgements in a file, which is opened once, or in a folder of Parquet files."""
     if os.path.isdir(source.path):
-        return read_dataset_qrels(source, intents)
+        return read_parquet_folder_qrels(source, intents)
     return read_content_qrels(_read(source), source, intents)
 
 

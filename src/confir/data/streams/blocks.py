@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -47,7 +48,7 @@ class Part(Protocol):
 Known = TypeVar("Known", bound=Part)
 
 
-class ScoreBlocks(Protocol):
+class ScoreBlocks(ABC):
     """Scores that come in blocks, as often as they are asked for; columns are runs × measures.
 
     Attributes
@@ -57,18 +58,23 @@ class ScoreBlocks(Protocol):
     """
 
     source: str
+    _axes: tuple[tuple[str, ...], tuple[str, ...]]
 
     @property
     def runs(self) -> tuple[str, ...]:
         """Names of the runs."""
+        return self._axes[0]
 
     @property
     def measures(self) -> tuple[str, ...]:
         """Names of the measures."""
+        return self._axes[1]
 
+    @abstractmethod
     def blocks(self) -> Iterator[TopicBlock]:
         """Yield all topics; the blocks depend on the data alone."""
 
+    @abstractmethod
     def name_topics(self, keys: Words) -> list[str]:
         """Return the ids of topics that are among those of the smallest keys, by their keys."""
 
@@ -82,18 +88,9 @@ class HeldScores(ScoreBlocks):
 
     def __init__(self, scores: Scores, source: str = "scores") -> None:
         self.source = source
+        self._axes = scores.runs, scores.measures
         self._scores = scores
         self._keys = hash_names(scores.topics)
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """Names of the runs."""
-        return self._scores.runs
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Names of the measures."""
-        return self._scores.measures
 
     def blocks(self) -> Iterator[TopicBlock]:
         """Yield the topics in their order."""

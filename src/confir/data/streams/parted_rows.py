@@ -6,6 +6,7 @@ not lie in one partition.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from functools import cached_property
@@ -16,6 +17,7 @@ import numpy as np
 
 from confir.data.formats.entries import QRELS, Kind
 from confir.data.formats.frames import qrels_to_frame
+from confir.data.formats.run_groups import check_single
 from confir.data.formats.run_sources import name_from_path
 from confir.data.qrels import Qrels
 from confir.data.streams.arrow_columns import id_column
@@ -23,10 +25,10 @@ from confir.data.streams.document_rows import RowColumns, row_schema
 from confir.data.streams.hashed_ids import hash_column
 from confir.data.streams.spill_folder import SpillFolder, count_parts
 from confir.data.tables.parquet_files import (
+    count_rows,
     import_pyarrow,
     open_parquet,
     scan_batches,
-    unreadable_parquet,
 )
 from confir.errors import FormatError
 
@@ -40,7 +42,8 @@ _ROW_SIZE = 40
 class ParquetRows:
     """The rows of runs or qrels in Parquet: files, or a folder of them, which may be partitioned.
 
-    Runs are named by a column ``run``; without one, by the file, or by a partitioned folder.
+    A given name is that of the one run. Else runs are named by a column ``run``; without one, by the
+    file, or by a partitioned folder.
     """
 
     def __init__(self, path: str, kind: Kind, name: str | None = None) -> None:
@@ -48,15 +51,11 @@ class ParquetRows:
         self._data = open_parquet([path], {"run"})
         self._columns = RowColumns.find(self._data.schema.names, kind, path)
         self._name = name
-        self._arrow, _ = import_pyarrow("reading Parquet")
 
     @cached_property
     def rows(self) -> int:
         """Number of rows."""
-        try:
-            return int(self._data.count_rows())
-        except (self._arrow.ArrowException, OSError) as error:
-            raise unreadable_parquet(self.source, error) from None
+        return count_rows(self._data, self.source)
 
     @cached_property
     def runs(self) -> tuple[str, ...]:
@@ -71,14 +70,18 @@ class ParquetRows:
                 found |= dict.fromkeys(names.unique().to_pylist())
         if not self.rows:
             raise FormatError("a table without rows; expected a run", path=self.source)
-        return tuple(found)
+        if self._name is None:
+            return tuple(found)
+        check_single(list(found), self.source)
+        return (self._name,)
 
     def batches(self) -> Iterator[Any]:
         """Yield the rows by ROW_COLUMNS, file by file."""
+        columns = self._columns if self._name is None else self._columns._replace(label=None)
         for file in self._data.get_fragments():
             run = self._run_in(file)
-            for batch in self._scan(file, self._columns.names):
-                yield self._columns.rows(batch, run)
+            for batch in self._scan(file, columns.names):
+                yield columns.rows(batch, run)
 
     def _scan(self, file: Any, columns: Sequence[str]) -> Iterator[Any]:
         return scan_batches(file, columns, _BATCH, file.path, self._data.schema)
@@ -86,7 +89,7 @@ class ParquetRows:
     def _run_in(self, file: Any) -> str:
         """Return the run of a file without a column of runs."""
         whole = self.source.rstrip("/")
-        parted = "=" in file.path[len(whole) :]
+        parted = "=" in os.path.dirname(file.path[len(whole) :])
         return self._name or name_from_path(whole if parted else file.path)
 
 

@@ -15,7 +15,8 @@ from confir.arrays import Integers
 from confir.data.streams.hashed_ids import Words
 from confir.errors import UnreadableError
 
-_MOST_PARTS = 256
+# Files that are open at the same time, at most: macOS allows a process 256 of all kinds.
+_MOST_PARTS = 128
 
 
 @contextmanager

@@ -27,16 +27,6 @@ class StoredScores(ScoreBlocks):
         weakref.finalize(self, self._file.close)
 
     @property
-    def runs(self) -> tuple[str, ...]:
-        """Names of the runs."""
-        return self._axes[0]
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Names of the measures."""
-        return self._axes[1]
-
-    @property
     def topics(self) -> int:
         """Number of topics."""
         return sum(self._sizes)

@@ -35,7 +35,8 @@ def is_parquet(path: str) -> bool:
 
 def is_dataset(folder: str, names: Sequence[str]) -> bool:
     """Whether a folder with files of some names is one table: parted, or with a column of runs."""
-    if any("=" in name and is_parquet(os.path.join(folder, name)) for name in names):
+    parted = (os.path.join(folder, name) for name in names if "=" in name)
+    if any(os.path.isdir(path) and is_parquet(path) for path in parted):
         return True
     files = [name for name in names if not name.startswith((".", "_"))]
     if not files or not all(name.endswith(".parquet") for name in files):
@@ -77,6 +78,15 @@ def open_parquet(paths: Sequence[str], repeated: Collection[str] = ()) -> Any:
         raise UnreadableError(f"{paths[0]}: no such file or folder") from None
     except (arrow.ArrowException, OSError, ValueError) as error:
         raise unreadable_parquet(paths[0], error) from None
+
+
+def count_rows(data: Any, source: str) -> int:
+    """Return the number of rows of a dataset, by what its files say at their ends."""
+    arrow, _ = import_pyarrow("reading Parquet")
+    try:
+        return int(data.count_rows())
+    except (arrow.ArrowException, OSError) as error:
+        raise unreadable_parquet(source, error) from None
 
 
 def scan_batches(
