@@ -23,9 +23,9 @@ from confir.order import TIE
 if TYPE_CHECKING:
     from confir.measures.measure import Measure
 
-# Dinkelbach's iteration takes few steps; each one improves the ratio.
+# Dinkelbach's iteration takes few steps; each one improves the ratio, by more than rounding does.
 _MOST_STEPS = 60
-_NO_GAIN = 1e-14
+_ROUNDING = 1e-13
 
 # Each gain takes a table of lists × documents.
 _MOST_GRADES = 100
@@ -202,7 +202,7 @@ class IdealLists:
         ]
         for _ in range(_MOST_STEPS):
             more, best = self._best_counts(ratio, sums, ideal, allowed)
-            gain = gained + more - ratio * best > _NO_GAIN
+            gain = gained + more - ratio * best > _ROUNDING * best
             if not gain.any():
                 break
             ratio = np.where(gain, share(gained + more, best), ratio)

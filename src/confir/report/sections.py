@@ -6,8 +6,9 @@ of the page also has a template, section.html.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from confir.data.lists.ranked_lists import RankedLists
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from confir.report.contents import Contents, MeasureContents, Settings
 
 Gathered = TypeVar("Gathered", "MeasureContents", "Contents")
+Made = TypeVar("Made")
 
 
 class Figure(NamedTuple):
@@ -60,6 +62,22 @@ class Sentence(NamedTuple):
     cites: tuple[str, ...] = ()
 
 
+class SharedWork:
+    """What the sections of several measures, which are gathered in threads, have in common."""
+
+    def __init__(self) -> None:
+        self._making = threading.Lock()
+        self._made: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what the first call with this key made."""
+        with self._making:
+            if key not in self._made:
+                self._made[key] = make()
+            made: Made = self._made[key]
+            return made
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
     """The input of a section.
@@ -78,6 +96,8 @@ class Scope:
         Results of earlier sections, by study.
     measures
         Results by measure; empty for a section of one measure.
+    shared
+        What the sections of all measures share.
     """
 
     scores: Scores | ScoreSummary
@@ -87,6 +107,7 @@ class Scope:
     documents: int | None
     results: Mapping[str, Any]
     measures: tuple[MeasureContents, ...] = ()
+    shared: SharedWork = field(default_factory=SharedWork)
 
     def require_lists(self, *, human: bool = False) -> RankedLists:
         """Return qrels and runs; raise if only the scores are known.

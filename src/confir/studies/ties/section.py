@@ -8,14 +8,23 @@ from confir.measures.evaluation import as_scores
 from confir.measures.scored_lists import scored_lists
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Scope, Section, Sentence
-from confir.studies.ties.ties import TieBounds, bound_scored_ties, no_order
+from confir.studies.ties.ties import (
+    TieBounds,
+    TieOrders,
+    bound_scored_ties,
+    no_order,
+    order_tied_lists,
+)
 
 
 def _gather(scope: Scope) -> TieBounds:
-    rules = scope.settings.rules
-    return bound_scored_ties(
-        scored_lists(scope.require_lists(), as_scores(scope.scores), rules, no_order)
-    )
+    lists, rules = scope.require_lists(), scope.settings.rules
+    scored = scored_lists(lists, as_scores(scope.scores), rules, no_order)
+
+    def order(gains: str | None) -> TieOrders:
+        return scope.shared.once(("ties", gains), lambda: order_tied_lists(lists, rules, gains))
+
+    return bound_scored_ties(scored, order)
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:

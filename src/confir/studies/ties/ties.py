@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Unpack, cast
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Unpack, cast
 
 import numpy as np
 
 from confir.arrays import Floats
 from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
 from confir.data.files import PathLike
+from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
-from confir.data.lists.tied_lists import tie_groups, tied_rankings
+from confir.data.lists.tied_lists import TiedRankings, TieGroups, tie_groups, tied_rankings
 from confir.data.qrels import Qrels
 from confir.data.result import axis, over, result
 from confir.data.run import Run
@@ -88,26 +90,60 @@ def no_order(measure: Measure) -> str | None:
     return "no rule for tied documents, since what one adds depends on those above it"
 
 
-def bound_scored_ties(scored: ScoredLists) -> TieBounds:
-    """Return what `bound_ties` does, of lists and scores that are known already."""
-    lists, rules, scores = scored.lists, scored.rules, scored.scores
+class TieOrders(NamedTuple):
+    """The lists with their tied documents in several orders.
+
+    Attributes
+    ----------
+    groups
+        Groups of tied documents.
+    tied
+        Rankings in which a tied document stands at each rank of its group.
+    extremes
+        Rankings with tied documents worst first, and best first.
+    """
+
+    groups: TieGroups
+    tied: TiedRankings
+    extremes: tuple[Rankings, ...]
+
+
+def order_tied_lists(lists: RankedLists, rules: ReadingRules, gains: str | None) -> TieOrders:
+    """Return the orders of tied documents, best and worst by the gains that levels have."""
     groups = tie_groups(lists, rules.tie_precision)
-    rankings = tied_rankings(lists, groups, rules.depth)
-    ordered: dict[str | None, list[Rankings]] = {}
-    for gains in dict.fromkeys(measure.gain_map for measure in scored.measures):
-        found = (stack_rankings(one.rankings()) for one in extreme_lists(lists, groups, gains))
-        ordered[gains] = [r if rules.depth is None else r.cut(rules.depth) for r in found]
+    found = (stack_rankings(one.rankings()) for one in extreme_lists(lists, groups, gains))
+    cut = tuple(r if rules.depth is None else r.cut(rules.depth) for r in found)
+    return TieOrders(groups, tied_rankings(lists, groups, rules.depth), cut)
+
+
+def bound_scored_ties(
+    scored: ScoredLists, order: Callable[[str | None], TieOrders] | None = None
+) -> TieBounds:
+    """Return what `bound_ties` does, of lists and scores that are known already.
+
+    Parameters
+    ----------
+    scored
+        The lists and their scores.
+    order
+        Returns what `order_tied_lists` does for some gains; by default that.
+    """
+    lists, rules, scores = scored.lists, scored.rules, scored.scores
+    order = order or partial(order_tied_lists, lists, rules)
+    orders = {gains: order(gains) for gains in {m.gain_map for m in scored.measures}}
 
     def score(measure: Measure) -> list[Floats]:
-        lowest, highest = (measure(one)[:, :, 0] for one in ordered[measure.gain_map])
+        own = orders[measure.gain_map]
+        lowest, highest = (measure(one)[:, :, 0] for one in own.extremes)
         tied = cast("Compute", measure.definition.tied)
-        expected = tied(rankings, **measure.keywords)[:, :, 0]
+        expected = tied(own.tied, **measure.keywords)[:, :, 0]
         # rounding may not lead outside
         return [lowest, np.clip(expected, lowest, highest), highest]
 
     lowest, expected, highest = (
         scored.scores_of(side) for side in zip(*run_in_threads(score, scored.measures), strict=True)
     )
+    groups = next(iter(orders.values())).groups
     tied = np.repeat(groups.sizes > 1, groups.sizes)
     listed = np.repeat(np.arange(len(lists.runs)), lists.depth.sum(axis=1))
     share = np.bincount(listed, tied, len(lists.runs)) / np.maximum(lists.depth.sum(axis=1), 1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Unpack, cast
 
 import numpy as np
@@ -93,14 +94,27 @@ def no_rule(measure: Measure) -> str | None:
     return f"no bounds over unjudged documents, since {reason}"
 
 
-def bound_scored_lists(scored: ScoredLists, pool_depth: int | None = None) -> UnjudgedBounds:
-    """Return what `bound_unjudged` does, of lists and scores that are known already."""
+def bound_scored_lists(
+    scored: ScoredLists,
+    pool_depth: int | None = None,
+    find: Callable[[int | None], list[UnjudgedDocuments]] | None = None,
+) -> UnjudgedBounds:
+    """Return what `bound_unjudged` does, of lists and scores that are known already.
+
+    Parameters
+    ----------
+    scored
+        The lists and their scores.
+    pool_depth
+        As in `bound_unjudged`.
+    find
+        Returns the unjudged documents of the runs down to a depth; by default `find_unjudged`.
+    """
+    find = find or partial(find_unjudged, scored.cut_lists)
     depths = scored.pool_depths(pool_depth)
-    pools: dict[int | None, list[UnjudgedDocuments]] = {}
+    pools = {depth: find(depth) for depth in dict.fromkeys(depths)}
     lowest, highest = [], []
     for measure, depth in zip(scored.measures, depths, strict=True):
-        if depth not in pools:
-            pools[depth] = find_unjudged(scored.cut_lists, depth)
         bounds = _bounds(measure, pools[depth])
         lowest.append(np.stack([one.lowest for one in bounds]))
         highest.append(np.stack([one.highest for one in bounds]))

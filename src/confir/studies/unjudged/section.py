@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.measures.evaluation import as_scores
 from confir.measures.scored_lists import scored_lists
 from confir.report.contents import Contents, MeasureContents
@@ -16,9 +17,13 @@ from confir.studies.unjudged.table import unjudged_bounds_table
 
 def _gather(scope: Scope) -> UnjudgedBounds:
     rules = scope.settings.rules
-    return bound_scored_lists(
-        scored_lists(scope.require_lists(), as_scores(scope.scores), rules, no_rule)
-    )
+    scored = scored_lists(scope.require_lists(), as_scores(scope.scores), rules, no_rule)
+
+    def find(depth: int | None) -> list[UnjudgedDocuments]:
+        key = ("unjudged", depth)
+        return scope.shared.once(key, lambda: find_unjudged(scored.cut_lists, depth))
+
+    return bound_scored_lists(scored, find=find)
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
