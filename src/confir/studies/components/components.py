@@ -135,7 +135,7 @@ def decompose_scores(
         Scores of the same runs by further judges, by name.
     topics, levels
         Numbers of topics, and of judges and repeats, to give the coefficients for; by default those
-        at hand, half, twice and four times as many (of judges and repeats together, twice).
+        given, half, twice and four times as many (of judges and repeats together, twice).
     level, rng
         Confidence level of the limits, and the seed or generator of the mean squares drawn for them.
     """

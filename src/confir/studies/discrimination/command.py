@@ -1,4 +1,4 @@
-"""``confir measures``: the list of measures, or how well they separate the runs at hand."""
+"""``confir measures``: the list of measures, or how well they separate the runs."""
 
 from __future__ import annotations
 
