@@ -60,11 +60,13 @@ def _programs() -> Iterator[Finding]:
 
 def _packages() -> Iterator[Finding]:
     """Yield the packages that confir names in its metadata, those of extras with what they bring."""
+    listed = set()
     for line in metadata.requires("confir") or ():
         found = _REQUIREMENT.match(line)
-        if found is None or found["extra"] not in _BRINGS:
+        if found is None or found["extra"] not in _BRINGS or found["name"] in listed:
             continue
         name, extra = found["name"], found["extra"]
+        listed.add(name)
         meaning = _BRINGS[extra]
         try:
             yield Finding(name, metadata.version(name), meaning)

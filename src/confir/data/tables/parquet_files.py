@@ -41,7 +41,10 @@ def is_dataset(folder: str, names: Sequence[str]) -> bool:
     files = [name for name in names if not name.startswith((".", "_"))]
     if not files or not all(name.endswith(".parquet") for name in files):
         return False
-    return "run" in open_parquet([folder]).schema.names
+    try:
+        return "run" in open_parquet([folder]).schema.names
+    except (FormatError, MissingDependencyError):  # of which the readers of the files speak
+        return False
 
 
 def open_parquet(paths: Sequence[str], repeated: Collection[str] = ()) -> Any:
