@@ -132,14 +132,14 @@ STUDIES = (
     Study(
         "repeats",
         "How far does a mean depend on repeats of a system: more topics or more repeats?",
-        ("repeats", "designs.md#repeats"),
+        ("repeats", "designs.md#more-topics-or-more-repeats"),
         names={"summarise_repeats": "repeat_means", "RepeatMeans": "repeat_means"},
         results={"repeat_means.RepeatMeans": Shown("repeats_table", "repeats_chart")},
     ),
     Study(
         "components",
         "How reliable are these scores, and how many topics, judges or repeats would it take?",
-        ("generalisability", "designs.md#components"),
+        ("generalisability", "designs.md#components-how-reliable-are-these-scores"),
         names={"decompose_scores": "components", "Components": "components"},
         results={"components.Components": Shown("components_table", "components_chart")},
         commands=("components",),
@@ -345,7 +345,7 @@ STUDIES = (
     Study(
         "discrimination",
         "Which measure separates the runs best?",
-        ("Sakai 2006, Voorhees 2002", "designs.md#measures"),
+        ("Sakai 2006, Voorhees 2002", "designs.md#measures-which-one-separates-the-runs-best"),
         names={"compare_measures": "discrimination", "Discrimination": "discrimination"},
         results={
             "discrimination.Discrimination": Shown("discrimination_table", "discrimination_chart")
