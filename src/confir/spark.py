@@ -27,7 +27,7 @@ from confir.errors import (
     MissingDependencyError,
 )
 from confir.measures.catalogue import DEFAULT_MEASURES
-from confir.measures.evaluation import parse_measures
+from confir.measures.parsing import parse_measures
 from confir.measures.partitioned_evaluation import TopicCounts, TopicScorer, check_parted
 from confir.measures.score_summary import ScoreSummary, summary_of
 from confir.parallel import single_products

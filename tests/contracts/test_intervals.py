@@ -10,13 +10,14 @@ from threadpoolctl import threadpool_limits
 
 import confir
 import confir.parallel
-from confir.data.scores import Scores, scores_from_entries
+from confir.data.scores import Scores
 from confir.errors import DegenerateSampleWarning
 from confir.intervals import columns as column_blocks
 from confir.intervals.catalogue import confidence_interval, methods_over
 from confir.intervals.probe import Probe, side_of_limits
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topics import bootstrap_topics
+from score_entries import scores_from_entries
 
 METHODS = methods_over("topics")
 LEVELS = (0.2, 0.5, 0.8, 0.95, 0.98)
@@ -172,7 +173,7 @@ def test_the_order_in_which_topics_come_is_irrelevant(scores, shuffle):
     # Runs and measures keep the order of their first entry.
     mixed = last_topic + [entry for entry in mixed if entry["topic"] != scores.topics[-1]]
     shuffled = scores_from_entries(
-        *([entry[key] for entry in mixed] for key in ("run", "measure", "topic", "score"))
+        {(entry["run"], entry["measure"], entry["topic"]): entry["score"] for entry in mixed}
     )
     for one, other in zip(
         limits_of(scores, method=list(METHODS)),

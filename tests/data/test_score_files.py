@@ -21,7 +21,7 @@ import zstandard
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from confir.data.scores import Scores, scores_from_entries
+from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores, write_scores
 from confir.errors import (
     ConfirError,
@@ -33,6 +33,7 @@ from confir.errors import (
     UnreadableError,
 )
 from confir.measures.catalogue import canonical_name
+from score_entries import scores_from_entries
 
 LONG = "run,measure,topic,score\nbm25,AP,01,0.5\nbm25,AP,NA,0.25\ndense,AP,01,1\n"
 WIDE = "topic,bm25,dense\n01,0.5,1\nNA,0.25,\n"
@@ -925,10 +926,6 @@ ENTRIES = st.dictionaries(st.tuples(ODD_TEXT, ODD_TEXT, TOPICS), VALUES, min_siz
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
 
-def from_entries(entries: dict[tuple[str, str, str], float]) -> Scores:
-    return scores_from_entries(*zip(*entries, strict=True), list(entries.values()))
-
-
 @pytest.mark.parametrize("ending", ENDINGS)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(entries=ENTRIES)
@@ -937,7 +934,7 @@ def from_entries(entries: dict[tuple[str, str, str], float]) -> Scores:
 def test_long_tables_are_read_back_as_written(tmp_path, ending, entries):
     assume(ending not in (".csv", ".tsv") or all(map(is_plain, chain.from_iterable(entries))))
     path = tmp_path / f"t{ending}"
-    write_scores(from_entries(entries), path)
+    write_scores(scores_from_entries(entries), path)
     assert as_entries(read_scores(path)) == entries
 
 
@@ -1027,7 +1024,7 @@ def test_written_text_is_plain(write, tmp_path):
     ],
 )
 def test_a_file_that_cannot_be_written_is_an_error(tmp_path, name, options, error, message):
-    scores = from_entries({("a", "AP", "1"): 0.5})
+    scores = scores_from_entries({("a", "AP", "1"): 0.5})
     with pytest.raises(error, match=message):
         write_scores(scores, tmp_path / name, **options)
     assert list(tmp_path.iterdir()) == []
@@ -1048,13 +1045,13 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path, name, options, erro
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_scores_that_could_not_be_read_back_are_not_written(tmp_path, key, value, message, ending):
     with pytest.raises(InvalidValueError, match=rf"t{ending}: {message}"):
-        write_scores(from_entries({key: value}), tmp_path / f"t{ending}")
+        write_scores(scores_from_entries({key: value}), tmp_path / f"t{ending}")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv"])
 def test_a_name_that_would_lose_its_quote_is_not_written_as_text(tmp_path, ending):
-    scores = from_entries({("a", "'=AP", "1"): 0.5})
+    scores = scores_from_entries({("a", "'=AP", "1"): 0.5})
     with pytest.raises(InvalidValueError, match="would be read without its quote"):
         write_scores(scores, tmp_path / f"t{ending}")
     write_scores(scores, tmp_path / "t.json")
@@ -1062,14 +1059,14 @@ def test_a_name_that_would_lose_its_quote_is_not_written_as_text(tmp_path, endin
 
 
 def test_a_wide_table_of_two_measures_is_not_written(tmp_path):
-    scores = from_entries({("a", "AP", "1"): 0.5, ("a", "RR", "1"): 0.5})
+    scores = scores_from_entries({("a", "AP", "1"): 0.5, ("a", "RR", "1"): 0.5})
     with pytest.raises(InvalidValueError, match="holds one measure, not 2; select one"):
         write_scores(scores, tmp_path / "t.csv", layout="wide")
 
 
 @pytest.mark.parametrize("run", [*RESERVED, " Score", "TOPIC", " "])
 def test_a_run_named_like_a_column_is_not_written_wide(tmp_path, run):
-    scores = from_entries({(run, "AP", "1"): 0.5})
+    scores = scores_from_entries({(run, "AP", "1"): 0.5})
     with pytest.raises(InvalidValueError, match="would be read as a column's name"):
         write_scores(scores, tmp_path / "t.csv", layout="wide")
 
@@ -1125,7 +1122,7 @@ def test_a_damaged_table_ends_in_scores_or_in_an_error_of_confir(
     tmp_path, ending, place, change, cut
 ):
     path = tmp_path / f"t{ending}"
-    write_scores(from_entries(EXPECTED), path)
+    write_scores(scores_from_entries(EXPECTED), path)
     content = path.read_bytes()
     at = int(place * len(content))
     path.write_bytes(content[:at] + change + content[at + cut :])

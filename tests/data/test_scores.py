@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confir.data.common_topics import name_topics
-from confir.data.scores import Scores, scores_from_entries
+from confir.data.scores import Scores
 from confir.errors import FormatError, UnknownNameError
+from score_entries import scores_from_entries
 
 RUNS = ("b", "a")
 MEASURES = ("P@10", "AP")
@@ -97,9 +98,8 @@ def test_a_frame_has_a_row_per_record(backend):
 
 
 def test_entries_in_any_order_make_the_table():
-    scores = scores_from_entries(
-        ["b", "a", "b"], ["AP", "AP", "P@10"], ["9", "10", "10"], [0.5, 0.25, 1.0]
-    )
+    entries = {("b", "AP", "9"): 0.5, ("a", "AP", "10"): 0.25, ("b", "P@10", "10"): 1.0}
+    scores = scores_from_entries(entries)
     assert (scores.topics, scores.runs, scores.measures) == (
         ("10", "9"),
         ("b", "a"),
@@ -111,16 +111,6 @@ def test_entries_in_any_order_make_the_table():
     )
 
 
-def test_no_entries_are_an_error_with_the_path():
-    with pytest.raises(FormatError, match=r"t\.csv: no scores"):
-        scores_from_entries([], [], [], [], path="t.csv")
-
-
-def test_a_second_entry_is_an_error():
-    with pytest.raises(FormatError, match="a second score of run 'a', measure 'AP', topic '1'"):
-        scores_from_entries(["a", "a"], ["AP", "AP"], ["1", "1"], [0.5, 0.5])
-
-
 @given(
     st.dictionaries(
         st.tuples(st.sampled_from("xyz"), st.sampled_from(("AP", "RR")), st.text(max_size=3)),
@@ -130,9 +120,9 @@ def test_a_second_entry_is_an_error():
     )
 )
 def test_every_entry_is_found_again_at_its_names(entries):
-    runs, measures, topics = zip(*entries, strict=True)
-    scores = scores_from_entries(runs, measures, topics, list(entries.values()))
-    assert list(scores.topics) == sorted(set(topics), key=str.encode)
+    scores = scores_from_entries(entries)
+    topics = {topic for _, _, topic in entries}
+    assert list(scores.topics) == sorted(topics, key=str.encode)
     found = {(r["run"], r["measure"], r["topic"]): r["score"] for r in scores.to_records()}
     assert found == entries
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from confir.data.scores import scores_from_entries
 from confir.data.tables.score_files import read_scores, write_scores
 from confir.report.records import format_result
 from confir.report.tables import Table
+from score_entries import scores_from_entries
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 
@@ -58,7 +58,7 @@ def test_json_is_exact_and_harmless(kind):
 
 @pytest.mark.parametrize("name", ["=1+1", "-x", "@a", "\x1b[0m", "a\rb"])
 def test_score_files_are_data_and_hold_names_exactly(tmp_path, name):
-    scores = scores_from_entries([name, name], ["AP", "AP"], ["1", "2"], [0.5, 0.25])
+    scores = scores_from_entries({(name, "AP", "1"): 0.5, (name, "AP", "2"): 0.25})
     for ending in ("csv", "tsv", "json", "jsonl"):
         write_scores(scores, tmp_path / f"scores.{ending}")
         assert name in (tmp_path / f"scores.{ending}").read_bytes().decode() or "json" in ending

@@ -284,7 +284,8 @@ class Inputs:
     ) -> Scores | ScoreSummary | None:
         """Return the scores of runs in Parquet datasets, or their summary; None of other runs."""
         from confir.data.experiment import Experiment
-        from confir.measures.evaluation import chosen_measures, parse_measures
+        from confir.measures.evaluation import chosen_measures
+        from confir.measures.parsing import parse_measures
 
         experiment = Experiment(**self._given(measures, baseline, example, ", or --scores FILE"))
         if not experiment.run_datasets or experiment.human or experiment.rules.design is not None:
@@ -413,61 +414,6 @@ class Inputs:
             warnings.simplefilter("ignore", ConfirWarning)  # said again of the runs that are used
             kept = self._top_runs(evaluate(whole), baseline).runs
         return {**given, "qrels": whole.qrels, "runs": [run for run in runs if run.name in kept]}
-
-
-@dataclass(frozen=True)
-class JudgedInputs(Inputs):
-    """Inputs whose qrels may be a model's, with people's judgements of some topics beside them."""
-
-    human: Annotated[
-        str | None,
-        typer.Option(
-            metavar="QRELS",
-            help="People's judgements of some topics, where QRELS are a model's: results are those "
-            "by people, estimated from both.",
-            rich_help_panel=options.HUMAN_PANEL,
-        ),
-    ] = None
-    human_sample: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WORD",
-            help="How people's judgements came about: a random sample of topics, or of documents with "
-            "their probabilities in a fifth column, can correct the model, a choice cannot. WORD: "
-            "random-topics, random-documents, all, chosen.",
-            rich_help_panel=options.HUMAN_PANEL,
-        ),
-    ] = None
-
-    def check_human(self) -> bool:
-        """Return whether people's judgements are given; raise where it is not said how."""
-        from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
-
-        if self.human is None and self.human_sample is None:
-            return False
-        if self.human is None:
-            raise InvalidValueError(
-                "--human-sample is for people's judgements: expected --human QRELS"
-            )
-        if self.human_sample is None:
-            raise InvalidValueError(
-                "--human needs --human-sample: how people's judgements came about; expected "
-                f"{enumerate_names(HUMAN_SAMPLES)}"
-            )
-        check_sample(self.human_sample)
-        refuse_options(self.context, ["scores"], "cannot be combined with --human")
-        return True
-
-    def files(self) -> list[str]:
-        """Return what is read, as it was named."""
-        return [*super().files(), *([] if self.human is None else [self.human])]
-
-    def _given(
-        self, measures: Sequence[str] | None, baseline: str | None, example: str, instead: str
-    ) -> dict[str, Any]:
-        given = super()._given(measures, baseline, example, instead)
-        self.check_human()
-        return {**given, "human": self.human, "human_sample": self.human_sample}
 
 
 def reading_options() -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from confir.cli import options
-from confir.cli.input import Inputs, JudgedInputs
+from confir.cli.input import Inputs
+from confir.cli.judged_input import JudgedInputs
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:

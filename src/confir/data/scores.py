@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from confir.arguments import as_choice, as_reals, invalid
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, axis, over, result
 from confir.data.sampling.design import ROLES, Datasets, Design, DesignSource, as_design
-from confir.data.tables.columns import Ids, encode_ids
+from confir.data.tables.columns import Ids
 from confir.errors import FormatError
 
 # Scores of a measure in [0, 1] may lie this far outside it, as rounded or printed numbers do.
@@ -170,30 +170,6 @@ def lie_in_unit_interval(values: Floats) -> Booleans:
     low, high = -RANGE_TOLERANCE, 1.0 + RANGE_TOLERANCE
     inside = np.isnan(values) | ((values >= low) & (values <= high))
     return np.asarray(inside.all(axis=tuple(range(values.ndim - 1))))
-
-
-def scores_from_entries(
-    runs: Sequence[str],
-    measures: Sequence[str],
-    topics: Sequence[str],
-    values: Sequence[float],
-    *,
-    path: str | None = None,
-) -> Scores:
-    """Return the table made of one (run, measure, topic, score) entry per score.
-
-    Runs and measures keep the order of their first entry; entries that are not there are NaN.
-    """
-    if len(values) == 0:
-        raise FormatError("no scores; expected one per run, measure and topic", path=path)
-    numbers = np.array(values, np.float64)
-    ordered = encode_ids(topics).in_order()
-    entries = ScoreEntries(encode_ids(runs), encode_ids(measures), ordered, numbers)
-    repetition = entries.find_repetition()
-    if repetition:
-        about = entries.describe(repetition[0])
-        raise FormatError(f"a second score of {about}; expected one", path=path)
-    return entries.to_scores()
 
 
 def _as_names(kind: str, names: Any) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ import numpy as np
 
 from confir.arguments import as_function
 from confir.arrays import Floats
-from confir.data.common_topics import name_topics, warn_of_left_out_topics
 from confir.data.experiment import (
     Experiment,
     Missing,
@@ -29,30 +28,15 @@ from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import make_scores
-from confir.errors import (
-    InvalidValueError,
-    MissingTopicWarning,
-    NothingRelevantWarning,
-    TopicMismatchError,
-    TopicWarning,
-    UnknownNameError,
-    enumerate_names,
-    warn_caller,
-)
-from confir.measures.catalogue import (
-    DEFAULT_MEASURES,
-    as_rel,
-    is_from_ir_measures,
-    measure_name,
-    parse_measure,
-)
-from confir.measures.foreign import ForeignMeasure, foreign_measure
-from confir.measures.measure import ListMeasure, Measure
+from confir.errors import InvalidValueError
+from confir.measures.catalogue import DEFAULT_MEASURES
+from confir.measures.foreign import ForeignMeasure
+from confir.measures.measure import Measure
+from confir.measures.parsing import AnyMeasure, parse_measures
+from confir.measures.run_checks import check_ranked
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import Progress, run_in_threads
 from confir.scheduler import scheduler_in_use
-
-AnyMeasure = Measure | ListMeasure | ForeignMeasure
 
 # Judged documents measured together: enough to spread the cost of a numpy call, few enough for the
 # processor's cache.
@@ -259,35 +243,6 @@ def measure_rankings(
     return values
 
 
-def parse_measures(
-    measures: Any,
-    rel: int = 1,
-) -> list[AnyMeasure]:
-    """Return the measures that names stand for, each once."""
-    if isinstance(measures, str | bytes) or not isinstance(measures, Sequence):
-        measures = [measures]
-    if not measures:
-        raise InvalidValueError("no measure is named; expected at least one, such as 'AP'")
-    rel = as_rel(rel)
-    parsed = {str(measure): measure for measure in (_parse(entry, rel) for entry in measures)}
-    return list(parsed.values())
-
-
-def _parse(entry: Any, rel: int) -> AnyMeasure:
-    if isinstance(entry, Measure):
-        return entry
-    if callable(entry) and not is_from_ir_measures(entry) and not isinstance(entry, type):
-        return ListMeasure(entry)
-    name = measure_name(entry)
-    try:
-        return parse_measure(name, rel=rel)
-    except UnknownNameError:
-        foreign = foreign_measure(name)
-        if foreign is None:
-            raise
-        return foreign
-
-
 def _rank(
     experiment: Experiment, measures: Sequence[AnyMeasure], progress: Progress | None
 ) -> tuple[list[Ranked], Sequence[Run | RunSource]]:
@@ -325,86 +280,6 @@ def rank_sources(
         progress=progress,
     )
     return ranked, sources
-
-
-def check_ranked(
-    qrels: Qrels, ranked: Sequence[Ranked], measures: Sequence[AnyMeasure], missing: Missing
-) -> None:
-    """Raise or warn where runs share a name, or where runs, qrels and measures do not fit."""
-    _check_names([part for part, _ in ranked])
-    check_topics(qrels, ranked, missing)
-    _warn_of_nothing_relevant(qrels, measures)
-
-
-def _check_names(parts: Sequence[Rankings]) -> None:
-    names = [name for part in parts for name in part.runs]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise InvalidValueError(
-            f"several runs are named {repeated[0]!r}, by their tags or otherwise; name them as in "
-            "one=PATH other=PATH"
-        )
-
-
-def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> None:
-    """Raise or warn where runs and qrels have different topics."""
-    lacking: dict[str, list[str]] = {}
-    unknown: dict[str, list[str]] = {}
-    for rankings, extra in ranked:
-        name = rankings.runs[0]
-        if not rankings.present.any():
-            shown = enumerate_names(extra, 3) if extra else "none"
-            raise TopicMismatchError(
-                f"run {name!r} and the qrels have no topic in common: the run has {shown}, "
-                f"the qrels have {enumerate_names(qrels.topics, 3)}"
-            )
-        absent = np.flatnonzero(~rankings.present[0]).tolist()
-        if absent:
-            lacking[name] = [qrels.topics[i] for i in absent]
-        if extra:
-            unknown[name] = list(extra)
-    if lacking and missing == "error":
-        raise TopicMismatchError(f"{name_topics(lacking)} of the qrels; expected all of them")
-    if lacking and missing == "zero":
-        warn_caller(f"{name_topics(lacking)} of the qrels, scored 0", MissingTopicWarning)
-    elif lacking:
-        present = np.concatenate([rankings.present for rankings, _ in ranked])
-        same = bool((present == present[0]).all())
-        warn_of_left_out_topics(lacking, "of the qrels", same=same)
-    if unknown:
-        warn_caller(
-            f"{name_topics(unknown, verb='has')} that the qrels lack, left out", TopicWarning
-        )
-
-
-def _warn_of_nothing_relevant(qrels: Qrels, measures: Sequence[AnyMeasure]) -> None:
-    """Warn of topics without relevant documents, and of measures that ask for too high a gain."""
-    levels, counts = qrels.count_by_gain()
-    without = counts[:, levels >= 1].sum(axis=1) == 0
-    names = [topic for topic, empty in zip(qrels.topics, without, strict=True) if empty]
-    shares = f"{len(names)} of {len(qrels.topics)} topics ({enumerate_names(names)})"
-    warn_of_nothing_relevant(shares if names else "", int(levels.max(initial=0)), measures)
-
-
-def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyMeasure]) -> None:
-    """Warn of topics without relevant documents, in words, and of too low a highest gain."""
-    if without:
-        warn_caller(
-            f"the qrels have no relevant document for {without}, which score as in trec_eval: 0 by "
-            "most measures",
-            NothingRelevantWarning,
-        )
-    asking = [
-        str(measure)
-        for measure in measures
-        if isinstance(measure, Measure) and measure.lowest_gain > max(highest, 1)
-    ]
-    if asking:
-        warn_caller(
-            f"no document has a gain as high as {enumerate_names(asking)} asks for: the highest is "
-            f"{highest}",
-            NothingRelevantWarning,
-        )
 
 
 def _measure(

@@ -37,15 +37,10 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-from confir.measures.evaluation import (
-    AnyMeasure,
-    chosen_measures,
-    evaluate,
-    measure_rankings,
-    parse_measures,
-    warn_of_nothing_relevant,
-)
+from confir.measures.evaluation import chosen_measures, evaluate, measure_rankings
 from confir.measures.foreign import ForeignMeasure
+from confir.measures.parsing import AnyMeasure, parse_measures
+from confir.measures.run_checks import warn_of_nothing_relevant
 from confir.measures.score_summary import ScoreSummary, summarise_scores, summary_of
 from confir.parallel import Progress, in_order, iterate_blocks
 

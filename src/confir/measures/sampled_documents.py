@@ -27,9 +27,10 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-from confir.measures.evaluation import check_topics, parse_measures
 from confir.measures.graded import dcg_gain, mapped_gain
 from confir.measures.measure import Measure
+from confir.measures.parsing import parse_measures
+from confir.measures.run_checks import check_topics
 from confir.parallel import Progress
 
 # Draws whose total of 1/π is further from the number of documents do not have these probabilities.

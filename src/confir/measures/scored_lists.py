@@ -17,8 +17,9 @@ from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
 from confir.measures.binary import judged_share
-from confir.measures.evaluation import AnyMeasure, chosen_measures, evaluate, parse_measures
+from confir.measures.evaluation import chosen_measures, evaluate
 from confir.measures.measure import Measure
+from confir.measures.parsing import AnyMeasure, parse_measures
 from confir.parallel import Progress
 
 # Returns why a measure of the catalogue cannot be used; nothing where it can.

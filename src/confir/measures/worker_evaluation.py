@@ -15,12 +15,9 @@ from confir.data.formats.run_sources import RunSource
 from confir.data.lists.rankings import empty_rankings
 from confir.data.qrels import Qrels
 from confir.data.scores import Scores
-from confir.measures.evaluation import (
-    AnyMeasure,
-    check_ranked,
-    measure_rankings,
-    rank_sources,
-)
+from confir.measures.evaluation import measure_rankings, rank_sources
+from confir.measures.parsing import AnyMeasure
+from confir.measures.run_checks import check_ranked
 from confir.parallel import Progress, run_blocks
 from confir.scheduler import check_visible
 

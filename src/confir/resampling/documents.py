@@ -36,8 +36,9 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-from confir.measures.evaluation import chosen_measures, parse_measures, score_rankings
+from confir.measures.evaluation import chosen_measures, score_rankings
 from confir.measures.measure import ListMeasure, Measure
+from confir.measures.parsing import parse_measures
 from confir.parallel import Progress, iterate_blocks
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_kernels import (

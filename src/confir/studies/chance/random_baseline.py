@@ -40,8 +40,9 @@ from confir.measures.chance import (
     random_score_variance,
 )
 from confir.measures.chance_tail import random_ap_tail
-from confir.measures.evaluation import as_scores, evaluate, parse_measures
+from confir.measures.evaluation import as_scores, evaluate
 from confir.measures.measure import Measure
+from confir.measures.parsing import parse_measures
 from confir.parallel import run_in_threads
 from confir.resampling.topics import Rng
 from confir.studies.chance.chance import ALL_TOPICS, Chance, corrected_name

@@ -145,7 +145,7 @@ def check_settings(
     """Raise before any work if a level, epsilon or measure is invalid."""
     from confir.intervals.documents import check_epsilon
     from confir.intervals.interval import check_level
-    from confir.measures.evaluation import parse_measures
+    from confir.measures.parsing import parse_measures
     from confir.studies.collection.topics import check_bounded_measure
 
     check_level(statistics.level)

@@ -13,7 +13,8 @@ import typer
 from confir.cli import options
 from confir.cli.explicit_options import is_given, refuse_options
 from confir.cli.groups import Without
-from confir.cli.input import Inputs, JudgedInputs
+from confir.cli.input import Inputs
+from confir.cli.judged_input import JudgedInputs
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
 from confir.studies.history.command import GATE_PANEL, GateRecords
 
@@ -306,7 +307,7 @@ def _find_measures(
 ) -> list[str]:
     """Return the measures of the gates by their names in the scores, each once."""
     from confir.cli.input import select_measures
-    from confir.measures.evaluation import parse_measures
+    from confir.measures.parsing import parse_measures
 
     if not gates:
         return []

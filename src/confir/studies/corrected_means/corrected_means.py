@@ -14,6 +14,7 @@ from confir.data.experiment import (
     ReadingOptions,
     ReadingRules,
     as_experiment,
+    on_its_scheduler,
     takes_rules,
 )
 from confir.data.result import Result, axis, constant, over, result
@@ -85,6 +86,7 @@ class CorrectedMeans(Result):
     row_order: ClassVar[tuple[str, ...]] = ("run", "measure")
 
 
+@on_its_scheduler
 @takes_rules
 def correct_judgements(
     qrels: Experiment | Any,

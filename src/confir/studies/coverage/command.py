@@ -172,7 +172,7 @@ def type_one_command(
     Example: `confir type-one --scores robust2004_ap.csv --topics 10 --method percentile`
     """
     from confir.cli.terminal import Answer, Progress
-    from confir.measures.evaluation import parse_measures
+    from confir.measures.parsing import parse_measures
     from confir.studies.coverage.miss_counts import number_of_tasks
     from confir.studies.coverage.table import type_one_run_table, type_one_table
     from confir.studies.coverage.type_one_error import (

@@ -21,8 +21,9 @@ from confir.errors import (
     counted,
     warn_caller,
 )
-from confir.measures.evaluation import chosen_measures, evaluate, parse_measures
+from confir.measures.evaluation import chosen_measures, evaluate
 from confir.measures.judged_evaluation import by_judge
+from confir.measures.parsing import parse_measures
 from confir.parallel import Progress
 from confir.resampling.topics import Rng, check_replicates, own_seed, topic_weights
 from confir.studies.comparison.compare import compare_runs

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from confir.arguments import as_choice, as_generator, as_level, as_text
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.design import Design
 from confir.data.scores import Scores
@@ -129,6 +130,7 @@ class Leaderboard(Result):
         )
 
 
+@on_its_scheduler
 def make_leaderboard(
     sources: BoardSource,
     *,

@@ -10,7 +10,7 @@ import typer
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
-from confir.cli.input import JudgedInputs
+from confir.cli.judged_input import JudgedInputs
 from confir.errors import InvalidValueError, counted
 from confir.studies.unjudged.command import Beside, Doubts
 

@@ -9,7 +9,7 @@ import typer
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
-from confir.cli.input import JudgedInputs
+from confir.cli.judged_input import JudgedInputs
 from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED
 from confir.errors import InvalidValueError
 

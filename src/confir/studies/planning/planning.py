@@ -11,6 +11,7 @@ import numpy as np
 
 from confir.arguments import as_level, as_real
 from confir.arrays import Floats, Integers
+from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
@@ -166,6 +167,7 @@ class Plan(Result):
         ]
 
 
+@on_its_scheduler
 def plan_topics(
     scores: ScoresSource,
     *,

@@ -31,8 +31,10 @@ from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SPLITS
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.intervals.catalogue import fields_needed, methods_over
 from confir.intervals.documents import check_epsilon
-from confir.measures.evaluation import check_topics, chosen_measures, parse_measures
+from confir.measures.evaluation import chosen_measures
 from confir.measures.measure import Measure
+from confir.measures.parsing import parse_measures
+from confir.measures.run_checks import check_topics
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.documents import resample_lists
 from confir.resampling.topics import Rng, check_replicates

@@ -100,7 +100,8 @@ class Doubts(NamedTuple):
     ) -> tuple[Scores, Beside]:
         """Return the scores, and what stands beside their means."""
         from confir.cli.terminal import Progress
-        from confir.measures.evaluation import chosen_measures, evaluate_lists, parse_measures
+        from confir.measures.evaluation import chosen_measures, evaluate_lists
+        from confir.measures.parsing import parse_measures
         from confir.measures.scored_lists import scored_lists, usable_measures
 
         experiment = inputs.experiment(example=example)

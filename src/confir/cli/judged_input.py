@@ -1,0 +1,69 @@
+"""The input of a command that takes people's judgements beside a model's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from confir.cli import options
+from confir.cli.explicit_options import refuse_options
+from confir.cli.input import Inputs
+from confir.errors import InvalidValueError, enumerate_names
+
+
+@dataclass(frozen=True)
+class JudgedInputs(Inputs):
+    """Inputs whose qrels may be a model's, with people's judgements of some topics beside them."""
+
+    human: Annotated[
+        str | None,
+        typer.Option(
+            metavar="QRELS",
+            help="People's judgements of some topics, where QRELS are a model's: results are those "
+            "by people, estimated from both.",
+            rich_help_panel=options.HUMAN_PANEL,
+        ),
+    ] = None
+    human_sample: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORD",
+            help="How people's judgements came about: a random sample of topics, or of documents with "
+            "their probabilities in a fifth column, can correct the model, a choice cannot. WORD: "
+            "random-topics, random-documents, all, chosen.",
+            rich_help_panel=options.HUMAN_PANEL,
+        ),
+    ] = None
+
+    def check_human(self) -> bool:
+        """Return whether people's judgements are given; raise where it is not said how."""
+        from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
+
+        if self.human is None and self.human_sample is None:
+            return False
+        if self.human is None:
+            raise InvalidValueError(
+                "--human-sample is for people's judgements: expected --human QRELS"
+            )
+        if self.human_sample is None:
+            raise InvalidValueError(
+                "--human needs --human-sample: how people's judgements came about; expected "
+                f"{enumerate_names(HUMAN_SAMPLES)}"
+            )
+        check_sample(self.human_sample)
+        refuse_options(self.context, ["scores"], "cannot be combined with --human")
+        return True
+
+    def files(self) -> list[str]:
+        """Return what is read, as it was named."""
+        return [*super().files(), *([] if self.human is None else [self.human])]
+
+    def _given(
+        self, measures: Sequence[str] | None, baseline: str | None, example: str, instead: str
+    ) -> dict[str, Any]:
+        given = super()._given(measures, baseline, example, instead)
+        self.check_human()
+        return {**given, "human": self.human, "human_sample": self.human_sample}

@@ -1,0 +1,42 @@
+"""Which measures do names stand for? Those of confir, functions of a list, or those of ir_measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from confir.errors import InvalidValueError, UnknownNameError
+from confir.measures.catalogue import as_rel, is_from_ir_measures, measure_name, parse_measure
+from confir.measures.foreign import ForeignMeasure, foreign_measure
+from confir.measures.measure import ListMeasure, Measure
+
+AnyMeasure = Measure | ListMeasure | ForeignMeasure
+
+
+def parse_measures(
+    measures: Any,
+    rel: int = 1,
+) -> list[AnyMeasure]:
+    """Return the measures that names stand for, each once."""
+    if isinstance(measures, str | bytes) or not isinstance(measures, Sequence):
+        measures = [measures]
+    if not measures:
+        raise InvalidValueError("no measure is named; expected at least one, such as 'AP'")
+    rel = as_rel(rel)
+    parsed = {str(measure): measure for measure in (_parse(entry, rel) for entry in measures)}
+    return list(parsed.values())
+
+
+def _parse(entry: Any, rel: int) -> AnyMeasure:
+    if isinstance(entry, Measure):
+        return entry
+    if callable(entry) and not is_from_ir_measures(entry) and not isinstance(entry, type):
+        return ListMeasure(entry)
+    name = measure_name(entry)
+    try:
+        return parse_measure(name, rel=rel)
+    except UnknownNameError:
+        foreign = foreign_measure(name)
+        if foreign is None:
+            raise
+        return foreign

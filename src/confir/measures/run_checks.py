@@ -1,0 +1,104 @@
+"""Do runs, qrels and measures fit together? What is refused, and what is warned of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from confir.data.common_topics import name_topics, warn_of_left_out_topics
+from confir.data.experiment import Missing
+from confir.data.lists.rankings import Rankings
+from confir.data.qrels import Qrels
+from confir.data.scanning.scanner import Ranked
+from confir.errors import (
+    InvalidValueError,
+    MissingTopicWarning,
+    NothingRelevantWarning,
+    TopicMismatchError,
+    TopicWarning,
+    enumerate_names,
+    warn_caller,
+)
+from confir.measures.measure import Measure
+from confir.measures.parsing import AnyMeasure
+
+
+def check_ranked(
+    qrels: Qrels, ranked: Sequence[Ranked], measures: Sequence[AnyMeasure], missing: Missing
+) -> None:
+    """Raise or warn where runs share a name, or where runs, qrels and measures do not fit."""
+    _check_names([part for part, _ in ranked])
+    check_topics(qrels, ranked, missing)
+    _warn_of_nothing_relevant(qrels, measures)
+
+
+def _check_names(parts: Sequence[Rankings]) -> None:
+    names = [name for part in parts for name in part.runs]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise InvalidValueError(
+            f"several runs are named {repeated[0]!r}, by their tags or otherwise; name them as in "
+            "one=PATH other=PATH"
+        )
+
+
+def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> None:
+    """Raise or warn where runs and qrels have different topics."""
+    lacking: dict[str, list[str]] = {}
+    unknown: dict[str, list[str]] = {}
+    for rankings, extra in ranked:
+        name = rankings.runs[0]
+        if not rankings.present.any():
+            shown = enumerate_names(extra, 3) if extra else "none"
+            raise TopicMismatchError(
+                f"run {name!r} and the qrels have no topic in common: the run has {shown}, "
+                f"the qrels have {enumerate_names(qrels.topics, 3)}"
+            )
+        absent = np.flatnonzero(~rankings.present[0]).tolist()
+        if absent:
+            lacking[name] = [qrels.topics[i] for i in absent]
+        if extra:
+            unknown[name] = list(extra)
+    if lacking and missing == "error":
+        raise TopicMismatchError(f"{name_topics(lacking)} of the qrels; expected all of them")
+    if lacking and missing == "zero":
+        warn_caller(f"{name_topics(lacking)} of the qrels, scored 0", MissingTopicWarning)
+    elif lacking:
+        present = np.concatenate([rankings.present for rankings, _ in ranked])
+        same = bool((present == present[0]).all())
+        warn_of_left_out_topics(lacking, "of the qrels", same=same)
+    if unknown:
+        warn_caller(
+            f"{name_topics(unknown, verb='has')} that the qrels lack, left out", TopicWarning
+        )
+
+
+def _warn_of_nothing_relevant(qrels: Qrels, measures: Sequence[AnyMeasure]) -> None:
+    """Warn of topics without relevant documents, and of measures that ask for too high a gain."""
+    levels, counts = qrels.count_by_gain()
+    without = counts[:, levels >= 1].sum(axis=1) == 0
+    names = [topic for topic, empty in zip(qrels.topics, without, strict=True) if empty]
+    shares = f"{len(names)} of {len(qrels.topics)} topics ({enumerate_names(names)})"
+    warn_of_nothing_relevant(shares if names else "", int(levels.max(initial=0)), measures)
+
+
+def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyMeasure]) -> None:
+    """Warn of topics without relevant documents, in words, and of too low a highest gain."""
+    if without:
+        warn_caller(
+            f"the qrels have no relevant document for {without}, which score as in trec_eval: 0 by "
+            "most measures",
+            NothingRelevantWarning,
+        )
+    asking = [
+        str(measure)
+        for measure in measures
+        if isinstance(measure, Measure) and measure.lowest_gain > max(highest, 1)
+    ]
+    if asking:
+        warn_caller(
+            f"no document has a gain as high as {enumerate_names(asking)} asks for: the highest is "
+            f"{highest}",
+            NothingRelevantWarning,
+        )
