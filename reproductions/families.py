@@ -28,7 +28,7 @@ from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.defaults import ALL_PAIRS, BASELINE
 from confir.errors import ConfirWarning
-from confir.intervals.simultaneous import ComparisonFamily, variance_floor
+from confir.intervals.simultaneous import FLOOR_SHARE, ComparisonFamily, variance_floor
 from confir.measures.evaluation import evaluate
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.studentised_maxima import largest_statistics
@@ -78,9 +78,8 @@ RUN_FILES = {
 }
 MEASURES = ("nDCG@10", "AP")
 
-# Least variances that are tried with Bonferroni's t, as shares of the median; CHOSEN is the family's.
+# Least variances that are tried with Bonferroni's t, as shares of the median; FLOOR_SHARE is the family's.
 SHARES = (0.0, 0.2, 0.3, 0.4, 0.6)
-CHOSEN = 0.4
 SHARE_SIZES = (10, 25, 50, 100)
 SHARE_SAMPLES = {20: 1_000, 1_000: 60}  # runs → samples
 
@@ -235,7 +234,7 @@ def try_shares(values: Floats, runs: int, topics: int, samples: int) -> Floats:
         family = ComparisonFamily.of(len(first), np.empty(0))
         critical = family.critical_value(topics - 1.0, LEVEL)
         for place, share in enumerate(SHARES):
-            least = share / CHOSEN * variance_floor(variance)
+            least = share / FLOOR_SHARE * variance_floor(variance)
             half = critical * np.sqrt(np.maximum(variance, least) / topics)
             total[0, place] += not (np.abs(missed) > half).any()
             total[1, place] += np.nanmean(
@@ -372,11 +371,11 @@ def page(found: list[StudyCell], shares: Table, samples: int) -> str:
 
 SHARES_TEXT = f"""
 Bonferroni's t for all pairs, with several least variances: shares of the median, in families of 200 pairs
-and more; {SHARE_SAMPLES[20]:,} samples a table of 20 runs, {SHARE_SAMPLES[1_000]} of all runs. {CHOSEN:g} is the least at which
+and more; {SHARE_SAMPLES[20]:,} samples a table of 20 runs, {SHARE_SAMPLES[1_000]} of all runs. {FLOOR_SHARE:g} is the least at which
 0.95 and more are covered on the choosing tables with 25 topics and more, of 20 runs and of all; it
 costs few significant pairs. First it was 0.2, chosen on the same tables, of 20 runs alone. That the share grows
 with the pairs was decided when results of all tables had been seen, as was the change to
-{CHOSEN:g}: for these no table is held out.
+{FLOOR_SHARE:g}: for these no table is held out.
 """
 
 

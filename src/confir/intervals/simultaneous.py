@@ -21,7 +21,7 @@ from confir.intervals.interval import Limits
 # Differences that vary far less than most of the family's may do so by chance, where runs happen to
 # differ on few topics: variances count as this share of the family's median at least. Among few
 # pairs that is rare, and the share smaller. docs/reproductions/families.md.
-_FLOOR_SHARE = 0.4
+FLOOR_SHARE = 0.4
 _FLOOR_PAIRS = 200
 
 
@@ -115,5 +115,5 @@ def variance_floor(variance: Floats) -> float:
     below it, and among few pairs hardly any is. NaN where a pair has none.
     """
     known = variance[~np.isnan(variance)]
-    share = _FLOOR_SHARE * min(1.0, len(known) / _FLOOR_PAIRS)
+    share = FLOOR_SHARE * min(1.0, len(known) / _FLOOR_PAIRS)
     return share * float(np.median(known)) if len(known) else 0.0

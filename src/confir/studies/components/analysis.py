@@ -22,7 +22,7 @@ SYSTEMS, TOPICS, JUDGES, REPEATS = "systems", "topics", "judges", "repeats"
 _NESTED = {REPEATS: SYSTEMS}
 
 
-class Source(NamedTuple):
+class VarianceSource(NamedTuple):
     """A source of variance: an effect of one factor, or of several together.
 
     Attributes
@@ -52,7 +52,7 @@ class Source(NamedTuple):
         return bool(self.divided)
 
 
-def find_sources(factors: Sequence[str]) -> list[Source]:
+def find_sources(factors: Sequence[str]) -> list[VarianceSource]:
     """Return the sources of variance of a table with these factors, the residual last."""
     sets = chain.from_iterable(combinations(factors, size + 1) for size in range(len(factors)))
     fitting = [one for one in sets if all(_NESTED.get(each, each) in one for each in one)]
@@ -60,7 +60,7 @@ def find_sources(factors: Sequence[str]) -> list[Source]:
     for one in fitting:
         shown = [each for each in one if not any(_NESTED.get(other) == each for other in one)]
         whole = len(one) == len(factors) > 2
-        sources.append(Source("residual" if whole else " × ".join(shown), frozenset(one)))
+        sources.append(VarianceSource("residual" if whole else " × ".join(shown), frozenset(one)))
     return sources
 
 
@@ -85,7 +85,9 @@ class MeanSquares(NamedTuple):
         return found
 
 
-def mean_squares(values: Floats, factors: Sequence[str], sources: Sequence[Source]) -> MeanSquares:
+def mean_squares(
+    values: Floats, factors: Sequence[str], sources: Sequence[VarianceSource]
+) -> MeanSquares:
     """Return mean squares of a table whose axes are the factors.
 
     A source's effects are its means less the effects of all that it contains.
@@ -118,7 +120,7 @@ def mean_squares(values: Floats, factors: Sequence[str], sources: Sequence[Sourc
 
 def reliability(
     components: Floats,
-    sources: Sequence[Source],
+    sources: Sequence[VarianceSource],
     numbers: Mapping[str, Integers],
     *,
     relative: bool,

@@ -39,7 +39,7 @@ from confir.studies.components.analysis import (
     REPEATS,
     SYSTEMS,
     TOPICS,
-    Source,
+    VarianceSource,
     find_sources,
     mean_squares,
     reliability,
@@ -250,7 +250,7 @@ def _planned_levels(
 def _coefficients(
     variance: Floats,
     drawn: Floats,
-    sources: Sequence[Source],
+    sources: Sequence[VarianceSource],
     facets: tuple[str, ...],
     planned: tuple[tuple[int, ...], tuple[tuple[int, ...], ...]],
     level: float,
