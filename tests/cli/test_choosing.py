@@ -102,6 +102,14 @@ def test_runs_of_a_score_table_are_chosen_too(confir_command):
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("command", ["evaluate", "collection"])
+def test_a_choice_by_mean_is_warned_of(confir_command, command):
+    words = (command, "qrels.txt", "runs", "-m", "AP", "--replicates", 50)
+    assert "--top chose 2 of 3 runs" in confir_command(*words, "--top", 2).err
+    assert "--top" not in confir_command(*words, "--top", 3).err
+
+
+@pytest.mark.usefixtures("folder")
 def test_commands_that_need_documents_choose_runs_too(confir_command):
     words = ("collection", "qrels.txt", "runs", "--replicates", 50, "-m", "AP", "--top", 2)
     assert {one["run"] for one in records(confir_command, *words)} == {"good-1", "fair-2"}

@@ -14,7 +14,13 @@ import typer
 
 from confir.cli import options
 from confir.cli.explicit_options import is_given, refuse_options
-from confir.errors import ConfirWarning, InvalidValueError, UnknownNameError, enumerate_names
+from confir.errors import (
+    ConfirWarning,
+    InvalidValueError,
+    UnknownNameError,
+    enumerate_names,
+    warn_caller,
+)
 
 if TYPE_CHECKING:
     from confir.cli.run_choice import RunChoice
@@ -389,7 +395,12 @@ class Inputs:
         return clip_to_range(self.state_bound(table))
 
     def _top_runs(self, scores: AnyScores, baseline: str | None) -> AnyScores:
-        """Return the scores of the runs that --top chooses, and of the baseline."""
+        """Return the scores of the runs that --top chooses, and of the baseline; warn of the choice."""
+        chosen = self._chosen_by_mean(scores, baseline)
+        _warn_of_choice(len(chosen.runs), len(scores.runs))
+        return chosen
+
+    def _chosen_by_mean(self, scores: AnyScores, baseline: str | None) -> AnyScores:
         if self.top is None or self.top >= len(scores.runs):
             return scores
         means = scores.mean()[:, 0]
@@ -412,8 +423,18 @@ class Inputs:
         whole = Experiment(**{**given, "runs": runs})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConfirWarning)  # said again of the runs that are used
-            kept = self._top_runs(evaluate(whole), baseline).runs
+            kept = self._chosen_by_mean(evaluate(whole), baseline).runs
+        _warn_of_choice(len(kept), len(runs))
         return {**given, "qrels": whole.qrels, "runs": [run for run in runs if run.name in kept]}
+
+
+def _warn_of_choice(chosen: int, runs: int) -> None:
+    """Warn where the best runs were chosen by the scores that conclusions are drawn from."""
+    if chosen < runs:
+        warn_caller(
+            f"--top chose {chosen} of {runs} runs by the same topics: their means are likely too high, "
+            "and no verdict counts the runs left out"
+        )
 
 
 def reading_options() -> tuple[str, ...]:
