@@ -14,6 +14,7 @@ import typer
 
 from confir.cli import options
 from confir.cli.explicit_options import is_given, refuse_options
+from confir.defaults import SEED
 from confir.errors import ConfirWarning, InvalidValueError, UnknownNameError, enumerate_names
 
 if TYPE_CHECKING:
@@ -467,7 +468,8 @@ class JudgedInputs(Inputs):
     ) -> dict[str, Any]:
         given = super()._given(measures, baseline, example, instead)
         self.check_human()
-        return {**given, "human": self.human, "human_sample": self.human_sample}
+        people = {"human": self.human, "human_sample": self.human_sample}
+        return {**given, **people, "rng": self.context.params.get("seed", SEED)}
 
 
 def reading_options() -> tuple[str, ...]:
