@@ -119,9 +119,7 @@ def score_lists(
         Draws the documents anew, for ratios: the same replicates for all measures and runs.
     """
     topics = int(sample.topics[-1]) + 1
-    ratios = [
-        _RATIOS[one.definition.name](one, sample, listed) for one in measures if not is_sum(one)
-    ]
+    ratios = [ratio_of(one, sample, listed) for one in measures if not is_sum(one)]
     found = iter(_score_ratios(ratios, sample, topics, rates, rng) if ratios else ())
     return [
         _score_sum(_SUMS[one.definition.name](one, sample, listed), sample, topics, rates)
@@ -310,3 +308,8 @@ SAMPLED_MEASURES = (*_SUMS, *_RATIOS)
 def is_sum(measure: Measure) -> bool:
     """Return whether scores are sums over documents, whose variance needs no replicates."""
     return measure.definition.name in _SUMS
+
+
+def ratio_of(measure: Measure, sample: DocumentSample, listed: Listed) -> Ratio:
+    """Return what scores lists, in replicates of the draw, by a measure that is a ratio."""
+    return _RATIOS[measure.definition.name](measure, sample, listed)
