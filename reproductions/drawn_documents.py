@@ -183,8 +183,10 @@ def main() -> None:
         *variance_rows(judged, varied),
         "",
         (
-            "P is a sum, with a variance in closed form. Where few documents are drawn, the number of "
-            "relevant ones is uncertain: replicates of ratios are then off, the delta method far more."
+            "P is a sum, with a variance in closed form. For AP and R, replicates are far nearer than the "
+            "delta method, except where all that the model calls relevant are drawn: both are then too "
+            "small, as the rare relevant documents among the others decide. For nDCG both are near; where a "
+            "tenth or a fifth of the documents are drawn, both are too large without a cutoff."
         ),
         "",
         "## At other rates",
