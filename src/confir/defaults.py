@@ -12,6 +12,8 @@ REPLICATES = 9_999
 SUMMARY_REPLICATES = 999
 # Replicates of the bootstrap over documents, as [Cormack2006] §6.
 DOCUMENT_REPLICATES = 2_000
+# Replicates of the draw of documents that people judged.
+DRAW_REPLICATES = 200
 # Splits of the documents in two halves.
 SPLITS = 8
 # Samples of topics, and replicates of each, in studies of coverage.

@@ -222,6 +222,15 @@ REFERENCES = {
   pages   = {663--685},
   year    = {1952}
 }""",
+    "BeaumontPatak2012": r"""@article{BeaumontPatak2012,
+  author  = {Jean-Fran{\c{c}}ois Beaumont and Zdenek Patak},
+  title   = {On the Generalized Bootstrap for Sample Surveys with Special Attention to {Poisson} Sampling},
+  journal = {International Statistical Review},
+  volume  = {80},
+  number  = {1},
+  pages   = {127--148},
+  year    = {2012}
+}""",
     "Cochran1977": """@book{Cochran1977,
   author    = {William G. Cochran},
   title     = {Sampling Techniques},

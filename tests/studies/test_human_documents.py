@@ -10,7 +10,8 @@ import confir
 from confir.data.simulation import sample_collection
 from confir.errors import InvalidValueError
 from confir.measures.catalogue import parse_measure
-from confir.measures.sampled_documents import DocumentSample, Listed, _score
+from confir.measures.document_sample import DocumentSample
+from confir.measures.sampled_scores import Listed, score_lists
 from judge_files import noisy_judge
 
 TOPICS = np.repeat([0, 1], 4)
@@ -34,12 +35,13 @@ def enumerate_draws(chance):
 
 def test_variances_at_other_rates_are_without_bias_against_enumeration():
     """Those of both runs, of their difference, and where the probabilities reach 1."""
-    estimated = np.zeros((len(RATES), 2, 2))
+    estimated, rng = np.zeros((len(RATES), 2, 2)), np.random.default_rng(1)
     for drawn, own in zip(*enumerate_draws(CHANCE), strict=True):
         if drawn.any():  # else all is 0, by a model that says nothing
             human, kept = np.where(drawn, HUMAN, 0), np.where(drawn, CHANCE, 1.0)
             sample = DocumentSample(TOPICS, np.zeros(8, int), human, drawn, kept)
-            estimated += own * _score(parse_measure("P@3"), sample, LISTED, RATES).covariance
+            scored = score_lists([parse_measure("P@3")], sample, LISTED, RATES, rng)
+            estimated += own * scored[0].covariance
     weights = LISTED.within(3).weigh(np.full(3, 1 / 3), 8).toarray()
     for place, rate in enumerate(RATES.tolist()):
         chance = np.minimum(rate * CHANCE, 1.0)
@@ -67,8 +69,8 @@ def evaluate(rng, rate, measures=("P@10", "nDCG@10")):
         }
         for topic, judged in MODEL.items()
     }
-    given = {"human": human, "human_sample": "random-documents", "depth": 50}
-    return confir.evaluate(MODEL, RUNS, list(measures), **given)
+    given = {"human": human, "human_sample": "random-documents", "rng": rng}
+    return confir.evaluate(MODEL, RUNS, list(measures), **given, depth=50)
 
 
 @pytest.fixture(scope="module")

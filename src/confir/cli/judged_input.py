@@ -11,6 +11,7 @@ import typer
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.input import Inputs
+from confir.defaults import SEED
 from confir.errors import InvalidValueError, enumerate_names
 
 
@@ -66,4 +67,5 @@ class JudgedInputs(Inputs):
     ) -> dict[str, Any]:
         given = super()._given(measures, baseline, example, instead)
         self.check_human()
-        return {**given, "human": self.human, "human_sample": self.human_sample}
+        people = {"human": self.human, "human_sample": self.human_sample}
+        return {**given, **people, "rng": self.context.params.get("seed", SEED)}

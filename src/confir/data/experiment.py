@@ -9,7 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, cast, get_args
 
-from confir.arguments import as_choice, as_flag, as_function, as_integer, as_text
+import numpy as np
+
+from confir.arguments import as_choice, as_flag, as_function, as_generator, as_integer, as_text
 from confir.data.files import STDIN, PathLike
 from confir.data.formats.objects import as_qrels, as_runs, find_run_datasets
 from confir.data.formats.run_metadata import RunMetadata
@@ -184,6 +186,8 @@ class Experiment:
     human, human_sample
         People's judgements of some topics, where ``qrels`` are a model's, and how they came about:
         as in `evaluate`.
+    rng
+        Draws anew the documents that people judged, with "random-documents": as in `evaluate`.
     scheduler
         Of the Dask cluster that verbs of this experiment work on, as in `use_scheduler`.
     **rules
@@ -199,12 +203,15 @@ class Experiment:
         *,
         human: Any = None,
         human_sample: str | None = None,
+        rng: int | np.random.Generator | None = None,
         scheduler: str | None = None,
         **rules: Unpack[ReadingOptions],
     ) -> None:
         self._scheduler = None if scheduler is None else check_address(scheduler)
         self._rules = ReadingRules(**rules)
         self._human = _checked_human(human, human_sample)
+        as_generator(rng)  # raises what is none
+        self._rng = rng
         self._given = (qrels, runs)
         self._measures = measures
         self._kept: dict[str, Any] = {}
@@ -234,13 +241,19 @@ class Experiment:
         return self._human
 
     @property
+    def rng(self) -> int | np.random.Generator | None:
+        """What seeds replicates of the draw of documents; None for a new seed each time."""
+        return self._rng
+
+    @property
     def scheduler(self) -> str | None:
         """The address of the scheduler that verbs send their work to; None for this process."""
         return self._scheduler
 
-    def with_human(self, human: Any, human_sample: str | None) -> Experiment:
+    def with_human(self, human: Any, human_sample: str | None, rng: Any) -> Experiment:
         """Return the same experiment with people's judgements beside; what was read stays read."""
-        own = {"human": human, "human_sample": human_sample, "scheduler": self.scheduler}
+        own = {"human": human, "human_sample": human_sample, "rng": rng}
+        own["scheduler"] = self.scheduler
         beside = Experiment(*self._given, self.measures, **own, **self.rules.keywords())
         beside.kept.update((name, part) for name, part in self.kept.items() if name != "scores")
         return beside
@@ -350,12 +363,14 @@ def as_experiment(
     rules: ReadingRules,
     human: tuple[Any, str | None] | None = None,
     *,
+    rng: int | np.random.Generator | None = None,
     without_design: str = "",
 ) -> Experiment:
     """Return the experiment that was given in place of qrels, or one of qrels, runs and rules.
 
     Verbs that take people's judgements beside a model's pass them on, as (None, None) where there
-    are none; for the others, an experiment that has some raises. ``without_design`` names what
+    are none, with the ``rng`` of replicates of their draw; for the others, an experiment that has
+    some raises. ``without_design`` names what
     cannot take a design into account, and refuses one.
     """
     if without_design:
@@ -363,12 +378,13 @@ def as_experiment(
         refuse_design(own.design, without_design)
     people, sample = human or (None, None)
     if not isinstance(qrels, Experiment):
-        return Experiment(qrels, runs, human=people, human_sample=sample, **rules.keywords())
+        given: dict[str, Any] = {"human": people, "human_sample": sample, "rng": rng}
+        return Experiment(qrels, runs, **given, **rules.keywords())
     if people is not None and qrels.human is None and runs is None:
-        return qrels.with_human(people, sample)
+        return qrels.with_human(people, sample, qrels.rng if rng is None else rng)
+    beside = {"runs": runs, "human": people, "rng": rng}
     clashing = [
-        *(["runs"] if runs is not None else []),
-        *(["human"] if people is not None else []),
+        *(name for name, value in beside.items() if value is not None),
         *rules.changed(),
     ]
     if clashing:

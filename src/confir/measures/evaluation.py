@@ -52,6 +52,7 @@ def evaluate(
     *,
     human: Any = None,
     human_sample: str | None = None,
+    rng: int | np.random.Generator | None = None,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> Scores:
@@ -73,13 +74,17 @@ def evaluate(
         ranks are those by people, estimated from both. With "random-documents", people's judgements
         have the probability with which each document was drawn (a fifth column; a mapping topic →
         docid → (gain, probability)), and scores are `SampledScores`.
+    rng
+        Seed or generator of the replicates of that draw, which tell how far scores that are ratios
+        vary by it.
     progress
         Called with the number of runs, or of parts of a Parquet dataset, that have been read since
         the last call.
     **rules
         How qrels and runs are read, and topics scored: the keywords of `ReadingRules`.
     """
-    experiment = as_experiment(qrels, runs, ReadingRules(**rules), (human, human_sample))
+    people = (human, human_sample)
+    experiment = as_experiment(qrels, runs, ReadingRules(**rules), people, rng=rng)
     wanted = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
     as_function("progress", progress)
     if measures is None and "scores" in experiment.kept:

@@ -213,9 +213,12 @@ class SampledScores(Scores):
     Attributes
     ----------
     document_variance
-        Variance of each score over the documents that could have been drawn.
+        Variance of each score over the documents that could have been drawn: in closed form for P and
+        RBP, by replicates of the draw for R, AP and nDCG.
     human_documents, model_documents
         Documents that people judged, of those that the model judged.
+    draw_replicates
+        Replicates of the draw; 0 where no score needed them.
     draw_rates, draw_documents
         Factors of all probabilities of being drawn (1 at most each), ascending, the second 1; and how
         many documents of a topic people would judge.
@@ -226,6 +229,7 @@ class SampledScores(Scores):
     document_variance: Floats = field(kw_only=True, metadata=_BY_TOPIC)
     human_documents: int = field(kw_only=True)
     model_documents: int = field(kw_only=True)
+    draw_replicates: int = field(kw_only=True)
     draw_rates: Floats = field(kw_only=True)
     draw_documents: Floats = field(kw_only=True)
     draw_covariance: Floats = field(kw_only=True, metadata=_BY_PAIR)

@@ -81,7 +81,7 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     if comparison.scores.design is not None:
         parts.append(f"standard errors by the design, {comparison.scores.design.describe()}")
     if isinstance(comparison.scores, SampledScores):
-        parts.append(sampled_note(comparison.scores))
+        parts.append(sampled_note(comparison.scores, seed))
     if comparison.weight is not None:
         parts.append("by people's judgements, estimated from theirs and the model's (PPI++)")
         more = count_model_topics(comparison.scores)

@@ -90,6 +90,14 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
             "(Horvitz & Thompson 1952) and the model's judgements with a weight from other topics.",
             ("Horvitz1952",),
         )
+        if contents.scores.draw_replicates:
+            yield Sentence(
+                15,
+                "The part of the draw in the variance of means is by "
+                f"{counted(contents.scores.draw_replicates, 'replicate')} of it, a bootstrap from a "
+                "pseudo-population (Beaumont & Patak 2012).",
+                ("BeaumontPatak2012",),
+            )
     if means is None:
         return
     if not means.model_topics:

@@ -60,7 +60,7 @@ def mean_notes(means: CorrectedMeans) -> list[str]:
     return model_notes(means.measures, means.worth <= 0, means.model_topics)
 
 
-def sampled_note(scores: SampledScores) -> str:
+def sampled_note(scores: SampledScores, seed: int | None = None) -> str:
     """Return which documents people judged, and how much their draw adds to the variance."""
     share = scores.document_share()
     known = share[np.isfinite(share)]
@@ -69,10 +69,9 @@ def sampled_note(scores: SampledScores) -> str:
         if len(known)
         else ""
     )
-    if part and any(name.startswith(("AP", "R@", "R(")) for name in scores.measures):
-        part += (
-            " (rather less by AP and R, whose part is estimated too high where few are relevant)"
-        )
+    if part and scores.draw_replicates:
+        by = counted(scores.draw_replicates, "replicate")
+        part += f" (by {by} of it{'' if seed is None else f', seed {seed}'})"
     return (
         f"by people's judgements of {scores.human_documents:,} of "
         f"{counted(scores.model_documents, 'document')}, drawn at random, and the model's of all{part}"

@@ -263,7 +263,7 @@ def mean_answer(
     rows = () if beside is None else beside.rows
     note = _note(intervals, seed)
     if isinstance(scores, SampledScores):
-        note = f"{note}; {sampled_note(scores)}"
+        note = f"{note}; {sampled_note(scores, seed)}"
     table = interval_table(intervals, note if beside is None else beside.note(note), rows)
     if beside is not None:
         return Answer(beside.records(records), table, beside.shown(intervals[0]))

@@ -10,7 +10,7 @@ from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.judged_input import JudgedInputs
-from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED
+from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED, SEED
 from confir.errors import InvalidValueError
 
 _GOAL = "Goal"
@@ -168,7 +168,8 @@ def plan_command(
                 human_cost=human_cost,
                 model_cost=model_cost,
             )
-            out.deliver(Answer(mix.to_records(), document_plan_table(mix), mix))
+            seed = SEED if scores.draw_replicates else None
+            out.deliver(Answer(mix.to_records(), document_plan_table(mix, seed), mix))
             return
         from confir.studies.planning.human_topics import plan_human_topics
 

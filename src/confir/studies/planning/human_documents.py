@@ -227,7 +227,7 @@ class _Draws:
     def within_at(self, documents: Floats) -> Floats:
         """Return the variance of the draw of some documents of a topic: documents × columns.
 
-        Of each document it is linear in 1/rate, until that draws it always: so is the sum, between
+        Of each document it is linear in 1/rate, until that draws it always: so are sums, between
         the rates that are known.
         """
         first = documents * (self.rates[1] / self.documents[1])  # none is drawn always below rate 1

@@ -90,8 +90,11 @@ def human_plan_table(plan: HumanPlan) -> Table:
     return Table(tuple(columns), rows, _human_note(plan), names=2)
 
 
-def document_plan_table(plan: DocumentPlan) -> Table:
-    """Return a table of the topics, and documents of each, that people must judge."""
+def document_plan_table(plan: DocumentPlan, seed: int | None = None) -> Table:
+    """Return a table of the topics, and documents of each, that people must judge.
+
+    ``seed`` is that of the replicates of the draw, where there were some.
+    """
     priced = bool(np.isfinite(plan.cost).any())
     counts = {
         "topics": "topics",
@@ -120,6 +123,8 @@ def document_plan_table(plan: DocumentPlan) -> Table:
         note += "; cost without: of those, without a model"
     if np.isnan(plan.documents).any():
         note += "; –: even all documents are too few, it takes more topics"
+    if seed is not None:
+        note += f"; sd of the draw by replicates of it, seed {seed}"
     return Table(("measure", "run", *heads), rows, note, names=2)
 
 
