@@ -8,10 +8,12 @@ import pytest
 import confir
 from confir.data.formats import headed_tables
 from confir.data.scores import Scores
+from confir.data.streams.parquet_scores import ParquetScores
 from confir.measures import score_summary
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
 
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 
 def make_scores(topics=6_000, runs=4, measures=1, seed=3):
@@ -64,6 +66,27 @@ def test_commands_print_the_same_of_a_long_table(long_table, confir_command, wor
             tolerance = 0.02 * abs(value) + 0.02 if near and value is not None else 1e-9
             expected = pytest.approx(value, abs=tolerance) if type(value) is float else value
             assert right[name] == expected or (near and abs(right[name] - value) <= tolerance), name
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_missing_topics_are_named_without_a_pass_of_their_own(
+    tmp_path, monkeypatch, confir_command, command
+):
+    monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 100)
+    scores = make_scores(topics=50)
+    scores.values[:3, 3] = np.nan
+    rows = {run: scores.values[:, r, 0] for r, run in enumerate(scores.runs)}
+    path = tmp_path / "x.AP.parquet"
+    pq.write_table(pa.table({"topic": list(scores.topics), **rows}), path)
+    passes = []
+    gather = ParquetScores._gather
+    monkeypatch.setattr(ParquetScores, "_gather", lambda s, d: passes.append(1) or gather(s, d))
+    options = ["--scores", path, "--format", "json"]
+    all_runs = confir_command(command, *options)
+    assert len(passes) == 1
+    two_runs = confir_command(command, *options, "--top", "2")
+    for done in (all_runs, two_runs):
+        assert done.err.count("run 'run3' lacks 3 topics that other runs have") == 1
 
 
 def test_a_command_says_how_many_replicates_a_summary_had(long_table, confir_command):

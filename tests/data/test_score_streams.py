@@ -284,7 +284,7 @@ def test_a_full_disk_is_named_and_leaves_nothing_behind(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(spill_folder.SpillFolder, "part", full)
+    monkeypatch.setattr(spill_folder.SpillFolder, "sort", full)
     with pytest.raises(UnreadableError, match=r"No space left on device.*TMPDIR"):
         confir.summarise_scores(path).mean()
     assert list(room.iterdir()) == []
@@ -335,3 +335,27 @@ def test_an_address_of_fsspec_is_read_like_a_file(tmp_path):
     np.testing.assert_array_equal(one.mean(), other.mean())
     with pytest.raises(UnreadableError, match="no such file"):
         confir.summarise_scores("memory://logs/none.parquet")
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_runs_one_after_the_other_are_those_of_shuffled_rows_to_the_bit(tmp_path):
+    table = a_table(missing=0)
+    found = []
+    for order in (by_run, shuffled):
+        path = tmp_path / f"{order.__name__}.parquet"
+        columns = long_columns(*table, order)
+        pq.write_table(pa.table(columns), path)
+        summary = confir.summarise_scores(path).select(run=table[1], measure=table[2])
+        found.append([getattr(summary.moments, name).tolist() for name in Moments.__slots__])
+    assert found[0] == found[1]
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_topic_that_every_run_has_twice_is_refused(tmp_path):
+    ids, runs, _, values = a_table(missing=0)
+    ids[7] = ids[250]
+    rows = {"run": np.repeat(runs, len(ids)), "topic": ids * len(runs)}
+    path = tmp_path / "twice.parquet"
+    pq.write_table(pa.table({**rows, "score": values[:, :, 0].T.reshape(-1)}), path)
+    with pytest.raises(FormatError, match=f"a second score of run 'run.*topic '{ids[7]}'"):
+        confir.summarise_scores(path).mean()
