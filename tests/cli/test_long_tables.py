@@ -146,3 +146,39 @@ def test_the_command_sums_up_folders_with_a_long_table(tmp_path, monkeypatch, co
     refused = confir_command(*words, "--page", tmp_path / "page.html")
     assert refused.code == 2
     assert "--page needs the score of every topic" in refused.err
+
+
+@pytest.mark.parametrize("order", ["by dataset", "shuffled", "numbered"])
+def test_the_command_sums_up_the_datasets_of_one_long_table(
+    tmp_path, monkeypatch, confir_command, order
+):
+    parts = {"10": make_scores(300, seed=1), "9": make_scores(200, seed=2)}
+    rows = [
+        (dataset, topic, run, part.values[t, r, 0])
+        for dataset, part in parts.items()
+        for t, topic in enumerate(part.topics)
+        for r, run in enumerate(part.runs)
+    ]
+    places = np.arange(len(rows))
+    if order == "shuffled":
+        places[1:] = np.random.default_rng(1).permutation(places[1:])
+    datasets, topics, runs, scores = zip(*(rows[place] for place in places), strict=True)
+    named = list(map(int, datasets)) if order == "numbered" else datasets
+    path = tmp_path / "x.AP.parquet"
+    columns = {"Dataset": named, "topic": topics, "run": runs, "score": scores}
+    pq.write_table(pa.table(columns), path, row_group_size=100)
+    words = ["leaderboard", path, "--replicates", "99", "--format", "json"]
+    held = confir_command(*words)
+    monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 100)
+    monkeypatch.setattr("confir.data.tables.score_files.read_table", None)  # not read whole
+    summed = confir_command(*words)
+    assert (held.code, summed.code) == (0, 0), summed.err
+    assert held.err == summed.err
+    one, other = json.loads(held.out), json.loads(summed.out)
+    assert [(row["run"], row["dataset"], row["topics"]) for row in one] == [
+        (row["run"], row["dataset"], row["topics"]) for row in other
+    ]
+    for name in ("mean", "low", "high", "macro", "macro_low", "macro_high", "borda"):
+        np.testing.assert_allclose(
+            [row[name] for row in other], [row[name] for row in one], rtol=1e-12, err_msg=name
+        )

@@ -19,7 +19,7 @@ from confir.data.streams.blocks import HeldScores, Known, ScoreBlocks, TopicBloc
 from confir.data.streams.moments import Moments, SampledTopics
 from confir.data.streams.named_topics import NAMED_TOPICS
 from confir.data.streams.pair_totals import PairTotals
-from confir.data.streams.parquet_scores import ParquetScores, open_if_long
+from confir.data.streams.parquet_scores import ParquetScores, open_groups_if_long, open_if_long
 from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.score_objects import ScoresSource
 from confir.errors import (
@@ -344,6 +344,12 @@ def find_summary(source: Any) -> Any:
         return source
     table = open_if_long(os.fspath(source), MOST_HELD_SCORES)
     return source if table is None else summary_of(table, None)
+
+
+def find_group_summaries(path: str, column: str) -> dict[str, ScoreSummary]:
+    """Return summaries by the values of a column of a long Parquet table; of any other, none."""
+    tables = open_groups_if_long(path, column, MOST_HELD_SCORES) or {}
+    return {name: summary_of(table) for name, table in tables.items()}
 
 
 def listed_scores(scores: Scores | ScoreSummary) -> Scores:

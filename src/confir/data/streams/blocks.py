@@ -43,6 +43,7 @@ class Part(Protocol):
 
 Known = TypeVar("Known", bound=Part)
 Block = TypeVar("Block")
+Found = TypeVar("Found")
 
 
 class ScoreBlocks(ABC):
@@ -108,8 +109,8 @@ def merge_all(known: Iterable[Known]) -> Known:
     return reduce(lambda found, part: found.merge(part), known)
 
 
-def describe_blocks(blocks: Iterable[Block], describe: Callable[[Block], Known]) -> Iterator[Known]:
-    """Yield what is known of each block, in their order: from threads, or workers, who get them."""
+def describe_blocks(blocks: Iterable[Block], describe: Callable[[Block], Found]) -> Iterator[Found]:
+    """Yield what is found in each block, in their order: from threads, or workers, who get them."""
     if scheduler_in_use() is None:
         return run_ahead(describe, blocks)
     return in_order(iterate_blocks(describe, blocks))

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from confir.data.formats.run_sources import name_from_path
+from confir.data.streams.arrow_columns import id_column
 from confir.data.streams.blocks import (
+    TOPICS_AT_ONCE,
     Known,
     ScoreBlocks,
     TopicBlock,
@@ -30,12 +32,13 @@ from confir.data.streams.score_pieces import (
     split_table,
 )
 from confir.data.streams.spilled_rows import RepeatedScoreError, Rows, SpilledRows, group_part
-from confir.data.tables.columns import InputTable
+from confir.data.tables.columns import TOPIC_NAMES, InputTable, fold
 from confir.data.tables.parquet_files import (
-    import_pyarrow,
+    RowFilter,
+    count_rows,
     is_parquet,
     open_parquet,
-    unreadable_parquet,
+    scan_batches,
 )
 from confir.data.tables.score_columns import (
     COLUMN_NAMES,
@@ -47,7 +50,7 @@ from confir.data.tables.score_columns import (
 )
 from confir.data.tables.table_files import check_header
 from confir.errors import FormatError, warn_caller
-from confir.parallel import in_order, iterate_blocks, run_blocks, single_products
+from confir.parallel import run_blocks, single_products
 
 _REPEATED = {*COLUMN_NAMES["run"], *COLUMN_NAMES["measure"]}
 
@@ -57,13 +60,20 @@ class ParquetScores(ScoreBlocks):
 
     Pieces of the table are read in threads, or on the workers of the scheduler in use. Rows of a
     long table stand together by topic, or are parted by topic on disk first: always here.
+
+    Parameters
+    ----------
+    paths
+        The files, or one folder, or addresses of fsspec.
+    where
+        The rows to read, by a column that is no other part of the table; None for all.
     """
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        self._arrow, _ = import_pyarrow("reading Parquet")
+    def __init__(self, paths: Sequence[str], where: RowFilter | None = None) -> None:
         self._paths = list(paths)
         self.source = self._paths[0]
         self._data = open_parquet(self._paths, _REPEATED)
+        self._where = where
         self._layout = self._find_layout()
         self._checked = False
         self._spilled: SpilledRows | None = None
@@ -117,7 +127,7 @@ class ParquetScores(ScoreBlocks):
         """Yield what is known of each piece, in their order, and of the topics between them."""
         checks = _Checks(self.rows)
         task = partial(_describe_piece, self._reader, describe, not self._checked)
-        for known, noticed in in_order(iterate_blocks(task, self._pieces)):
+        for known, noticed in describe_blocks(self._pieces, task):
             self._note(noticed, checks)
             if known is not None:
                 yield known
@@ -125,16 +135,14 @@ class ParquetScores(ScoreBlocks):
         self._check(checks)
 
     def _count_rows(self) -> int:
-        try:
-            rows = int(self._data.count_rows())
-        except (self._arrow.ArrowException, OSError) as error:
-            raise unreadable_parquet(self.source, error) from None
+        rows = count_rows(self._data, self.source, self._where)
         if rows == 0:
             raise FormatError(f"a table without rows; {EXPECTED}", path=self.source)
         return rows
 
     def _find_layout(self) -> ScoreLayout:
-        header = InputTable(self.source, self._data.schema.names, [], range(1, 2), "row")
+        used = [n for n in self._data.schema.names if not self._where or n != self._where.column]
+        header = InputTable(self.source, used, [], range(1, 2), "row")
         check_header(header)
         places = find_columns(header)
         topic = topic_place(header, places)
@@ -147,7 +155,7 @@ class ParquetScores(ScoreBlocks):
 
     @cached_property
     def _pieces(self) -> list[Piece]:
-        return split_table(self._data, self.source)
+        return split_table(self._data, self.source, self._where)
 
     @property
     def _reader(self) -> PieceReader:
@@ -162,7 +170,7 @@ class ParquetScores(ScoreBlocks):
     def _named_reader(self) -> tuple[PieceReader, bool]:
         """What reads the pieces, by the order of names; whether it shows a table run by run."""
         layout = self._layout
-        reader = PieceReader(self.source, layout, self._data.schema)
+        reader = PieceReader(self.source, layout, self._data.schema, where=self._where)
         parts = run_blocks(reader.find_names, self._pieces) if layout.listed else []
         found: dict[str, dict[str, None]] = {name: {} for name in layout.listed}
         for part in parts:
@@ -279,3 +287,31 @@ def open_if_long(path: str, scores: int) -> ParquetScores | None:
         return None
     table = ParquetScores([path])
     return table if table.scores > scores else None
+
+
+def open_groups_if_long(path: str, column: str, scores: int) -> dict[str, ParquetScores] | None:
+    """Return the tables that a column parts a Parquet file or folder into, if that is long.
+
+    Parameters
+    ----------
+    path
+        The file or folder.
+    column
+        Name of the column, in any case; each of its values names a table of the other columns.
+    scores
+        A table without topics, without the column, or of at most so many scores gives None.
+    """
+    if not is_parquet(path):
+        return None
+    data = open_parquet([path], {fold(column)})
+    named = [name for name in data.schema.names if fold(name) == fold(column)]
+    if not named or not any(fold(name) in TOPIC_NAMES for name in data.schema.names):
+        return None
+    values: dict[str, Any] = {}
+    for batch in scan_batches(data, named[:1], TOPICS_AT_ONCE, path):
+        found = batch.column(0).unique()
+        values |= zip(id_column(found, column, path).to_pylist(), found.to_pylist(), strict=True)
+    tables = {
+        name: ParquetScores([path], RowFilter(named[0], value)) for name, value in values.items()
+    }
+    return tables if sum(table.scores for table in tables.values()) > scores else None

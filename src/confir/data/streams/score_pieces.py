@@ -20,7 +20,12 @@ from confir.data.streams.blocks import TOPICS_AT_ONCE, TopicBlock
 from confir.data.streams.hashed_ids import Words, hash_column, hash_names
 from confir.data.streams.spilled_rows import Rows, group_rows
 from confir.data.tables.columns import is_summary
-from confir.data.tables.parquet_files import import_pyarrow, scan_batches, unreadable_parquet
+from confir.data.tables.parquet_files import (
+    RowFilter,
+    import_pyarrow,
+    scan_batches,
+    unreadable_parquet,
+)
 from confir.data.tables.score_columns import EXPECTED
 from confir.errors import FormatError
 from confir.scheduler import check_visible
@@ -62,16 +67,20 @@ class FilePart(NamedTuple):
 Piece = tuple[FilePart, ...]
 
 
-def split_table(data: Any, source: str) -> list[Piece]:
-    """Return a dataset of pyarrow in pieces: row groups that follow each other."""
+def split_table(data: Any, source: str, where: RowFilter | None = None) -> list[Piece]:
+    """Return a dataset of pyarrow in pieces: row groups that follow each other.
+
+    Those that hold none of the rows asked for, by their statistics, are left out.
+    """
     arrow, _ = import_pyarrow("reading Parquet")
     pieces: list[Piece] = []
     parts: list[FilePart] = []
     rows = 0
     try:
-        for file in data.get_fragments():
+        for file in data.get_fragments(filter=where and where.expression):
             groups: list[int] = []
-            for group in file.row_groups:
+            held = file if where is None else file.subset(where.expression, data.schema)
+            for group in held.row_groups:
                 groups.append(group.id)
                 rows += group.num_rows
                 if rows >= _ROWS_AT_LEAST:
@@ -138,6 +147,8 @@ class PieceReader:
         Its columns; all of them as pyarrow has them.
     runs, measures
         Names.
+    where
+        The rows to read; None for all.
     """
 
     source: str
@@ -145,6 +156,7 @@ class PieceReader:
     schema: Any
     runs: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()
+    where: RowFilter | None = None
 
     @property
     def columns(self) -> int:
@@ -161,7 +173,7 @@ class PieceReader:
             codes = np.stack([column.indices.to_numpy() for column in encoded])
             changes += int((codes[:, 1:] != codes[:, :-1]).any(axis=0).sum())
             for found, column in zip(values, encoded, strict=True):
-                found.update(dict.fromkeys(column.dictionary.to_pylist()))
+                found.update(dict.fromkeys(column.unique().to_pylist()))  # in rows that are read
         return NamesFound(values, changes)
 
     def find_ids(self, wanted: Words, piece: Piece) -> list[tuple[int, str]]:
@@ -241,7 +253,7 @@ class PieceReader:
         """Yield batches of some columns; text that repeats comes by its distinct values."""
         for part in piece:
             yield from scan_batches(
-                part.fragment, columns, TOPICS_AT_ONCE, self.source, self.schema
+                part.fragment, columns, TOPICS_AT_ONCE, self.source, self.schema, self.where
             )
 
     def _encoded(self, batch: Any, name: str) -> Any:
