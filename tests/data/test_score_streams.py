@@ -258,7 +258,13 @@ def test_a_truncated_file_and_one_that_is_missing_are_refused(tmp_path, cut):
 def test_an_unreadable_partition_is_an_error(tmp_path):
     columns = long_columns(*a_table(40), by_topic)
     write_parts(tmp_path / "parts", columns, "run")
-    (tmp_path / "parts" / "run=run1" / "part-0.parquet").write_bytes(b"PAR1 and no more")
+    damaged = tmp_path / "parts" / "run=run1" / "part-0.parquet"
+    content = damaged.read_bytes()
+    damaged.write_bytes(b"PAR1" + bytes(300) + content[304:])
+    with pytest.raises(FormatError, match="cannot be read as Parquet") as caught:
+        confir.summarise_scores(tmp_path / "parts").mean()
+    assert str(caught.value).startswith(str(damaged))
+    damaged.write_bytes(b"PAR1 and no more")
     with pytest.raises(FormatError, match="cannot be read as Parquet"):
         confir.summarise_scores(tmp_path / "parts").mean()
 
@@ -296,7 +302,9 @@ def test_a_disk_too_full_for_the_keys_of_topics_is_named(tmp_path):
     pq.write_table(pa.table({"topic": list(map(str, range(50_000))), "a": [0.5] * 50_000}), path)
     program = (
         "import resource, sys, confir\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "from confir.data.streams import distinct_keys, score_pieces\n"
+        "distinct_keys._AT_ONCE, score_pieces.TOPICS_AT_ONCE = 2_048, 10_000  # small writes\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))\n"
         "try:\n    confir.summarise_scores(sys.argv[1]).mean()\n"
         "except confir.errors.UnreadableError as error:\n    print(error)"
     )

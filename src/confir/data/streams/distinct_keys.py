@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cached_property
 from typing import IO
 
@@ -30,7 +30,7 @@ class DistinctKeys:
         self.count = 0
         self._most = most
         self._opened = ExitStack()
-        weakref.finalize(self, self._opened.close)
+        weakref.finalize(self, _close, self._opened)
 
     @cached_property
     def _folder(self) -> SpillFolder:
@@ -63,3 +63,9 @@ class DistinctKeys:
         keys = np.sort(np.fromfile(self._folder.path(part), np.uint64))
         repeated = np.flatnonzero(keys[1:] == keys[:-1])
         return int(keys[repeated[0]]) if len(repeated) else None
+
+
+def _close(opened: ExitStack) -> None:
+    """Close files whose content is not needed, be the disk full."""
+    with suppress(OSError):
+        opened.close()

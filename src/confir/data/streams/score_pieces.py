@@ -251,9 +251,11 @@ class PieceReader:
 
     def _batches(self, piece: Piece, columns: Sequence[str]) -> Iterator[Any]:
         """Yield batches of some columns; text that repeats comes by its distinct values."""
+        folder = os.path.isdir(self.source)
         for part in piece:
+            named = part.path if folder else self.source
             yield from scan_batches(
-                part.fragment, columns, TOPICS_AT_ONCE, self.source, self.schema, self.where
+                part.fragment, columns, TOPICS_AT_ONCE, named, self.schema, self.where
             )
 
     def _encoded(self, batch: Any, name: str) -> Any:
