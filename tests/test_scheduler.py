@@ -106,18 +106,31 @@ def test_comparisons_give_the_same_bits(cluster, scores):
         assert repr(compared()) == repr(here)
 
 
-def test_document_bootstraps_give_the_same_bits(cluster, files):
-    options = {"measures": ["AP", "nDCG@10"], "replicates": 600, "rng": 5, "jackknife": True}
-    options["depth"] = 20  # the jackknife leaves out each document
-    runs = [files / "runs" / "bm25.txt", files / "runs" / "dense.txt"]
-    here = confir.resample_documents(files / "qrels.txt", runs, **options)
+def test_document_bootstraps_read_files_on_workers_and_give_the_same_bits(
+    cluster, files, monkeypatch
+):
+    monkeypatch.chdir(files)
+
+    def resampled(**options):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            options |= {"replicates": 600, "rng": 5, "jackknife": True}
+            options["depth"] = 20  # the jackknife leaves out each document
+            found = confir.resample_documents("qrels.txt", "runs", ["AP", "nDCG@10"], **options)
+        said = [(str(one.message), one.category, one.filename) for one in caught]
+        known = found.relevant, found.relevant_retrieved, found.depth, found.scores.values
+        return found, [part.tolist() for part in known], said
+
+    here, known_here, said_here = resampled()
+    monkeypatch.setattr("confir.data.experiment.scan_sources", None)  # not in this process
     steps = []
     with use_scheduler(cluster):
-        there = confir.resample_documents(
-            files / "qrels.txt", runs, **options, progress=steps.append
-        )
+        there, known_there, said_there = resampled(progress=steps.append)
     assert_same_bits(here.values, there.values)
     assert_same_bits(here.acceleration, there.acceleration)
+    assert repr(known_here) == repr(known_there)
+    assert (here.runs, here.topics, here.seed) == (there.runs, there.topics, there.seed)
+    assert said_there == said_here != []
     assert steps == [1] * len(here.topics)
 
 

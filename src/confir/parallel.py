@@ -14,8 +14,9 @@ import tempfile
 import threading
 import zipfile
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache, partial
@@ -78,6 +79,19 @@ def _threaded(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iter
         contexts = [copy_context() for _ in tasks]  # two threads cannot share one
         with ThreadPoolExecutor(usable_cores()) as pool:
             yield from pool.map(lambda own, task: own.run(function, task), contexts, tasks)
+
+
+def run_ahead(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+    """Yield what `run_in_threads` returns, for tasks that are large: few of them are held."""
+    reuse_memory()
+    waiting: deque[Future[Result]] = deque()
+    with single_products, ThreadPoolExecutor(usable_cores()) as pool:
+        for task in tasks:
+            waiting.append(pool.submit(copy_context().run, function, task))
+            if len(waiting) > usable_cores():
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def run_blocks(

@@ -97,12 +97,6 @@ class SparkScores(ScoreBlocks):
         self._axes = runs, measures
         weakref.finalize(self, _release, scored).atexit = False
 
-    def blocks(self) -> Iterator[TopicBlock]:
-        """Yield all topics, one partition after the other."""
-        for row in self._scored.toLocalIterator():
-            values = np.array(row["scores"], np.float64)[:, None]
-            yield TopicBlock(np.array([row["key"]], np.int64).view(np.uint64), values)
-
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
         """Return what is known of all topics: summed up by partition, merged in their order."""
         found = self._scored.mapInArrow(_Describing(describe), _KNOWN).collect()

@@ -8,10 +8,12 @@ import pytest
 import confir
 from confir.data.formats import headed_tables
 from confir.data.scores import Scores
+from confir.data.streams.parquet_scores import ParquetScores
 from confir.measures import score_summary
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
 
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 
 def make_scores(topics=6_000, runs=4, measures=1, seed=3):
@@ -64,6 +66,27 @@ def test_commands_print_the_same_of_a_long_table(long_table, confir_command, wor
             tolerance = 0.02 * abs(value) + 0.02 if near and value is not None else 1e-9
             expected = pytest.approx(value, abs=tolerance) if type(value) is float else value
             assert right[name] == expected or (near and abs(right[name] - value) <= tolerance), name
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_missing_topics_are_named_without_a_pass_of_their_own(
+    tmp_path, monkeypatch, confir_command, command
+):
+    monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 100)
+    scores = make_scores(topics=50)
+    scores.values[:3, 3] = np.nan
+    rows = {run: scores.values[:, r, 0] for r, run in enumerate(scores.runs)}
+    path = tmp_path / "x.AP.parquet"
+    pq.write_table(pa.table({"topic": list(scores.topics), **rows}), path)
+    passes = []
+    gather = ParquetScores._gather
+    monkeypatch.setattr(ParquetScores, "_gather", lambda s, d: passes.append(1) or gather(s, d))
+    options = ["--scores", path, "--format", "json"]
+    all_runs = confir_command(command, *options)
+    assert len(passes) == 1
+    two_runs = confir_command(command, *options, "--top", "2")
+    for done in (all_runs, two_runs):
+        assert done.err.count("run 'run3' lacks 3 topics that other runs have") == 1
 
 
 def test_a_command_says_how_many_replicates_a_summary_had(long_table, confir_command):
@@ -123,3 +146,39 @@ def test_the_command_sums_up_folders_with_a_long_table(tmp_path, monkeypatch, co
     refused = confir_command(*words, "--page", tmp_path / "page.html")
     assert refused.code == 2
     assert "--page needs the score of every topic" in refused.err
+
+
+@pytest.mark.parametrize("order", ["by dataset", "shuffled", "numbered"])
+def test_the_command_sums_up_the_datasets_of_one_long_table(
+    tmp_path, monkeypatch, confir_command, order
+):
+    parts = {"10": make_scores(300, seed=1), "9": make_scores(200, seed=2)}
+    rows = [
+        (dataset, topic, run, part.values[t, r, 0])
+        for dataset, part in parts.items()
+        for t, topic in enumerate(part.topics)
+        for r, run in enumerate(part.runs)
+    ]
+    places = np.arange(len(rows))
+    if order == "shuffled":
+        places[1:] = np.random.default_rng(1).permutation(places[1:])
+    datasets, topics, runs, scores = zip(*(rows[place] for place in places), strict=True)
+    named = list(map(int, datasets)) if order == "numbered" else datasets
+    path = tmp_path / "x.AP.parquet"
+    columns = {"Dataset": named, "topic": topics, "run": runs, "score": scores}
+    pq.write_table(pa.table(columns), path, row_group_size=100)
+    words = ["leaderboard", path, "--replicates", "99", "--format", "json"]
+    held = confir_command(*words)
+    monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 100)
+    monkeypatch.setattr("confir.data.tables.score_files.read_table", None)  # not read whole
+    summed = confir_command(*words)
+    assert (held.code, summed.code) == (0, 0), summed.err
+    assert held.err == summed.err
+    one, other = json.loads(held.out), json.loads(summed.out)
+    assert [(row["run"], row["dataset"], row["topics"]) for row in one] == [
+        (row["run"], row["dataset"], row["topics"]) for row in other
+    ]
+    for name in ("mean", "low", "high", "macro", "macro_low", "macro_high", "borda"):
+        np.testing.assert_allclose(
+            [row[name] for row in other], [row[name] for row in one], rtol=1e-12, err_msg=name
+        )

@@ -258,7 +258,13 @@ def test_a_truncated_file_and_one_that_is_missing_are_refused(tmp_path, cut):
 def test_an_unreadable_partition_is_an_error(tmp_path):
     columns = long_columns(*a_table(40), by_topic)
     write_parts(tmp_path / "parts", columns, "run")
-    (tmp_path / "parts" / "run=run1" / "part-0.parquet").write_bytes(b"PAR1 and no more")
+    damaged = tmp_path / "parts" / "run=run1" / "part-0.parquet"
+    content = damaged.read_bytes()
+    damaged.write_bytes(b"PAR1" + bytes(300) + content[304:])
+    with pytest.raises(FormatError, match="cannot be read as Parquet") as caught:
+        confir.summarise_scores(tmp_path / "parts").mean()
+    assert str(caught.value).startswith(str(damaged))
+    damaged.write_bytes(b"PAR1 and no more")
     with pytest.raises(FormatError, match="cannot be read as Parquet"):
         confir.summarise_scores(tmp_path / "parts").mean()
 
@@ -284,7 +290,7 @@ def test_a_full_disk_is_named_and_leaves_nothing_behind(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(spill_folder.SpillFolder, "part", full)
+    monkeypatch.setattr(spill_folder.SpillFolder, "sort", full)
     with pytest.raises(UnreadableError, match=r"No space left on device.*TMPDIR"):
         confir.summarise_scores(path).mean()
     assert list(room.iterdir()) == []
@@ -296,7 +302,9 @@ def test_a_disk_too_full_for_the_keys_of_topics_is_named(tmp_path):
     pq.write_table(pa.table({"topic": list(map(str, range(50_000))), "a": [0.5] * 50_000}), path)
     program = (
         "import resource, sys, confir\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "from confir.data.streams import distinct_keys, score_pieces\n"
+        "distinct_keys._AT_ONCE, score_pieces.TOPICS_AT_ONCE = 2_048, 10_000  # small writes\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))\n"
         "try:\n    confir.summarise_scores(sys.argv[1]).mean()\n"
         "except confir.errors.UnreadableError as error:\n    print(error)"
     )
@@ -335,3 +343,27 @@ def test_an_address_of_fsspec_is_read_like_a_file(tmp_path):
     np.testing.assert_array_equal(one.mean(), other.mean())
     with pytest.raises(UnreadableError, match="no such file"):
         confir.summarise_scores("memory://logs/none.parquet")
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_runs_one_after_the_other_are_those_of_shuffled_rows_to_the_bit(tmp_path):
+    table = a_table(missing=0)
+    found = []
+    for order in (by_run, shuffled):
+        path = tmp_path / f"{order.__name__}.parquet"
+        columns = long_columns(*table, order)
+        pq.write_table(pa.table(columns), path)
+        summary = confir.summarise_scores(path).select(run=table[1], measure=table[2])
+        found.append([getattr(summary.moments, name).tolist() for name in Moments.__slots__])
+    assert found[0] == found[1]
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_topic_that_every_run_has_twice_is_refused(tmp_path):
+    ids, runs, _, values = a_table(missing=0)
+    ids[7] = ids[250]
+    rows = {"run": np.repeat(runs, len(ids)), "topic": ids * len(runs)}
+    path = tmp_path / "twice.parquet"
+    pq.write_table(pa.table({**rows, "score": values[:, :, 0].T.reshape(-1)}), path)
+    with pytest.raises(FormatError, match=f"a second score of run 'run.*topic '{ids[7]}'"):
+        confir.summarise_scores(path).mean()

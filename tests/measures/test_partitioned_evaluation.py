@@ -151,7 +151,7 @@ def test_an_unreadable_partition_and_a_full_disk_leave_nothing_behind(tmp_path, 
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(spill_folder.SpillFolder, "part", full)
+        patched.setattr(spill_folder.SpillFolder, "sort", full)
         with pytest.raises(UnreadableError, match=r"No space left on device.*TMPDIR"):
             confir.evaluate(qrels, runs, "AP")
     assert list(room.iterdir()) == []

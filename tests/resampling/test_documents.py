@@ -17,7 +17,7 @@ from confir.errors import (
 )
 from confir.measures.catalogue import parse_measure
 from confir.measures.summary import clipped_logit
-from confir.resampling import documents, topic_documents
+from confir.resampling import prepared_lists, topic_documents
 from confir.resampling.document_kernels import (
     MOST_COPIES,
     PLAIN_KERNELS,
@@ -198,7 +198,7 @@ def test_adding_runs_and_measures_changes_no_other_number():
 def test_more_replicates_begin_with_the_same_ones_whatever_the_block(monkeypatch):
     qrels, runs = random_collection()
     first = resample_documents(qrels, runs, ["AP", "RBP"], replicates=30, rng=1)
-    monkeypatch.setattr(documents, "BLOCK", 7)
+    monkeypatch.setattr(prepared_lists, "BLOCK", 7)
     monkeypatch.setattr(topic_documents, "_CELLS", 100)
     second = resample_documents(qrels, runs, ["AP", "RBP"], replicates=41, rng=1)
     np.testing.assert_allclose(first.values, second.values[..., :30], rtol=0, atol=1e-12)

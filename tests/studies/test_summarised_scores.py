@@ -236,8 +236,8 @@ def write_many(path, topics, layout):
 @pytest.mark.parametrize("verb", ["confidence_interval", "compare_runs", "plan_topics"])
 def test_closed_form_verbs_read_a_table_once(tmp_path, monkeypatch, verb):
     passes = []
-    parts = ParquetScores._parts
-    monkeypatch.setattr(ParquetScores, "_parts", lambda s: passes.append(1) or parts(s))
+    gather = ParquetScores._gather
+    monkeypatch.setattr(ParquetScores, "_gather", lambda s, d: passes.append(1) or gather(s, d))
     rows = {"topic": list(SCORES.topics)}
     rows |= {run: SCORES.values[:, r, 0] for r, run in enumerate(SCORES.runs)}
     pq.write_table(pa.table(rows), tmp_path / "x.AP@100.parquet")

@@ -377,7 +377,7 @@ class Inputs:
         from confir.data.common_topics import warn_of_missing_scores
         from confir.data.experiment import ReadingRules
         from confir.measures.bounds import clip_to_range
-        from confir.measures.score_summary import ScoreSummary, warn_of_missing_counts
+        from confir.measures.score_summary import ScoreSummary
 
         named = self.measure if measures is None else measures
         table = select_measures(table, named or [])
@@ -389,8 +389,7 @@ class Inputs:
             table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])
         table = self._top_runs(table, baseline)
         if isinstance(table, ScoreSummary):
-            warn_of_missing_counts(table)
-            return self.state_bound(table)
+            return self.state_bound(table.warning_of_missing_topics())
         warn_of_missing_scores(table)
         return clip_to_range(self.state_bound(table))
 

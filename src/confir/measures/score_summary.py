@@ -19,7 +19,7 @@ from confir.data.streams.blocks import HeldScores, Known, ScoreBlocks, TopicBloc
 from confir.data.streams.moments import Moments, SampledTopics
 from confir.data.streams.named_topics import NAMED_TOPICS
 from confir.data.streams.pair_totals import PairTotals
-from confir.data.streams.parquet_scores import ParquetScores, open_if_long
+from confir.data.streams.parquet_scores import ParquetScores, open_groups_if_long, open_if_long
 from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.score_objects import ScoresSource
 from confir.errors import (
@@ -92,6 +92,7 @@ class ScoreSummary(Result):
     _table: _Table
     bounded: bool | None = None
     _common: bool = False
+    _warns: bool = False
 
     def derived(self) -> Iterator[Variable]:
         """Yield the number of topics with a score, their mean and standard deviation."""
@@ -163,6 +164,13 @@ class ScoreSummary(Result):
         counts = self.topic_counts()
         return self if (counts == len(self.topics)).all() else replace(self, _common=True)
 
+    def warning_of_missing_topics(self) -> Self:
+        """Return the summary, which warns where runs lack topics, as soon as a pass is made."""
+        if ("columns", ()) in self._table.kept:
+            _warn_of_missing_counts(self)
+            return self
+        return replace(self, _warns=True)
+
     def pair_totals(self, first: Integers, second: Integers) -> PairTotals:
         """Return what is known of pairs of runs, by their numbers; one pass at most."""
         by_run = self._by_run
@@ -176,7 +184,7 @@ class ScoreSummary(Result):
                     PairTotals.of(by_run(block.values[places]), first, second, ties),
                 )
             )
-            self._table.kept["columns", ()] = both.columns
+            self._keep_columns(both.columns)
             if not self._clipped and (self._largest() <= 1.0).all():
                 self._table.kept["pairs", runs, ()] = both.pairs
         key = ("pairs", runs, self._clipped)
@@ -233,9 +241,18 @@ class ScoreSummary(Result):
         """Return moments of all columns of the table, and its sample; at most one pass."""
         key = ("columns", clipped and (self.runs, self.measures, clipped))
         if key not in self._table.kept:
-            self._table.kept[key] = self._table.gather(self._clip() if clipped else _columns)
+            if clipped:
+                self._table.kept[key] = self._table.gather(self._clip())
+            else:
+                self._keep_columns(self._table.gather(_columns))
         found: _ColumnTotals = self._table.kept[key]
         return found
+
+    def _keep_columns(self, found: _ColumnTotals) -> None:
+        """Keep what the first pass found."""
+        self._table.kept["columns", ()] = found
+        if self._warns:
+            _warn_of_missing_counts(self)
 
     def _clip(self) -> Callable[[TopicBlock], _ColumnTotals]:
         """Return a function from blocks to their moments, with these columns as they count."""
@@ -329,12 +346,18 @@ def find_summary(source: Any) -> Any:
     return source if table is None else summary_of(table, None)
 
 
+def find_group_summaries(path: str, column: str) -> dict[str, ScoreSummary]:
+    """Return summaries by the values of a column of a long Parquet table; of any other, none."""
+    tables = open_groups_if_long(path, column, MOST_HELD_SCORES) or {}
+    return {name: summary_of(table) for name, table in tables.items()}
+
+
 def listed_scores(scores: Scores | ScoreSummary) -> Scores:
     """Return scores topic by topic: all of them, or those of a summary's sample."""
     return scores.sample if isinstance(scores, ScoreSummary) else scores
 
 
-def warn_of_missing_counts(summary: ScoreSummary) -> None:
+def _warn_of_missing_counts(summary: ScoreSummary) -> None:
     """Warn where runs lack topics, by their number."""
     counts = summary.topic_counts()
     lacking = (counts.max(axis=0) - counts).max(axis=1)

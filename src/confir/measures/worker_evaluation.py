@@ -27,11 +27,8 @@ def evaluate_on_workers(
 ) -> Scores:
     """Return the scores of runs in files, which the workers of the scheduler in use read."""
     qrels, rules = experiment.qrels, experiment.rules
-    files = [
-        _File(source._replace(path=os.path.abspath(source.path)), os.path.getsize(source.path))
-        for source in cast("Sequence[RunSource]", experiment.sources)
-    ]
-    scored = run_blocks(_Scorer(qrels, tuple(measures), rules), files, progress)
+    scorer = _Scorer(qrels, tuple(measures), rules)
+    scored = run_blocks(scorer, find_run_files(experiment), progress)
     empty, none = empty_rankings(qrels), np.zeros(0, np.int64)
     ranked = [
         (empty.filled((run.name,), run.depth[None], none, none, none), run.unknown)
@@ -46,11 +43,23 @@ def evaluate_on_workers(
     )
 
 
-class _File(NamedTuple):
+class RunFile(NamedTuple):
     """A run's file, by its absolute path, and its size in bytes."""
 
     source: RunSource
     size: int
+
+    def check(self) -> None:
+        """Raise, on a worker, where it does not see the file."""
+        check_visible(self.source.path, self.size)
+
+
+def find_run_files(experiment: Experiment) -> list[RunFile]:
+    """Return the files of an experiment whose runs are all in files."""
+    return [
+        RunFile(source._replace(path=os.path.abspath(source.path)), os.path.getsize(source.path))
+        for source in cast("Sequence[RunSource]", experiment.sources)
+    ]
 
 
 class _ScoredRun(NamedTuple):
@@ -73,8 +82,8 @@ class _Scorer:
     measures: tuple[AnyMeasure, ...]
     rules: ReadingRules
 
-    def __call__(self, file: _File) -> _ScoredRun:
-        check_visible(file.source.path, file.size)
+    def __call__(self, file: RunFile) -> _ScoredRun:
+        file.check()
         ranked, runs = rank_sources(self.qrels, [file.source], self.measures, self.rules)
         (rankings, unknown), rules = ranked[0], self.rules
         values = measure_rankings(

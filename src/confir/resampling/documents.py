@@ -8,16 +8,13 @@ others down (see `Rankings`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Unpack, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
 from confir.arguments import as_choice, as_flag, as_function, as_generator
-from confir.arrays import Floats
 from confir.data.experiment import (
     Experiment,
-    Missing,
     ReadingOptions,
     ReadingRules,
     as_experiment,
@@ -25,37 +22,18 @@ from confir.data.experiment import (
     takes_rules,
 )
 from confir.data.lists.ranked_lists import RankedLists
-from confir.data.scores import Scores
-from confir.data.streams.hashed_ids import Words
 from confir.defaults import DOCUMENT_REPLICATES
-from confir.errors import (
-    InvalidValueError,
-    NothingRelevantWarning,
-    TopicMismatchError,
-    UnsupportedMethodError,
-    enumerate_names,
-    warn_caller,
-)
-from confir.measures.evaluation import chosen_measures, score_rankings
+from confir.errors import InvalidValueError, UnsupportedMethodError
+from confir.measures.evaluation import chosen_measures
 from confir.measures.measure import ListMeasure, Measure
 from confir.measures.parsing import parse_measures
-from confir.parallel import Progress, iterate_blocks
+from confir.parallel import Progress
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.document_kernels import (
-    PLAIN_KERNELS,
-    THRESHOLDS,
-    DocumentKernels,
-    compile_kernels,
-    document_keys,
-    seeded_keys,
-)
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.resampling.topic_documents import (
-    BLOCK,
-    TopicDocuments,
-    count_relevant,
-)
+from confir.resampling.prepared_lists import Drawing, PreparedLists, resample_prepared
 from confir.resampling.topics import Rng, check_replicates
+from confir.resampling.worker_documents import resample_files
+from confir.scheduler import scheduler_in_use
 
 DocumentStatistic = Literal[
     "score",
@@ -67,9 +45,6 @@ DocumentStatistic = Literal[
     "logit-mean-difference",
 ]
 DOCUMENT_STATISTICS: tuple[DocumentStatistic, ...] = get_args(DocumentStatistic)
-
-# From this many retrieved documents × replicates on, loading compiled kernels pays off.
-_WORTH_COMPILING = 200_000_000
 
 
 @on_its_scheduler
@@ -191,103 +166,33 @@ def resample_documents(
         qrels, runs, ReadingRules(**rules), without_design="the bootstrap over documents"
     )
     wanted = resampled_measures(chosen_measures(experiment, measures, ["AP"]), experiment.rules.rel)
-    return resample_lists(
-        experiment.lists(),
-        wanted,
-        replicates=replicates,
-        rng=generator,
-        depth=experiment.rules.depth,
-        missing=experiment.rules.missing,
-        jackknife=jackknife,
-        progress=progress,
+    drawing = Drawing(
+        tuple(wanted),
+        replicates,
+        int(generator.integers(2**63)),
+        experiment.rules.depth,
+        experiment.rules.missing,
+        jackknife,
     )
+    if scheduler_in_use() is not None and not experiment.has_lists and experiment.is_in_files:
+        return resample_files(experiment, drawing, progress)
+    return resample_prepared(PreparedLists(experiment.lists(), drawing), progress)
 
 
 def resample_lists(
     whole: RankedLists,
     measures: Sequence[Measure | ListMeasure],
     *,
-    replicates: int = DOCUMENT_REPLICATES,
-    rng: Rng = None,
-    depth: int | None = None,
-    missing: Missing = "zero",
-    jackknife: bool = False,
+    replicates: int,
+    rng: Rng,
     progress: Progress | None = None,
+    **drawing: Any,
 ) -> DocumentReplicates:
-    """Return the scores of lists on resampled collections; parameters as in `resample_documents`."""
+    """Return the scores of lists on resampled collections; other parameters as in `Drawing`."""
     check_replicates(replicates)
     seed = int(as_generator(rng).integers(2**63))
-    lists, left_out = _with_relevant(whole)
-    ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
-    scores = score_rankings(lists.qrels, ranked, measures, depth=depth, missing=missing)
-    if depth is not None:
-        lists = lists.cut(depth)
-    topics = len(lists.qrels.topics)
-    kernels = choose_kernels(len(lists.documents) * replicates)
-    values = np.empty((len(measures), len(lists.runs), topics, replicates))
-    acceleration = np.empty(values.shape[:3]) if jackknife else None
-    keys = seeded_keys(document_keys(lists.docids), seed)
-    gains = np.unique(lists.qrels.gains)
-
-    def prepare(number: int) -> _TopicTask:
-        topic = TopicDocuments(lists, number, gains, kernels)
-        return _TopicTask(topic, keys[topic.pool], scores.values[number].T)
-
-    resampled = _TopicResampling(tuple(measures), replicates, jackknife)
-    for number, (drawn, skew) in iterate_blocks(resampled, range(topics), progress, prepare):
-        values[:, :, number] = drawn
-        if acceleration is not None:
-            acceleration[:, :, number] = skew
-    levels = [measure.lowest_gain for measure in measures]
-    relevant, retrieved = count_relevant(lists, levels)
-    estimate = np.where(relevant.T[:, None, :] > 0, scores.values, np.nan)
-    absent = np.isnan(estimate).transpose(2, 1, 0)
-    values[absent] = np.nan
-    return DocumentReplicates(
-        scores=Scores(scores.topics, scores.runs, scores.measures, estimate),
-        values=values,
-        relevant=relevant,
-        relevant_retrieved=retrieved,
-        depth=lists.depth,
-        acceleration=acceleration,
-        seed=seed,
-        left_out=left_out,
-    )
-
-
-class _TopicTask(NamedTuple):
-    """A topic's lists, the streams of its documents, and its scores: measures × runs."""
-
-    topic: TopicDocuments
-    keys: Words
-    scores: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class _TopicResampling:
-    """Scores the lists of a topic on resampled collections; `resample_lists` has the parameters."""
-
-    measures: tuple[Measure | ListMeasure, ...]
-    replicates: int
-    jackknife: bool
-
-    def __call__(self, task: _TopicTask) -> tuple[Floats, Floats | None]:
-        """Return scores, measures × runs × replicates, and the acceleration where it is wanted."""
-        topic = task.topic
-        values = np.empty((*task.scores.shape, self.replicates))
-        for first in range(0, self.replicates, BLOCK):
-            counts = np.empty((len(topic.pool), min(BLOCK, self.replicates - first)), np.uint8)
-            topic.kernels.draw_counts(task.keys, first, THRESHOLDS, counts)
-            values[:, :, first : first + BLOCK] = topic.scores(self.measures, counts)
-        jackknifed = topic.acceleration(self.measures, task.scores) if self.jackknife else None
-        return values, jackknifed
-
-
-def choose_kernels(cells: int) -> DocumentKernels:
-    """Return compiled kernels if retrieved documents × replicates are enough to pay off."""
-    loaded = compile_kernels.cache_info().currsize > 0
-    compiled = compile_kernels() if loaded or cells >= _WORTH_COMPILING else None
-    return compiled or PLAIN_KERNELS
+    drawn = Drawing(tuple(measures), replicates, seed, **drawing)
+    return resample_prepared(PreparedLists(whole, drawn), progress)
 
 
 def resampled_measures(measures: Any, rel: int = 1) -> list[Measure | ListMeasure]:
@@ -301,29 +206,3 @@ def resampled_measures(measures: Any, rel: int = 1) -> list[Measure | ListMeasur
             )
         wanted.append(measure)
     return wanted
-
-
-def _with_relevant(lists: RankedLists) -> tuple[RankedLists, tuple[str, ...]]:
-    """Return the lists of topics with relevant documents, and warn of the other topics."""
-    qrels = lists.qrels
-    levels, counts = qrels.count_by_gain()
-    kept = counts[:, levels >= 1].sum(axis=1) > 0
-    if kept.all():
-        return lists, ()
-    names = tuple(topic for topic, has in zip(qrels.topics, kept, strict=True) if not has)
-    if not kept.any():
-        raise TopicMismatchError(
-            "the qrels have no relevant document at all; expected a gain of 1 or more"
-        )
-    warn_caller(
-        f"the qrels have no relevant document for {len(names)} of {len(qrels.topics)} topics "
-        f"({enumerate_names(names)}), which are left out: they have no score on any resampled collection; "
-        "evaluate includes them, 0 by most measures",
-        NothingRelevantWarning,
-    )
-    left = lists.restrict(kept)
-    bare = (lists.depth.sum(axis=1) > 0) & (left.depth.sum(axis=1) == 0)
-    if bare.any():
-        run = lists.runs[int(np.argmax(bare))]
-        raise TopicMismatchError(f"none of the topics of run {run!r} has a relevant document")
-    return left, names

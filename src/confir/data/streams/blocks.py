@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial, reduce
-from itertools import groupby
-from operator import itemgetter
+from functools import reduce
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -16,7 +12,7 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.scores import Scores
 from confir.data.streams.hashed_ids import Words, hash_names, mix_words
-from confir.parallel import in_order, iterate_blocks, single_products, usable_cores
+from confir.parallel import in_order, iterate_blocks, run_ahead
 from confir.scheduler import scheduler_in_use
 
 # Topics of a block, at most: enough to spread the cost of a numpy call.
@@ -46,10 +42,12 @@ class Part(Protocol):
 
 
 Known = TypeVar("Known", bound=Part)
+Block = TypeVar("Block")
+Found = TypeVar("Found")
 
 
 class ScoreBlocks(ABC):
-    """Scores that come in blocks, as often as they are asked for; columns are runs × measures.
+    """Scores that are summed up in blocks, as often as asked for; columns are runs × measures.
 
     Attributes
     ----------
@@ -71,16 +69,12 @@ class ScoreBlocks(ABC):
         return self._axes[1]
 
     @abstractmethod
-    def blocks(self) -> Iterator[TopicBlock]:
-        """Yield all topics; the blocks depend on the data alone."""
+    def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
+        """Return what is known of all blocks, in one pass; the data alone decide the blocks."""
 
     @abstractmethod
     def name_topics(self, keys: Words) -> list[str]:
         """Return the ids of topics that are among those of the smallest keys, by their keys."""
-
-    def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
-        """Return what is known of all blocks, in one pass; a scheduler's workers are sent them."""
-        return merge_parts([self.blocks()], describe)
 
 
 class HeldScores(ScoreBlocks):
@@ -92,7 +86,11 @@ class HeldScores(ScoreBlocks):
         self._scores = scores
         self._keys = hash_names(scores.topics)
 
-    def blocks(self) -> Iterator[TopicBlock]:
+    def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
+        """Return what is known of all blocks."""
+        return merge_all(describe_blocks(self._blocks(), describe))
+
+    def _blocks(self) -> Iterator[TopicBlock]:
         """Yield the topics in their order."""
         topics = len(self._scores.topics)
         flat = self._scores.values.reshape(topics, -1)
@@ -106,43 +104,16 @@ class HeldScores(ScoreBlocks):
         return [names[key] for key in keys.tolist()]
 
 
-def merge_parts(
-    parts: Iterable[Iterable[TopicBlock]], describe: Callable[[TopicBlock], Known]
-) -> Known:
-    """Return what is known of all blocks: merged in their order by part, then over the parts."""
-    by_part = groupby(_described(parts, describe), key=itemgetter(0))
-    return merge_all(merge_all(known for _, known in part) for _, part in by_part)
-
-
 def merge_all(known: Iterable[Known]) -> Known:
     """Return what is known of some blocks, one at least, merged in their order."""
     return reduce(lambda found, part: found.merge(part), known)
 
 
-def _described(
-    parts: Iterable[Iterable[TopicBlock]], describe: Callable[[TopicBlock], Known]
-) -> Iterator[tuple[int, Known]]:
-    """Yield the number of the part and what is known of each block: from workers, or threads."""
-    task = partial(_describe_numbered, describe)
-    numbered = ((number, block) for number, blocks in enumerate(parts) for block in blocks)
-    if scheduler_in_use() is not None:
-        yield from in_order(iterate_blocks(task, numbered))
-        return
-    waiting: deque[Future[tuple[int, Known]]] = deque()
-    with single_products, ThreadPoolExecutor(usable_cores()) as pool:
-        for block in numbered:
-            waiting.append(pool.submit(task, block))
-            if len(waiting) > usable_cores():
-                yield waiting.popleft().result()
-        for one in waiting:
-            yield one.result()
-
-
-def _describe_numbered(
-    describe: Callable[[TopicBlock], Known], numbered: tuple[int, TopicBlock]
-) -> tuple[int, Known]:
-    number, block = numbered
-    return number, describe(block)
+def describe_blocks(blocks: Iterable[Block], describe: Callable[[Block], Found]) -> Iterator[Found]:
+    """Yield what is found in each block, in their order: from threads, or workers, who get them."""
+    if scheduler_in_use() is None:
+        return run_ahead(describe, blocks)
+    return in_order(iterate_blocks(describe, blocks))
 
 
 def smallest_keys(keys: Words, count: int) -> Integers:

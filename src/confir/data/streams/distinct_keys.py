@@ -2,51 +2,70 @@
 
 from __future__ import annotations
 
-import tempfile
 import weakref
+from contextlib import ExitStack, suppress
+from functools import cached_property
 from typing import IO
 
 import numpy as np
 
 from confir.data.streams.hashed_ids import Words
-from confir.data.streams.spill_folder import needing_room
+from confir.data.streams.spill_folder import SpillFolder
+from confir.parallel import run_in_threads
 
-# Keys that are sorted together.
-_AT_ONCE = 1 << 22
+# Keys that are sorted together, about: small arrays are sorted faster.
+_AT_ONCE = 1 << 15
 
 
 class DistinctKeys:
-    """Keys put aside on disk, to find one that comes twice; ``count`` is their number."""
+    """Keys put aside on disk in parts, to find one that comes twice; ``count`` is their number.
 
-    def __init__(self) -> None:
-        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="confir-")  # noqa: SIM115 - kept open
+    Parameters
+    ----------
+    most
+        How many there are at most.
+    """
+
+    def __init__(self, most: int) -> None:
         self.count = 0
-        self._close = weakref.finalize(self, self._file.close)
+        self._most = most
+        self._opened = ExitStack()
+        weakref.finalize(self, _close, self._opened)
+
+    @cached_property
+    def _folder(self) -> SpillFolder:
+        return SpillFolder(self._most, _AT_ONCE)
+
+    @cached_property
+    def _files(self) -> list[IO[bytes]]:
+        paths = map(self._folder.path, range(self._folder.parts))
+        return [self._opened.enter_context(open(path, "wb")) for path in paths]
 
     def add(self, keys: Words) -> None:
         """Put keys aside."""
         self.count += len(keys)
-        with needing_room(tempfile.gettempdir(), 8 * self.count):
-            self._file.write(keys.tobytes())
-            self._file.flush()
+        with self._folder.writing(8 * self._most):
+            order, ends = self._folder.sort(keys)
+            ordered = keys[order]
+            for file, start, end in zip(self._files, [0, *ends], ends, strict=False):
+                file.write(ordered[start:end].data)
 
     def find_repeated(self) -> int | None:
-        """Return a key that was added twice, or None; nothing can be added afterwards."""
-        parts = max(1, -(-self.count // _AT_ONCE))
-        step = 2**64 // parts + 1
-        for part in range(parts):
-            kept = np.sort(np.concatenate([np.empty(0, np.uint64), *self._between(part, step)]))
-            repeated = np.flatnonzero(kept[1:] == kept[:-1])
-            if len(repeated):
-                return int(kept[repeated[0]])
-        self._close()
-        return None
+        """Return the smallest key that was added twice, or None; no more can be added."""
+        if not self.count:
+            return None
+        with self._folder.writing(8 * self._most):
+            self._opened.close()
+        found = run_in_threads(self._find_in_part, range(self._folder.parts))
+        return min((key for key in found if key is not None), default=None)
 
-    def _between(self, part: int, step: int) -> list[Words]:
-        """Return the keys of one of several equal ranges."""
-        self._file.seek(0)
-        found = []
-        while content := self._file.read(8 * _AT_ONCE):
-            keys = np.frombuffer(content, np.uint64)
-            found.append(keys[keys // np.uint64(step) == part] if step < 2**64 else keys)
-        return found
+    def _find_in_part(self, part: int) -> int | None:
+        keys = np.sort(np.fromfile(self._folder.path(part), np.uint64))
+        repeated = np.flatnonzero(keys[1:] == keys[:-1])
+        return int(keys[repeated[0]]) if len(repeated) else None
+
+
+def _close(opened: ExitStack) -> None:
+    """Close files whose content is not needed, be the disk full."""
+    with suppress(OSError):
+        opened.close()

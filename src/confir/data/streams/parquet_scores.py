@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain
+from typing import Any
+
+import numpy as np
 
 from confir.data.formats.run_sources import name_from_path
-from confir.data.streams.blocks import Known, ScoreBlocks, TopicBlock, merge_all, merge_parts
+from confir.data.streams.arrow_columns import id_column
+from confir.data.streams.blocks import (
+    TOPICS_AT_ONCE,
+    Known,
+    ScoreBlocks,
+    TopicBlock,
+    describe_blocks,
+    merge_all,
+)
 from confir.data.streams.distinct_keys import DistinctKeys
 from confir.data.streams.hashed_ids import Words
-from confir.data.streams.named_topics import NamedTopics
 from confir.data.streams.score_pieces import (
     Noticed,
     Piece,
@@ -21,13 +31,14 @@ from confir.data.streams.score_pieces import (
     check_files,
     split_table,
 )
-from confir.data.streams.spilled_rows import RepeatedScoreError, Rows, SpilledRows
-from confir.data.tables.columns import InputTable
+from confir.data.streams.spilled_rows import RepeatedScoreError, Rows, SpilledRows, group_part
+from confir.data.tables.columns import TOPIC_NAMES, InputTable, fold
 from confir.data.tables.parquet_files import (
-    import_pyarrow,
+    RowFilter,
+    count_rows,
     is_parquet,
     open_parquet,
-    unreadable_parquet,
+    scan_batches,
 )
 from confir.data.tables.score_columns import (
     COLUMN_NAMES,
@@ -39,8 +50,7 @@ from confir.data.tables.score_columns import (
 )
 from confir.data.tables.table_files import check_header
 from confir.errors import FormatError, warn_caller
-from confir.parallel import in_order, iterate_blocks, run_blocks, single_products
-from confir.scheduler import scheduler_in_use
+from confir.parallel import run_blocks, single_products
 
 _REPEATED = {*COLUMN_NAMES["run"], *COLUMN_NAMES["measure"]}
 
@@ -48,20 +58,26 @@ _REPEATED = {*COLUMN_NAMES["run"], *COLUMN_NAMES["measure"]}
 class ParquetScores(ScoreBlocks):
     """The scores in Parquet as blocks; see `ScoreBlocks`.
 
-    Pieces of the table are read here, or on the workers of the scheduler in use. Rows of a long
-    table stand together by topic, or are put into that order on disk first: always here.
+    Pieces of the table are read in threads, or on the workers of the scheduler in use. Rows of a
+    long table stand together by topic, or are parted by topic on disk first: always here.
+
+    Parameters
+    ----------
+    paths
+        The files, or one folder, or addresses of fsspec.
+    where
+        The rows to read, by a column that is no other part of the table; None for all.
     """
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        self._arrow, _ = import_pyarrow("reading Parquet")
+    def __init__(self, paths: Sequence[str], where: RowFilter | None = None) -> None:
         self._paths = list(paths)
         self.source = self._paths[0]
         self._data = open_parquet(self._paths, _REPEATED)
+        self._where = where
         self._layout = self._find_layout()
         self._checked = False
         self._spilled: SpilledRows | None = None
         self._scattered = False
-        self._named = NamedTopics()
         self._left_out: dict[str, None] = {}
         self.rows = self._count_rows()
 
@@ -80,11 +96,6 @@ class ParquetScores(ScoreBlocks):
         """Names of the measures."""
         return self._reader.measures
 
-    def blocks(self) -> Iterator[TopicBlock]:
-        """Yield all topics; raise where a score is there twice or infinite."""
-        for part in self._parts():
-            yield from part
-
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
         """Return what is known of all blocks; once more where topics turn out to be scattered."""
         try:
@@ -93,36 +104,30 @@ class ParquetScores(ScoreBlocks):
             return self._gather(describe)
 
     def name_topics(self, keys: Words) -> list[str]:
-        """Return the ids of topics that are among those of the smallest keys, by their keys."""
-        return self._named.find(keys)
+        """Return the ids of topics by their keys."""
+        names = dict(self._find_ids(keys))
+        return [names[key] for key in keys.tolist()]
 
     def _gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
-        with self._naming_repeated():
-            if scheduler_in_use() is None or self._needs_order:
-                return merge_parts(self._parts(), describe)
-            with single_products:
-                return merge_all(self._describe_on_workers(describe))
+        with self._naming_repeated(), single_products:
+            found = self._describe_parts if self._needs_order else self._describe_pieces
+            return merge_all(found(describe))
 
-    def _parts(self) -> Iterator[Iterable[TopicBlock]]:
-        """Yield the blocks of each piece; of a table that is put into order, all of them."""
-        if self._needs_order:
-            if self._spilled is None:
-                self._spilled = SpilledRows(self._rows(), self.rows, self._reader.columns)
-            yield self._spilled.blocks()
-            return
-        checks = _Checks()
-        for piece in self._pieces:
-            noticed = Noticed()
-            yield self._reader.blocks(piece, noticed, first=not self._checked)
-            self._note(noticed, checks)
-        yield self._edge_topics(checks)
-        self._check(checks)
+    def _describe_parts(self, describe: Callable[[TopicBlock], Known]) -> Iterator[Known]:
+        """Yield what is known of each part of a table that is put into order on disk."""
+        if self._spilled is None:
+            noticed, read = Noticed(), self._reader.rows
+            batches = (batch for piece in self._pieces for batch in self._reader.batches(piece))
+            self._spilled = SpilledRows(batches, lambda batch: read(batch, noticed), self.rows)
+            self._note(noticed, _Checks(self.rows))
+        task = partial(_describe_part, self._reader.columns, describe)
+        return describe_blocks(self._spilled.parts(), task)
 
-    def _describe_on_workers(self, describe: Callable[[TopicBlock], Known]) -> Iterator[Known]:
+    def _describe_pieces(self, describe: Callable[[TopicBlock], Known]) -> Iterator[Known]:
         """Yield what is known of each piece, in their order, and of the topics between them."""
-        checks = _Checks()
+        checks = _Checks(self.rows)
         task = partial(_describe_piece, self._reader, describe, not self._checked)
-        for known, noticed in in_order(iterate_blocks(task, self._pieces)):
+        for known, noticed in describe_blocks(self._pieces, task):
             self._note(noticed, checks)
             if known is not None:
                 yield known
@@ -130,16 +135,14 @@ class ParquetScores(ScoreBlocks):
         self._check(checks)
 
     def _count_rows(self) -> int:
-        try:
-            rows = int(self._data.count_rows())
-        except (self._arrow.ArrowException, OSError) as error:
-            raise unreadable_parquet(self.source, error) from None
+        rows = count_rows(self._data, self.source, self._where)
         if rows == 0:
             raise FormatError(f"a table without rows; {EXPECTED}", path=self.source)
         return rows
 
     def _find_layout(self) -> ScoreLayout:
-        header = InputTable(self.source, self._data.schema.names, [], range(1, 2), "row")
+        used = [n for n in self._data.schema.names if not self._where or n != self._where.column]
+        header = InputTable(self.source, used, [], range(1, 2), "row")
         check_header(header)
         places = find_columns(header)
         topic = topic_place(header, places)
@@ -152,7 +155,7 @@ class ParquetScores(ScoreBlocks):
 
     @cached_property
     def _pieces(self) -> list[Piece]:
-        return split_table(self._data, self.source)
+        return split_table(self._data, self.source, self._where)
 
     @property
     def _reader(self) -> PieceReader:
@@ -167,7 +170,7 @@ class ParquetScores(ScoreBlocks):
     def _named_reader(self) -> tuple[PieceReader, bool]:
         """What reads the pieces, by the order of names; whether it shows a table run by run."""
         layout = self._layout
-        reader = PieceReader(self.source, layout, self._data.schema)
+        reader = PieceReader(self.source, layout, self._data.schema, where=self._where)
         parts = run_blocks(reader.find_names, self._pieces) if layout.listed else []
         found: dict[str, dict[str, None]] = {name: {} for name in layout.listed}
         for part in parts:
@@ -192,21 +195,13 @@ class ParquetScores(ScoreBlocks):
         apart = several and 0 < changes + 1 < self.rows / 4
         return replace(reader, runs=names[0], measures=names[1]), apart
 
-    def _rows(self) -> Iterator[Rows]:
-        """Yield the scores one by one, in the order of the table."""
-        for piece in self._pieces:
-            noticed = Noticed()
-            yield from self._reader.rows(piece, noticed, first=True)
-            self._note(noticed, _Checks())
-
     def _note(self, noticed: Noticed, checks: _Checks) -> None:
         """Keep what reading a piece noticed; warn of summaries once."""
-        new = [name for name in noticed.summaries if name not in self._left_out]
+        new = [name for name in sorted(noticed.summaries) if name not in self._left_out]
         self._left_out |= noticed.summaries
         if new:
             listed = ", ".join(map(repr, new))
             warn_caller(f"{self.source}: summaries are left out: {self._layout.topic} {listed}")
-        self._named.merge(noticed.named)
         checks.edges += noticed.edges
         for keys in noticed.keys:
             checks.distinct.add(keys)
@@ -232,13 +227,15 @@ class ParquetScores(ScoreBlocks):
 
     def _refuse_repeated(self, key: int) -> None:
         """Raise for a topic with two rows; two topics may share a key, once in 10¹⁹ pairs."""
-        named = self._find_ids(key)
+        named = self._find_ids(np.array([key], np.uint64))
         if len(set(named)) < len(named):
-            raise FormatError(f"a second row of topic {named[0]!r}; expected one", path=self.source)
+            topic = named[0][1]
+            raise FormatError(f"a second row of topic {topic!r}; expected one", path=self.source)
 
-    def _find_ids(self, key: int) -> list[str]:
-        """Return the ids of the rows whose topic has a key."""
-        return [name for piece in self._pieces for name in self._reader.find_ids(piece, key)]
+    def _find_ids(self, keys: Words) -> list[tuple[int, str]]:
+        """Return key and id of the rows whose topics have certain keys."""
+        found = run_blocks(partial(self._reader.find_ids, keys), self._pieces)
+        return list(chain.from_iterable(found))
 
     @contextmanager
     def _naming_repeated(self) -> Iterator[None]:
@@ -247,9 +244,10 @@ class ParquetScores(ScoreBlocks):
             yield
         except RepeatedScoreError as error:
             run, measure = divmod(error.column, len(self.measures))
+            topic = self._find_ids(np.array([error.key], np.uint64))[0][1]
             raise FormatError(
                 f"a second score of run {self.runs[run]!r}, measure {self.measures[measure]!r}, "
-                f"topic {self._find_ids(error.key)[0]!r}; expected one",
+                f"topic {topic!r}; expected one",
                 path=self.source,
             ) from None
 
@@ -257,15 +255,20 @@ class ParquetScores(ScoreBlocks):
 class _Checks:
     """What a pass over all pieces collects: keys of topics, and rows at the edges of pieces."""
 
-    def __init__(self) -> None:
-        self.distinct = DistinctKeys()
+    def __init__(self, rows: int) -> None:
+        self.distinct = DistinctKeys(rows)
         self.edges: list[Rows] = []
+
+
+def _describe_part(columns: int, describe: Callable[[TopicBlock], Known], rows: Any) -> Known:
+    """Return, in a thread or on a worker, what is known of the topics of rows."""
+    return describe(group_part(rows, columns))
 
 
 def _describe_piece(
     reader: PieceReader, describe: Callable[[TopicBlock], Known], first: bool, piece: Piece
 ) -> tuple[Known | None, Noticed]:
-    """Return, on a worker, what is known of a piece, and what reading it noticed."""
+    """Return, in a thread or on a worker, what is known of a piece, and what reading it noticed."""
     check_files(piece)
     noticed = Noticed()
     described = map(describe, reader.blocks(piece, noticed, first=first))
@@ -284,3 +287,31 @@ def open_if_long(path: str, scores: int) -> ParquetScores | None:
         return None
     table = ParquetScores([path])
     return table if table.scores > scores else None
+
+
+def open_groups_if_long(path: str, column: str, scores: int) -> dict[str, ParquetScores] | None:
+    """Return the tables that a column parts a Parquet file or folder into, if that is long.
+
+    Parameters
+    ----------
+    path
+        The file or folder.
+    column
+        Name of the column, in any case; each of its values names a table of the other columns.
+    scores
+        A table without topics, without the column, or of at most so many scores gives None.
+    """
+    if not is_parquet(path):
+        return None
+    data = open_parquet([path], {fold(column)})
+    named = [name for name in data.schema.names if fold(name) == fold(column)]
+    if not named or not any(fold(name) in TOPIC_NAMES for name in data.schema.names):
+        return None
+    values: dict[str, Any] = {}
+    for batch in scan_batches(data, named[:1], TOPICS_AT_ONCE, path):
+        found = batch.column(0).unique()
+        values |= zip(id_column(found, column, path).to_pylist(), found.to_pylist(), strict=True)
+    tables = {
+        name: ParquetScores([path], RowFilter(named[0], value)) for name, value in values.items()
+    }
+    return tables if sum(table.scores for table in tables.values()) > scores else None

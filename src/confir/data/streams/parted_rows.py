@@ -13,8 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from confir.data.formats.entries import QRELS, Kind
 from confir.data.formats.frames import qrels_to_frame
 from confir.data.formats.run_groups import check_single
@@ -131,7 +129,7 @@ class PartedRows:
             yield self._read(folder.path(part, "qrels")), self._read(folder.path(part, "runs"))
 
     def _write(self, folder: SpillFolder, name: str, batches: Iterator[Any]) -> None:
-        arrow, parts = self._arrow, folder.parts
+        arrow = self._arrow
         schema = row_schema()
         options = arrow.ipc.IpcWriteOptions(compression="lz4")
         with ExitStack() as opened:
@@ -143,12 +141,11 @@ class PartedRows:
                         options=options,
                     )
                 )
-                for part in range(parts)
+                for part in range(folder.parts)
             ]
             for batch in batches:
-                part = folder.part(hash_column(batch.column("topic")))
-                ordered = batch.take(arrow.array(np.argsort(part, kind="stable")))
-                ends = np.cumsum(np.bincount(part, minlength=parts)).tolist()
+                order, ends = folder.sort(hash_column(batch.column("topic")))
+                ordered = batch.take(arrow.array(order))
                 for file, start, end in zip(files, [0, *ends], ends, strict=False):
                     if end > start:
                         file.write_batch(ordered.slice(start, end - start))

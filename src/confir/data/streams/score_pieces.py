@@ -18,10 +18,14 @@ from confir.data.files import is_address
 from confir.data.streams.arrow_columns import id_column, number_column
 from confir.data.streams.blocks import TOPICS_AT_ONCE, TopicBlock
 from confir.data.streams.hashed_ids import Words, hash_column, hash_names
-from confir.data.streams.named_topics import NamedTopics
 from confir.data.streams.spilled_rows import Rows, group_rows
 from confir.data.tables.columns import is_summary
-from confir.data.tables.parquet_files import import_pyarrow, scan_batches, unreadable_parquet
+from confir.data.tables.parquet_files import (
+    RowFilter,
+    import_pyarrow,
+    scan_batches,
+    unreadable_parquet,
+)
 from confir.data.tables.score_columns import EXPECTED
 from confir.errors import FormatError
 from confir.scheduler import check_visible
@@ -63,16 +67,20 @@ class FilePart(NamedTuple):
 Piece = tuple[FilePart, ...]
 
 
-def split_table(data: Any, source: str) -> list[Piece]:
-    """Return a dataset of pyarrow in pieces: row groups that follow each other."""
+def split_table(data: Any, source: str, where: RowFilter | None = None) -> list[Piece]:
+    """Return a dataset of pyarrow in pieces: row groups that follow each other.
+
+    Those that hold none of the rows asked for, by their statistics, are left out.
+    """
     arrow, _ = import_pyarrow("reading Parquet")
     pieces: list[Piece] = []
     parts: list[FilePart] = []
     rows = 0
     try:
-        for file in data.get_fragments():
+        for file in data.get_fragments(filter=where and where.expression):
             groups: list[int] = []
-            for group in file.row_groups:
+            held = file if where is None else file.subset(where.expression, data.schema)
+            for group in held.row_groups:
                 groups.append(group.id)
                 rows += group.num_rows
                 if rows >= _ROWS_AT_LEAST:
@@ -109,8 +117,6 @@ class Noticed:
     ----------
     keys
         Of the topics in each block, to find one that comes twice.
-    named
-        Ids of topics that may be in a sample.
     summaries
         Names of rows that are left out.
     edges
@@ -118,7 +124,6 @@ class Noticed:
     """
 
     keys: list[Words] = field(default_factory=list)
-    named: NamedTopics = field(default_factory=NamedTopics)
     summaries: dict[str, None] = field(default_factory=dict)
     edges: list[Rows] = field(default_factory=list)
 
@@ -142,6 +147,8 @@ class PieceReader:
         Its columns; all of them as pyarrow has them.
     runs, measures
         Names.
+    where
+        The rows to read; None for all.
     """
 
     source: str
@@ -149,6 +156,7 @@ class PieceReader:
     schema: Any
     runs: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()
+    where: RowFilter | None = None
 
     @property
     def columns(self) -> int:
@@ -165,15 +173,18 @@ class PieceReader:
             codes = np.stack([column.indices.to_numpy() for column in encoded])
             changes += int((codes[:, 1:] != codes[:, :-1]).any(axis=0).sum())
             for found, column in zip(values, encoded, strict=True):
-                found.update(dict.fromkeys(column.dictionary.to_pylist()))
+                found.update(dict.fromkeys(column.unique().to_pylist()))  # in rows that are read
         return NamesFound(values, changes)
 
-    def find_ids(self, piece: Piece, key: int) -> list[str]:
-        """Return the ids of the rows whose topic has a key."""
-        named: list[str] = []
+    def find_ids(self, wanted: Words, piece: Piece) -> list[tuple[int, str]]:
+        """Return key and id of the rows whose topics have certain keys."""
+        check_files(piece)
+        named: list[tuple[int, str]] = []
         for batch in self._batches(piece, [self.layout.topic]):
             keys, ids = self._topic_keys(batch)
-            named += ids.take(_arrow().array(np.flatnonzero(keys == key))).to_pylist()
+            places = np.flatnonzero(np.isin(keys, wanted))
+            names = ids.take(_arrow().array(places)).to_pylist()
+            named += zip(keys[places].tolist(), names, strict=True)
         return named
 
     def blocks(self, piece: Piece, noticed: Noticed, *, first: bool) -> Iterator[TopicBlock]:
@@ -186,23 +197,23 @@ class PieceReader:
         first
             Whether this is the first pass, which notes the topics.
         """
-        rows = self._grouped_topics if self.layout.listed else self._whole_topics
-        for block in rows(piece, noticed, first=first):
+        topics = self._grouped_topics if self.layout.listed else self._whole_topics
+        for block in topics(piece, noticed):
             if first:
                 noticed.keys.append(block.keys)
             yield block
 
-    def rows(self, piece: Piece, noticed: Noticed, *, first: bool) -> Iterator[Rows]:
-        """Yield the scores of a long table one by one, in their order."""
+    def batches(self, piece: Piece) -> Iterator[Any]:
+        """Yield the batches of a piece, for `rows`."""
         layout = self.layout
-        for batch in self._batches(piece, [layout.topic, *layout.listed, *layout.scores]):
-            columns = self._column_numbers(batch)
-            keys, ids = self._topic_keys(batch)
-            kept, ids = self._without_summaries(keys, ids, noticed)
-            if first:
-                each = max(1, self.columns // len(layout.scores))
-                noticed.named.add(keys[kept], ids, each)
-            yield self._flattened(keys[kept], columns[kept], self._numbers(batch)[:, kept])
+        return self._batches(piece, [layout.topic, *layout.listed, *layout.scores])
+
+    def rows(self, batch: Any, noticed: Noticed) -> Rows:
+        """Return the scores in a batch of a long table one by one, in their order."""
+        columns = self._column_numbers(batch)
+        keys, ids = self._topic_keys(batch)
+        kept = self._without_summaries(keys, ids, noticed)
+        return self._flattened(keys[kept], columns[kept], self._numbers(batch)[:, kept])
 
     def join_edges(self, edges: Sequence[Rows]) -> Iterator[TopicBlock]:
         """Yield the topics at the edges of all pieces, in their order, as a block."""
@@ -211,22 +222,19 @@ class PieceReader:
             joined = Rows(*(np.concatenate(part) for part in zip(*held, strict=True)))
             yield group_rows(joined, self.columns)
 
-    def _whole_topics(self, piece: Piece, noticed: Noticed, *, first: bool) -> Iterator[TopicBlock]:
+    def _whole_topics(self, piece: Piece, noticed: Noticed) -> Iterator[TopicBlock]:
         """Yield a table with one row per topic."""
-        for batch in self._batches(piece, [self.layout.topic, *self.layout.scores]):
+        for batch in self.batches(piece):
             keys, ids = self._topic_keys(batch)
-            kept, ids = self._without_summaries(keys, ids, noticed)
-            if first:
-                noticed.named.add(keys[kept], ids)
-            if len(ids):
+            kept = self._without_summaries(keys, ids, noticed)
+            if len(keys[kept]):
                 yield TopicBlock(keys[kept], self._numbers(batch)[:, kept])
 
-    def _grouped_topics(
-        self, piece: Piece, noticed: Noticed, *, first: bool
-    ) -> Iterator[TopicBlock]:
+    def _grouped_topics(self, piece: Piece, noticed: Noticed) -> Iterator[TopicBlock]:
         """Yield topics whose rows stand together; a batch's last one may go on in the next."""
         left = Rows(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0))
-        for rows in self.rows(piece, noticed, first=first):
+        for batch in self.batches(piece):
+            rows = self.rows(batch, noticed)
             if not len(rows.keys):
                 continue
             joined = left.followed_by(rows)
@@ -243,9 +251,11 @@ class PieceReader:
 
     def _batches(self, piece: Piece, columns: Sequence[str]) -> Iterator[Any]:
         """Yield batches of some columns; text that repeats comes by its distinct values."""
+        folder = os.path.isdir(self.source)
         for part in piece:
+            named = part.path if folder else self.source
             yield from scan_batches(
-                part.fragment, columns, TOPICS_AT_ONCE, self.source, self.schema
+                part.fragment, columns, TOPICS_AT_ONCE, named, self.schema, self.where
             )
 
     def _encoded(self, batch: Any, name: str) -> Any:
@@ -259,17 +269,14 @@ class PieceReader:
         ids = id_column(batch.column(name), name, self.source).cast(_arrow().large_string())
         return hash_column(ids), ids
 
-    def _without_summaries(
-        self, keys: Words, ids: Any, noticed: Noticed
-    ) -> tuple[slice | Integers, Any]:
-        """Return the rows that are no summaries, whose names are noted, and the ids of the rows."""
+    def _without_summaries(self, keys: Words, ids: Any, noticed: Noticed) -> slice | Integers:
+        """Return the rows that are no summaries, whose names are noted."""
         summaries = np.isin(keys, _SUMMARY_KEYS)
         if not summaries.any():
-            return slice(None), ids
-        arrow, kept = _arrow(), np.flatnonzero(~summaries)
-        left_out = ids.take(arrow.array(np.flatnonzero(summaries)))
-        noticed.summaries |= dict.fromkeys(left_out.to_pylist())
-        return kept, ids.take(arrow.array(kept))
+            return slice(None)
+        left_out = ids.take(_arrow().array(np.flatnonzero(summaries)))
+        noticed.summaries.update(dict.fromkeys(left_out.to_pylist()))
+        return np.flatnonzero(~summaries)
 
     def _numbers(self, batch: Any) -> Floats:
         """Return the scores of a batch: columns of scores × rows."""

@@ -50,10 +50,12 @@ class SpillFolder:
         """Return the file of a part."""
         return self._folder / f"{name}-{part:03d}"
 
-    def part(self, keys: Words) -> Integers:
-        """Return the part to which each topic belongs, by its key."""
+    def sort(self, keys: Words) -> tuple[Integers, list[int]]:
+        """Return the order of topics by their parts, which keys decide, and where each part ends."""
         high = (keys >> np.uint64(32)).astype(np.int64)
-        return ((high * self.parts) >> 32).astype(np.uint8)
+        part = ((high * self.parts) >> 32).astype(np.uint8)
+        ends = np.cumsum(np.bincount(part, minlength=self.parts))
+        return np.argsort(part, kind="stable"), ends.tolist()
 
     @contextmanager
     def writing(self, size: int) -> Iterator[None]:

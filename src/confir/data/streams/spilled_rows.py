@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from confir.arrays import Floats, Integers
 from confir.data.streams.blocks import TopicBlock
 from confir.data.streams.hashed_ids import Words
 from confir.data.streams.spill_folder import SpillFolder
+from confir.parallel import run_ahead
 
 # Rows of a part, about: they are sorted in memory.
-_ROWS_AT_ONCE = 1 << 19
+_ROWS_AT_ONCE = 1 << 17
 _ROW = np.dtype([("key", "<u8"), ("column", "<u4"), ("value", "<f8")])
+
+Batch = TypeVar("Batch")
+StoredRows = npt.NDArray[np.void]
 
 
 class Rows(NamedTuple):
@@ -53,38 +58,73 @@ class RepeatedScoreError(Exception):
 
 
 class SpilledRows:
-    """Rows parted by topic in a folder of their own, which goes away with this object."""
+    """Rows parted by topic in a folder of their own, which goes away with this object.
 
-    def __init__(self, batches: Iterable[Rows], rows: int, columns: int) -> None:
-        self._columns = columns
+    Parameters
+    ----------
+    batches, read
+        What holds the rows, and a function to them, which is called in several threads.
+    rows
+        Number of all rows.
+    """
+
+    def __init__(self, batches: Iterable[Batch], read: Callable[[Batch], Rows], rows: int) -> None:
         self._folder = SpillFolder(rows, _ROWS_AT_ONCE)
         with self._folder.writing(_ROW.itemsize * rows):
-            self._write(batches)
+            self._write(run_ahead(lambda batch: self._sort(read(batch)), batches))
 
-    def _write(self, batches: Iterable[Rows]) -> None:
-        parts = self._folder.parts
+    def _sort(self, batch: Rows) -> tuple[StoredRows, list[int]]:
+        """Return rows in the order of their parts, and where each part ends."""
+        order, ends = self._folder.sort(batch.keys)
+        rows = np.empty(len(order), _ROW)
+        for name, column in zip(_ROW.names or (), batch, strict=True):
+            rows[name] = column[order]
+        return rows, ends
+
+    def _write(self, batches: Iterable[tuple[StoredRows, list[int]]]) -> None:
+        paths = map(self._folder.path, range(self._folder.parts))
         with ExitStack() as opened:
-            files = [opened.enter_context(open(self._folder.path(n), "wb")) for n in range(parts)]
-            for batch in batches:
-                part = self._folder.part(batch.keys)
-                order = np.argsort(part, kind="stable")
-                rows = np.empty(len(order), _ROW)
-                for name, column in zip(_ROW.names or (), batch, strict=True):
-                    rows[name] = column[order]
-                ends = np.cumsum(np.bincount(part, minlength=parts)).tolist()
+            files = [opened.enter_context(open(path, "wb")) for path in paths]
+            for rows, ends in batches:
                 for file, start, end in zip(files, [0, *ends], ends, strict=False):
                     file.write(rows[start:end].data)
 
-    def blocks(self) -> Iterator[TopicBlock]:
-        """Yield the topics, in the order of their keys."""
+    def parts(self) -> Iterator[StoredRows]:
+        """Yield the rows of some topics each, for `group_part`."""
         for part in range(self._folder.parts):
             rows = np.fromfile(self._folder.path(part), _ROW)
-            if not len(rows):
-                continue
-            keys = np.ascontiguousarray(rows["key"])
-            order = np.argsort(keys)
-            columns, values = (rows[name][order] for name in ("column", "value"))
-            yield group_rows(Rows(keys[order], columns, values), self._columns)
+            if len(rows):
+                yield rows
+
+
+def group_part(rows: StoredRows, columns: int) -> TopicBlock:
+    """Return the topics of a part, in the order of their keys, whatever that of the rows."""
+    keys = np.ascontiguousarray(rows["key"])
+    lead = _find_tables(keys, rows["column"], columns)
+    if lead is not None:
+        topics = len(keys) // columns
+        order = np.argsort(keys[:topics])
+        known = keys[order]
+        if (known[1:] > known[:-1]).all():
+            values = rows["value"].reshape(columns, topics)
+            return TopicBlock(known, values[np.ix_(np.argsort(lead), order)])
+    order = np.argsort(keys)
+    ordered = Rows(keys[order], rows["column"][order], rows["value"][order])
+    return group_rows(ordered, columns)
+
+
+def _find_tables(keys: Words, numbers: Any, columns: int) -> Integers | None:
+    """Return the columns one after the other where each has the same topics, in the same order.
+
+    Tables of runs that stand one after the other are of this kind: no sort of all rows is needed.
+    """
+    topics, rest = divmod(len(keys), columns)
+    if rest:
+        return None
+    lead: Integers = numbers[::topics]
+    alike = (numbers.reshape(columns, topics) == lead[:, None]).all()
+    same = alike and (keys.reshape(columns, topics) == keys[:topics]).all()
+    return lead if same and len(np.unique(lead)) == columns else None
 
 
 def group_rows(rows: Rows, columns: int) -> TopicBlock:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 import numpy as np
 
-from confir.data.streams.blocks import ScoreBlocks, TopicBlock
+from confir.data.streams.blocks import (
+    Known,
+    ScoreBlocks,
+    TopicBlock,
+    describe_blocks,
+    merge_all,
+)
 from confir.data.streams.hashed_ids import Words
 from confir.data.streams.named_topics import NamedTopics
 from confir.data.streams.spill_folder import needing_room
@@ -40,6 +46,10 @@ class StoredScores(ScoreBlocks):
             self._file.write(block.values.tobytes())
             self._file.flush()
         self._named.add(block.keys, ids)
+
+    def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
+        """Return what is known of all blocks."""
+        return merge_all(describe_blocks(self.blocks(), describe))
 
     def blocks(self) -> Iterator[TopicBlock]:
         """Yield the blocks in the order in which they came."""

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from confir.data.files import is_address
 from confir.errors import FormatError, MissingDependencyError, UnreadableError
 
 _MARK = b"PAR1"
+
+
+class RowFilter(NamedTuple):
+    """The rows whose column of this name has a value."""
+
+    column: str
+    value: Any
+
+    @property
+    def expression(self) -> Any:
+        """The condition, as pyarrow takes it."""
+        import pyarrow.compute as pc
+
+        return pc.field(self.column) == self.value
 
 
 def import_pyarrow(purpose: str) -> tuple[Any, Any]:
@@ -83,17 +97,22 @@ def open_parquet(paths: Sequence[str], repeated: Collection[str] = ()) -> Any:
         raise unreadable_parquet(paths[0], error) from None
 
 
-def count_rows(data: Any, source: str) -> int:
-    """Return the number of rows of a dataset, by what its files say at their ends."""
+def count_rows(data: Any, source: str, where: RowFilter | None = None) -> int:
+    """Return the number of rows of a dataset: all, by what its files say at their ends, or some."""
     arrow, _ = import_pyarrow("reading Parquet")
     try:
-        return int(data.count_rows())
+        return int(data.count_rows(filter=where and where.expression))
     except (arrow.ArrowException, OSError) as error:
         raise unreadable_parquet(source, error) from None
 
 
 def scan_batches(
-    data: Any, columns: Sequence[str], rows: int, source: str, schema: Any = None
+    data: Any,
+    columns: Sequence[str],
+    rows: int,
+    source: str,
+    schema: Any = None,
+    where: RowFilter | None = None,
 ) -> Iterator[Any]:
     """Yield some columns in batches of at most so many rows.
 
@@ -103,6 +122,8 @@ def scan_batches(
         A dataset; or one of its files, and the schema of the dataset.
     columns, rows, source
         Names of the columns; rows of a batch; what the data are called in messages.
+    where
+        Which rows; by default all.
     """
     arrow, _ = import_pyarrow("reading Parquet")
     from pyarrow import dataset
@@ -112,6 +133,7 @@ def scan_batches(
     try:
         scanner = data.scanner(
             columns=list(columns),
+            filter=where and where.expression,
             batch_size=rows,
             batch_readahead=2,
             fragment_readahead=1,

@@ -27,7 +27,7 @@ from confir.errors import (
 )
 from confir.measures.catalogue import canonical_name
 from confir.measures.evaluation import evaluate
-from confir.measures.score_summary import ScoreSummary, find_summary
+from confir.measures.score_summary import ScoreSummary, find_group_summaries, find_summary
 from confir.studies.leaderboard.joined_datasets import complete_cells, join_datasets
 
 BoardSource: TypeAlias = Any
@@ -98,8 +98,12 @@ def _part_judged(path: Path, qrels: str | None) -> dict[str, str] | None:
     return None if matched is None else matched.groupdict()
 
 
-def read_dataset_table(path: str, column: str = "dataset") -> dict[str, Scores] | Scores:
+def read_dataset_table(
+    path: str, column: str = "dataset"
+) -> Mapping[str, Scores | ScoreSummary] | Scores:
     """Return the scores of each dataset in one table; without topics, the datasets' means.
+
+    Those of a table in Parquet that is long are summed up.
 
     Parameters
     ----------
@@ -108,6 +112,9 @@ def read_dataset_table(path: str, column: str = "dataset") -> dict[str, Scores] 
     column
         Name of the column of datasets.
     """
+    long = find_group_summaries(path, column)
+    if long:
+        return long
     table = read_score_table(path)
     place = table.find([fold(column)])
     if place is None:

@@ -1,0 +1,64 @@
+"""How are documents resampled on a cluster? Workers read the runs' files, and draw topic by topic."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from confir.arrays import Floats
+from confir.data.experiment import Experiment, ReadingRules
+from confir.data.qrels import Qrels
+from confir.data.scanning.list_scanner import scan_sources
+from confir.errors import collect_warnings
+from confir.measures.worker_evaluation import RunFile, find_run_files
+from confir.parallel import Progress, iterate_blocks, run_blocks
+from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.prepared_lists import Drawing, Outline, PreparedLists, join_topics
+
+
+def resample_files(
+    experiment: Experiment, drawing: Drawing, progress: Progress | None
+) -> DocumentReplicates:
+    """Return the scores of runs in files, which workers read, on resampled collections."""
+    files = _FileLists(experiment.qrels, find_run_files(experiment), experiment.rules, drawing)
+    (outline,) = run_blocks(files.outline, [None])
+    topics = range(len(outline.scores.topics))
+    return join_topics(outline, drawing, iterate_blocks(files.resample, topics, progress))
+
+
+class _FileLists:
+    """Lists in files, which every process reads once, when it gets its first topic."""
+
+    def __init__(
+        self, qrels: Qrels, files: Sequence[RunFile], rules: ReadingRules, drawing: Drawing
+    ) -> None:
+        self._given = qrels, files, rules, drawing
+        self._reading = threading.Lock()
+        self._lists: PreparedLists | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let other processes read the files themselves."""
+        return type(self), self._given
+
+    def outline(self, _: None) -> Outline:
+        """Return what is known beside the scores on resampled collections, with all warnings."""
+        return self._prepare().outline()
+
+    def resample(self, number: int) -> tuple[Floats, Floats | None]:
+        """Return the scores of a topic on resampled collections."""
+        with self._reading:  # of the threads of a worker, one reads
+            if self._lists is None:
+                with collect_warnings():  # which `outline` gives
+                    self._lists = self._prepare()
+            lists = self._lists
+        return lists.drawing.resample(lists.task(number))
+
+    def _prepare(self) -> PreparedLists:
+        qrels, files, rules, drawing = self._given
+        for file in files:
+            file.check()
+        sources = [file.source for file in files]
+        return PreparedLists(
+            scan_sources(qrels, sources, rules.name_by, rules.tie_precision), drawing
+        )
