@@ -222,8 +222,8 @@ REFERENCES = {
   pages   = {663--685},
   year    = {1952}
 }""",
-    "BeaumontPatak2012": r"""@article{BeaumontPatak2012,
-  author  = {Jean-Fran{\c{c}}ois Beaumont and Zdenek Patak},
+    "BeaumontPatak2012": """@article{BeaumontPatak2012,
+  author  = {J.-F. Beaumont and Z. Patak},
   title   = {On the Generalized Bootstrap for Sample Surveys with Special Attention to {Poisson} Sampling},
   journal = {International Statistical Review},
   volume  = {80},
