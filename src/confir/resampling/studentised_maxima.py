@@ -120,9 +120,7 @@ def studentised_maxima(
     parts = [Maxima(empty, empty)]
     for pairs, size in _draw_pairs(values, replicates, rng, clusters):
         compiled = _compiles(pairs, chosen, floor, size)
-        found = run_blocks(partial(_maxima, pairs, chosen, floor, compiled), _blocks(size))
-        above, below = (np.concatenate(part, axis=1) for part in zip(*found, strict=True))
-        parts.append(Maxima(_root(above * pairs.scale), _root(below * pairs.scale)))
+        parts += run_blocks(partial(_maxima, pairs, chosen, floor, compiled), _blocks(size))
     return Maxima(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
 
 
@@ -142,8 +140,7 @@ def largest_statistics(
     parts = [np.empty(0)]
     for pairs, size in _draw_pairs(values, replicates, rng, clusters):
         compiled = _compiles(pairs, chosen, floor, size)
-        found = run_blocks(partial(_largest, pairs, chosen, floor, compiled), _blocks(size))
-        parts.append(_root(np.concatenate(found) * pairs.scale))
+        parts += run_blocks(partial(_largest, pairs, chosen, floor, compiled), _blocks(size))
     return np.concatenate(parts)
 
 
@@ -223,8 +220,8 @@ def _compiles(pairs: Pairs, chosen: Integers | None, floor: float, replicates: i
 
 def _maxima(
     pairs: Pairs, chosen: Integers | None, floor: float, compiled: bool, block: slice
-) -> tuple[Floats, Floats]:
-    """Return the largest signed squares of each run in a block of replicates, above and below."""
+) -> Maxima:
+    """Return the largest t* of each run in a block of replicates, by their signed squares."""
     kernels = compile_kernels() if compiled else None  # of this process, which may have none
     if kernels is not None and isinstance(pairs, CompletePairs):
         return _compiled_maxima(pairs, chosen, floor, kernels, block)
@@ -241,13 +238,13 @@ def _maxima(
             below[as_rows(kept)] = np.maximum(below[as_rows(kept)], t)
             not_above[as_rows(kept)] = np.minimum(not_above[as_rows(kept)], t)
     rows = slice(None) if chosen is None else chosen
-    return -not_above[rows], below[rows]
+    return Maxima(_root(-not_above[rows], pairs.scale), _root(below[rows], pairs.scale))
 
 
 def _largest(
     pairs: Pairs, chosen: Integers | None, floor: float, compiled: bool, block: slice
 ) -> Floats:
-    """Return the largest squares of all pairs in a block of replicates."""
+    """Return the largest |t*| of all pairs in a block of replicates, by their squares."""
     kernels = compile_kernels() if compiled else None
     if kernels is not None and isinstance(pairs, CompletePairs):
         return _compiled_largest(pairs, chosen, floor, kernels, block)
@@ -256,7 +253,7 @@ def _largest(
         kept, _, square = pairs.squares(run, others, block, floor)
         if len(kept):
             np.maximum(largest, square.max(axis=0), out=largest)
-    return largest
+    return _root(largest, pairs.scale)
 
 
 def _compiled_maxima(
@@ -265,7 +262,7 @@ def _compiled_maxima(
     floor: float,
     kernels: MaximaKernels,
     block: slice,
-) -> tuple[Floats, Floats]:
+) -> Maxima:
     """Return what `_maxima` does."""
     means, least = np.ascontiguousarray(pairs.means[:, block]), pairs.least_variance(floor)
     above, below = np.full(means.shape, -np.inf), np.full(means.shape, -np.inf)
@@ -273,7 +270,7 @@ def _compiled_maxima(
         kept, square = pairs.mean_squares(run, others, block)
         kernels.raise_maxima(square, means, run, kept, least, above, below)
     rows = slice(None) if chosen is None else chosen
-    return above[rows], below[rows]
+    return Maxima(_root(above[rows], pairs.scale), _root(below[rows], pairs.scale))
 
 
 def _compiled_largest(
@@ -289,12 +286,14 @@ def _compiled_largest(
     for run, others in _opponents(pairs.runs, chosen):
         kept, square = pairs.mean_squares(run, others, block)
         kernels.raise_largest(square, means, run, kept, least, largest)
-    return largest
+    return _root(largest, pairs.scale)
 
 
-def _root(square: Floats) -> Floats:
-    """Return the numbers whose signed squares are given, enlarged so that equal t reach each other."""
-    root: Floats = np.copysign(np.sqrt(np.abs(square)), square) * (1.0 + _ROUNDING)
+def _root(square: Floats, scale: float) -> Floats:
+    """Return t of signed squares over a scale, enlarged so that equal t reach each other."""
+    scaled = square * scale
+    root: Floats = np.copysign(np.sqrt(np.abs(scaled)), scaled)
+    root *= 1.0 + _ROUNDING
     return root
 
 
