@@ -104,20 +104,18 @@ class _Moments:
         self.statistic = statistic
         self.means = means
         self.deviations = deviations
-        self.weights = None if weights is None else np.ascontiguousarray(weights.T)
+        self.weights = weights
         self.needs = needs
         self.topics = len(present)
         # The share of draws of topics with a score, by replicate.
-        self.share = None
-        if self.weights is not None and not present.all():
-            self.share = present.T @ self.weights
+        self.share = None if weights is None or present.all() else present.T @ weights.T
         self.first = [] if weights is None else [self._resample(d) for d in deviations]
 
     def _resample(self, values: Floats, columns: slice = slice(None)) -> Floats:
         """Return the mean of values of some columns over each replicate: columns × replicates."""
         if self.weights is None:
             raise AttributeError("no weights")
-        product: Floats = values.T @ self.weights
+        product: Floats = values.T @ self.weights.T
         return product if self.share is None else product / self.share[columns]
 
     @cached_property

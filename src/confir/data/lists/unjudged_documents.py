@@ -178,18 +178,15 @@ def find_unjudged(lists: RankedLists, depth: int | None = None) -> list[Unjudged
     before = places - lists.offsets[list_of]
     # A number for each topic and document, by topic.
     keys = (list_of % topics) * len(lists.docids) + lists.documents[places]
-    found, numbers = np.unique(keys, return_inverse=True)
+    if depth is None:
+        found, numbers = np.unique(keys, return_inverse=True)
+    else:
+        found = np.unique(keys[before < depth])
+        numbers = np.searchsorted(found, keys)
+        kept = np.flatnonzero(np.append(found, -1)[numbers] == keys)
+        numbers, before, list_of = numbers[kept], before[kept], list_of[kept]
     best = np.full(len(found), np.iinfo(np.int64).max)
     np.minimum.at(best, numbers, before + 1)
-    if depth is not None:
-        inside = best <= depth
-        kept = np.flatnonzero(inside[numbers])
-        numbers, before, list_of = (
-            (np.cumsum(inside) - 1)[numbers[kept]],
-            before[kept],
-            list_of[kept],
-        )
-        found, best = found[inside], best[inside]
     topic = found // max(len(lists.docids), 1)
     levels = lists.qrels.count_by_gain()[0]
     grades = levels[levels >= 1]
