@@ -1,74 +1,192 @@
-"""How long does a report take? 129 runs × 9 measures × 50 topics, as whole processes.
+"""How long does a report take, and how large is it? Whole processes: seconds, memory, size of the page.
 
-From files, 129 runs of 1000 documents a topic (6.45 million lines), and from the score table that
-`confir evaluate` makes of them. The files are simulated once, and kept beside the others.
+- 129 runs × 9 measures × 50 topics: from lists of 1000 documents, and from their score table
+- 1,000 runs × 50 topics, from a score table
+- 2 runs × 1,000,000 topics, from Parquet
+- 2 runs × 6,980 topics, from lists of 1000 documents
+- the 74 runs of TREC-COVID round 5, from compressed files, if CONFIR_DATA names the folder that has
+  them; their decompression alone stands beside it
 
-    python benchmarks/report.py [--rounds 2] [--quick]
+The input is simulated once, and kept beside that of other benchmarks. For a first look:
+
+    python benchmarks/report.py --quick
 """
 
 from __future__ import annotations
 
 import argparse
+import lzma
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import side_by_side
 
 from confir.data.simulation import simulate_collection, write_collection
 
 MEASURES = ("AP", "Rprec", "RR", "P@10", "P@30", "P@1000", "nDCG@10", "nDCG", "R@100")
-RUNS, TOPICS, DEPTH, SEED = 129, 50, 1_000, 2006
-FOLDER = side_by_side.DATA / "report"
+DEPTH, SEED = 1_000, 2006
+COVID = Path(os.environ.get("CONFIR_DATA", side_by_side.DATA)) / "trec-covid-r5"
 
 
-def make_data() -> Path:
-    """Write the collection and its scores, once; return the score table."""
-    table = FOLDER / "scores.csv"
-    if not table.exists():
-        collection = simulate_collection(topics=TOPICS, runs=RUNS, depth=DEPTH, rng=SEED)
-        write_collection(collection, FOLDER)
-        confir("evaluate", *inputs(), "--per-topic", "-o", str(table))
-    return table
+class Report(NamedTuple):
+    """A report: what it is of, the words of its command, and whether a first look takes it."""
+
+    title: str
+    words: Callable[[], list[str]]
+    quick: bool = False
 
 
-def inputs() -> list[str]:
-    """Return qrels, runs and measures as a command takes them."""
-    measures = [word for name in MEASURES for word in ("-m", name)]
-    return [str(FOLDER / "qrels.txt"), str(FOLDER / "runs"), *measures]
+class Cost(NamedTuple):
+    """What a command takes."""
 
-
-def confir(*words: str) -> float:
-    """Return what a command of this environment takes; Python may keep what it has compiled."""
-    program = Path(sys.executable).with_name("confir")
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    started = time.perf_counter()
-    subprocess.run([program, *words, "--quiet"], env=environment, check=True)
-    return time.perf_counter() - started
+    seconds: float
+    processor: float
+    gigabytes: float
 
 
 def main() -> None:
-    """Print seconds and size of each report."""
+    """Print what each report takes."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="from the score table alone, once")
+    parser.add_argument("--only", help="reports whose title holds this text")
+    parser.add_argument("--quick", action="store_true", help="two of the reports, once")
     arguments = parser.parse_args()
-    table = make_data()
-    sources = {"files": inputs(), "score table": ["--scores", str(table)]}
-    if arguments.quick:
-        del sources["files"]
-    print(f"{RUNS} runs × {len(MEASURES)} measures × {TOPICS} topics, lists of {DEPTH}")
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "report.html"
-        for name, words in sources.items():
-            seconds = min(
-                confir("report", *words, "-o", str(page))
-                for _ in range(1 if arguments.quick else arguments.rounds)
-            )
-            print(f"from {name:14s} {seconds:6.1f} s  {page.stat().st_size / 1e6:5.2f} MB")
+    print("                                        seconds  processor   memory     page")
+    for report in REPORTS:
+        if (arguments.quick and not report.quick) or (arguments.only or "") not in report.title:
+            continue
+        words = report.words()
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "report.html"
+            command = ("report", *words, "-o", str(page))
+            found = [confir(*command) for _ in range(1 if arguments.quick else arguments.rounds)]
+            show(report.title, Cost(*map(min, zip(*found, strict=True))), page)
+    if not arguments.quick and COVID.exists():
+        print(f"{'decompression of TREC-COVID alone':38s} {decompress():8.1f} s")
+
+
+def show(title: str, cost: Cost, page: Path) -> None:
+    """Print a line."""
+    size = page.stat().st_size / 1e6
+    print(
+        f"{title:38s} {cost.seconds:8.1f} s {cost.processor:8.1f} s {cost.gigabytes:5.2f} GB "
+        f"{size:5.2f} MB",
+        flush=True,
+    )
+
+
+def confir(*words: str) -> Cost:
+    """Run a command of this environment; Python may keep what it has compiled."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    started = time.perf_counter()
+    command = [sys.executable, "-m", "confir", *words, "--quiet"]
+    process = subprocess.Popen(command, env=environment)
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"confir {words[0]} failed")
+    seconds = time.perf_counter() - started
+    return Cost(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 2**20)
+
+
+def decompress() -> float:
+    """Return how long two threads take to decompress the runs of TREC-COVID."""
+    started = time.perf_counter()
+    with ThreadPoolExecutor(2) as pool:
+        list(
+            pool.map(lambda path: lzma.decompress(path.read_bytes()), (COVID / "runs").glob("*.xz"))
+        )
+    return time.perf_counter() - started
+
+
+def many_runs() -> list[str]:
+    """Return qrels, runs and measures of 129 runs."""
+    return [*collection("report", runs=129, topics=50), *named(MEASURES)]
+
+
+def many_runs_table() -> list[str]:
+    """Return the score table of these runs."""
+    table = side_by_side.DATA / "report" / "scores.csv"
+    if not table.exists():
+        confir("evaluate", *many_runs(), "--per-topic", "-o", str(table))
+    return ["--scores", str(table)]
+
+
+def thousand_runs() -> list[str]:
+    """Return a score table of 1,000 runs."""
+    path = side_by_side.DATA / "report-runs.csv"
+    if not path.exists():
+        rows = enumerate(simulated(topics=50, runs=1_000).tolist())
+        lines = [f"t{t},run{r:04d},AP,{x:.4f}" for t, row in rows for r, x in enumerate(row)]
+        path.write_text("\n".join(["topic,run,measure,score", *lines, ""]))
+    return ["--scores", str(path)]
+
+
+def million_topics() -> list[str]:
+    """Return a score table of 2 runs on a million topics."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = side_by_side.DATA / "report-topics.parquet"
+    if not path.exists():
+        scores = simulated(topics=1_000_000, runs=2)
+        topics = [f"q{number}" for number in range(len(scores))]
+        columns = {
+            "topic": topics * 2,
+            "run": ["a"] * len(topics) + ["b"] * len(topics),
+            "measure": ["AP"] * (2 * len(topics)),
+            "score": scores.T.reshape(-1),
+        }
+        pq.write_table(pa.table(columns), path)
+    return ["--scores", str(path)]
+
+
+def long_lists() -> list[str]:
+    """Return qrels and runs of 6,980 topics."""
+    return collection("report-lists", runs=2, topics=6_980)
+
+
+def covid() -> list[str]:
+    """Return qrels and runs of TREC-COVID round 5."""
+    return [str(COVID / "qrels.txt"), str(COVID / "runs")]
+
+
+def simulated(topics: int, runs: int) -> np.ndarray:
+    """Return scores in (0, 1) with topic and run effects: topics × runs."""
+    rng = np.random.default_rng(SEED)
+    effects = rng.normal(size=(topics, 1)) + rng.normal(0, 0.5, (1, runs))
+    return 1 / (1 + np.exp(1.0 - effects - 0.7 * rng.normal(size=(topics, runs))))
+
+
+def collection(name: str, *, runs: int, topics: int) -> list[str]:
+    """Return qrels and runs, which are written once."""
+    folder = side_by_side.DATA / name
+    if not (folder / "runs").exists():
+        made = simulate_collection(topics=topics, runs=runs, depth=DEPTH, rng=SEED)
+        write_collection(made, folder)
+    return [str(folder / "qrels.txt"), str(folder / "runs")]
+
+
+def named(measures: tuple[str, ...]) -> list[str]:
+    """Return measures as a command takes them."""
+    return [word for name in measures for word in ("-m", name)]
+
+
+REPORTS = [
+    Report("129 runs, 9 measures: score table", many_runs_table, quick=True),
+    Report("129 runs, 9 measures: files", many_runs),
+    Report("1,000 runs: score table", thousand_runs),
+    Report("1,000,000 topics: Parquet", million_topics, quick=True),
+    Report("2 runs, 6,980 topics: files", long_lists),
+    *([Report("TREC-COVID, 74 runs: files", covid)] if COVID.exists() else []),
+]
 
 
 if __name__ == "__main__":

@@ -140,7 +140,7 @@ def bca_limits(distribution, published_replicates):
 
 
 def bootstrap_t_limits(distribution, published_replicates):
-    ordered = distribution.sorted_t
+    ordered = np.sort(distribution.t, axis=0)
     count = len(ordered) - np.isnan(ordered).sum(axis=0)
     limits = METHODS["bootstrap-t"].compute(distribution, 0.9)
     for found, p in zip(limits, (0.95, 0.05), strict=True):

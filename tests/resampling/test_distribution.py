@@ -7,7 +7,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from confir.errors import UnsupportedMethodError
-from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
+from confir.resampling.distribution import (
+    SamplingDistribution,
+    around_quantiles,
+    quantile_of_sorted,
+)
 
 FINITE = st.floats(-1e6, 1e6, allow_subnormal=False)
 
@@ -81,9 +85,22 @@ def test_undefined_replicates_come_last():
     np.testing.assert_array_equal(ordered, [0.2, 0.5, np.nan])
 
 
-def test_studentised_replicates_without_variance_are_undefined_and_last():
-    found = distribution([0.5, 0.9, 0.2], replicate_se=[0.1, 0.0, 0.4]).sorted_t[:, 0]
-    np.testing.assert_allclose(found, [-0.5, 1.0, np.nan], atol=1e-12)
+def test_studentised_replicates_without_variance_are_undefined():
+    found = distribution([0.5, 0.9, 0.2], replicate_se=[0.1, 0.0, 0.4]).t[:, 0]
+    np.testing.assert_allclose(found, [1.0, np.nan, -0.5], atol=1e-12)
+
+
+@pytest.mark.parametrize("undefined", [0, 3])
+@pytest.mark.parametrize("tails", [(0.025, 0.975), (0.0, 1.0), (0.5, 0.5)])
+def test_values_around_quantiles_are_where_a_sort_puts_them(undefined, tails):
+    values = np.random.default_rng(1).normal(size=(200, 4))
+    values[:undefined, 2] = np.nan
+    count = 200 - np.isnan(values).sum(axis=0)
+    ordered, around = np.sort(values, axis=0), around_quantiles(values, tails)
+    for tail in tails:
+        np.testing.assert_array_equal(
+            quantile_of_sorted(around, tail, count), quantile_of_sorted(ordered, tail, count)
+        )
 
 
 def test_studentised_replicates_on_the_logit_scale_by_hand():

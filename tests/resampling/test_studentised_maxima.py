@@ -107,6 +107,23 @@ def test_chosen_runs_have_the_maxima_that_they_have_among_all():
     np.testing.assert_array_equal(largest, some.either.max(axis=0))
 
 
+@pytest.mark.parametrize("runs", [None, [4, 1]])
+def test_compiled_code_changes_no_bit(runs, monkeypatch):
+    pytest.importorskip("numba")
+    values = scores(topics=30, runs=9)
+    values[:, 5] = values[:, 3]  # pairs without variance
+    found = {}
+    for compiled in (False, True):
+        monkeypatch.setattr(module, "can_compile", lambda _, compiled=compiled: compiled)
+        drawn = values, 700
+        maxima = studentised_maxima(*drawn, np.random.default_rng(2), runs, floor=0.004)
+        largest = largest_statistics(*drawn, np.random.default_rng(2), runs, floor=0.004)
+        found[compiled] = [*maxima, largest]
+    for plain, compiled in zip(found[False], found[True], strict=True):
+        assert np.isfinite(plain).all()
+        np.testing.assert_array_equal(compiled, plain)
+
+
 def test_threads_and_rooms_of_memory_change_no_bit(monkeypatch):
     values = scores(topics=40, runs=9, gaps=5)
     results = []

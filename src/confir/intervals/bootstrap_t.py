@@ -13,7 +13,11 @@ from confir.intervals.interval import Limits, check_level, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.intervals.probe import Probe, mirrored, side_of_quantiles
 from confir.measures.summary import inverse_logit, logit
-from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
+from confir.resampling.distribution import (
+    SamplingDistribution,
+    around_quantiles,
+    quantile_of_sorted,
+)
 
 
 def bootstrap_t_interval(distribution: SamplingDistribution, level: float) -> Limits:
@@ -21,7 +25,8 @@ def bootstrap_t_interval(distribution: SamplingDistribution, level: float) -> Li
 
     Replicates without variance are dropped.
     """
-    low, high = _quantiles(distribution.sorted_t, tail_probabilities(level))
+    tails = tail_probabilities(level)
+    low, high = _quantiles(around_quantiles(distribution.t, tails), tails)
     estimate, se = distribution.estimate, _se_of_three(distribution)
     return Limits(estimate - high * se, estimate - low * se)
 

@@ -35,7 +35,8 @@ class ComparisonFamily:
         Number of comparisons, m.
     maxima
         The largest t* of the family in each replicate, ascending; empty where a single comparison
-        needs none.
+        needs none. For critical values alone, families of one size may stand side by side:
+        replicates × families.
     sides
         2 where |t*| counts, 1 where t* does.
     floor

@@ -39,6 +39,7 @@ from confir.measures.score_summary import ScoreSummary, listed_scores
 from confir.order import best_first
 from confir.parallel import Progress, run_in_threads
 from confir.report.sections import Scope, Section
+from confir.resampling.shared_draws import shared_draws
 from confir.resampling.topics import check_replicates
 from confir.studies import find_sections
 
@@ -250,7 +251,7 @@ def gather_contents(
     largest = _largest(scores)
     if largest > _LARGEST_SCORE:
         raise InvalidValueError(f"a score is {largest:g}; expected at most {_LARGEST_SCORE:g}")
-    with collected_warnings(shown=False) as messages:
+    with collected_warnings(shown=False) as messages, shared_draws():
         lists = _lists(scores, qrels, runs, chosen.rules)
         documents = chosen.documents
         if documents is None:

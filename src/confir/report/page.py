@@ -26,7 +26,7 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, UnreadableError, counted
 from confir.measures.evaluation import as_scores_or_summary, evaluate_lists
-from confir.parallel import Progress
+from confir.parallel import Progress, run_in_threads
 from confir.report.charts import check_width
 from confir.report.contents import (
     Contents,
@@ -222,6 +222,12 @@ def render_page(
     environment.globals["static"] = static_figures(first)
     environment.globals["captions"] = {one["part"]: one["caption"] for one in reversed(first)}
     scripts = {"bundle": bundle.text(), "page": page_script()}
+    packed = {
+        "bundle": scripts["bundle"],
+        "data": _json(data),
+        "tables": _json(list(_tables(contents))),
+        "charts": _json(charts),
+    }
     parts = {study: one for study, one in find_sections().items() if one.anchor}
     return environment.get_template("page.html").render(
         title=title,
@@ -246,12 +252,7 @@ def render_page(
         style=_template("page.css"),
         script=scripts["page"],
         hashes={name: _hash(text) for name, text in scripts.items()},
-        packed={
-            "bundle": pack(scripts["bundle"]),
-            "data": pack(_json(data)),
-            "tables": pack(_json(list(_tables(contents)))),
-            "charts": pack(_json(charts)),
-        },
+        packed=dict(zip(packed, run_in_threads(pack, list(packed.values())), strict=True)),
     )
 
 

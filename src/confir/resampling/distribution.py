@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -169,11 +169,6 @@ class SamplingDistribution:
         return t
 
     @cached_property
-    def sorted_t(self) -> Floats:
-        """The studentised replicates in ascending order; those without variance are NaN, last."""
-        return np.sort(self.t, axis=0)
-
-    @cached_property
     def logit_t(self) -> Floats:
         """The studentised replicates on the logit scale, se there by the delta method.
 
@@ -233,6 +228,18 @@ def quantile_of_sorted(ordered: Floats, probability: float | Floats, count: Inte
     upper = np.minimum(lower + 1, np.maximum(count - 1, 0))
     quantile = interpolate(ordered[lower, columns], ordered[upper, columns], place - lower)
     return np.where(count > 0, quantile, np.nan)
+
+
+def around_quantiles(values: Floats, probabilities: Sequence[float]) -> Floats:
+    """Return columns with the values that `quantile_of_sorted` takes where a sort would put them.
+
+    That is faster than to sort them; columns with undefined values, NaN, are sorted.
+    """
+    if not len(values) or np.isnan(values).any():
+        return np.sort(values, axis=0)
+    last = len(values) - 1
+    lower = [int(np.floor(probability * last)) for probability in probabilities]
+    return np.partition(values, sorted({min(p + n, last) for p in lower for n in (0, 1)}), axis=0)
 
 
 def interpolate(low: Floats, high: Floats, part: Floats) -> Floats:

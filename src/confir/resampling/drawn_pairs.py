@@ -41,15 +41,23 @@ class CompletePairs(NamedTuple):
         self, run: int, others: Integers, block: slice, floor: float
     ) -> tuple[Integers, Floats, Floats]:
         """Return the runs that vary against one, their mean differences and t*² over n - 1."""
+        others, square = self.mean_squares(run, others, block)
+        if len(others) == 0:
+            return others, square, square
+        deviation = self.means[as_rows(others), block] - self.means[run, block]
+        return others, deviation, _ratios(deviation, square, self.least_variance(floor))
+
+    def mean_squares(self, run: int, others: Integers, block: slice) -> tuple[Integers, Floats]:
+        """Return the runs that vary against one, and the mean squares of their differences."""
         square = np.square(self.centred[as_rows(others)] - self.centred[run])
         varies = square.max(axis=1) > TIE * TIE
         if not varies.all():
             others, square = others[varies], square[varies]
-        if len(others) == 0:
-            return others, square, square
-        deviation = self.means[as_rows(others), block] - self.means[run, block]
-        least = floor * self.scale / (self.scale + 1.0)
-        return others, deviation, _ratios(deviation, square @ self.weights[:, block], least)
+        return others, square @ self.weights[:, block]
+
+    def least_variance(self, floor: float) -> float:
+        """Return the least variance of a replicate (ddof=0), of the least one of differences."""
+        return floor * self.scale / (self.scale + 1.0)
 
 
 class ClusterPairs(NamedTuple):

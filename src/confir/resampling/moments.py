@@ -15,6 +15,9 @@ from confir.resampling.statistics import UNIT, Statistic, WeightedStatistic
 # A variance below this share of the second moment is rounding error.
 ROUNDING = 1e-13
 
+# Columns whose influence values are combined at once, so that they stay in the processor's cache.
+_COLUMNS_AT_ONCE = 24
+
 
 def smooth_distribution(
     statistic: Statistic,
@@ -108,12 +111,12 @@ class _Moments:
         self.share = None if weights is None or present.all() else present.T @ weights.T
         self.first = [] if weights is None else [self._resample(d) for d in deviations]
 
-    def _resample(self, values: Floats) -> Floats:
-        """Return the mean of values over each replicate: columns × replicates."""
+    def _resample(self, values: Floats, columns: slice = slice(None)) -> Floats:
+        """Return the mean of values of some columns over each replicate: columns × replicates."""
         if self.weights is None:
             raise AttributeError("no weights")
         product: Floats = values.T @ self.weights.T
-        return product if self.share is None else product / self.share
+        return product if self.share is None else product / self.share[columns]
 
     @cached_property
     def _replicate_means(self) -> list[Floats]:
@@ -157,17 +160,31 @@ class _Moments:
 
     def _influence_variance(self) -> Floats:
         """Return the variance of the influence values of each replicate."""
-        slopes = self.statistic.slopes(*self._replicate_means)
         variance: Floats = np.zeros_like(self.first[0])
-        total: Floats = np.zeros_like(variance)
-        for i, (slope, d, mean) in enumerate(zip(slopes, self.deviations, self.first, strict=True)):
-            for j in range(i + 1):
-                factor = (1.0 if i == j else 2.0) * slope * slopes[j]
-                second = factor * self._resample(d * self.deviations[j])
-                variance += second - factor * mean * self.first[j]
-                total += np.abs(second)
-        variance[variance <= ROUNDING * total] = 0.0
+        for start in range(0, len(variance), _COLUMNS_AT_ONCE):
+            columns = slice(start, start + _COLUMNS_AT_ONCE)
+            self._add_influence_variance(columns, variance[columns])
         return variance
+
+    def _add_influence_variance(self, columns: slice, variance: Floats) -> None:
+        """Add the variance of the influence values to zeros; rounding error is set to 0."""
+        slopes = self.statistic.slopes(*(mean[columns] for mean in self._replicate_means))
+        deviations = [d[:, columns] for d in self.deviations]
+        means = [mean[columns] for mean in self.first]
+        total: Floats = np.zeros_like(variance)
+        for i, slope in enumerate(slopes):
+            for j in range(i + 1):
+                factor = slope * slopes[j]
+                if i != j:
+                    factor *= 2.0
+                second = factor * self._resample(deviations[i] * deviations[j], columns)
+                total += np.abs(second)
+                factor *= means[i]
+                factor *= means[j]
+                second -= factor
+                variance += second
+        total *= ROUNDING
+        variance[variance <= total] = 0.0
 
     def skewness(self) -> Floats | None:
         """Return the skewness of each replicate's scores, 0 where they are all equal."""

@@ -26,6 +26,7 @@ from confir.parallel import run_in_threads
 from confir.resampling.clusters import Clusters, designed_distribution
 from confir.resampling.distribution import SamplingDistribution, TopicColumns
 from confir.resampling.moments import function_distribution, smooth_distribution
+from confir.resampling.shared_draws import draw_once
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
 
 # Topics drawn at once: the draws need less memory than the weights of many replicates.
@@ -54,8 +55,12 @@ def topic_weights(
             f"{8 * replicates * topics / 2**30:,.0f} GB; expected fewer replicates (or, for "
             "intervals of means, a method that draws none, such as t)"
         )
+    size = replicates, topics, topics if draws is None else draws
+    return draw_once(rng, size, lambda: _draw_weights(*size, rng))
+
+
+def _draw_weights(replicates: int, topics: int, draws: int, rng: np.random.Generator) -> Floats:
     weights = np.empty((replicates, topics))
-    draws = topics if draws is None else draws
     rows = max(1, _DRAWN_AT_ONCE // topics)
     for start in range(0, replicates, rows):
         drawn = topic_draws(topics, min(rows, replicates - start), rng, draws)

@@ -178,10 +178,11 @@ def find_unjudged(lists: RankedLists, depth: int | None = None) -> list[Unjudged
     before = places - lists.offsets[list_of]
     # A number for each topic and document, by topic.
     keys = (list_of % topics) * len(lists.docids) + lists.documents[places]
-    within = slice(None) if depth is None else before < depth
-    found = np.unique(keys[within])
-    numbers = np.searchsorted(found, keys)
-    if depth is not None:
+    if depth is None:
+        found, numbers = np.unique(keys, return_inverse=True)
+    else:
+        found = np.unique(keys[before < depth])
+        numbers = np.searchsorted(found, keys)
         kept = np.flatnonzero(np.append(found, -1)[numbers] == keys)
         numbers, before, list_of = numbers[kept], before[kept], list_of[kept]
     best = np.full(len(found), np.iinfo(np.int64).max)

@@ -167,19 +167,15 @@ def _best(pairs: RunPairs, levels: Sequence[float]) -> _Best:
         return _Best(np.ones(pairs.runs), np.full((len(levels), pairs.runs), np.nan))
     units = np.array(pairs.df + 1.0)
     largest = pairs.t.max(axis=1)  # at least 0, a run's difference from itself
-    families = [ComparisonFamily.of(others, above, sides=1) for above in pairs.maxima.above]
+    ordered = pairs.above_in_order if others > 1 else np.empty((pairs.runs, 0))
+    families = [ComparisonFamily(others, above, sides=1) for above in ordered]
     p = np.array([family.p_values(t, units) for family, t in zip(families, largest, strict=True)])
     p = np.where(largest > 0, p, 1.0)
     beaten = (pairs.constant & (pairs.difference > 0)).any(axis=1)
     p = np.where(beaten, np.minimum(p, pairs.constant_p(others)), p)
-    critical = [
-        [max(0.0, float(family.critical_value(units - 1, level))) for family in families]
-        for level in levels
-    ]
-    upper = [
-        _upper(pairs, np.array(values), level)
-        for values, level in zip(critical, levels, strict=True)
-    ]
+    every = ComparisonFamily(others, ordered.T, sides=1)
+    critical = [np.maximum(0.0, every.critical_value(units - 1, level)) for level in levels]
+    upper = [_upper(pairs, values, level) for values, level in zip(critical, levels, strict=True)]
     return _Best(p, np.array(upper))
 
 
@@ -192,6 +188,7 @@ def _upper(pairs: RunPairs, critical: Floats, level: float) -> Floats:
     known = pairs.se > 0
     if is_significant(pairs.constant_p(pairs.runs - 1), level):
         known |= pairs.constant
-    limit = np.where(known, critical[:, None] * pairs.se - pairs.difference, np.inf).min(axis=1)
+    half = np.broadcast_to(critical, (pairs.runs,))[:, None] * pairs.se
+    limit = np.where(known, half - pairs.difference, np.inf).min(axis=1)
     upper: Floats = np.where(np.isinf(limit), np.nan, np.maximum(limit, 0.0))
     return upper

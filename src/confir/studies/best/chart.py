@@ -31,7 +31,7 @@ def best_chart(best: BestRuns) -> Any:
     records = best.to_records()
     order = names_best_first([r for r in records if r["measure"] == best.measures[0]], "mean")
     axis, step = run_rows(alt, order)
-    colour = alt.condition("datum.in_set", alt.value(COLOURS[0]), alt.value(INK))
+    colour = alt.ColorValue(INK, condition={"test": "datum.in_set", "value": COLOURS[0]})
     data = inline_records(numbered(records, run=order, measure=best.measures))
     base = alt.Chart(data).encode(
         y=alt.Y("run_number:N", title=None, axis=axis),
@@ -49,11 +49,9 @@ def best_chart(best: BestRuns) -> Any:
         x=alt.X("difference:Q", title=title), x2=alt.X2("upper:Q")
     )
     points = base.mark_point(filled=True, size=50, opacity=1).encode(x=alt.X("difference:Q"))
-    zero = alt.Chart(data).mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.datum(0))
-    panels = (
-        alt.layer(zero, limits, points)
-        .properties(width=260, height=step)
-        .facet(facet=panel_facet(alt, "measure", best.measures), columns=2)
+    zero = alt.Chart(data).mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.XDatum(0))
+    panels = alt.layer(zero, limits, points, width=260, height=step).facet(
+        facet=panel_facet(alt, "measure", best.measures), columns=2
     )
     return styled(
         panels,

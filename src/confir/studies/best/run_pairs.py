@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -40,7 +41,7 @@ from confir.resampling.topics import (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class RunPairs:
     """All pairs of runs by one measure, on the topics that all of them have.
 
@@ -80,6 +81,11 @@ class RunPairs:
     def runs(self) -> int:
         """Number of runs that have scores."""
         return len(self.mean)
+
+    @cached_property
+    def above_in_order(self) -> Floats:
+        """The largest t* of other runs above each run, ascending: runs × replicates."""
+        return np.sort(self.maxima.above, axis=1)
 
     @property
     def t(self) -> Floats:

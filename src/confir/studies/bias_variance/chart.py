@@ -54,7 +54,7 @@ def bias_variance_chart(result: BiasVariance) -> Any:
             text=alt.Text("label:N")
         )
         layers = [lines, totals, *_point_layers(records, "variance")]
-        panels.append(alt.layer(*layers).properties(width=380, height=300, title=[measure]))
+        panels.append(alt.layer(*layers, width=380, height=300, title=[measure]))
     title = f"Bias and variance of the {_variable(result)}, target {result.target}"
     return styled(alt.concat(*panels, columns=2), f"{title}; dotted: equal total error")
 
@@ -63,8 +63,11 @@ def total_chart(result: BiasVariance) -> Any:
     """Return total error against squared bias ([Zhang2013] Fig. 2)."""
     alt = import_altair()
     panels = [
-        alt.layer(*_point_layers(_records_of(result, measure, "total"), "total")).properties(
-            width=380, height=300, title=[measure]
+        alt.layer(
+            *_point_layers(_records_of(result, measure, "total"), "total"),
+            width=380,
+            height=300,
+            title=[measure],
         )
         for measure in result.measures
     ]

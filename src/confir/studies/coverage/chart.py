@@ -40,11 +40,9 @@ def coverage_chart(coverage: Coverage) -> Any:
     many = len(coverage.runs) >= _FEWEST_IN_BOX
     drawn = _boxes(coverage) if many else _named_runs(coverage)
     claimed = alt.Chart().mark_rule(color=INK, strokeDash=[5, 3]).encode(x=alt.X("level:Q"))
-    panels = (
-        alt.layer(*drawn, claimed, data=inline_records(records))
-        .properties(width=280, height=alt.Step(22) if many else {"step": 12, "for": "offset"})
-        .facet(facet=panel_facet(alt, "measure", coverage.measures), columns=2)
-    )
+    height = alt.Step(22) if many else {"step": 12, "for": "offset"}
+    layers = alt.layer(*drawn, claimed, data=inline_records(records), width=280, height=height)
+    panels = layers.facet(facet=panel_facet(alt, "measure", coverage.measures), columns=2)
     how = f"box plots over {len(coverage.runs)} runs" if many else "each with its Monte-Carlo error"
     title = f"Coverage of {percent(coverage.level)} intervals (dashed: nominal), {how}"
     return styled(panels, title)

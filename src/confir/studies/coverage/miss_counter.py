@@ -37,7 +37,7 @@ _BLOCK = 1 << 18
 # The same where replicates are counted and not kept, which stay in the processor's cache; and
 # scores of samples that are processed side by side.
 _COUNTED_BLOCK = 1 << 17
-_SIDE_BY_SIDE = 1 << 22
+_SIDE_BY_SIDE = 1 << 20
 
 # From this many replicates of all columns and samples on, loading compiled code pays off.
 _WORTH_COMPILING = 50_000_000

@@ -49,10 +49,10 @@ def rank_tests(pairs: RunPairs) -> RankTests:
     units = np.array(pairs.df + 1.0)
     evidence = _evidence(pairs)
     tail = stdtr(units - 1.0, -evidence)
-    either = pairs.maxima.either
+    either, below = pairs.maxima.either, pairs.maxima.below
     marginal = np.empty((runs, runs))
     for run in range(runs):
-        maxima = (pairs.maxima.above[run], pairs.maxima.below[run], either[run])
+        maxima = (pairs.above_in_order[run], np.sort(below[run]), np.sort(either[run]))
         p = _marginal_p(evidence[:, run], tail[:, run], maxima if others > 1 else ())
         marginal[run] = _with_constant(evidence[:, run], p, pairs.constant_p(others))
     every = ComparisonFamily.of(runs * others // 2, either.max(axis=0))
@@ -101,12 +101,12 @@ def _marginal_p(t: Floats, tail: Floats, maxima: Sequence[Floats]) -> Floats:
     t, tail
         What must be significant to reject each rank, and its chance by the t distribution.
     maxima
-        The largest t* of other runs above this one, below it, and either, over replicates; none
-        where there is one other run.
+        The largest t* of other runs above this one, below it, and either, ascending; none where
+        there is one other run.
     """
     others = t.shape[-1] - 1
     better = np.arange(others + 1)  # runs that are better than one of rank 1, 2, …
-    shares = [_share(np.sort(largest), t) for largest in maxima]
+    shares = [_share(largest, t) for largest in maxima]
     above, below, either = shares or [np.ones_like(t)] * 3
     seems_better = np.minimum(above, (others - better) * tail)
     seems_worse = np.minimum(below, better * tail)

@@ -47,7 +47,7 @@ def topic_score_chart(
     dots = base.mark_point(color=COLOURS[0], filled=True, size=45, opacity=1).encode(
         y=alt.Y("score:Q")
     )
-    drawing = alt.layer(ranges, medians, dots).properties(width=width, height=240)
+    drawing = alt.layer(ranges, medians, dots, width=width, height=240)
     return styled(drawing, f"{chosen_run} on each topic; grey: range and median of all runs")
 
 

@@ -1,0 +1,57 @@
+"""What several studies draw alike is drawn once: the weights of replicates, from equal generators."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from confir.arrays import Floats
+
+_shared: ContextVar[_SharedDraws | None] = ContextVar("shared draws", default=None)
+
+
+class _SharedDraws:
+    """Weights by what they were drawn from, with the state of the generator afterwards."""
+
+    def __init__(self) -> None:
+        self._drawing = threading.Lock()
+        self._drawn: dict[tuple[bytes, tuple[int, ...]], tuple[Floats, Any]] = {}
+
+    def once(
+        self, rng: np.random.Generator, size: tuple[int, ...], draw: Callable[[], Floats]
+    ) -> Floats:
+        key = pickle.dumps(rng.bit_generator.state), size
+        with self._drawing:
+            if key not in self._drawn:
+                weights = draw()
+                weights.flags.writeable = False
+                self._drawn[key] = weights, rng.bit_generator.state
+            weights, rng.bit_generator.state = self._drawn[key]
+        return weights
+
+
+@contextmanager
+def shared_draws() -> Iterator[None]:
+    """Keep drawn weights for whoever draws the same again, in threads as well, until the end."""
+    token = _shared.set(_SharedDraws())
+    try:
+        yield
+    finally:
+        _shared.reset(token)
+
+
+def draw_once(
+    rng: np.random.Generator, size: tuple[int, ...], draw: Callable[[], Floats]
+) -> Floats:
+    """Return drawn weights, those of an equal generator and size if they are kept.
+
+    The generator is afterwards in the state in which drawing leaves it. Shared weights are read-only.
+    """
+    shared = _shared.get()
+    return draw() if shared is None else shared.once(rng, size, draw)
