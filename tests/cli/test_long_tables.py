@@ -10,8 +10,9 @@ from confir.data.formats import headed_tables
 from confir.data.scores import Scores
 from confir.measures import score_summary
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
+from requirements import required
 
-pytest.importorskip("pyarrow")
+required("pyarrow")
 
 
 def make_scores(topics=6_000, runs=4, measures=1, seed=3):
