@@ -155,7 +155,6 @@ class Trial:
         changed = self.copy / mutant.path.relative_to(SOURCES)
         source = changed.read_text(encoding="utf-8")
         changed.write_text(mutant.apply(source), encoding="utf-8")
-        shutil.rmtree(changed.parent / "__pycache__", ignore_errors=True)
         self._note.write_text("", encoding="utf-8")
         limit = 60 + 10 * seconds
         try:
@@ -265,6 +264,7 @@ def main() -> None:
         sys.path.insert(0, str(copy))
         sys.dont_write_bytecode = True
         os.environ.update(PYTHONPATH=str(copy), PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1")
+        os.environ["NUMBA_CACHE_DIR"] = f"{name}/kernels"
         os.chdir(ROOT)
         trial = Trial(sample(options.only, options.seed), copy, options.seconds)
         ignored = [f"--ignore=tests/{folder}" for folder in LEFT_OUT]
