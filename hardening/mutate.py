@@ -41,7 +41,6 @@ RECORD = ROOT / ".coverage"
 TIMES = ROOT / "build" / "tests.xml"
 LEFT_OUT = ("browser", "documentation", "embedding", "spark")  # as `make coverage` does
 OPTIONS = ["-q", "-x", "-p", "no:randomly", "-p", "no:cacheprovider", "--hypothesis-profile=ci"]
-SECONDS_OF_TESTS = 30  # as recorded, for one mutant
 TESTS_OF_A_CONSTANT = 60  # they are collected anew
 MEMORY = 10 * 2**30  # a mutant may ask for any size of array
 
@@ -63,8 +62,8 @@ class Tests:
             self._seconds[test] = float(case.attrib["time"])
             self._files[case.attrib["file"]].append(test)
 
-    def of(self, mutant: Mutant) -> list[str]:
-        """Return the tests to run on a mutant: one case of each function first, then the second."""
+    def of(self, mutant: Mutant, seconds: float) -> list[str]:
+        """Return tests to run on a mutant: one case of each function first, then the second."""
         found = sorted(self._that_run(mutant), key=lambda test: (self._seconds[test], test))
         cases: Counter[str] = Counter()
         turns = []
@@ -75,7 +74,7 @@ class Tests:
         chosen, total = [], 0.0
         for _, test in sorted(zip(turns, found, strict=True), key=lambda pair: pair[0]):
             total += self._seconds[test]
-            if total > SECONDS_OF_TESTS:
+            if chosen and total > seconds:
                 break
             chosen.append(test)
         if mutant.function is None:
@@ -127,8 +126,8 @@ def sample(only: str, seed: int) -> Iterator[Mutant]:
 class Trial:
     """A pytest plugin that, instead of running the tests that were collected, tries mutants on them."""
 
-    def __init__(self, mutants: Iterator[Mutant], copy: Path, seconds: float) -> None:
-        self.mutants, self.copy, self.seconds = mutants, copy, seconds
+    def __init__(self, mutants: Iterator[Mutant], copy: Path, options: argparse.Namespace) -> None:
+        self.mutants, self.copy, self.options = mutants, copy, options
         self.outcomes: dict[str, Counter[str]] = defaultdict(Counter)
         self._note = copy.parent / "failed"
 
@@ -137,11 +136,14 @@ class Trial:
         session.config.pluginmanager.unregister(name="terminalreporter")  # no dots in between
         items = {item.nodeid: item for item in session.items}
         tests = Tests()
-        stop = time.monotonic() + self.seconds
+        self._functions = functions_below(self.copy)
+        gc.collect()
+        gc.freeze()  # forks share what is never visited
+        stop = time.monotonic() + self.options.seconds
         for mutant in self.mutants:
             if time.monotonic() > stop:
                 break
-            chosen = tests.of(mutant)
+            chosen = tests.of(mutant, self.options.patience)
             begun = time.monotonic()
             outcome = self._try(mutant, chosen, tests.seconds(chosen), items)
             spent = time.monotonic() - begun
@@ -205,7 +207,7 @@ class Trial:
                 os.dup2(nothing.fileno(), 2)
             if mutant.is_compiled:
                 _forget_kernels(self.copy.parent / "compiled")
-            replace_function(changed, mutant.function)
+            replace_code(self._functions[str(changed)], changed, mutant.function)
             for item, following in zip_longest(items, items[1:]):
                 item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
             code = 0
@@ -228,8 +230,17 @@ def _forget_kernels(folder: Path) -> None:
     reload_config()
 
 
-def replace_function(path: Path, line: int | None) -> None:
-    """Give the functions that begin at a line of a file the code that the file has now."""
+def functions_below(folder: Path) -> dict[str, list[FunctionType]]:
+    """Return the functions that were imported from each file of a folder."""
+    found = defaultdict(list)
+    for one in gc.get_objects():
+        if isinstance(one, FunctionType) and one.__code__.co_filename.startswith(str(folder)):
+            found[one.__code__.co_filename].append(one)
+    return found
+
+
+def replace_code(functions: list[FunctionType], path: Path, line: int | None) -> None:
+    """Give those of a file's functions that begin at a line the code that the file has now."""
 
     def codes(code: CodeType) -> Iterator[CodeType]:
         yield code
@@ -237,22 +248,14 @@ def replace_function(path: Path, line: int | None) -> None:
             if isinstance(part, CodeType):
                 yield from codes(part)
 
-    functions = [
-        found
-        for found in gc.get_objects()
-        if isinstance(found, FunctionType) and found.__code__.co_filename == str(path)
-    ]
     if not functions:  # not imported yet: tests will import the changed file
         return
     module = compile(path.read_text(encoding="utf-8"), str(path), "exec")
-    new = {(c.co_firstlineno, c.co_qualname): c for c in codes(module)}
-    replaced = 0
-    for function in functions:
-        code = function.__code__
-        if code.co_firstlineno == line:
-            function.__code__ = new[code.co_firstlineno, code.co_qualname]
-            replaced += 1
-    assert replaced, f"no function begins at line {line} of {path}"
+    new = {(code.co_firstlineno, code.co_qualname): code for code in codes(module)}
+    broken = [function for function in functions if function.__code__.co_firstlineno == line]
+    assert broken, f"no function begins at line {line} of {path}"
+    for function in broken:
+        function.__code__ = new[line, function.__code__.co_qualname]  # type: ignore[index]
 
 
 def main() -> None:
@@ -260,6 +263,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--patience", type=float, default=30, help="seconds of tests for a mutant")
     parser.add_argument("--only", default="", help="a part of the path, or of the line as shown")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -270,7 +274,7 @@ def main() -> None:
         os.environ.update(PYTHONPATH=str(copy), PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1")
         os.environ["NUMBA_CACHE_DIR"] = f"{name}/kernels"
         os.chdir(ROOT)
-        trial = Trial(sample(options.only, options.seed), copy, options.seconds)
+        trial = Trial(sample(options.only, options.seed), copy, options)
         ignored = [f"--ignore=tests/{folder}" for folder in LEFT_OUT]
         pytest.main([*OPTIONS, f"--basetemp={name}/tests", *ignored, "tests"], plugins=[trial])
     for layer, outcomes in trial.outcomes.items():
