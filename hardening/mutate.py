@@ -71,7 +71,8 @@ class Tests:
             function = test.partition("[")[0]
             turns.append(cases[function])
             cases[function] += 1
-        chosen, total = [], 0.0
+        chosen: list[str] = []
+        total = 0.0
         for _, test in sorted(zip(turns, found, strict=True), key=lambda pair: pair[0]):
             total += self._seconds[test]
             if chosen and total > seconds:
