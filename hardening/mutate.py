@@ -2,6 +2,7 @@
 
     make mutate SECONDS=600 ARGS="--seed 7"
     make mutate ARGS="--only intervals/t.py"
+    make mutate ARGS="--again printed.txt"        survivors of before, after tests were added
 
 A mutant is a copy of the sources with one operator, comparison, number or condition changed. Tests
 that run the changed line, as `make coverage` recorded them, run on it, the fastest first, until one
@@ -40,7 +41,17 @@ from mutants import ROOT, SOURCES, Mutant, all_mutants
 RECORD = ROOT / ".coverage"
 TIMES = ROOT / "build" / "tests.xml"
 LEFT_OUT = ("browser", "documentation", "embedding", "spark")  # as `make coverage` does
-OPTIONS = ["-q", "-x", "-p", "no:randomly", "-p", "no:cacheprovider", "--hypothesis-profile=ci"]
+OPTIONS = [
+    "-q",
+    "-x",
+    "-p",
+    "no:randomly",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:faulthandler",
+    "--hypothesis-profile=ci",
+]
 TESTS_OF_A_CONSTANT = 60  # they are collected anew
 MEMORY = 10 * 2**30  # a mutant may ask for any size of array
 
@@ -78,7 +89,7 @@ class Tests:
             if chosen and total > seconds:
                 break
             chosen.append(test)
-        if mutant.function is None:
+        if self.at_import(mutant):
             chosen.sort(key=lambda test: mutant.path.stem not in test)
             chosen = chosen[:TESTS_OF_A_CONSTANT]
         return chosen
@@ -87,15 +98,22 @@ class Tests:
         """Return how long tests took."""
         return sum(self._seconds[test] for test in tests)
 
-    def _that_run(self, mutant: Mutant) -> set[str]:
+    def at_import(self, mutant: Mutant) -> bool:
+        """Return whether a line runs where its file is imported, if only by a call from there."""
+        return mutant.function is None or "" in self._contexts_of(mutant)
+
+    def _contexts_of(self, mutant: Mutant) -> set[str]:
         first, last = mutant.lines
         contexts = self._contexts(mutant.path)
-        found = [contexts.get(line, []) for line in range(first, last + 1)]
-        if mutant.function is None or mutant.is_compiled:  # run at import, or unseen by coverage
+        return set(chain.from_iterable(contexts.get(line, ()) for line in range(first, last + 1)))
+
+    def _that_run(self, mutant: Mutant) -> set[str]:
+        contexts = self._contexts_of(mutant)
+        if self.at_import(mutant) or (mutant.is_compiled and not contexts):  # or unseen by coverage
             used = (self._contexts(path) for path in (mutant.path, *importers(mutant.path)))
-            found = list(chain.from_iterable(lines.values() for lines in used))
+            contexts = {one for lines in used for line in lines.values() for one in line}
         tests = set()
-        for context in chain.from_iterable(found):
+        for context in contexts:
             test, _, phase = context.rpartition("|")
             if phase == "setup":  # a fixture that the first of several tests made
                 tests.update(self._files[test.partition("::")[0]])
@@ -115,10 +133,15 @@ def importers(path: Path) -> list[Path]:
     return [file for file in files if f"from {module} import" in file.read_text(encoding="utf-8")]
 
 
-def sample(only: str, seed: int) -> Iterator[Mutant]:
+def sample(options: argparse.Namespace) -> Iterator[Mutant]:
     """Yield mutants in random order, one of each layer in turn."""
-    draw = random.Random(seed)  # noqa: S311 - a sample, no secret
-    layers = [[m for m in found if only in str(m)] for found in all_mutants().values()]
+    draw = random.Random(options.seed)  # noqa: S311 - a sample, no secret
+    lines = options.again.read_text(encoding="utf-8").splitlines() if options.again else []
+    again = {line.split("  ")[1] for line in lines if line.startswith(("survived  ", "untested  "))}
+    layers = [
+        [m for m in found if options.only in str(m) and (not lines or str(m) in again)]
+        for found in all_mutants().values()
+    ]
     for mutants in layers:
         draw.shuffle(mutants)
     return (m for turn in zip_longest(*layers) for m in turn if m is not None)
@@ -146,7 +169,7 @@ class Trial:
                 break
             chosen = tests.of(mutant, self.options.patience)
             begun = time.monotonic()
-            outcome = self._try(mutant, chosen, tests.seconds(chosen), items)
+            outcome = self._try(mutant, chosen, tests, items)
             spent = time.monotonic() - begun
             self.outcomes[mutant.layer][outcome] += 1
             by = self._note.read_text(encoding="utf-8") if outcome == "killed" else ""
@@ -154,7 +177,7 @@ class Trial:
         return True
 
     def _try(
-        self, mutant: Mutant, chosen: list[str], seconds: float, items: dict[str, pytest.Item]
+        self, mutant: Mutant, chosen: list[str], tests: Tests, items: dict[str, pytest.Item]
     ) -> str:
         """Return "killed", "survived", "timeout" or, if no test runs the line, "untested"."""
         if not chosen:
@@ -163,9 +186,9 @@ class Trial:
         source = changed.read_text(encoding="utf-8")
         changed.write_text(mutant.apply(source), encoding="utf-8")
         self._note.write_text("", encoding="utf-8")
-        limit = 60 + 10 * seconds
+        limit = 20 + 4 * tests.seconds(chosen)
         try:
-            if mutant.function is None:
+            if tests.at_import(mutant):
                 return self._start(chosen, limit)
             return self._fork(mutant, changed, [items[test] for test in chosen], limit)
         finally:
@@ -266,6 +289,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--patience", type=float, default=30, help="seconds of tests for a mutant")
     parser.add_argument("--only", default="", help="a part of the path, or of the line as shown")
+    parser.add_argument("--again", type=Path, help="output whose survivors are to be tried again")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name) / "src"
@@ -275,7 +299,7 @@ def main() -> None:
         os.environ.update(PYTHONPATH=str(copy), PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1")
         os.environ["NUMBA_CACHE_DIR"] = f"{name}/kernels"
         os.chdir(ROOT)
-        trial = Trial(sample(options.only, options.seed), copy, options)
+        trial = Trial(sample(options), copy, options)
         ignored = [f"--ignore=tests/{folder}" for folder in LEFT_OUT]
         pytest.main([*OPTIONS, f"--basetemp={name}/tests", *ignored, "tests"], plugins=[trial])
     for layer, outcomes in trial.outcomes.items():
