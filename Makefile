@@ -80,10 +80,15 @@ test-surroundings: $(TEST_VENV)/installed-test
 	$(TEST_VENV)/$(BIN)/python -m pytest tests/verify --ignore tests/verify/test_packages.py $(ARGS)
 
 # The layers are those of the data and statistics; pages and browsers are not needed to reach them.
+# Which test ran which line, and for how long, is kept for the mutants.
 coverage: $(VENV)/installed $(TEST_VENV)/installed-test
 	CONFIR_DEMO_PYTHON=$(CURDIR)/$(VENV)/$(BIN)/python $(TEST_VENV)/$(BIN)/python -m pytest -n auto \
-		--cov --cov-report= --ignore tests/browser --ignore tests/documentation --ignore tests/embedding $(ARGS)
+		--cov --cov-context=test --cov-report= --cov-fail-under=0 --junitxml=build/tests.xml -o junit_family=xunit1 \
+		--ignore tests/browser --ignore tests/documentation --ignore tests/embedding $(ARGS)
 	$(TEST_VENV)/$(BIN)/python -m coverage report --skip-covered
+
+build/tests.xml:
+	$(MAKE) coverage
 
 # The readers by atheris, then the command line, its charts and reports by hypothesis.
 fuzz: $(TEST_VENV)/installed-fuzz $(TEST_VENV)/installed-test
@@ -91,7 +96,7 @@ fuzz: $(TEST_VENV)/installed-fuzz $(TEST_VENV)/installed-test
 		$(TEST_VENV)/$(BIN)/python hardening/fuzz_readers.py $$reader --seconds $(SECONDS) || exit 1; done
 	CONFIR_EXAMPLES=$(SECONDS) $(TEST_VENV)/$(BIN)/python -m pytest -n 0 tests/cli/test_any_input.py
 
-mutate: $(TEST_VENV)/installed-test
+mutate: $(TEST_VENV)/installed-test build/tests.xml
 	$(TEST_VENV)/$(BIN)/python hardening/mutate.py --seconds $(SECONDS) $(ARGS)
 
 format: $(TEST_VENV)/installed-check

@@ -47,7 +47,11 @@ def main() -> None:
                 f"{source['collection']}: {state}\n  {source['content']}\n  {source['published']}"
             )
     if faults:
-        raise SystemExit(f"{options.data}: {faults} collections are not complete")
+        raise SystemExit(
+            f"{options.data}: {faults} collections are not complete; only tests on real data and "
+            "reproductions need them.\nPut the files of each below a folder of its name there, and "
+            "repeat this to verify them."
+        )
 
 
 def files(folder: Path) -> dict[str, Path]:

@@ -1,169 +1,285 @@
 """Do the tests notice when a line of the statistics is broken? A random sample of mutants says.
 
-    make mutate SECONDS=600
-    python hardening/mutate.py --seconds 600 --seed 7
+    make mutate SECONDS=600 ARGS="--seed 7"
+    make mutate ARGS="--only intervals/t.py"
+    make mutate ARGS="--again printed.txt"        survivors of before, after tests were added
 
-A mutant is a copy of the sources with one operator, comparison, number or condition changed. The
-tests that name the changed module run on it until one fails: the mutant is killed; else it survived,
-and is shown. Statistics are measured: `measures`, `resampling`, `intervals`, and those of studies.
+A mutant is a copy of the sources with one operator, comparison, number or condition changed. Tests
+that run the changed line, as `make coverage` recorded them, run on it, the fastest first, until one
+fails: the mutant is killed; else it survived, and is shown. Each layer of the statistics gets the
+same share of the sample: `measures`, `resampling`, `intervals`, and the statistics of studies.
+
+The tests are collected once. Each mutant gets a fork of that process, in which the code of the
+changed function is replaced; a change of a default or a constant gets a process of its own.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
+import gc
 import os
 import random
-import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree as ET
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
+from itertools import chain, zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from types import CodeType, FunctionType
 
-ROOT = Path(__file__).resolve().parents[1]
-SOURCES = ROOT / "src"
-LAYERS = ("measures", "resampling", "intervals", "studies")
-SHOWN = {"__init__", "table", "chart", "section", "command", "sentences", "catalogue"}
-TIMEOUT = 600
+import coverage
+import pytest
+from mutants import ROOT, SOURCES, Mutant, all_mutants
 
-ARITHMETIC = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.Pow: "*"}
-COMPARISONS = {
-    ast.Lt: "<=",
-    ast.LtE: "<",
-    ast.Gt: ">=",
-    ast.GtE: ">",
-    ast.Eq: "!=",
-    ast.NotEq: "==",
-    ast.Is: "is not",
-    ast.IsNot: "is",
-}
-SIGN = re.compile(r"\*\*|is not|is|[<>=!]=|[-+*/<>]|and|or")
-
-
-class Mutant(NamedTuple):
-    """A change of one place in a source file."""
-
-    path: Path
-    line: int
-    start: int
-    stop: int
-    change: str
-
-    def apply(self, source: str) -> str:
-        """Return the source with the change made."""
-        return source[: self.start] + self.change + source[self.stop :]
-
-    def describe(self, source: str) -> str:
-        """Return file, line, and what the change makes of it."""
-        changed = self.apply(source).splitlines()[self.line - 1].strip()
-        where = self.path.relative_to(ROOT)
-        return f"{where}:{self.line}: {source.splitlines()[self.line - 1].strip()} -> {changed}"
+RECORD = ROOT / ".coverage"
+TIMES = ROOT / "build" / "tests.xml"
+LEFT_OUT = ("browser", "documentation", "embedding", "spark")  # as `make coverage` does
+OPTIONS = [
+    "-q",
+    "-x",
+    "-p",
+    "no:randomly",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:faulthandler",
+    "--hypothesis-profile=ci",
+]
+TESTS_OF_A_CONSTANT = 60  # they are collected anew
+MEMORY = 10 * 2**30  # a mutant may ask for any size of array
 
 
-def find_mutants(path: Path) -> Iterator[Mutant]:
-    """Yield the mutants of a file, those of strings, annotations and decorators left out."""
-    source = path.read_text(encoding="utf-8")
-    starts = [0]
-    for line in source.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    lines = source.splitlines()
+class Tests:
+    """The tests that run a line, and how long each took."""
 
-    def place(line: int, column: int) -> int:
-        return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
+    def __init__(self) -> None:
+        if not (RECORD.exists() and TIMES.exists()):
+            raise SystemExit(
+                f"{RECORD.name} or {TIMES.relative_to(ROOT)} is missing: make coverage"
+            )
+        self._data = coverage.CoverageData(str(RECORD))
+        self._data.read()
+        self._seconds: dict[str, float] = {}
+        self._files: dict[str, list[str]] = defaultdict(list)
+        for case in ET.parse(TIMES).iter("testcase"):  # noqa: S314 - written by pytest
+            test = f"{case.attrib['file']}::{case.attrib['name']}"
+            self._seconds[test] = float(case.attrib["time"])
+            self._files[case.attrib["file"]].append(test)
 
-    def between(left: ast.expr, right: ast.expr, change: str) -> Iterator[Mutant]:
-        begin = place(left.end_lineno or left.lineno, left.end_col_offset or 0)
-        found = SIGN.search(source, begin, place(right.lineno, right.col_offset))
-        if found:
-            line = source.count("\n", 0, found.start()) + 1
-            yield Mutant(path, line, *found.span(), change)
+    def of(self, mutant: Mutant, seconds: float) -> list[str]:
+        """Return tests to run on a mutant: one case of each function first, then the second."""
+        found = sorted(self._that_run(mutant), key=lambda test: (self._seconds[test], test))
+        cases: Counter[str] = Counter()
+        turns = []
+        for test in found:
+            function = test.partition("[")[0]
+            turns.append(cases[function])
+            cases[function] += 1
+        chosen: list[str] = []
+        total = 0.0
+        for _, test in sorted(zip(turns, found, strict=True), key=lambda pair: pair[0]):
+            total += self._seconds[test]
+            if chosen and total > seconds:
+                break
+            chosen.append(test)
+        if self.at_import(mutant):
+            chosen.sort(key=lambda test: mutant.path.stem not in test)
+            chosen = chosen[:TESTS_OF_A_CONSTANT]
+        return chosen
 
-    for node in _statements(ast.parse(source)):
-        if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
-            yield from between(node.left, node.right, ARITHMETIC[type(node.op)])
-        elif isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
-            yield from between(node.left, node.comparators[0], COMPARISONS[type(node.ops[0])])
-        elif isinstance(node, ast.BoolOp):
-            change = "or" if isinstance(node.op, ast.And) else "and"
-            yield from between(node.values[0], node.values[1], change)
-        elif isinstance(node, ast.Constant) and type(node.value) in (int, float, bool):
-            change = str(not node.value) if isinstance(node.value, bool) else f"{node.value!r} + 1"
-            start = place(node.lineno, node.col_offset)
-            stop = place(node.end_lineno or node.lineno, node.end_col_offset or 0)
-            yield Mutant(path, node.lineno, start, stop, f"({change})")
+    def seconds(self, tests: list[str]) -> float:
+        """Return how long tests took."""
+        return sum(self._seconds[test] for test in tests)
 
+    def at_import(self, mutant: Mutant) -> bool:
+        """Return whether a line runs where its file is imported, if only by a call from there."""
+        return mutant.function is None or "" in self._contexts_of(mutant)
 
-def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of bodies: neither annotations nor what decorates or declares."""
-    if isinstance(tree, ast.keyword) and tree.arg == "strict":  # guards what cannot happen
-        return
-    for name, child in ast.iter_fields(tree):
-        if name in ("annotation", "returns", "decorator_list", "type_params"):
-            continue
-        for node in child if isinstance(child, list) else [child]:
-            if isinstance(node, ast.AST):
-                yield node
-                yield from _statements(node)
+    def _contexts_of(self, mutant: Mutant) -> set[str]:
+        first, last = mutant.lines
+        contexts = self._contexts(mutant.path)
+        return set(chain.from_iterable(contexts.get(line, ()) for line in range(first, last + 1)))
 
+    def _that_run(self, mutant: Mutant) -> set[str]:
+        contexts = self._contexts_of(mutant)
+        if self.at_import(mutant) or (mutant.is_compiled and not contexts):  # or unseen by coverage
+            used = (self._contexts(path) for path in (mutant.path, *importers(mutant.path)))
+            contexts = {one for lines in used for line in lines.values() for one in line}
+        tests = set()
+        for context in contexts:
+            test, _, phase = context.rpartition("|")
+            if phase == "setup":  # a fixture that the first of several tests made
+                tests.update(self._files[test.partition("::")[0]])
+            else:
+                tests.add(test)
+        return tests & self._seconds.keys()
 
-def statistics() -> list[Path]:
-    """Return the files that hold statistics."""
-    files = (path for layer in LAYERS for path in (SOURCES / "confir" / layer).rglob("*.py"))
-    return sorted(path for path in files if path.stem not in SHOWN)
-
-
-def tests_of(path: Path) -> list[str]:
-    """Return tests: those that name a module or what it defines, or its folder; then its layer's."""
-    tests = [
-        test
-        for folder in (*LAYERS, "contracts", "reference")
-        for test in sorted((ROOT / "tests" / folder).glob("test_*.py"))
-    ]
-    for modules in ([path], sorted(path.parent.glob("*.py"))):
-        wanted = re.compile("|".join(_names(module) for module in modules))
-        found = [test for test in tests if wanted.search(test.read_text(encoding="utf-8"))]
-        if found:
-            break
-    named = sorted(map(str, found), key=lambda test: path.stem not in test)
-    layer = path.relative_to(SOURCES / "confir").parts[0]
-    # What these do not notice, the others of the layer may; those of studies take too long.
-    others = [] if layer == "studies" else sorted((ROOT / "tests" / layer).glob("test_*.py"))
-    return list(dict.fromkeys([*named, *map(str, others)]))
+    @cache  # noqa: B019 - lives as long as the program
+    def _contexts(self, path: Path) -> dict[int, list[str]]:
+        return self._data.contexts_by_lineno(str(path.relative_to(ROOT)))
 
 
-def _names(path: Path) -> str:
-    """Return a pattern of a module's name and of the public names that it defines."""
+def importers(path: Path) -> list[Path]:
+    """Return the files that import from a module."""
     module = ".".join(path.relative_to(SOURCES).with_suffix("").parts)
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    public = "".join(rf"|\b{name}\b" for name in defined if not name.startswith("_"))
-    return rf"{re.escape(module)}\b{public}"
+    files = sorted(SOURCES.rglob("*.py"))
+    return [file for file in files if f"from {module} import" in file.read_text(encoding="utf-8")]
 
 
-def is_killed(mutant: Mutant, copy: Path) -> bool:
-    """Return whether a test fails on the copy with the mutant in it, or runs on and on."""
-    changed = copy / mutant.path.relative_to(SOURCES)
-    source = mutant.path.read_text(encoding="utf-8")
-    changed.write_text(mutant.apply(source), encoding="utf-8")
-    options = ["-q", "-x", "-p", "no:randomly", "-p", "no:cacheprovider"]
-    # numba would take up kernels that were compiled before the change.
-    environment = {**os.environ, "PYTHONPATH": str(copy), "NUMBA_CACHE_DIR": str(copy / "numba")}
-    if "compiled(" in source:
-        shutil.rmtree(copy / "numba", ignore_errors=True)
-    command = [sys.executable, "-B", "-m", "pytest", *options, *tests_of(mutant.path)]
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, timeout=TIMEOUT, check=False
-        )
-    except subprocess.TimeoutExpired:
+def sample(options: argparse.Namespace) -> Iterator[Mutant]:
+    """Yield mutants in random order, one of each layer in turn."""
+    draw = random.Random(options.seed)  # noqa: S311 - a sample, no secret
+    lines = options.again.read_text(encoding="utf-8").splitlines() if options.again else []
+    again = {line.split("  ")[1] for line in lines if line.startswith(("survived  ", "untested  "))}
+    layers = [
+        [m for m in found if options.only in str(m) and (not lines or str(m) in again)]
+        for found in all_mutants().values()
+    ]
+    for mutants in layers:
+        draw.shuffle(mutants)
+    return (m for turn in zip_longest(*layers) for m in turn if m is not None)
+
+
+class Trial:
+    """A pytest plugin that, instead of running the tests that were collected, tries mutants on them."""
+
+    def __init__(self, mutants: Iterator[Mutant], copy: Path, options: argparse.Namespace) -> None:
+        self.mutants, self.copy, self.options = mutants, copy, options
+        self.outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+        self._note = copy.parent / "failed"
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Try mutants until the time is over."""
+        session.config.pluginmanager.unregister(name="terminalreporter")  # no dots in between
+        items = {item.nodeid: item for item in session.items}
+        tests = Tests()
+        self._functions = functions_below(self.copy)
+        gc.collect()
+        gc.freeze()  # forks share what is never visited
+        stop = time.monotonic() + self.options.seconds
+        for mutant in self.mutants:
+            if time.monotonic() > stop:
+                break
+            chosen = tests.of(mutant, self.options.patience)
+            begun = time.monotonic()
+            outcome = self._try(mutant, chosen, tests, items)
+            spent = time.monotonic() - begun
+            self.outcomes[mutant.layer][outcome] += 1
+            by = self._note.read_text(encoding="utf-8") if outcome == "killed" else ""
+            print(f"{outcome}  {mutant}  [{len(chosen)} tests, {spent:.0f} s] {by}", flush=True)
         return True
-    finally:
-        changed.write_text(source, encoding="utf-8")
-    return done.returncode == 1
+
+    def _try(
+        self, mutant: Mutant, chosen: list[str], tests: Tests, items: dict[str, pytest.Item]
+    ) -> str:
+        """Return "killed", "survived", "timeout" or, if no test runs the line, "untested"."""
+        if not chosen:
+            return "untested"
+        changed = self.copy / mutant.path.relative_to(SOURCES)
+        source = changed.read_text(encoding="utf-8")
+        changed.write_text(mutant.apply(source), encoding="utf-8")
+        self._note.write_text("", encoding="utf-8")
+        limit = 20 + 4 * tests.seconds(chosen)
+        try:
+            if tests.at_import(mutant):
+                return self._start(chosen, limit)
+            return self._fork(mutant, changed, [items[test] for test in chosen], limit)
+        finally:
+            changed.write_text(source, encoding="utf-8")
+
+    def _start(self, chosen: list[str], limit: float) -> str:
+        """Run tests in a process of their own."""
+        names = self.copy.parent / "chosen"
+        names.write_text("\n".join(chosen), encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", *OPTIONS, f"@{names}"]
+        try:
+            done = subprocess.run(
+                command, cwd=ROOT, capture_output=True, timeout=limit, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return "timeout"
+        return "killed" if done.returncode else "survived"
+
+    def _fork(self, mutant: Mutant, changed: Path, items: list[pytest.Item], limit: float) -> str:
+        """Run tests in a fork of this process, in which the function is replaced."""
+        child = os.fork()
+        if child == 0:
+            self._run(mutant, changed, items)
+        stop = time.monotonic() + limit
+        while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
+            if time.monotonic() > stop:
+                os.killpg(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return "timeout"
+            time.sleep(0.02)
+        return "killed" if ended[1] else "survived"
+
+    def _run(self, mutant: Mutant, changed: Path, items: list[pytest.Item]) -> None:
+        code = 3
+        try:
+            os.setpgid(0, 0)
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            with open(os.devnull, "w", encoding="utf-8") as nothing:
+                os.dup2(nothing.fileno(), 1)
+                os.dup2(nothing.fileno(), 2)
+            if mutant.is_compiled:
+                _forget_kernels(self.copy.parent / "compiled")
+            replace_code(self._functions[str(changed)], changed, mutant.function)
+            for item, following in zip_longest(items, items[1:]):
+                item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+            code = 0
+        finally:
+            os._exit(code)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """End the fork where a test fails."""
+        if report.failed:
+            self._note.write_text(report.nodeid, encoding="utf-8")
+            os._exit(1)
+
+
+def _forget_kernels(folder: Path) -> None:
+    """Have numba compile kernels anew: it knows them by their file, not by their code."""
+    from numba.core.config import reload_config
+
+    shutil.rmtree(folder, ignore_errors=True)
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    reload_config()
+
+
+def functions_below(folder: Path) -> dict[str, list[FunctionType]]:
+    """Return the functions that were imported from each file of a folder."""
+    found = defaultdict(list)
+    for one in gc.get_objects():
+        if isinstance(one, FunctionType) and one.__code__.co_filename.startswith(str(folder)):
+            found[one.__code__.co_filename].append(one)
+    return found
+
+
+def replace_code(functions: list[FunctionType], path: Path, line: int | None) -> None:
+    """Give those of a file's functions that begin at a line the code that the file has now."""
+
+    def codes(code: CodeType) -> Iterator[CodeType]:
+        yield code
+        for part in code.co_consts:
+            if isinstance(part, CodeType):
+                yield from codes(part)
+
+    if not functions:  # not imported yet: tests will import the changed file
+        return
+    module = compile(path.read_text(encoding="utf-8"), str(path), "exec")
+    new = {(code.co_firstlineno, code.co_qualname): code for code in codes(module)}
+    broken = [function for function in functions if function.__code__.co_firstlineno == line]
+    assert broken, f"no function begins at line {line} of {path}"
+    for function in broken:
+        function.__code__ = new[line, function.__code__.co_qualname]  # type: ignore[index]
 
 
 def main() -> None:
@@ -171,23 +287,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="a part of the path")
+    parser.add_argument("--patience", type=float, default=30, help="seconds of tests for a mutant")
+    parser.add_argument("--only", default="", help="a part of the path, or of the line as shown")
+    parser.add_argument("--again", type=Path, help="output whose survivors are to be tried again")
     options = parser.parse_args()
-    mutants = [m for path in statistics() if options.only in str(path) for m in find_mutants(path)]
-    random.Random(options.seed).shuffle(mutants)  # noqa: S311 - a sample, no secret
-    stop = time.monotonic() + options.seconds
-    tried = killed = 0
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name) / "src"
         shutil.copytree(SOURCES, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        for mutant in mutants:
-            if time.monotonic() > stop:
-                break
-            dead = is_killed(mutant, copy)
-            tried, killed = tried + 1, killed + dead
-            text = mutant.describe(mutant.path.read_text(encoding="utf-8"))
-            print(f"{'killed' if dead else 'SURVIVED'}  {text}", flush=True)
-    print(f"{killed} of {tried} mutants killed, of {len(mutants)}; seed {options.seed}")
+        sys.path.insert(0, str(copy))
+        sys.dont_write_bytecode = True
+        os.environ.update(PYTHONPATH=str(copy), PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1")
+        os.environ["NUMBA_CACHE_DIR"] = f"{name}/kernels"
+        os.chdir(ROOT)
+        trial = Trial(sample(options), copy, options)
+        ignored = [f"--ignore=tests/{folder}" for folder in LEFT_OUT]
+        pytest.main([*OPTIONS, f"--basetemp={name}/tests", *ignored, "tests"], plugins=[trial])
+    for layer, outcomes in trial.outcomes.items():
+        print(layer, f"{outcomes.total()} tried:", dict(outcomes))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,11 @@
 from collections import defaultdict
 
 import numpy as np
-import pytest
 
-pa = pytest.importorskip("pyarrow")
-ds = pytest.importorskip("pyarrow.dataset")
+from requirements import required
+
+pa = required("pyarrow")
+ds = required("pyarrow.dataset")
 
 NAMES = ["01", "1", "NA", "<script>", "constructor", "ü", "x" * 17, "b c"]
 

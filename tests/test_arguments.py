@@ -15,6 +15,7 @@ import pytest
 import confir
 from confir.errors import ConfirError
 from confir.report import page
+from requirements import required
 
 VERBS = {
     name: verb
@@ -433,7 +434,7 @@ def test_verbs_take_what_makes_runs_and_qrels(name, valid, folder):
 
 
 def test_measures_of_ir_measures_are_measures():
-    ir_measures = pytest.importorskip("ir_measures")
+    ir_measures = required("ir_measures")
     wanted = [ir_measures.nDCG @ 3, "AP", confir.parse_measure("P@2"), ir_measures.RR(rel=2)]
     made = confir.evaluate(QRELS, RUNS, wanted)
     assert made.measures == ("nDCG@3", "AP", "P@2", "RR(rel=2)")
@@ -448,7 +449,7 @@ def test_measures_of_ir_measures_are_measures():
 
 
 def test_a_measure_that_ir_measures_alone_has_is_computed_by_it():
-    ir_measures = pytest.importorskip("ir_measures")
+    ir_measures = required("ir_measures")
     made = confir.evaluate(QRELS, RUNS, [ir_measures.IPrec @ 0.1])
     assert made.measures == ("IPrec@0.1",)
 

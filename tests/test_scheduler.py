@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import signal
 import sys
 import time
 import warnings
@@ -28,6 +27,7 @@ from confir.errors import (
 from confir.parallel import run_blocks, run_in_threads, run_tasks
 from confir.resampling.topics import topic_weights
 from confir.scheduler import scheduler_in_use, use_scheduler
+from requirements import ON_LINUX, required
 
 SYSTEMS = SAMPLE_SYSTEMS[:4]
 MEASURES = ["AP", "nDCG@10", "RBP", "infAP"]  # the last by ir_measures
@@ -196,7 +196,7 @@ def test_weights_are_drawn_again_rather_than_sent():
     from confir.resampling.drawn_weights import DrawnWeights
 
     rng = np.random.default_rng(1)
-    cloudpickle = pytest.importorskip("cloudpickle")
+    cloudpickle = required("cloudpickle")
     drawn = DrawnWeights(lambda own: topic_weights(1000, 200, own), rng)
     content = cloudpickle.dumps(drawn)
     assert len(content) < 10_000
@@ -217,7 +217,7 @@ def test_a_task_whose_worker_is_killed_is_run_again(cluster, tmp_path):
         marker = tmp_path / "killed"
         if number == 3 and not marker.exists():
             marker.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+            os._exit(1)
         return number**2
 
     with use_scheduler(cluster):
@@ -230,7 +230,7 @@ def test_a_task_that_kills_every_worker_is_an_error(cluster):
         f"{cluster}: 2 workers ended during the same task, perhaps for lack of memory; expected"
     )
     with use_scheduler(cluster), pytest.raises(SchedulerError, match=message):
-        run_blocks(lambda _: os.kill(os.getpid(), signal.SIGKILL), [1])
+        run_blocks(lambda _: os._exit(1), [1])
 
 
 def test_warnings_of_workers_are_said_here(cluster):
@@ -258,7 +258,7 @@ def test_errors_of_tasks_arrive_as_they_are(cluster, error):
     assert vars(caught.value) == vars(error)
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+@ON_LINUX
 def test_a_file_that_a_worker_does_not_see_is_named(cluster, files, monkeypatch):
     monkeypatch.chdir(files)
     path = "/proc/self/cwd/runs/bm25.txt"  # another folder in each process
@@ -307,7 +307,7 @@ def test_the_guard_of_scripts_is_named_where_a_process_ended_at_its_start(reason
 
 
 def test_a_scheduler_without_workers_is_an_error(monkeypatch):
-    distributed = pytest.importorskip("distributed")
+    distributed = required("distributed")
     monkeypatch.setattr(confir.scheduler, "_TO_FIRST_WORKER", 0.2)
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty,
@@ -318,7 +318,7 @@ def test_a_scheduler_without_workers_is_an_error(monkeypatch):
 
 
 def test_a_scheduler_that_is_lost_is_an_error():
-    distributed = pytest.importorskip("distributed")
+    distributed = required("distributed")
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with (
         distributed.LocalCluster(processes=False, protocol="tcp", **options) as lost,

@@ -1,8 +1,6 @@
 """``confir coverage`` and ``confir type-one`` as users meet them."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -321,8 +319,8 @@ def test_a_killed_study_goes_on_where_it_stopped(confir_command, score_file, tmp
         while len(list(folder.glob("task-*.npz"))) < 3 and time.monotonic() < deadline:
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.002)
-        os.kill(process.pid, signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
+        process.kill()
+        assert process.wait() != 0
     kept = {path: path.stat().st_mtime_ns for path in folder.glob("task-*.npz")}
     assert 3 <= len(kept) < 40
     resumed = confir_command(*study, "--jobs", 2, "--resume", folder)

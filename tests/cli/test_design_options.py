@@ -5,6 +5,7 @@ import json
 import pytest
 
 import confir
+from requirements import required
 
 
 @pytest.fixture
@@ -218,7 +219,7 @@ def test_bad_folders_are_named(confir_command, folders, tmp_path):
 
 
 def test_leaderboard_page_has_its_part(confir_command, folders, tmp_path):
-    pytest.importorskip("altair")
+    required("altair")
     page = tmp_path / "board.html"
     outcome = confir_command(
         "leaderboard", *folders, "--replicates", "99", "--page", page, "--quiet"

@@ -52,6 +52,9 @@ def test_the_data_are_looked_for_where_they_are_said_to_be(confir_command, monke
     monkeypatch.setenv("CONFIR_DATA", str(tmp_path / "none"))
     assert findings(confir_command("doctor", "--format", "json"))["data"]["state"] == "none"
     (tmp_path / "one").mkdir()
+    monkeypatch.setenv("CONFIR_DATA", "")
+    monkeypatch.chdir(tmp_path)
+    assert findings(confir_command("doctor", "--format", "json"))["data"]["state"] == "none"
     monkeypatch.setenv("CONFIR_DATA", str(tmp_path))
     assert findings(confir_command("doctor", "--format", "json"))["data"]["state"] == "1 collection"
 

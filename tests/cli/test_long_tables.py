@@ -11,9 +11,10 @@ from confir.data.scores import Scores
 from confir.data.streams.parquet_scores import ParquetScores
 from confir.measures import score_summary
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
+from requirements import required
 
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
+pa = required("pyarrow")
+pq = required("pyarrow.parquet")
 
 
 def make_scores(topics=6_000, runs=4, measures=1, seed=3):

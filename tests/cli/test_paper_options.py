@@ -13,7 +13,7 @@ from confir.cli import terminal
 from confir.cli.start import COMMANDS
 from confir.cli.warning_summary import WarningSummary
 from confir.errors import DegenerateSampleWarning, InputWarning, TopicWarning
-from requirements import missing_requirement
+from requirements import ON_LINUX, missing_requirement
 
 
 @pytest.mark.parametrize(
@@ -113,6 +113,7 @@ def test_fish_is_told_whether_files_are_to_be_completed(words, code):
     assert subprocess.run(command, env=os.environ | asked, check=False).returncode == code
 
 
+@ON_LINUX
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_a_shell_is_valid(confir_command, shell, tmp_path):
     outcome = confir_command("completion", shell)

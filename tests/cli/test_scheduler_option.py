@@ -1,13 +1,12 @@
 """The option --scheduler: the same output from other processes, which end with the command."""
 
-import pytest
-
 import confir.scheduler
+from requirements import required
 
 
 def test_processes_give_the_same_output_and_are_ended(confir_command, sample_files, tmp_path):
-    psutil = pytest.importorskip("psutil")
-    pytest.importorskip("distributed")
+    psutil = required("psutil")
+    required("distributed")
     files = (sample_files / "qrels.txt", sample_files / "runs")
     options = ("-m", "AP", "--method", "percentile", "--replicates", "400", "-o")
     here = confir_command("evaluate", *files, *options, tmp_path / "here.csv")

@@ -12,9 +12,9 @@ import pytest
 
 from confir import cli
 from confir.cli import streams
+from requirements import ON_LINUX, ON_UNIX
 
 CONFIR = [sys.executable, "-m", "confir"]
-ON_UNIX = pytest.mark.skipif(os.name == "nt", reason="the shell and its devices are of Unix")
 
 # What a terminal would obey: colours, a title, a C1 sequence, DEL, and text from right to left.
 WICKED = "\x1b[31mred\x1b]0;owned\x07\x9b2J\x7f\u202eevil"
@@ -102,7 +102,7 @@ def test_a_gate_is_closed_with_1(score_table):
     assert in_shell(f"confir {GATE}", score_table).returncode == 1
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device on this system")
+@ON_LINUX
 def test_a_full_output_is_told_in_one_sentence(score_table):
     done = in_shell("confir evaluate --scores scores.csv > /dev/full", score_table)
     assert done.returncode == 2

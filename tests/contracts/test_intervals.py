@@ -13,6 +13,7 @@ import confir.parallel
 from confir.data.scores import Scores
 from confir.errors import DegenerateSampleWarning
 from confir.intervals import columns as column_blocks
+from confir.intervals.catalogue import METHODS as CATALOGUE
 from confir.intervals.catalogue import confidence_interval, methods_over
 from confir.intervals.probe import Probe, side_of_limits
 from confir.resampling.statistics import STATISTICS
@@ -325,3 +326,20 @@ def test_every_method_that_fits_answers_for_every_statistic(scores, statistic):
             if fits and (not method.bounded or distribution.support.all()):
                 found = limits_of(some, method=method.name, statistic=statistic, **options)
                 assert (found.low <= found.high).all()
+
+
+LOGIT = {"logit", "logit-t", "studentised-logit", "bootstrap-t-logit", "symmetric-t-logit"}
+BETA = {"beta-logit", "calibrated-beta"}
+CLAIMS = {
+    "bounded": {*LOGIT, *BETA, "hall-logit", "betting", "gaffke"},
+    "any_sample": {*BETA, "betting", "gaffke"},
+    "draws": {"gaffke"},
+    "closed_form": {*BETA, "t", "logit-t", "linear"},
+    "one_sample": {*BETA, "betting", "gaffke"},
+    "logit_scale": {*LOGIT, *BETA, "hall-logit"},
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_method_claims_what_its_formula_allows(claim):
+    assert {method.name for method in CATALOGUE.values() if getattr(method, claim)} == CLAIMS[claim]

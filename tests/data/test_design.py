@@ -15,6 +15,7 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
+from requirements import required
 
 TOPICS = ("1", "2", "3", "4", "<script>", "constructor")
 
@@ -42,7 +43,7 @@ def test_design_is_read_from_named_columns_in_the_order_of_the_scores(table):
 
 
 def test_frames_dicts_and_files_give_the_same_design(table):
-    pandas = pytest.importorskip("pandas")
+    pandas = required("pandas")
     columns = {"topic": list(TOPICS), "cluster": list("xxyyzz")}
     from_dict = make_scores().with_design(columns)
     by_topic = make_scores().with_design(dict(zip(TOPICS, "xxyyzz", strict=True)))

@@ -20,6 +20,7 @@ import zstandard
 from confir.data import compression, files
 from confir.data.files import open_bytes, read_bytes, write_whole
 from confir.errors import ConfirError, MissingDependencyError, UnreadableError
+from requirements import ON_LINUX, ON_UNIX
 
 TEXT = b"301 Q0 FBIS3-1 1 2.5 tag\n" * 5000
 
@@ -248,6 +249,7 @@ def test_after_a_failure_the_old_file_stands_and_nothing_is_left_beside(
     assert os.listdir(tmp_path) == ["data"]
 
 
+@ON_UNIX
 def test_a_write_that_stops_halfway_leaves_the_old_file(tmp_path):
     """The system itself cuts the write off, by a limit to the size of files."""
     path = write(tmp_path, b"old")
@@ -270,6 +272,7 @@ def test_a_write_that_stops_halfway_leaves_the_old_file(tmp_path):
     assert os.listdir(tmp_path) == ["data"]
 
 
+@ON_UNIX
 @pytest.mark.parametrize("mask", [0o022, 0o077])
 def test_a_new_file_has_the_permissions_that_the_umask_leaves(tmp_path, mask):
     before = os.umask(mask)
@@ -280,6 +283,7 @@ def test_a_new_file_has_the_permissions_that_the_umask_leaves(tmp_path, mask):
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o666 & ~mask
 
 
+@ON_UNIX
 def test_a_replaced_file_keeps_its_permissions(tmp_path):
     path = write(tmp_path, b"old")
     path.chmod(0o600)
@@ -329,6 +333,7 @@ def test_a_path_that_cannot_exist_is_not_written():
         write_whole("a\0b", TEXT)
 
 
+@ON_UNIX
 def test_a_named_pipe_is_written_into(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
@@ -341,6 +346,7 @@ def test_a_named_pipe_is_written_into(tmp_path):
     assert stat.S_ISFIFO(path.stat().st_mode)
 
 
+@ON_LINUX
 def test_a_full_device_is_named():
     with pytest.raises(UnreadableError, match="cannot be written"):
         write_whole("/dev/full", TEXT)
@@ -354,6 +360,7 @@ WRITE_TO_STDOUT = (
 )
 
 
+@ON_LINUX
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_standard_output_is_written_into_be_it_a_pipe_or_a_file(tmp_path, name):
     command = [sys.executable, "-c", WRITE_TO_STDOUT, name]

@@ -23,6 +23,7 @@ from confir.data.formats.objects import as_runs
 from confir.data.formats.run_metadata import read_metadata
 from confir.errors import ConfirError, FormatError, InputWarning, UnreadableError
 from confir.studies.judgements.judges import gather_judges
+from requirements import required
 
 RUN = {"q 1": {"a": 3.5, "b": 2.0}, "q2": {"c": 1.0}}
 GAINS = {"q 1": {"a": 2, "b": 0}, "q2": {"c": 1}}
@@ -410,7 +411,7 @@ def test_filters_of_lm_eval_are_measures_of_their_own(tmp_path):
 @pytest.fixture
 def inspected():
     """Samples of inspect, one epoch each."""
-    pandas = pytest.importorskip("pandas")
+    pandas = required("pandas")
     return pandas.DataFrame(
         {
             "sample_id": ["u1", "u2", "u3"],
@@ -433,7 +434,7 @@ def test_samples_of_inspect_are_scores(inspected, tmp_path):
 
 
 def test_epochs_of_inspect_are_repeats_and_metadata_are_clusters(inspected, tmp_path):
-    pandas = pytest.importorskip("pandas")
+    pandas = required("pandas")
     second = inspected.assign(epoch=2, score_f1=[0.7, 0.05, 0.0])
     path = tmp_path / "samples.csv"
     pandas.concat([inspected, second]).to_csv(path, index=False)
@@ -493,7 +494,7 @@ def test_other_columns_of_a_csv_file_are_named_and_a_trec_file_may_end_so(tmp_pa
 
 
 def test_a_parquet_file_of_several_runs_is_several_runs(tmp_path):
-    pa = pytest.importorskip("pyarrow")
+    pa = required("pyarrow")
     import pyarrow.parquet as pq
 
     rows = [(n, t, d, s) for n in "xy" for t, held in RUN.items() for d, s in held.items()]
@@ -590,7 +591,7 @@ def test_trec_writers_refuse_topics_with_blanks(tmp_path):
 @pytest.fixture
 def dataset(tmp_path):
     """A dataset of ir_datasets whose qrels are a local file, and one that would be fetched."""
-    ir_datasets = pytest.importorskip("ir_datasets")
+    ir_datasets = required("ir_datasets")
     from ir_datasets.datasets.base import Dataset
     from ir_datasets.formats import TrecQrels
     from ir_datasets.util import Cache, Download, RequestsDownload
@@ -628,7 +629,7 @@ def test_a_dataset_is_read_from_this_machine_alone(tmp_path):
 
 
 def test_addresses_are_opened_only_where_that_is_asked_for():
-    fsspec = pytest.importorskip("fsspec")
+    fsspec = required("fsspec")
     memory = fsspec.filesystem("memory")
     memory.pipe("/confir/x.run.gz", gzip.compress(b"1 Q0 a 1 2 t\n2 Q0 b 1 1 t\n"))
     memory.pipe("/confir/qrels.txt", b"1 0 a 1\n2 0 b 1\n")

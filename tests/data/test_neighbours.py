@@ -30,6 +30,7 @@ from confir.errors import (
     UnknownNameError,
     UnreadableError,
 )
+from requirements import required
 
 RUN = {"01": {"NA": 1.5, "d2": 2.5}, "2": {"d3": 0.25}}
 QRELS = {"01": {"NA": 1, "d2": 0}, "2": {"d3": 3}}
@@ -321,7 +322,7 @@ def test_run_and_qrels_of_ranx_are_not_mistaken_for_each_other():
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # ranx leaves files open
 def test_ranx_itself_goes_there_and_back(tmp_path):
-    ranx = pytest.importorskip("ranx")
+    ranx = required("ranx")
     run, qrels = ranx.Run(RUN, name="bm25"), ranx.Qrels(QRELS)
     assert as_run(run).name == "bm25"
     assert as_run(run).to_dict() == RUN

@@ -24,6 +24,7 @@ from confir.data.scanning import blocks, scan_kernels, scanner
 from confir.data.scanning.scan_kernels import load_kernels
 from confir.data.scanning.scanner import Wanted, read_rankings, scan_rankings
 from confir.errors import FormatError, InputWarning, UnreadableError
+from requirements import ON_UNIX
 from run_files import (
     NUMBERS,
     assert_passing_with_bounds_checked,
@@ -403,7 +404,7 @@ def test_standard_input_is_read_once(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("always_scanned")
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@ON_UNIX
 def test_a_pipe_is_read_once(tmp_path):
     content = "\n".join(lists()).encode()
     pipe = tmp_path / "pipe"

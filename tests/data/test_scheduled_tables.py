@@ -1,6 +1,5 @@
 """Score tables and runs in Parquet on a cluster: workers read them, and the bits are those of here."""
 
-import os
 import warnings
 
 import numpy as np
@@ -15,9 +14,10 @@ from confir.errors import FormatError, InputWarning, SchedulerError
 from confir.measures import partitioned_evaluation
 from confir.scheduler import use_scheduler
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
+from requirements import ON_LINUX, required
 
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
+pa = required("pyarrow")
+pq = required("pyarrow.parquet")
 
 RUNS = ("a", "b", "c")
 
@@ -152,7 +152,7 @@ def test_a_wrong_address_is_noticed(tmp_path, monkeypatch, order):
         confir.confidence_interval(confir.summarise_scores(path), method="t")
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+@ON_LINUX
 def test_a_table_that_a_worker_does_not_see_is_named(cluster, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_table(tmp_path / "x.AP@10.parquet", make_columns("wide"))

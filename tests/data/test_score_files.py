@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from confir.data.scores import Scores
+from confir.data.tables.columns import is_summary
 from confir.data.tables.score_files import read_scores, write_scores
 from confir.errors import (
     ConfirError,
@@ -920,7 +921,7 @@ ODD_TEXT = st.text(
     min_size=1,
     max_size=6,
 )
-TOPICS = ODD_TEXT.filter(lambda name: name.strip().casefold() not in SUMMARIES)
+TOPICS = ODD_TEXT.filter(lambda name: not is_summary(name))
 VALUES = st.floats(allow_nan=False, allow_infinity=False)
 ENTRIES = st.dictionaries(st.tuples(ODD_TEXT, ODD_TEXT, TOPICS), VALUES, min_size=1, max_size=8)
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")

@@ -7,6 +7,7 @@ from confir.data.scores import Scores
 from confir.data.tables.score_files import write_scores
 from confir.errors import ConfirError, FormatError, InvalidValueError
 from confir.measures.evaluation import as_scores
+from requirements import required
 
 SCORES = Scores(
     ("1", "2", "3"),
@@ -30,7 +31,7 @@ def test_scores_stay_as_they_are():
 @pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl", "parquet"])
 def test_paths_are_read(tmp_path, kind):
     if kind == "parquet":
-        pytest.importorskip("pyarrow")
+        required("pyarrow")
     path = tmp_path / f"scores.{kind}"
     write_scores(SCORES, path)
     assert same(as_scores(path))
@@ -40,12 +41,12 @@ def test_paths_are_read(tmp_path, kind):
 
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_frames_are_taken(backend):
-    pytest.importorskip(backend)
+    required(backend)
     assert same(as_scores(SCORES.to_frame(backend)))
 
 
 def test_a_wide_frame_has_a_column_per_run():
-    pandas = pytest.importorskip("pandas")
+    pandas = required("pandas")
     frame = pandas.DataFrame({"topic": ["1", "2"], "x": [0.1, 0.2], "y": [0.3, 0.4]})
     expected = Scores(
         ("1", "2"), ("x", "y"), ("score",), np.array([[[0.1], [0.3]], [[0.2], [0.4]]])
@@ -75,7 +76,7 @@ def test_arrays_of_several_lengths_are_refused():
 
 
 def test_a_repeated_score_is_refused():
-    pandas = pytest.importorskip("pandas")
+    pandas = required("pandas")
     frame = pandas.DataFrame({"run": ["x", "x"], "topic": ["1", "1"], "score": [0.1, 0.2]})
     with pytest.raises(FormatError, match="a second score of run 'x'"):
         as_scores(frame)

@@ -16,9 +16,10 @@ from confir.data.streams import score_pieces, spill_folder, spilled_rows
 from confir.data.streams.hashed_ids import hash_names
 from confir.data.streams.moments import Moments
 from confir.errors import FormatError, UnreadableError
+from requirements import ON_UNIX, required
 
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
+pa = required("pyarrow")
+pq = required("pyarrow.parquet")
 
 NAMES = ["01", "1", "NA", "<script>", "constructor", "", "a\tb", "ü", "x" * 17, "topic-8"]
 MASK = 2**64 - 1
@@ -296,7 +297,7 @@ def test_a_full_disk_is_named_and_leaves_nothing_behind(tmp_path, monkeypatch):
     assert list(room.iterdir()) == []
 
 
-@pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
+@ON_UNIX
 def test_a_disk_too_full_for_the_keys_of_topics_is_named(tmp_path):
     path = tmp_path / "scores.parquet"
     pq.write_table(pa.table({"topic": list(map(str, range(50_000))), "a": [0.5] * 50_000}), path)
@@ -331,7 +332,7 @@ def test_rows_put_into_order_on_disk_are_removed(tmp_path, monkeypatch):
 
 
 def test_an_address_of_fsspec_is_read_like_a_file(tmp_path):
-    fsspec = pytest.importorskip("fsspec")
+    fsspec = required("fsspec")
     ids, runs, _, values = a_table()
     table = pa.table({"topic": ids, **dict(zip(runs, values[:, :, 0].T, strict=True))})
     path = tmp_path / "x.AP@1000.parquet"

@@ -319,6 +319,7 @@ def test_a_measure_without_closed_form_names_those_that_have_one():
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
+        ("RBP(p=0)", "RBP's p is 0;"),
         ("RBP(p=1.5)", "RBP's p is 1.5"),
         ("RBP(rel=2,gains='2:1')", "rel or gains, not both"),
         ("nDCG(dcg='exp-log2')", "too high for dcg='exp-log2'"),
@@ -327,3 +328,13 @@ def test_a_measure_without_closed_form_names_those_that_have_one():
 def test_parameters_without_sense_are_named(measure, message):
     with pytest.raises(InvalidValueError, match=message):
         expected_random_score(measure, 10, {2_000: 2})
+
+
+def test_collections_are_as_large_as_doubles_count():
+    assert expected_random_ap(2**53, 2**53) == pytest.approx(1.0)
+    with pytest.raises(InvalidValueError, match=f"from 1 to {2**53}"):
+        expected_random_ap(2**54, 1)
+
+
+def test_documents_of_gain_zero_may_be_counted():
+    assert expected_random_score("nDCG", 10, {0: 5, 1: 2}) == expected_random_score("nDCG", 10, 2)

@@ -25,9 +25,10 @@ from confir.errors import (
     UnreadableError,
 )
 from parquet_datasets import in_memory, make_rows, qrels_table, run_table, write_folder
+from requirements import ON_LINUX, required
 
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
+pa = required("pyarrow")
+pq = required("pyarrow.parquet")
 
 MEASURES = ["AP", "nDCG@10", "P@5", "RR", "ERR@20", "bpref", "alpha_nDCG@5"]
 
@@ -250,7 +251,7 @@ print(len(summary.topics), peak)
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@ON_LINUX
 def test_memory_does_not_grow_with_the_documents(tmp_path):
     peaks = []
     for topics in (15_000, 120_000):

@@ -93,3 +93,18 @@ def test_names_that_tell_rows_apart_are_repeated_with_fewer_decimals_or_in_block
     assert [line.split()[2:] for line in lines if line.startswith("run")] == [["AP"], ["RR"]]
     assert lines[1] == f"{NAMES[0]}  bounds of ties 1  0.444 [0.311, 0.556]"
     assert "by   bounds of ties 1" in lines_of(table, 60)
+
+
+def test_a_sentence_after_short_names_is_wrapped_in_its_column():
+    rows = (("numba", "missing", "compiled code: " + "pip install it " * 5), ("numpy", "2.0", "x"))
+    table = Table(
+        ("what", "state", "meaning"), tuple(tuple(map(Cell, row)) for row in rows), names=3
+    )
+    start = "numba  missing  "
+    assert lines_of(table, 60) == [
+        "what   state    meaning",
+        start + "compiled code: pip install it pip install it",
+        " " * len(start) + "pip install it pip install it pip install it",
+        "numpy  2.0      x",
+    ]
+    assert lines_of(table, 40)[0] == "what     numba"  # no room for a sentence

@@ -15,6 +15,7 @@ from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.resampling.clusters import Clusters, Ratios
 from confir.resampling.topics import cluster_counts, topic_sample
+from requirements import required
 
 
 def make_scores(values):
@@ -40,7 +41,7 @@ def columns(scores, cluster, **more):
 
 
 def test_standard_errors_equal_those_of_statsmodels(clustered):
-    sm = pytest.importorskip("statsmodels.api")
+    sm = required("statsmodels.api")
     values, cluster, weight = clustered
     scores = make_scores(values)
     designed = scores.with_design(columns(scores, cluster, weight=weight))
@@ -58,7 +59,7 @@ def test_standard_errors_equal_those_of_statsmodels(clustered):
 
 
 def test_weights_alone_are_the_heteroscedastic_error_of_statsmodels(clustered):
-    sm = pytest.importorskip("statsmodels.api")
+    sm = required("statsmodels.api")
     values, _, weight = clustered
     scores = make_scores(values)
     designed = scores.with_design({"topic": scores.topics, "weight": weight})

@@ -14,6 +14,7 @@ from confir.resampling.studentised_maxima import (
     studentised_maxima,
 )
 from confir.resampling.topics import topic_weights
+from requirements import required
 
 
 def looped(values, weights, floor=0.0):
@@ -109,7 +110,7 @@ def test_chosen_runs_have_the_maxima_that_they_have_among_all():
 
 @pytest.mark.parametrize("runs", [None, [4, 1]])
 def test_compiled_code_changes_no_bit(runs, monkeypatch):
-    pytest.importorskip("numba")
+    required("numba")
     values = scores(topics=30, runs=9)
     values[:, 5] = values[:, 3]  # pairs without variance
     found = {}

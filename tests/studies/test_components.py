@@ -9,6 +9,7 @@ from scipy import stats
 import confir
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
+from requirements import required
 
 TOPICS = tuple(f"{place:02}" for place in range(12))
 
@@ -31,8 +32,8 @@ def simulate(seed, systems=6, topics=12, levels=1, *, nested=False):
 
 def anova(cube, formula):
     """Return the mean squares of statsmodels, by effect."""
-    pandas = pytest.importorskip("pandas")
-    smf = pytest.importorskip("statsmodels.formula.api")
+    pandas = required("pandas")
+    smf = required("statsmodels.formula.api")
     from statsmodels.stats.anova import anova_lm
 
     index = np.indices(cube.shape).reshape(3, -1)
@@ -334,7 +335,7 @@ def test_a_column_of_repeats_names_the_runs(tmp_path):
 
 def test_the_chart_of_components_is_a_valid_picture():
     """A logarithmic axis leaves labels empty, which are elements of their own kind in SVG."""
-    pytest.importorskip("altair")
+    required("altair")
     from xml.etree import ElementTree as ET
 
     from confir.report.charts import chart_bytes

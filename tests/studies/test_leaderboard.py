@@ -15,6 +15,7 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.studies.leaderboard.leaderboard import borda_counts, descending_ranks, make_leaderboard
+from requirements import required
 
 RUNS = ("a", "b", "<script>", "constructor")
 
@@ -33,7 +34,7 @@ def make_datasets(seed=4, sizes=(30, 12, 8)):
 
 def mteb_borda(table):
     """Return Borda counts and their ranks as MTEB's leaderboard computes them, from runs × tasks."""
-    pandas = pytest.importorskip("pandas")
+    pandas = required("pandas")
     frame = pandas.DataFrame(table)
     counts = frame.apply(
         lambda column: len(column) - column.rank(method="average", ascending=False)

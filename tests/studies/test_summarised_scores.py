@@ -18,9 +18,10 @@ from confir.errors import (
 )
 from confir.resampling.document_kernels import seeded_keys
 from confir.resampling.summarised_topics import PoissonSums
+from requirements import ON_LINUX, required
 
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
+pa = required("pyarrow")
+pq = required("pyarrow.parquet")
 
 CLOSED = [name for name, method in confir.METHODS.items() if method.closed_form and method.topics]
 RESAMPLED = ["percentile", "bca", "bootstrap-t", "symmetric-t", "studentised-logit", "hall-logit"]
@@ -196,7 +197,7 @@ print(len(summary.topics), peak)
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@ON_LINUX
 @pytest.mark.parametrize("layout", ["wide", "long", "scattered"])
 def test_memory_does_not_grow_with_the_topics(tmp_path, layout):
     peaks = []

@@ -88,7 +88,7 @@ def _engine() -> Finding:
 
 def _data() -> Finding:
     """Return where the collections are that tests and reproductions read."""
-    folder = Path(os.environ.get("CONFIR_DATA", "data"))
+    folder = Path(os.environ.get("CONFIR_DATA") or "data")
     if not folder.is_dir():
         return Finding("data", "none", f"{folder}: only tests and reproductions need them")
     count = sum(entry.is_dir() for entry in folder.iterdir())

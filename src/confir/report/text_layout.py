@@ -21,6 +21,7 @@ def lay_out(
 
     A table wider than a terminal is parted into groups of columns, one below the other, each with
     the names of the rows (`part_columns`); where these leave no room, each row becomes a block of lines.
+    Where all columns are text and there is room for it, the last one is wrapped instead.
 
     Parameters
     ----------
@@ -33,6 +34,8 @@ def lay_out(
     width
         Maximum length of a line; by default lines are not wrapped.
     """
+    if width is not None and names == len(texts[0]):
+        texts, strong = _wrap_last_column(texts, strong, width)
     widths = _column_widths(texts)
     if width is None or _total(widths) <= width:
         parts = [list(range(len(widths)))]
@@ -45,6 +48,26 @@ def lay_out(
         columns = [_Column(place, widths[place], to_left=place < names) for place in places]
         lines += [*([""] if lines else []), *_aligned_lines(texts, strong, columns)]
     return lines
+
+
+def _wrap_last_column(
+    texts: Texts, strong: Strong | None, width: int
+) -> tuple[Texts, Strong | None]:
+    """Return rows whose last text fits beside the others, if there is room: in rows below if need be."""
+    *others, last = _column_widths(texts)
+    room = width - _total([*others, 0])
+    if not others or last <= room or room < 3 * _SHORTEST_LINE:
+        return texts, strong
+    blank = [""] * len(others)
+    pieces = [wrap_words(row[-1], room) for row in texts]
+    rows = [
+        [*(blank if number else row[:-1]), line]
+        for row, lines in zip(texts, pieces, strict=True)
+        for number, line in enumerate(lines)
+    ]
+    if strong is None:
+        return rows, None
+    return rows, [bold for bold, lines in zip(strong, pieces, strict=True) for _ in lines]
 
 
 def table_width(texts: Texts) -> int:
