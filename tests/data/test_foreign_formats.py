@@ -617,7 +617,7 @@ def test_a_dataset_is_read_from_this_machine_alone(tmp_path):
     run = {"1": {"a": 1.0}, "2": {"c": 1.0}}
     assert confir.evaluate("irds:confir-here", run, "AP").topics == ("1", "2")
     with pytest.raises(
-        UnreadableError, match=r"^irds:confir-there: not on this machine, and nothing"
+        UnreadableError, match=r"^irds:confir-there: not on this machine, and fetched"
     ):
         confir.read_qrels("irds:confir-there")
     with pytest.raises(ConfirError, match=r"^irds:confir-there: cannot be read"):
@@ -637,7 +637,7 @@ def test_addresses_are_opened_only_where_that_is_asked_for():
     memory.pipe("/confir/qrels.txt", b"1 0 a 1\n2 0 b 1\n")
     addresses = "memory://confir/qrels.txt", ["memory://confir/x.run.gz"]
     with pytest.raises(
-        UnreadableError, match=r"^memory://confir/qrels\.txt: an address, and nothing"
+        UnreadableError, match=r"^memory://confir/qrels\.txt: an address, which is fetched"
     ):
         confir.evaluate(*addresses, "AP")
     scores = confir.evaluate(*addresses, "AP", download=True)
