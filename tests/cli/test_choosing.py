@@ -137,7 +137,7 @@ def test_a_part_of_a_file_is_chosen_by_options(confir_command, folder):
 def test_addresses_need_the_option_download(confir_command):
     outcome = confir_command("evaluate", "qrels.txt", "https://127.0.0.1:9/x.run")
     assert outcome.code == 2
-    assert "https://127.0.0.1:9/x.run: an address, and nothing is fetched unasked" in outcome.err
+    assert "https://127.0.0.1:9/x.run: an address, which is fetched only on request" in outcome.err
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
@@ -161,7 +161,7 @@ def test_without_runs_there_is_nothing_to_choose(confir_command, folder):
     (folder / "other.txt").write_text(QRELS)
     outcome = confir_command("judges", "qrels.txt", "other.txt", "--top", 2)
     assert outcome.code == 2
-    assert "--top chooses runs, of which there are none" in outcome.err
+    assert "--top selects runs, but there are none" in outcome.err
     outcome = confir_command("judges", "qrels.txt", "other.txt", "runs", "--select", "nix")
     assert "unknown run 'nix'" in outcome.err
 

@@ -370,7 +370,7 @@ def test_a_margin_tests_for_equivalence(compare):
         (["--method", "gaffke"], "methods that fit: t, percentile"),
         (["-q", "--groups"], "expected one of --per-topic, --groups and --effects"),
         (["--baseline", "bm25", "--groups"], "groups of runs need all pairs"),
-        (["--groups", "--test", "t", "--test", "sign"], "--groups rests on one test"),
+        (["--groups", "--test", "t", "--test", "sign"], "--groups uses one test"),
         (["-q", "--test", "sign"], "--test is for p-values, which --per-topic does not print"),
         (["--effects", "--correction", "none"], "--correction is for p-values, which --effects"),
         (["-q", "--level", "0.9"], "--level is for intervals and verdicts, which --per-topic"),

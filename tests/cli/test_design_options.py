@@ -189,7 +189,7 @@ def test_leaderboard_of_means(confir_command, tmp_path):
     table.write_text("dataset,a,b\nx,0.5,0.6\ny,0.4,0.7\nz,0.1,0.3\n")
     outcome = confir_command("leaderboard", table, "--replicates", "99")
     assert outcome.code == 0, outcome.err
-    assert "cells are means without topics" in outcome.out
+    assert "cells have no intervals" in outcome.out
     named = tmp_path / "named.csv"
     named.write_text("topic,a,b\nx,0.5,0.6\ny,0.4,0.7\nz,0.1,0.3\n")
     assert confir_command("leaderboard", "--means", named, "--replicates", "99").out == outcome.out

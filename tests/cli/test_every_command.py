@@ -81,7 +81,7 @@ def test_a_result_is_printed_or_written(confir_command, command, tmp_path, monke
     for way in ways:
         outcome = confir_command(command, *arguments(command), *way)
         assert outcome.code == 2
-        assert "--format says how to print; --output writes a file" in outcome.err
+        assert "--format is for printing; --output takes the format" in outcome.err
 
 
 @pytest.mark.parametrize("command", READERS)

@@ -35,7 +35,7 @@ def test_the_table_says_what_the_plan_is_for(plan):
     _, out, _ = plan("--baseline", "bm25", "--difference", "0.02", "--power", "0.9")
     assert out.splitlines()[0].startswith("measure  run    topics needed")
     assert "to detect a true difference of 0.02 from bm25 with power 0.9" in out
-    assert "the range is what the pilot allows" in out
+    assert "the range reflects the sampling error" in out
 
 
 def test_topics_for_a_half_width(plan):

@@ -190,17 +190,20 @@ def test_an_empty_file_is_an_error(tmp_path, name):
 WRONG_RUNS = [
     (meta(default={"test": {"q": {"d": "high"}}}), "score of document 'd' in topic 'q' is 'high'"),
     (meta(default={"test": {}}), "the run is empty"),
-    (meta(default=[1]), "a subset is no JSON object; expected"),
+    (meta(default=[1]), "a subset is not a JSON object; expected"),
     (meta(), r"holds 0 subsets"),
     ({"query_id": "1", "results": [{"corpus_id": "d"}]}, "a result of record 1 lacks 'score'"),
-    ({"query_id": "1", "results": {}}, "results of record 1 is no list"),
+    ({"query_id": "1", "results": {}}, "results of record 1 is not a list"),
     ({"query_id": "1", "results": [{"corpus_id": "d", "score": 1}] * 2}, "'d' occurs twice"),
     ([{"query_id": "1", "results": []}] * 2, "topic '1' occurs twice"),
     ({"q": {"took": 1, "_shards": {}, "hits": {"hits": [{"_id": "d"}] * 2}}}, "occurs twice"),
-    ({"q": {"took": 1, "_shards": {}, "hits": {}}}, "hits of topic 'q' is no list"),
+    ({"q": {"took": 1, "_shards": {}, "hits": {}}}, "hits of topic 'q' is not a list"),
     ({"took": 1, "_shards": {}, "hits": {"hits": []}}, "one search response, without its topic"),
     ({"metric_score": 1, "details": {}}, "no topics; expected"),
-    ({"metric_score": 1, "details": {"q": {"hits": [{}]}}}, "a hit of topic 'q' is no JSON object"),
+    (
+        {"metric_score": 1, "details": {"q": {"hits": [{}]}}},
+        "a hit of topic 'q' is not a JSON object",
+    ),
     (book("x"), "Quepid book: .*; expected a run"),
     (judgment(GAINS), "OpenSearch judgment: .*; expected a run"),
     (
@@ -208,7 +211,7 @@ WRONG_RUNS = [
         "means of datasets, without scores per",
     ),
     (evaluation_results({"x": RUN}) * 2, "topic 'q 1' occurs twice in run 'x'"),
-    ([{**evaluation_results({"x": RUN})[0], "documentIds": ["a", "a"]}], "no list of different"),
+    ([{**evaluation_results({"x": RUN})[0], "documentIds": ["a", "a"]}], "not a list of different"),
     ("qid\tdocno\tscore\n1\td\n", ":2: 2 columns; expected 3 as in the header"),
     ("qid\tdocno\tscore\n1\td\thigh\n", ":2: score is 'high'; expected a number"),
     ("qid\tdocno\tscore\n", ":1: a header without rows"),
@@ -582,9 +585,9 @@ def test_metadata_of_a_run_name_its_team_and_its_methods_against_pyyaml(tmp_path
 
 
 def test_trec_writers_refuse_topics_with_blanks(tmp_path):
-    with pytest.raises(FormatError, match="topic 'q 1' cannot stand in a TREC file"):
+    with pytest.raises(FormatError, match="topic 'q 1' cannot be written to a TREC file"):
         confir.write_run(RUN, tmp_path / "a.run")
-    with pytest.raises(FormatError, match="topic 'q 1' cannot stand in a TREC file"):
+    with pytest.raises(FormatError, match="topic 'q 1' cannot be written to a TREC file"):
         confir.write_qrels(GAINS, tmp_path / "q.txt")
 
 
@@ -615,7 +618,7 @@ def test_a_dataset_is_read_from_this_machine_alone(tmp_path):
     run = {"1": {"a": 1.0}, "2": {"c": 1.0}}
     assert confir.evaluate("irds:confir-here", run, "AP").topics == ("1", "2")
     with pytest.raises(
-        UnreadableError, match=r"^irds:confir-there: not on this machine, and nothing"
+        UnreadableError, match=r"^irds:confir-there: not on this machine, and fetched"
     ):
         confir.read_qrels("irds:confir-there")
     with pytest.raises(ConfirError, match=r"^irds:confir-there: cannot be read"):
@@ -635,7 +638,7 @@ def test_addresses_are_opened_only_where_that_is_asked_for():
     memory.pipe("/confir/qrels.txt", b"1 0 a 1\n2 0 b 1\n")
     addresses = "memory://confir/qrels.txt", ["memory://confir/x.run.gz"]
     with pytest.raises(
-        UnreadableError, match=r"^memory://confir/qrels\.txt: an address, and nothing"
+        UnreadableError, match=r"^memory://confir/qrels\.txt: an address, which is fetched"
     ):
         confir.evaluate(*addresses, "AP")
     scores = confir.evaluate(*addresses, "AP", download=True)
@@ -664,7 +667,7 @@ def test_addresses_of_the_web_need_no_package():
     with HTTPServer(("127.0.0.1", 0), Web) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}"
-        with pytest.raises(UnreadableError, match="nothing is fetched unasked"):
+        with pytest.raises(UnreadableError, match="fetched only on request"):
             confir.read_run(f"{address}/x.run.gz")
         assert confir.read_run(f"{address}/x.run.gz", download=True).to_dict() == {"1": {"a": 2.0}}
         with pytest.raises(UnreadableError, match=r"none: cannot be fetched \(HTTP Error 404"):

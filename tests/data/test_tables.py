@@ -195,7 +195,7 @@ def test_a_byte_order_mark_in_mid_file_is_an_error_that_names_its_line(tmp_path,
     assert read_scores(tmp_path / name).topics == ("1", "2")
     (tmp_path / name).write_bytes(content + content)
     line = content.count(b"\n") + 1
-    with pytest.raises(FormatError, match=rf"{name}:{line}: a byte order mark in mid-file"):
+    with pytest.raises(FormatError, match=rf"{name}:{line}: a byte order mark in the middle"):
         read_scores(tmp_path / name)
 
 

@@ -650,7 +650,7 @@ def test_an_id_that_no_file_can_hold_is_not_written(tmp_path, text):
         lambda: write_qrels(build_qrels(["1"], ["0"], [text], one), target),
     ]
     for attempt in writes:
-        with pytest.raises(FormatError, match="cannot stand in a TREC file; expected text without"):
+        with pytest.raises(FormatError, match="cannot be written to a TREC file; expected text"):
             attempt()
     assert not target.exists()
 
@@ -658,7 +658,9 @@ def test_an_id_that_no_file_can_hold_is_not_written(tmp_path, text):
 @pytest.mark.parametrize("topic", ["#1", "\ufeff1"])
 def test_a_topic_that_would_be_lost_is_not_written(tmp_path, topic):
     run = build_run("r", [topic], ["#a"], np.ones(1))
-    with pytest.raises(FormatError, match=re.escape(f"topic {topic!r} cannot stand in a TREC")):
+    with pytest.raises(
+        FormatError, match=re.escape(f"topic {topic!r} cannot be written to a TREC")
+    ):
         write_run(run, tmp_path / "out")
 
 

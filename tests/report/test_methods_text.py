@@ -105,11 +105,11 @@ def test_measures_with_different_methods_are_told_apart():
     values = scores.values * np.array([1.0, 900.0])
     paragraph, _, _ = text(Scores(scores.topics, scores.runs, scores.measures, values))
     assert (
-        "Means by AP carry 95 % confidence intervals over topics by the method calibrated-beta"
+        "Means by AP have 95 % confidence intervals over topics by the method calibrated-beta"
         in paragraph
     )
     assert (
-        "Means by NumRet carry 95 % confidence intervals over topics by the method t (" in paragraph
+        "Means by NumRet have 95 % confidence intervals over topics by the method t (" in paragraph
     )
 
 

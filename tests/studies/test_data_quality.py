@@ -340,6 +340,6 @@ def test_runs_with_many_unjudged_documents_are_warned_of_the_worst_first():
     runs = [with_unjudged("some", 1), with_unjudged("none", 0), with_unjudged("most", 7)]
     assert unjudged_warning(inspect_data(qrels, runs)) == (
         "2 of 3 runs have 10 % or more unjudged documents among the first 10 (most 70 %, some 10 %) "
-        "and may score too low: judge these, or see their bounds in the part on the data"
+        "and may score too low: judge these, or see their bounds in the section on the data"
     )
     assert unjudged_warning(inspect_data(qrels, runs[1:2])) == ""

@@ -211,10 +211,10 @@ def test_sentences_say_what_was_planned(pilot):
     power = plan_topics(one, baseline="run0", difference=0.05, power=0.9)
     assert power.sentences()[0].startswith(f"run1 against run0 by m0: {power.topics[0, 0]:.0f} top")
     assert power.sentences()[0].endswith(" to detect a true difference of 0.05 with power 0.9")
-    assert "(the pilot allows " in power.sentences()[0]
+    assert "(range " in power.sentences()[0]
     assert repr(power) == f"Plan({power.sentences()[0]})"
     endless = replace(power, high=np.full_like(power.high, np.nan))
-    assert re.search(r"\(the pilot allows \d+ or more\)", endless.sentences()[0])
+    assert re.search(r"\(range \d+ or more\)", endless.sentences()[0])
     shown = plan_topics(one, baseline="run0")
     assert "with 40 topics, a true difference of 0." in shown.sentences()[0]
     assert repr(plan_topics(pilot, half_width=0.05)) == (

@@ -23,8 +23,8 @@ class JudgedInputs(Inputs):
         str | None,
         typer.Option(
             metavar="QRELS",
-            help="People's judgements of some topics, where QRELS are a model's: results are those "
-            "by people, estimated from both.",
+            help="Human judgements of some topics, if QRELS are a model's: results are what human "
+            "judgements would give, estimated from both.",
             rich_help_panel=options.HUMAN_PANEL,
         ),
     ] = None
@@ -32,9 +32,9 @@ class JudgedInputs(Inputs):
         str | None,
         typer.Option(
             metavar="WORD",
-            help="How people's judgements came about: a random sample of topics, or of documents with "
-            "their probabilities in a fifth column, can correct the model, a choice cannot. WORD: "
-            "random-topics, random-documents, all, chosen.",
+            help="How topics or documents were selected for human judging: a random sample of topics, or of "
+            "documents with their inclusion probabilities in a fifth column, can correct the model; a "
+            "choice by hand cannot. WORD: random-topics, random-documents, all, chosen.",
             rich_help_panel=options.HUMAN_PANEL,
         ),
     ] = None

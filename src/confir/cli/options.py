@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from confir.cli.terminal import Answer
 
 INPUT_PANEL = "Input"
-DESIGN_PANEL = "Topics that are no simple random sample"
+DESIGN_PANEL = "Topics that are not a simple random sample"
 STATISTICS_PANEL = "Statistics"
 HUMAN_PANEL = "Human judgements"
 _OUTPUT_PANEL = "Output"
@@ -121,7 +121,7 @@ def _print_or_write(
     other = "kind" if parameter.name == "output" else "output"
     if is_given(context, str(parameter.name)) and is_given(context, other):
         raise InvalidValueError(
-            "--format says how to print; --output writes a file as its ending says"
+            "--format is for printing; --output takes the format from the extension of the file"
         )
     return value
 
@@ -143,7 +143,7 @@ SelectOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="PATTERN",
-        help="Use only the runs with these names: 'bm25*' (repeatable; a baseline stays).",
+        help="Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).",
         rich_help_panel=INPUT_PANEL,
     ),
 ]
@@ -151,7 +151,7 @@ TopOption = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Use only the runs with the N highest means by the first measure (a baseline stays).",
+        help="Use only the runs with the N highest means by the first measure (a baseline is kept).",
         callback=at_least(1),
         rich_help_panel=INPUT_PANEL,
     ),
@@ -160,7 +160,7 @@ DesignColumn = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The design's column, where it has another name.",
+        help="Name of this column of the design, if it is another one.",
         rich_help_panel=DESIGN_PANEL,
     ),
 ]
@@ -271,8 +271,8 @@ WidthOption = Annotated[
     str | None,
     choice(
         *TABLE_WIDTHS,
-        help="Make a LaTeX table fit a column or a page: fewer decimals, stacked intervals, names "
-        "and measures below each other.",
+        help="Make a LaTeX table fit a column or a page: fewer decimals, stacked intervals, wrapped names "
+        "and measures.",
         panel=_PAPER_PANEL,
     ),
 ]
@@ -297,7 +297,7 @@ FigureWidthOption = Annotated[
     float | None,
     typer.Option(
         metavar="MM",
-        help="Width of a chart in mm, such as 85 for a column: narrower panels, not smaller letters.",
+        help="Width of a chart in mm, such as 85 for a column: panels get narrower, the font size stays.",
         rich_help_panel=_PAPER_PANEL,
     ),
 ]
@@ -315,7 +315,8 @@ class Statistics:
 EpsilonOption = Annotated[
     float,
     typer.Option(
-        help="Clip scores this far from 0 and 1 before the logit.", rich_help_panel=STATISTICS_PANEL
+        help="Clip scores to this distance from 0 and 1 before taking the logit.",
+        rich_help_panel=STATISTICS_PANEL,
     ),
 ]
 

@@ -64,8 +64,8 @@ def report_command(
         str | None,
         typer.Option(
             metavar="RUN",
-            help="Ask which runs beat this one, its name or its file, by how much and on which "
-            "topics; by default all pairs are compared.",
+            help="Baseline, by its name or file: which runs beat it, by how much and on which topics; by "
+            "default all pairs are compared.",
             rich_help_panel=_PAGE,
         ),
     ] = None,
@@ -81,7 +81,7 @@ def report_command(
         list[str] | None,
         typer.Option(
             metavar="SCALE",
-            help="The common grades where judges use different ones, as for confir judges.",
+            help="The common scale, if judges use different grades, as for confir judges.",
             rich_help_panel=_PAGE,
         ),
     ] = None,

@@ -34,8 +34,8 @@ _MEMORY = 600.0
 # Work that lasts longer, in seconds, says what numba would bring where it is missing.
 _SLOW = 10.0
 _SLOW_NOTE = (
-    "confir: note: numba is not installed; compiled, long studies and large runs take a fraction of "
-    "the time: pip install 'confir[fast]'"
+    "confir: note: numba is not installed; with it, long studies and large runs take a fraction of the "
+    "time: pip install 'confir[fast]'"
 )
 
 

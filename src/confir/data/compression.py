@@ -142,7 +142,7 @@ class _Decompressed(io.RawIOBase):
         if written > max(_TRUSTED_SIZE, _LARGEST_RATIO * self._read):
             raise RefusedError(
                 f"{self._read:,} compressed bytes hold more than {written:,}; "
-                f"{_UNLIMITED}=any in the environment reads them all the same"
+                f"{_UNLIMITED}=any in the environment reads them anyway"
             )
 
 

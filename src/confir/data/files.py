@@ -43,8 +43,8 @@ def open_bytes(path: PathLike, *, download: bool = False) -> Iterator[IO[bytes]]
     name = os.fspath(path)
     if is_address(name) and not download:
         raise UnreadableError(
-            f"{name}: an address, and nothing is fetched unasked; expected --download "
-            "(download=True) beside it, or a file"
+            f"{name}: an address, which is fetched only on request; expected --download (download=True) as "
+            "well, or a file"
         )
     opened = _open_address(name) if is_address(name) else _open_raw(name)
     with _readable(name), opened as raw:

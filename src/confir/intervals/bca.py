@@ -71,14 +71,14 @@ BCA = Method(
     needs=("se", "acceleration", "replicates"),
     count_side=bca_side,
     topics=Use(
-        assumes="as percentile, after a correction of bias and skewness",
+        assumes="as percentile, corrected for bias and skewness",
         source="Efron 1987; Park 2011, Soboroff 2014",
         cites=("Efron1987", "Park2011", "Soboroff2014"),
         cost="one product, a sort",
         fails="few topics: too narrow",
     ),
     documents=Use(
-        assumes="as percentile, after a correction of bias and skewness",
+        assumes="as percentile, corrected for bias and skewness",
         source="Efron 1987; Cormack & Lynam 2006",
         cites=("Efron1987", "Cormack2006"),
         cost="a sort, and a replicate for every document left out",

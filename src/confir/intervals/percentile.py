@@ -49,14 +49,14 @@ PERCENTILE = Method(
     needs=("replicates",),
     count_side=percentile_side,
     topics=Use(
-        assumes="the bootstrap means spread around m as m does around the truth",
+        assumes="bootstrap means vary around m as m varies around the true mean",
         source="Efron 1979; Park 2011, Soboroff 2014",
         cites=("Efron1979", "Park2011", "Soboroff2014"),
         cost="one product, a sort",
         fails="few topics: too narrow",
     ),
     documents=Use(
-        assumes="the replicates spread around the score as it does around the truth",
+        assumes="replicates vary around the score as it varies around its true value",
         source="Efron 1979; Cormack & Lynam 2006",
         cites=("Efron1979", "Cormack2006"),
         cost="a sort",

@@ -114,7 +114,7 @@ STUDIES = (
     ),
     Study(
         "history",
-        "How did a gate decide over time, and what may later looks still claim?",
+        "How did a gate decide over time, and what can be concluded after repeated looks?",
         ("Waudby-Smith & Ramdas 2023", "gate.md"),
         names={"GateHistory": "history", "read_history": "history"},
         results={"history.GateHistory": Shown("history_table", "history_chart")},
@@ -131,14 +131,14 @@ STUDIES = (
     ),
     Study(
         "repeats",
-        "How far does a mean depend on repeats of a system: more topics or more repeats?",
+        "How much does a mean vary between repeats of a system: are more topics or more repeats needed?",
         ("repeats", "designs.md#more-topics-or-more-repeats"),
         names={"summarise_repeats": "repeat_means", "RepeatMeans": "repeat_means"},
         results={"repeat_means.RepeatMeans": Shown("repeats_table", "repeats_chart")},
     ),
     Study(
         "components",
-        "How reliable are these scores, and how many topics, judges or repeats would it take?",
+        "How reliable are these scores, and how many topics, judges or repeats are needed?",
         ("generalisability", "designs.md#components-how-reliable-are-these-scores"),
         names={"decompose_scores": "components", "Components": "components"},
         results={"components.Components": Shown("components_table", "components_chart")},
@@ -302,7 +302,7 @@ STUDIES = (
     ),
     Study(
         "corrected_means",
-        "What would people have judged, where most topics are judged by a model?",
+        "What scores would human judgements give, if a model judged most topics?",
         ("human judgements", "human.md"),
         names={"CorrectedMeans": "corrected_means", "correct_judgements": "corrected_means"},
         results={"corrected_means.CorrectedMeans": Shown("corrected_table", "corrected_chart")},
@@ -310,7 +310,7 @@ STUDIES = (
     ),
     Study(
         "data_quality",
-        "What do runs and qrels lack?",
+        "What is missing from the runs and qrels?",
         ("data quality", "files.md"),
         names={"inspect_data": "data_quality", "DataQuality": "data_quality"},
         results={"data_quality.DataQuality": Shown("quality_table", "quality_chart")},
@@ -318,7 +318,7 @@ STUDIES = (
     ),
     Study(
         "simulation",
-        "What if the truth were known?",
+        "How do methods perform when the true means are known?",
         ("simulation", "simulation.md"),
         names={
             "ScorePopulation": "score_simulation",
@@ -329,7 +329,7 @@ STUDIES = (
     ),
     Study(
         "meta_analysis",
-        "What do several collections say together?",
+        "What do several collections show when combined?",
         ("Cormack & Lynam 2006", "meta.md"),
         names={
             "PooledEffect": "meta_analysis",

@@ -38,8 +38,8 @@ def read_dataset_qrels(_: bytes, source: RunSource, intents: Intents | None) -> 
             judged = list(dataset.qrels_iter())
     except _UnaskedError:
         raise UnreadableError(
-            f"{path}: not on this machine, and nothing is fetched unasked; expected --download "
-            "(download=True) beside it"
+            f"{path}: not on this machine, and fetched only on request; expected --download (download=True) "
+            "as well"
         ) from None
     except (OSError, RuntimeError, ValueError) as error:
         raise UnreadableError(f"{path}: cannot be read ({error})") from None

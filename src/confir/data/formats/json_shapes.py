@@ -72,14 +72,14 @@ def read_records(content: bytes, source: str, expected: str) -> list[Mapping[str
 def as_object(value: Any, what: str, source: str, expected: str) -> Mapping[str, Any]:
     """Return a JSON object; raise where a value is none."""
     if not isinstance(value, dict):
-        raise FormatError(f"{what} is no JSON object; {expected}", path=source)
+        raise FormatError(f"{what} is not a JSON object; {expected}", path=source)
     return value
 
 
 def as_objects(value: Any, what: str, source: str, expected: str) -> Sequence[Mapping[str, Any]]:
     """Return a list of JSON objects; raise where a value is none."""
     if not isinstance(value, list):
-        raise FormatError(f"{what} is no list; {expected}", path=source)
+        raise FormatError(f"{what} is not a list; {expected}", path=source)
     return [
         as_object(one, f"entry {i} of {what}", source, expected) for i, one in enumerate(value, 1)
     ]

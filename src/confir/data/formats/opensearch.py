@@ -47,7 +47,7 @@ def read_evaluation_runs(content: bytes, source: RunSource, _: NameBy) -> list[R
         documents = _field(record, _DOCUMENTS, topic, path)
         if not isinstance(documents, list) or len(set(map(str, documents))) < len(documents):
             raise FormatError(
-                f"{_DOCUMENTS} of topic {topic!r} is no list of different documents; expected one",
+                f"{_DOCUMENTS} of topic {topic!r} is not a list of different documents; expected one",
                 path=path,
             )
         lists = runs.setdefault(run, {})

@@ -97,7 +97,7 @@ def _check_ids(kind: str, ids: Iterable[str], target: str) -> None:
     wrong = next((text for text in ids if not allowed.fullmatch(text)), None)
     if wrong is not None:
         raise FormatError(
-            f"{kind} {wrong!r} cannot stand in a TREC file; expected text without blanks"
+            f"{kind} {wrong!r} cannot be written to a TREC file; expected text without blanks"
             f"{', not starting with #' if kind == 'topic' else ''}",
             path=target,
         )

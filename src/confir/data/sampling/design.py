@@ -165,7 +165,7 @@ class Design(Result):
         if self.dataset is not None:
             number = counted(len(set(self.dataset)), "dataset")
             about = "datasets like these" if self.random_datasets else "these datasets"
-            text += f" in {number} that count alike, for conclusions about {about}"
+            text += f" in {number} of equal weight, for conclusions about {about}"
         return text if self.weight is None else f"{text}, weighted"
 
 
@@ -239,7 +239,7 @@ def refuse_design(design: Any, what: str) -> None:
     """Raise where topics have a design that a study cannot take into account."""
     if design is not None:
         raise UnsupportedMethodError(
-            f"{what} takes topics as one simple random sample; expected no design"
+            f"{what} assumes a simple random sample of topics; expected no design"
         )
 
 

@@ -51,7 +51,7 @@ def from_samples(table: InputTable) -> InputTable:
     if len(set(samples.epochs)) > 1:
         warn_caller(
             f"{table.source}: epochs repeat the samples: runs are named by them, as in "
-            f"{runs[0]}@{samples.epochs[0]}; --repeats (summarise_repeats) takes them together",
+            f"{runs[0]}@{samples.epochs[0]}; --repeats (summarise_repeats) combines them",
             ReadingWarning,
         )
         runs = [f"{name}@{epoch}" for name, epoch in zip(runs, samples.epochs, strict=True)]

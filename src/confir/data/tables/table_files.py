@@ -188,7 +188,7 @@ def _check_marks(content: bytes, source: str) -> None:
 
 def _joined_files(source: str, line: int) -> FormatError:
     return FormatError(
-        "a byte order mark in mid-file, as in files put together; expected one table",
+        "a byte order mark in the middle, as in concatenated files; expected one table",
         path=source,
         line=line,
     )

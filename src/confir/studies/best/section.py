@@ -103,7 +103,7 @@ SECTION: Section[MeasureContents] = Section(
     anchor="best",
     title="Best run",
     heading="Which run is best?",
-    meaning="Runs outside of the set are significantly worse than some other run; any run in "
+    meaning="Runs outside the set are significantly worse than some other run; any run in "
     "the set may be the best one.",
     figures=_figures,
     page_data=_page_data,

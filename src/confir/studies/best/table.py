@@ -68,9 +68,9 @@ def best_words_table(best: BestRuns) -> Table:
 def _note(best: BestRuns, seed: int | None) -> str:
     sets = "\n".join(best_sentence(best, m) for m in range(len(best.measures)))
     note = (
-        f"{sets}\nin set: no other run is significantly better, adjusted for all other runs "
-        f"(Hsu 1984, one-sided; {topics_text(best.topics, best.model_topics)}); above: how far the run may at most be "
-        "above the best of the others; p: that no run is better; first: share of bootstrap samples "
-        "of the topics in which it ranks first"
+        f"{sets}\nin set: no other run is significantly better, adjusted for all other runs (Hsu 1984, "
+        f"one-sided; {topics_text(best.topics, best.model_topics)}); above: upper confidence limit of "
+        "the difference from the best of the others; p: p-value of no other run being better; first: "
+        "share of bootstrap samples of the topics in which it ranks first"
     )
     return note if seed is None else f"{note}; seed {seed}"

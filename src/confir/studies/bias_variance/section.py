@@ -31,8 +31,7 @@ SECTION: Section[MeasureContents] = Section(
     anchor="bias-variance",
     title="Stability",
     heading="Effectiveness and stability",
-    meaning="A run to the left is effective on average; a run further down is equally good on "
-    "most topics.",
+    meaning="A run further left is more effective on average; a run further down is more stable over topics.",
     figures=own_chart("bias_variance", "bias-variance", by_run=True, zoomable=True),
     tables=own_table("bias_variance", "bias-variance"),
     methods=_methods,

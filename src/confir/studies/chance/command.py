@@ -129,7 +129,7 @@ def _note(chance: Chance, draws: int = 0, seed: int | None = None) -> str:
     from confir.studies.chance.table import chance_note
 
     drawn = (
-        f"; p: chance reaches the AP, {draws:,} draws per topic, seed {seed}; < is a bound that "
-        f"holds with {100 * ERROR_LEVEL:g} % confidence"
+        f"; p: probability that random rankings reach the AP, {draws:,} draws per topic, seed {seed}; "
+        f"< is a bound that holds with {100 * ERROR_LEVEL:g} % confidence"
     )
     return chance_note(chance) + (drawn if chance.runs and draws else "")

@@ -46,7 +46,7 @@ SECTION: Section[MeasureContents] = Section(
     anchor="chance",
     title="Chance",
     heading="Random baseline",
-    meaning="A score is worth something only as far as it is above that of a random ranking.",
+    meaning="A score is meaningful only as far as it exceeds that of a random ranking.",
     figures=own_chart("chance", "chance", by_run=True),
     tables=own_table("chance", "chance"),
     methods=_methods,

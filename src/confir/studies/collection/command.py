@@ -277,7 +277,7 @@ def _topic_differences(
     )
     note = (
         f"difference from {baseline} with {100 * level:g} % interval over collections, each topic "
-        f"by itself; {_drawn(sample, statistics.seed)}"
+        f"separately; {_drawn(sample, statistics.seed)}"
     )
     return Answer(result.to_records(), collection_topic_difference_table(result, note), result)
 

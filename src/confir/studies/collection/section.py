@@ -146,8 +146,8 @@ SECTION: Section[Contents] = Section(
     anchor="collection",
     title="Collection",
     heading="Another collection",
-    meaning="Intervals over topics take the documents for granted; here is how much the means "
-    "would change with other documents like these.",
+    meaning="Intervals over topics treat the documents as fixed; this section shows how much the means "
+    "would change with other, similar documents.",
     figures=_figures,
     tables=_tables,
     answer=_answer,

@@ -49,8 +49,8 @@ def compare_command(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Pairs whose intervals and p-values hold all at once: those with the baseline, "
-            "without one all pairs; best is the same as --best; or none of them. NAME: all-pairs, "
+            help="Family for which the error rate is controlled: the pairs with the baseline or, without "
+            "one, all pairs; best is the same as --best; none adjusts nothing. NAME: all-pairs, "
             "baseline, best, none.",
         ),
     ] = None,
@@ -69,7 +69,7 @@ def compare_command(
         list[str] | None,
         typer.Option(
             metavar="MEASURE",
-            help="Exit with 1 where a run is significantly worse than the baseline, by more than "
+            help="Exit with 1 if a run is significantly worse than the baseline, by more than "
             "MARGIN; several as AP,nDCG@10 (repeatable).",
             callback=options.split_measures,
             rich_help_panel=GATE_PANEL,
@@ -87,7 +87,7 @@ def compare_command(
     margin: Annotated[
         float | None,
         typer.Option(
-            help="Margin: smaller differences do not matter; also tests for equivalence.",
+            help="Equivalence margin: smaller differences do not matter; also tests for equivalence.",
             rich_help_panel=GATE_PANEL,
         ),
     ] = None,
@@ -115,7 +115,7 @@ def compare_command(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Single tests in place of a family, with intervals of each pair alone: holm "
+            help="Single tests instead of a family, with an unadjusted interval of each pair: holm "
             "(default of tests other than t), bonferroni, benjamini-hochberg or none.",
             rich_help_panel=_STATISTICS,
         ),
@@ -226,7 +226,7 @@ def _check_gate(
     if gates and baseline is None:
         raise InvalidValueError("--fail-if-worse needs --baseline, the run to compare with")
     if require is not None and not gates:
-        raise InvalidValueError("--require needs --fail-if-worse MEASURE, which says by what")
+        raise InvalidValueError("--require needs --fail-if-worse MEASURE, which names the measure")
     if require not in (None, "non-inferior", "superior"):
         raise UnknownNameError("value of --require", str(require), ("non-inferior", "superior"))
     if margin is not None and not 0.0 <= margin < float("inf"):
@@ -242,7 +242,7 @@ def _check_view(
     if groups and is_given(context, "baseline"):
         raise InvalidValueError("groups of runs need all pairs: leave --baseline out")
     if groups and len(set(tests)) > 1:
-        raise InvalidValueError("--groups rests on one test; expected one --test")
+        raise InvalidValueError("--groups uses one test; expected one --test")
     if per_topic or effects:
         view = "--per-topic" if per_topic else "--effects"
         shown = f"which {view} does not print"

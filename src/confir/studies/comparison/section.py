@@ -181,8 +181,8 @@ def _two_questions(left: int, unclear: int) -> str:
     if unclear == 1:
         which = "that run"
     return (
-        f"The confidence set leaves {which} out because it asks less: which run is best, not how "
-        "every pair differs."
+        f"The confidence set leaves {which} out because it answers a narrower question: which run is best, "
+        "not how every pair differs."
     )
 
 
@@ -297,8 +297,8 @@ SECTION: Section[MeasureContents] = Section(
     anchor="pairs",
     title="Pairs",
     heading="Every pair",
-    meaning="Two runs differ significantly if their differences on the same topics exclude "
-    "chance, even where their own intervals overlap.",
+    meaning="Two runs differ significantly if their differences on the same topics are larger than chance "
+    "explains, even if their own intervals overlap.",
     stays=True,
     figures=_figures,
     paper=_paper,

@@ -34,8 +34,8 @@ def components_command(
         list[int] | None,
         typer.Option(
             metavar="N",
-            help="Topics to give the reliability for (repeatable); by default the observed number, half, "
-            "twice and four times as many.",
+            help="Number of topics for which to print the reliability (repeatable); by default the observed "
+            "number, half, twice and four times as many.",
         ),
     ] = None,
     levels: Annotated[
@@ -43,12 +43,13 @@ def components_command(
         typer.Option(
             "--others",
             metavar="N",
-            help="Judges and repeats to give the reliability for (repeatable); by default likewise.",
+            help="Number of judges or repeats for which to print the reliability (repeatable); by default "
+            "likewise.",
         ),
     ] = None,
     reliability: Annotated[
         bool,
-        typer.Option("--reliability", help="Print the reliability alone, without the components."),
+        typer.Option("--reliability", help="Print only the reliability, without the components."),
     ] = False,
     level: options.LevelOption = LEVEL,
     seed: options.SeedOption = SEED,

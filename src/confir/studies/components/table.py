@@ -44,7 +44,7 @@ def reliability_table(components: Components) -> Table:
             )
         rows.append(tuple(Cell(text, strong=mine) for text in cells))
     note = (
-        f"with {percent(components.level)} intervals, under normal effects; Eρ²: how far the same "
-        "differences between systems would be found again; Φ: the same scores"
+        f"with {percent(components.level)} intervals, under normal effects; Eρ²: reliability of differences "
+        "between systems; Φ: of the scores themselves"
     )
     return Table(("topics", *facets, "Eρ²", "Φ"), tuple(rows), note, names=1 + len(facets))

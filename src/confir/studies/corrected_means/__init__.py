@@ -1,1 +1,1 @@
-"""What would people have judged? Means by a model's judgements, corrected by a few of people."""
+"""What would people have judged? Means by a model's judgements, corrected by human ones."""

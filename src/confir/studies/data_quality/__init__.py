@@ -1,1 +1,1 @@
-"""What do runs and qrels lack?"""
+"""What is missing from the runs and qrels?"""

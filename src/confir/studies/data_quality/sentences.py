@@ -224,5 +224,6 @@ def unjudged_warning(quality: DataQuality) -> str:
     many = f"{len(chosen)} of {counted(len(quality.runs), 'run')}"
     return (
         f"{many} {_have(chosen)} {_percent(MUCH_UNJUDGED)} or more unjudged documents among the first "
-        f"{cutoff} ({named}) and may score too low: judge these, or see their bounds in the part on the data"
+        f"{cutoff} ({named}) and may score too low: judge these, or see their bounds in the section on the "
+        "data"
     )

@@ -22,8 +22,9 @@ def discrimination_table(found: Discrimination, seed: int | None = None) -> Tabl
     )
     note = (
         f"power: share of {found.pairs:,} pairs of {found.runs} runs with a significant difference, "
-        f"α = {1 - found.level:.10g} for all pairs at once; swaps: pairs in opposite order in two halves of "
-        f"the topics, over {found.splits} splits, and those of the pairs with a significant difference"
+        f"α = {1 - found.level:.10g} for all pairs at once; swaps: share of pairs in opposite order in two "
+        f"halves of the topics, over {found.splits} splits; swaps of separated: the same among pairs with a "
+        "significant difference"
     )
     if seed is not None:
         note += f"; seed {seed}"

@@ -1,1 +1,1 @@
-"""How did a gate decide over time, and what may later looks still claim?"""
+"""How did a gate decide over time, and what can be concluded after repeated looks?"""

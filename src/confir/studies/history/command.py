@@ -30,8 +30,8 @@ class GateRecords:
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Append this look to a history (JSON Lines), and decide so that the error rate "
-            "holds over all of its looks. confir history shows it.",
+            help="Append this look to a history (JSON Lines), and control the error rate over all of its "
+            "looks. confir history shows it.",
             rich_help_panel=GATE_PANEL,
         ),
     ] = None
@@ -66,10 +66,12 @@ class GateRecords:
         for option in ("history", "commit", "junit"):
             if getattr(self, option) is not None and not gates:
                 raise InvalidValueError(
-                    f"--{option} needs --fail-if-worse MEASURE: it is of a gate"
+                    f"--{option} needs --fail-if-worse MEASURE: it belongs to a gate"
                 )
         if self.history is None and (self.commit is not None or self.looks != "candidates"):
-            raise InvalidValueError("--commit and --looks need --history FILE, which keeps looks")
+            raise InvalidValueError(
+                "--commit and --looks need --history FILE, which records the looks"
+            )
         for path in filter(None, (self.history, self.junit)):
             check_folder(path)
 

@@ -58,6 +58,6 @@ def _note(history: GateHistory) -> str:
     if TOPICS in history.looks:
         return f"{first}: a confidence sequence, whose limits hold at every look"
     return (
-        f"{first}: look j at the error 6α/(π²j²), so that all looks together keep α = 1 - level; "
-        "candidates tuned on these topics remain uncontrolled"
+        f"{first}: look j has the error rate 6α/(π²j²), so that the error rate over all looks is at most "
+        "α = 1 - level; candidates tuned on these topics remain uncontrolled"
     )

@@ -48,7 +48,7 @@ def judges_command(
         list[str] | None,
         typer.Option(
             metavar="SCALE",
-            help="The common grades where judges use different ones: 0,1,2,3 names all of them; "
+            help="The common scale, if judges use different grades: 0,1,2,3 lists all of them; "
             "NAME=0:0,1:2 maps the grades of one judge (repeatable).",
             rich_help_panel=_JUDGES,
         ),
@@ -95,7 +95,7 @@ def judges_command(
     }
     drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
     if not runs:
-        refuse_options(inputs.context, CHOOSING, "chooses runs, of which there are none")
+        refuse_options(inputs.context, CHOOSING, "selects runs, but there are none")
         if by_run or variance:
             raise InvalidValueError(f"--by-run and --variance need runs; for example: {_EXAMPLE}")
         agreement = measure_agreement(judges, grades=scale, grade_maps=maps, **drawing)

@@ -92,8 +92,8 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
             95,
             "Judges were compared by Cohen's κ with quadratic weights, Krippendorff's α for ordinal "
             "grades, and Kendall's τ_b and the AP correlation of their leaderboards, with "
-            f"{percent(comparison.level)} intervals over topics; intervals of what a run gains from "
-            "a judge beyond all runs hold for all runs at once.",
+            f"{percent(comparison.level)} intervals over topics; the gain of a run, its bias minus the mean "
+            "bias of all runs, has simultaneous intervals.",
             ("Cohen1968", "Krippendorff2011", "Kendall1945", "Yilmaz2008"),
         )
 
@@ -104,8 +104,7 @@ SECTION: Section[Contents] = Section(
     anchor="judges",
     title="Judgements",
     heading="Would another judge change the results?",
-    meaning="If verdicts change with the judge, they rest on the judgements as much as on the "
-    "runs.",
+    meaning="If verdicts change with the judge, they depend on the judgements as much as on the runs.",
     context=_context,
     figures=_figures,
     tables=_tables,

@@ -102,8 +102,8 @@ def judgement_note(comparison: JudgementComparison) -> str:
         note += f"; {_joint_note(comparison.agreement, len(comparison.judges))}"
     return (
         f"{note}\nbias: the judge's mean minus the reference's, over all runs; verdicts: significant "
-        "differences of two runs by the reference that the judge keeps, loses or reverses, and those "
-        "that it gains; runs gain whose bias exceeds the mean bias of all runs"
+        "differences between runs by the reference that are kept, lost or reversed with the judge, and "
+        "those gained; a run gains if its bias exceeds the mean bias of all runs"
     )
 
 
@@ -186,8 +186,8 @@ def judged_run_table(runs: JudgedRuns, note: str | None = None) -> Table:
     if note is None:
         note = (
             f"{_pair_note(runs.pairs)}; bias: the judge's mean minus the reference's; gain: the "
-            f"bias minus the mean bias of all runs, with {percent(runs.level)} intervals that hold "
-            f"for all {counted(size, 'run')} at once: runs gain or lose where they exclude 0"
+            f"bias minus the mean bias of all runs, with simultaneous {percent(runs.level)} intervals for "
+            f"all {counted(size, 'run')}: a run gains or loses if its interval excludes 0"
         )
     return Table(columns, tuple(rows), note)
 

@@ -26,7 +26,7 @@ def leaderboard_command(
         list[str] | None,
         typer.Argument(
             metavar="DIR...",
-            help="A folder per dataset, with a qrels file (qrels*) and runs, or with score tables; or "
+            help="One folder per dataset, with a qrels file (qrels*) and runs, or with score tables; or "
             "one table with a column dataset.",
         ),
     ] = None,
@@ -56,7 +56,7 @@ def leaderboard_command(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="How topics were drawn inside datasets: a table with columns dataset and topic, and any "
+            help="How topics were sampled within datasets: a table with columns dataset and topic, and any "
             "of stratum, cluster, weight.",
             rich_help_panel=options.DESIGN_PANEL,
         ),
@@ -65,7 +65,7 @@ def leaderboard_command(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="The column of datasets, where it has another name.",
+            help="Name of the column of datasets, if it is another one.",
             rich_help_panel=options.DESIGN_PANEL,
         ),
     ] = None,
@@ -85,7 +85,7 @@ def leaderboard_command(
         str,
         options.choice(
             *("error", "drop-runs", "drop-datasets"),
-            help="Where a run lacks a dataset: an error, or leave out such runs, or such datasets.",
+            help="If a run lacks a dataset: an error, or leave out such runs, or such datasets.",
             panel=options.INPUT_PANEL,
         ),
     ] = "error",
@@ -125,7 +125,9 @@ def leaderboard_command(
     found = with_designs(found, design, columns)
     scores: Any = find_summaries(found, measure, datasets, incomplete)
     if scores and page is not None:
-        raise InvalidValueError("--page needs the score of every topic; a long table is summed up")
+        raise InvalidValueError(
+            "--page needs the score of every topic; a long table is only summarised"
+        )
     scores = scores or board_scores(found, measure, datasets, incomplete)
     board = make_leaderboard(
         scores,

@@ -37,9 +37,9 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     )
     yield Sentence(
         36,
-        f"Macro means over {counted(len(board.datasets), 'dataset')} that count alike carry "
-        f"{percent(board.level)} intervals about {board.about}: {variance}. Borda counts are the numbers "
-        "of runs that a run beats, summed over datasets, a tie counting half.",
+        f"Macro means over {counted(len(board.datasets), 'dataset')} of equal weight have "
+        f"{percent(board.level)} intervals for conclusions about {board.about}: {variance}. Borda "
+        "counts are the numbers of runs that a run beats, summed over datasets, a tie counting half.",
     )
 
 

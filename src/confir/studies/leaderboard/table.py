@@ -47,17 +47,17 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
     )
     cells = "interval of each cell over the dataset's topics"
     if not board.topics.any():
-        cells = "cells are means without topics, and so without intervals"
+        cells = "cells have no intervals, because scores of topics are unknown"
     parts = [
         board.sentence(),
         (
-            f"{board.measure}, mean over {counted(len(board.datasets), 'dataset')} that count alike, with "
+            f"{board.measure}, macro mean over {counted(len(board.datasets), 'dataset')}, with "
             f"{percent(board.level)} interval for conclusions about {about}; {cells}"
         ),
         (
-            "rank: simultaneous limits of all ranks; Borda: runs beaten, summed over datasets, and its rank "
-            f"in the middle {percent(board.level)} of replicates; next: > significantly better than the next "
-            "run, ~ not, and the p-value, adjusted for all pairs"
+            "rank: with simultaneous interval; Borda: runs beaten, summed over datasets, and its rank with "
+            f"the central {percent(board.level)} of its values in replicates; next: > significantly better "
+            "than the next run, ~ not, and the p-value, adjusted for all pairs"
         ),
         f"{counted(board.replicates, 'replicate')}" + ("" if seed is None else f", seed {seed}"),
     ]

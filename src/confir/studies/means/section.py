@@ -146,7 +146,7 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     yield Sentence(10, _best_run(first, level))
     if first["means"][level].design:
         design = design_note([first["means"][level]])
-        yield Sentence(12, f"By the design, {design}; intervals and comparisons allow for that.")
+        yield Sentence(12, f"By the design, {design}; intervals and comparisons account for that.")
     if len(contents.measures) > 1 and len(contents.scores.runs) > 1:
         yield from _other_measures(contents)
 
@@ -235,7 +235,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         replicates = f", {counted(drawn, 'replicate')}" if drawn else ""
         yield Sentence(
             20,
-            f"Means{by} carry {percent(level)} confidence intervals over topics by the "
+            f"Means{by} have {percent(level)} confidence intervals over topics by the "
             f"method {method} ({source}{replicates}).",
             use.cites,
         )
@@ -252,8 +252,8 @@ SECTION: Section[MeasureContents] = Section(
     anchor="leaderboard",
     title="Leaderboard",
     heading="Leaderboard",
-    meaning="A mean over these topics stands for the mean over all topics of the kind; the "
-    "interval says how far it may be off.",
+    meaning="The mean over these topics estimates the mean over all topics of the same kind; the interval "
+    "says how far it may be off.",
     context=_context,
     paper=_figures,
     page_data=_page_data,

@@ -80,7 +80,7 @@ def design_note(intervals: Sequence[Interval]) -> str:
         return design
     numbers = dict.fromkeys(f"{number:.0f}" for number in (known.min(), known.max()))
     noun = "topic" if list(numbers) == ["1"] else "topics"
-    return f"{design}: worth {' to '.join(numbers)} independent {noun}"
+    return f"{design}: as precise as {' to '.join(numbers)} independent {noun}"
 
 
 def bounds_note(measures: Sequence[str]) -> str:

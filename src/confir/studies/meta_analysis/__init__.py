@@ -1,1 +1,1 @@
-"""What do several collections say together?"""
+"""What do several collections show when combined?"""

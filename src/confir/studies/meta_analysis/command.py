@@ -88,9 +88,8 @@ def meta_command(
         str | None,
         options.choice(
             *(BASELINE, ALL_PAIRS, NO_FAMILY),
-            help="Pooled effects whose intervals and p-values hold all at once, within a measure: "
-            "those of several runs against one baseline (then the default), those of pairs of runs, "
-            "or none of them.",
+            help="Family of effects for which the error rate is controlled, within a measure: those of "
+            "several runs against one baseline (then the default), those of pairs of runs, or none.",
             panel=_POOLING,
         ),
     ] = None,

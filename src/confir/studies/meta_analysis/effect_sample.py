@@ -138,7 +138,7 @@ def _warn_of_left_out(
     if left_out.size:
         places = [_place(names[s], labels[c]) for s, c in left_out]
         warnings.warn(
-            f"left out, for the effect or its sigma is missing, or sigma is 0: "
+            f"left out, because the effect or its sigma is missing, or sigma is 0: "
             f"{enumerate_names(places)}",
             InputWarning,
             stacklevel=5,

@@ -171,7 +171,7 @@ def _note(models: PooledModels, shown: PooledModels) -> str:
     if STOUFFER in kinds:
         parts.append("p two-sided; Stouffer's method is a test without an estimate")
     if kinds - {STOUFFER, FIXED}:
-        parts.append(f"further study: where its true effect is expected ({level})")
+        parts.append(f"further study: {level} prediction interval of its true effect")
     if len(shown.pooled) < len(models.pooled):
         parts.append(f"only {shown.main.model.name} is shown: CSV and JSON have all models")
     return "; ".join(parts)
@@ -190,8 +190,8 @@ def _sentence(
     low, high = shown_limits(record)
     if pooled.model.interval == HARTUNG_KNAPP and high - low < normal[1] - normal[0]:
         parts.append(
-            f"narrower than the {together}normal interval [{signed(normal[0])}, {signed(normal[1])}], for "
-            "the effects lie closer together than their errors explain: trust the wider one"
+            f"narrower than the {together}normal interval [{signed(normal[0])}, {signed(normal[1])}], "
+            "because the effects vary less than their standard errors explain: use the wider one"
         )
     if record["studies"] > 1:
         parts.append(_heterogeneity_words(record))

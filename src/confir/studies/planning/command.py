@@ -37,8 +37,7 @@ def plan_command(
         str | None,
         typer.Option(
             metavar="NUMBER|observed",
-            help="A true difference of this size is to be detected; observed is the pilot's, with the "
-            "range of its interval.",
+            help="True difference to detect; observed: that of the pilot, with the range of its interval.",
             rich_help_panel=_GOAL,
         ),
     ] = None,
@@ -62,7 +61,7 @@ def plan_command(
     judgements_per_topic: Annotated[
         int | None,
         typer.Option(
-            help="Judgements that a topic takes; the plan then counts judgements, too.",
+            help="Number of judgements per topic; the plan then also counts judgements.",
             callback=options.at_least(1),
             rich_help_panel=_GOAL,
         ),
@@ -74,8 +73,9 @@ def plan_command(
     assurance: Annotated[
         float | None,
         typer.Option(
-            help="Probability that the goal is reached though the pilot's sd is an estimate, such as 0.8; "
-            "by default the plan takes the sd as it is, and holds in about half of all cases.",
+            help="Probability, such as 0.8, that the goal is reached although the pilot's sd is an "
+            "estimate; by default the plan takes the sd at face value, and reaches its goal in about "
+            "half of all cases.",
             rich_help_panel=_GOAL,
         ),
     ] = None,
@@ -83,9 +83,9 @@ def plan_command(
         str | None,
         options.choice(
             *FAMILIES,
-            help="Differences that are to hold together: all pairs, those from the baseline (the default "
-            "for several runs with one), or the confidence set of the best run (with --half-width: no "
-            "run in it lies further below the best).",
+            help="Family of differences for which the error rate is controlled: all pairs, those from the "
+            "baseline (the default for several runs with one), or the confidence set of the best run "
+            "(with --half-width: no run in it lies further below the best).",
             panel=_GOAL,
         ),
     ] = None,
@@ -93,8 +93,8 @@ def plan_command(
         bool,
         typer.Option(
             "--human-topics",
-            help="With --human: how many topics people must judge for --half-width, beside the model's; "
-            "with random-documents how many documents of each, too.",
+            help="With --human: how many topics people must judge for --half-width, in addition to the "
+            "model's; with random-documents also how many documents per topic.",
             rich_help_panel=options.HUMAN_PANEL,
         ),
     ] = False,

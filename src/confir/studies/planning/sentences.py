@@ -62,7 +62,7 @@ def _span(record: Record, *, observed: bool) -> str:
     if observed:
         together = "" if record["family"] == NO_FAMILY else "simultaneous "
         return f" ({low:{form}} {most} over the {together}interval of the difference)"
-    return f" (the pilot allows {low:{form}} {most})"
+    return f" (range {low:{form}} {most})"
 
 
 def _purpose(record: Record, level: float, asked: float) -> str:

@@ -171,12 +171,12 @@ def _note(plan: Plan) -> str:
             "difference (– as its end: the interval contains 0, and no number of topics is enough)"
         )
     else:
-        parts.append("the range is what the pilot allows, as its sd may be off by sampling")
+        parts.append("the range reflects the sampling error of the pilot's sd")
     if plan.baseline is None and plan.family != NO_FAMILY:
         parts.append("sd: of the difference from the run for which it is largest")
     if plan.assurance is not None:
         parts.append(
-            f"planned with an upper limit of the sd, so that the goal is reached with probability "
+            f"planned with an upper confidence limit of the sd, so that the goal is reached with probability "
             f"{plan.assurance:g} (assurance)"
         )
     if plan.model_topics:
@@ -219,7 +219,7 @@ def _goal_text(plan: Plan) -> str:
 
 def _difference_text(plan: Plan) -> str:
     if plan.observed:
-        return f"the observed difference from {plan.baseline}, were it the true one,"
+        return f"the observed difference from {plan.baseline}, if it is the true one,"
     return f"a true difference of {plan.difference.flat[0]:g} from {plan.baseline}"
 
 

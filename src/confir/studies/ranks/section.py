@@ -74,9 +74,9 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     if contents.has("ranks"):
         yield Sentence(
             30,
-            "A rank interval holds the ranks that the comparisons of the run with all others do "
-            "not reject (after Mogstad et al. 2024); the share of samples in which a run ranks "
-            "first is from the same bootstrap over topics "
+            "A rank interval contains the ranks that the comparisons of the run with all others do not "
+            "reject (after Mogstad et al. 2024); the share of samples in which a run ranks first is "
+            "from the same bootstrap over topics "
             f"({counted(contents.settings.replicates, 'replicate')}; Efron 1979).",
             ("Mogstad2024", "Efron1979"),
         )

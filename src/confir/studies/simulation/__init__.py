@@ -1,1 +1,1 @@
-"""What if the truth were known?"""
+"""How do methods perform when the true means are known?"""

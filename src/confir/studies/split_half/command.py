@@ -92,6 +92,6 @@ def _over(splits: int) -> str:
     if splits == 1:
         return ""
     return (
-        f"; mean over {splits} splits, and the lowest to the highest of them (no standard error: "
-        "splits share documents)"
+        f"; mean over {splits} splits, and the lowest to the highest of them (not a standard error: splits "
+        "share documents)"
     )
