@@ -113,6 +113,19 @@ def test_a_run_and_a_dataset_of_one_name_are_not_mistaken_for_each_other():
             confir.make_leaderboard({"x": sources["x"]})
 
 
+def test_borda_limits_of_a_tiny_dataset_are_as_wide_as_those_of_resampled_topics():
+    """Four boards of 7, 300 and 301 topics: the mean width of 16 limits, in ranks."""
+    width = []
+    for seed in range(4):
+        parts = {str(n): make_part(n, 10 * seed + n, 0.0) for n in (7, 300, 301)}
+        summaries = {name: confir.summarise_scores(part) for name, part in parts.items()}
+        found = [confir.make_leaderboard(one, replicates=99, rng=1) for one in (parts, summaries)]
+        width.append([float(np.mean(one.borda_high - one.borda_low)) for one in found])
+    held, summed = np.mean(width, axis=0)
+    assert held > 0.5  # ranks are uncertain
+    assert summed == pytest.approx(held, abs=0.3)
+
+
 def test_a_small_dataset_beside_a_large_one_decides_what_is_significant():
     """Ten runs of one mean on 8 and 5,200 topics: 80 boards, 3 standard errors above 5 %."""
     runs = tuple("abcdefghij")
