@@ -10,7 +10,7 @@ import pytest
 from scipy import optimize, stats
 
 from confir.intervals.beta_logit import NEARLY_EQUAL, equal_scores_limits
-from confir.intervals.calibrated_beta import calibrated_beta_interval
+from confir.intervals.calibrated_beta import calibrated_beta_interval, pivot
 from confir.intervals.catalogue import METHODS, confidence_interval
 from confir.intervals.pivot_quantiles import compress, expand, pivot_quantiles
 from confir.resampling.topics import bootstrap_topics
@@ -274,3 +274,8 @@ def test_the_pivot_of_the_script_against_the_formulas(script):
     np.testing.assert_allclose(drawn, expected, atol=1e-9)
     assert scores.mean() == pytest.approx(1 / (1 + math.e), abs=1e-6)
     assert scores.var() / (scores.mean() * (1 - scores.mean())) == pytest.approx(0.3, abs=1e-4)
+
+
+def test_the_pivot_of_equal_scores_is_infinite_on_their_side():
+    none = np.zeros(2)
+    assert pivot(10, np.array([0.2, 0.4]), none, none, 0.3).tolist() == [-np.inf, np.inf]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from confir.errors import InvalidValueError
+from confir.measures import graded
 from confir.measures.catalogue import parse_measure
 from confir.measures.graded import parse_gains
 from reference.plain_measures import plain_score
@@ -198,3 +199,12 @@ def test_gain_maps_are_read():
 def test_gain_maps_without_meaning_are_refused(text, message):
     with pytest.raises(InvalidValueError, match=message):
         score(f"nDCG(gains='{text}')")
+
+
+def test_copies_of_a_document_satisfy_as_the_cascade_says_by_table_and_by_copy():
+    stop, before, copies = 0.375, 2, 3
+    expected = sum(stop * (1 - stop) ** (k - 1) / (before + k) for k in range(1, copies + 1))
+    table = graded._satisfaction_sums(stop, copies + 1, before + 1)
+    assert table[copies, before] == pytest.approx(expected, rel=1e-14)
+    cell = np.array([[before]]), np.array([[copies]])
+    assert graded._satisfied_by_copy(*cell, np.array([stop]))[0, 0] == pytest.approx(expected)
