@@ -161,6 +161,10 @@ def test_different_grades_need_a_scale_or_a_map():
     a, b = shared_grades(graded, binary)
     assert mapped.confusion.judge_grades == (0, 1)
     assert mapped.kappa[0] == pytest.approx(cohen_kappa_score(a > 1, b), abs=1e-12)
+    spread = confir.measure_agreement(judges, grade_maps={"model": {0: 0, 1: 4}}, replicates=9)
+    assert spread.confusion.judge_grades == GRADES  # a mapped judge need not use them all
+    with pytest.raises(FormatError, match="different grades: people 0, 1, 2, 4, model 0, 3"):
+        confir.measure_agreement(judges, grade_maps={"model": {0: 0, 1: 3}}, replicates=9)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
@@ -131,7 +131,7 @@ def gather_judges(
             raise UnknownNameError("judge", str(name), read)
         read[name] = _mapped(name, read[name], mapping)
     kept = _on_common_topics(read)
-    return Judges(tuple(read), kept, _common_scale(read, grades))
+    return Judges(tuple(read), kept, _common_scale(read, grades, maps))
 
 
 def judge_name(path: PathLike) -> str:
@@ -216,8 +216,13 @@ def _mapped(name: str, qrels: Qrels, mapping: Any) -> Qrels:
     return replace(qrels, gains=recoded(qrels.gains), subtopic_gains=recoded(qrels.subtopic_gains))
 
 
-def _common_scale(read: Mapping[str, Qrels], grades: Sequence[int] | None) -> tuple[int, ...]:
-    """Return the grades of all judges, ascending; raise where they are not the same scale."""
+def _common_scale(
+    read: Mapping[str, Qrels], grades: Sequence[int] | None, mapped: Collection[str]
+) -> tuple[int, ...]:
+    """Return the grades of all judges, ascending; raise where they are not the same scale.
+
+    Judges whose grades were mapped need not use all of them.
+    """
     used = {name: np.unique(qrels.gains).tolist() for name, qrels in read.items()}
     if grades is not None:
         lowest = -HIGHEST_GAIN
@@ -231,10 +236,17 @@ def _common_scale(read: Mapping[str, Qrels], grades: Sequence[int] | None) -> tu
                     f"not among {enumerate_names(map(str, scale))}"
                 )
     else:
-        scale = next(iter(used.values()))
-        other = next((name for name, own in used.items() if own != scale), None)
+        first = next((name for name in used if name not in mapped), next(iter(used)))
+        scale = used[first]
+        other = next(
+            (
+                name
+                for name, own in used.items()
+                if (not set(own) <= set(scale) if name in mapped else own != scale)
+            ),
+            None,
+        )
         if other is not None:
-            first = next(iter(used))
             raise FormatError(
                 f"the judges use different grades: {first} {_listed(scale)}, {other} "
                 f"{_listed(used[other])}; expected one scale: name it (--grades "
