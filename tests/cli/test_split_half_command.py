@@ -41,7 +41,9 @@ def test_shares_are_shown_for_topics_and_means(split_half):
 
 def test_splits_can_be_chosen(split_half):
     several = split_half("--method", "logit", "--splits", 3).out
-    assert "mean over 3 splits, and the lowest to the highest of them (no standard error" in several
+    assert (
+        "mean over 3 splits, and the lowest to the highest of them (not a standard error" in several
+    )
     one = split_half("--method", "logit", "--splits", 1)
     assert "splits" not in one.out
     records = json.loads(split_half("--splits", 2, "--format", "json").out)

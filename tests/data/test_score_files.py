@@ -21,6 +21,7 @@ import zstandard
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
+import confir
 from confir.data.scores import Scores
 from confir.data.tables.columns import is_summary
 from confir.data.tables.score_files import read_scores, write_scores
@@ -1110,6 +1111,15 @@ def test_any_content_ends_in_scores_or_in_an_error_of_confir(tmp_path, content, 
         assert not np.isinf(found.values).any()
     else:
         assert str(path) in str(found)
+
+
+@pytest.mark.parametrize("read", [read_scores, confir.read_run])
+def test_a_column_of_parquet_whose_name_is_no_text_is_an_error(tmp_path, read):
+    path = tmp_path / "t.parquet"
+    write_scores(scores_from_entries(EXPECTED), path)
+    path.write_bytes(path.read_bytes().replace(b"score", b"sco\x80e"))
+    with pytest.raises(FormatError, match=r"t\.parquet: cannot be read as Parquet"):
+        read(path)
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])

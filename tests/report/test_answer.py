@@ -421,7 +421,9 @@ def test_a_design_and_human_judgements_are_said_with_what_they_change():
     scores = scores_of(0.3, 0.6)
     halves = {topic: f"{int(topic) // 2}" for topic in scores.topics}
     said = answer(scores.with_design(halves))
-    assert any(s.startswith("By the design, 40 topics in 20 clusters: worth ") for s in said)
+    assert any(
+        s.startswith("By the design, 40 topics in 20 clusters: as precise as ") for s in said
+    )
     people = scores.select(topic=list(scores.topics[:15]))
     model = scores_of(0.8, 0.7, seed=2)
     judged = JudgedScores(people.topics, people.runs, people.measures, people.values, model=model)

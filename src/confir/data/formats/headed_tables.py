@@ -30,8 +30,8 @@ from confir.data.tables.parquet_files import (
     import_pyarrow,
     is_parquet,
     open_parquet,
+    read_parquet_content,
     read_parquet_folder,
-    unreadable_parquet,
 )
 from confir.errors import FormatError, UnreadableError
 
@@ -104,13 +104,17 @@ def has_parquet_ending(path: str) -> bool:
 
 def read_parquet_run(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
     """Return the runs in a Parquet file."""
-    entries = entries_from_columns(_parquet_columns(content, source.path), RUN, source.path)
+    entries = entries_from_columns(
+        _used_columns(read_parquet_content(content, source.path), source.path), RUN, source.path
+    )
     return runs_from_entries(entries, source.name, source.label(), source.path)
 
 
 def read_parquet_qrels(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
     """Return the judgements in a Parquet file."""
-    entries = entries_from_columns(_parquet_columns(content, source.path), QRELS, source.path)
+    entries = entries_from_columns(
+        _used_columns(read_parquet_content(content, source.path), source.path), QRELS, source.path
+    )
     return qrels_from_entries(entries, source.path, intents)
 
 
@@ -158,15 +162,6 @@ def _write_parquet(columns: dict[str, Any], path: str) -> None:
     stream = io.BytesIO()
     parquet.write_table(arrow.table(columns), stream)
     write_whole(path, stream.getvalue())
-
-
-def _parquet_columns(content: bytes, path: str) -> dict[str, list[Any]]:
-    arrow, parquet = import_pyarrow(f"{path}: reading Parquet")
-    try:
-        table = parquet.read_table(io.BytesIO(content))
-    except (arrow.ArrowException, OSError, ValueError) as error:
-        raise unreadable_parquet(path, error) from None
-    return _used_columns(table, path)
 
 
 def _folder_columns(path: str) -> dict[str, list[Any]]:

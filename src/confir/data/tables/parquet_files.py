@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -95,6 +96,17 @@ def open_parquet(paths: Sequence[str], repeated: Collection[str] = ()) -> Any:
         raise UnreadableError(f"{paths[0]}: no such file or folder") from None
     except (arrow.ArrowException, OSError, ValueError) as error:
         raise unreadable_parquet(paths[0], error) from None
+
+
+def read_parquet_content(content: bytes, source: str) -> Any:
+    """Return the content of a Parquet file as a table of pyarrow."""
+    arrow, parquet = import_pyarrow(f"{source}: reading Parquet")
+    try:
+        table = parquet.read_table(io.BytesIO(content))
+        table.column_names  # noqa: B018 - a damaged name is no text, which shows only here
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        raise unreadable_parquet(source, error) from None
+    return table
 
 
 def count_rows(data: Any, source: str, where: RowFilter | None = None) -> int:

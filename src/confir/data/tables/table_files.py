@@ -23,10 +23,9 @@ from confir.data.formats.entries import as_frame, type_name
 from confir.data.formats.json_files import parse_json
 from confir.data.tables.columns import InputTable, fold, is_unicode, without_escape
 from confir.data.tables.parquet_files import (
-    import_pyarrow,
     is_parquet,
+    read_parquet_content,
     read_parquet_folder,
-    unreadable_parquet,
 )
 from confir.errors import FormatError, enumerate_numbers, warn_caller
 
@@ -80,7 +79,7 @@ def read_table(source: PathLike | Any, kind: TableKind) -> InputTable:
         if of_format is not None:
             table = of_format
         elif content.startswith(b"PAR1") or (content and format_ending(name) == ".parquet"):
-            table = _parquet_table(content, name, kind)
+            table = _arrow_table(read_parquet_content(content, name), name, kind)
         else:
             table = _text_table(text_bytes(content, name), name, kind)
     else:
@@ -139,15 +138,6 @@ def _with_index(frame: Any) -> Any:
         return frame.reset_index()
     except ValueError as error:
         raise FormatError(f"two columns have one name ({error})", path=FRAME) from None
-
-
-def _parquet_table(content: bytes, source: str, kind: TableKind) -> InputTable:
-    arrow, parquet = import_pyarrow(f"{source}: reading Parquet")
-    try:
-        found = parquet.read_table(io.BytesIO(content))
-    except (arrow.ArrowException, OSError, ValueError) as error:
-        raise unreadable_parquet(source, error) from None
-    return _arrow_table(found, source, kind)
 
 
 def _arrow_table(found: Any, source: str, kind: TableKind) -> InputTable:
