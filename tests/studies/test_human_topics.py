@@ -59,12 +59,12 @@ def test_the_cheapest_mix_against_brute_force(pilot):
     for run in range(2):
         every = np.concatenate([f, g])[:, run, 0]
         column = y[:, run, 0], f[:, run, 0], every
-        costs = [
-            10 * n + 0.5 * ((n + more) if more else 0)
-            for n in range(3, 120)
-            for more in (0, *range(2, 400))
-            if half_width(*column, n, more) <= 0.25
-        ]
+        costs = []
+        for n in range(3, 120):
+            fits = (more for more in (0, *range(2, 400)) if half_width(*column, n, more) <= 0.25)
+            more = next(fits, None)  # more only cost more
+            if more is not None:
+                costs.append(10 * n + 0.5 * ((n + more) if more else 0))
         assert plan.cost[run, 0] == pytest.approx(min(costs), rel=0.01)
         assert plan.cost_alone[run, 0] == 10 * plan.human_alone[run, 0]
     assert (plan.cost <= plan.cost_alone).all()

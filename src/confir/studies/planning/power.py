@@ -95,16 +95,17 @@ def detectable_at(
     freedom: Freedom = MEAN,
 ) -> Floats:
     """Return the smallest true difference that is detected with the given power."""
-    df = freedom.at(topics)
-    shift: Floats = np.zeros(np.shape(df))
-    reached = np.full(np.shape(df), 1.0)
+    every = np.asarray(freedom.at(topics))
+    df, places = np.unique(every, return_inverse=True)  # mostly one number for all runs
+    shift: Floats = np.zeros(len(df))
+    reached = np.full(len(df), 1.0)
     while (_power(df, reached, level) < power).any():
         reached = np.where(_power(df, reached, level) < power, 2.0 * reached, reached)
     for _ in range(_HALVINGS):
         middle = (shift + reached) / 2.0
         enough = _power(df, middle, level) >= power
         shift, reached = np.where(enough, shift, middle), np.where(enough, middle, reached)
-    difference: Floats = reached * sd / np.sqrt(topics)
+    difference: Floats = reached[places].reshape(every.shape) * sd / np.sqrt(topics)
     return difference
 
 
