@@ -23,10 +23,10 @@ from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
     THRESHOLDS,
     compile_kernels,
-    document_keys,
     seeded_keys,
 )
 from confir.resampling.documents import bootstrap_documents, resample_documents
+from confir.resampling.key_kernels import document_keys
 from confir.resampling.topic_documents import TopicDocuments
 from reference.plain_measures import plain_score
 from strategies import VARIANTS, collections, examples

@@ -26,10 +26,10 @@ from confir.resampling.document_kernels import (
     THRESHOLDS,
     DocumentKernels,
     compile_kernels,
-    document_keys,
     seeded_keys,
 )
 from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.key_kernels import document_keys
 from confir.resampling.topic_documents import BLOCK, TopicDocuments, count_relevant
 
 # From this many retrieved documents × replicates on, loading compiled kernels pays off.
