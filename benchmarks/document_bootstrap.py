@@ -28,9 +28,9 @@ from confir.resampling.document_kernels import (
     THRESHOLDS,
     DocumentKernels,
     compile_kernels,
-    document_keys,
     seeded_keys,
 )
+from confir.resampling.key_kernels import document_keys
 from confir.resampling.topic_documents import TopicDocuments
 
 RUNS, DEPTH, RELEVANT, JUDGED, POOL = 74, 1_000, 60, 300, 3_000

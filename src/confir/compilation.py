@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 Kernels = TypeVar("Kernels")
@@ -32,6 +33,17 @@ def compile_with_numba(build: Callable[[Any, Compile], Kernels]) -> Kernels | No
     except (OSError, RuntimeError):
         # No writable place for the cache, as in a container without a home directory.
         return build(numba, _compiler(numba, cached=False))
+
+
+@cache
+def inline_parts(*parts: Callable[..., Any]) -> None:
+    """Inline functions that kernels call; a kernel and its parts must be in one file.
+
+    numba's cache notices that the file of a kernel has changed, but not that another one has.
+    """
+    extending: Any = importlib.import_module("numba.extending")
+    for part in parts:
+        extending.register_jitable(forceinline=True)(part)
 
 
 def _compiler(numba: Any, *, cached: bool) -> Compile:

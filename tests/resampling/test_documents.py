@@ -23,10 +23,10 @@ from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
     THRESHOLDS,
     compile_kernels,
-    document_keys,
     seeded_keys,
 )
 from confir.resampling.documents import bootstrap_documents, resample_documents
+from confir.resampling.key_kernels import document_keys
 from confir.resampling.topic_documents import TopicDocuments
 from reference.plain_measures import plain_score
 from strategies import VARIANTS, collections, examples
@@ -283,6 +283,33 @@ def test_depth_cuts_lists_before_they_are_resampled():
     whole = resample_documents(qrels, short, ["AP", "nDCG"], replicates=20, rng=1)
     np.testing.assert_array_equal(cut.values, whole.values)
     np.testing.assert_array_equal(cut.scores.values, whole.scores.values)
+
+
+@pytest.mark.parametrize("measures", [["AP"], ["AP(rel=2)", "AP@10"]])
+@pytest.mark.parametrize("depth", [None, 20])
+def test_documents_that_ap_does_not_look_at_change_no_bit(measures, depth):
+    qrels, runs = random_collection()
+    bare = make_run("bare", {"t0": ["x"], "t1": ["doc1", "y"], "t2": ["x", "y"], "t3": ["z"]})
+    drawn = {"depth": depth, "replicates": 600, "rng": 6}
+    alone = resample_documents(qrels, [*runs, bare], measures, **drawn)
+    beside = resample_documents(qrels, [*runs, bare], [*measures, "NumRet"], **drawn)
+    np.testing.assert_array_equal(alone.values, beside.values[:-1])
+    np.testing.assert_array_equal(alone.depth, beside.depth)
+    np.testing.assert_array_equal(alone.relevant_retrieved, beside.relevant_retrieved[:-1])
+
+
+def test_lists_are_cut_after_their_last_document_with_a_gain():
+    qrels = make_qrels({"1": {"a": 2, "b": 1, "c": 0}, "2": {"a": 0, "d": 2}})
+    run = make_run("run", {"1": ["x", "a", "c", "b", "y"], "2": ["a", "x"]})
+    other = make_run("other", {"1": ["a"], "2": ["x", "d"]})
+    lists = read_lists(qrels, [run, other])
+    for gain, expected in ((1, [4, 0, 1, 2]), (2, [2, 0, 1, 2]), (3, [0, 0, 0, 0])):
+        cut = lists.cut_below(gain)
+        assert cut.depth.reshape(-1).tolist() == expected
+        for place, size in enumerate(expected):
+            start, shorter = lists.offsets[place], cut.offsets[place]
+            kept = cut.documents[shorter : shorter + size]
+            np.testing.assert_array_equal(kept, lists.documents[start : start + size])
 
 
 def test_statistics_of_the_bootstrap_are_means_over_topics():

@@ -8,9 +8,8 @@ function that numba compiles, with a numpy version that gives the same bits.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,15 +41,6 @@ def _poisson_thresholds() -> npt.NDArray[np.uint32]:
 
 
 THRESHOLDS = _poisson_thresholds()
-
-
-def document_keys(documents: Sequence[str]) -> Words:
-    """Return a key for each docid, the same on every machine."""
-    digests = b"".join(
-        blake2b(name.encode("utf-8", "surrogateescape"), digest_size=8).digest()
-        for name in documents
-    )
-    return np.frombuffer(digests, "<u8").astype(np.uint64)
 
 
 def seeded_keys(keys: Words, seed: int) -> Words:

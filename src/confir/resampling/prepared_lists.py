@@ -26,11 +26,16 @@ from confir.resampling.document_kernels import (
     THRESHOLDS,
     DocumentKernels,
     compile_kernels,
-    document_keys,
     seeded_keys,
 )
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.resampling.topic_documents import BLOCK, TopicDocuments, count_relevant
+from confir.resampling.key_kernels import document_keys
+from confir.resampling.topic_documents import (
+    BLOCK,
+    TopicDocuments,
+    count_relevant,
+    is_average_precision,
+)
 
 # From this many retrieved documents × replicates on, loading compiled kernels pays off.
 _WORTH_COMPILING = 200_000_000
@@ -110,8 +115,9 @@ class PreparedLists:
             lists.qrels, ranked, measures, depth=depth, missing=drawing.missing
         )
         self._lists = lists if depth is None else lists.cut(depth)
+        self._resampled = _needed(self._lists, drawing)
         self.drawing = drawing
-        self._kernels = choose_kernels(len(self._lists.documents) * drawing.replicates)
+        self._kernels = choose_kernels(len(self._resampled.documents) * drawing.replicates)
         self._keys = seeded_keys(document_keys(lists.docids), drawing.seed)
         self._gains = np.unique(lists.qrels.gains)
 
@@ -123,7 +129,7 @@ class PreparedLists:
 
     def task(self, number: int) -> TopicTask:
         """Return what is needed of one topic."""
-        topic = TopicDocuments(self._lists, number, self._gains, self._kernels)
+        topic = TopicDocuments(self._resampled, number, self._gains, self._kernels)
         return TopicTask(topic, self._keys[topic.pool], self._scores.values[number].T)
 
 
@@ -167,6 +173,16 @@ def choose_kernels(cells: int) -> DocumentKernels:
     loaded = compile_kernels.cache_info().currsize > 0
     compiled = compile_kernels() if loaded or cells >= _WORTH_COMPILING else None
     return compiled or PLAIN_KERNELS
+
+
+def _needed(lists: RankedLists, drawing: Drawing) -> RankedLists:
+    """Return what replicates of the lists' scores depend on.
+
+    AP does not look below the last relevant document of a list. The jackknife leaves out any.
+    """
+    if drawing.jackknife or not all(map(is_average_precision, drawing.measures)):
+        return lists
+    return lists.cut_below(min(measure.lowest_gain for measure in drawing.measures))
 
 
 def _with_relevant(lists: RankedLists) -> tuple[RankedLists, tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 import numpy as np
 
@@ -38,6 +39,11 @@ def count_relevant(lists: RankedLists, lowest_gains: Sequence[int]) -> tuple[Int
         ]
     )
     return relevant, retrieved
+
+
+def is_average_precision(measure: Measure | ListMeasure) -> TypeGuard[Measure]:
+    """Whether a measure is AP, which has a kernel of its own."""
+    return isinstance(measure, Measure) and measure.definition == MEASURES["AP"]
 
 
 class TopicDocuments:
@@ -93,7 +99,7 @@ class TopicDocuments:
         scores = np.empty((len(measures), len(self.runs), counts.shape[1]))
         others: list[tuple[int, Measure | ListMeasure]] = []
         for number, measure in enumerate(measures):
-            if isinstance(measure, Measure) and measure.definition == MEASURES["AP"]:
+            if is_average_precision(measure):
                 self._average_precision(measure, counts, held, scores[number])
             else:
                 others.append((number, measure))

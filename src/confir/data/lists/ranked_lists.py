@@ -108,6 +108,14 @@ class RankedLists:
             kept[start : min(stop, start + depth)] = True
         return self._only(kept)
 
+    def cut_below(self, gain: int) -> RankedLists:
+        """Return the lists cut after their last document with at least some gain, above 0."""
+        gains = np.append(self.qrels.gains, 0)[self.judgements]  # -1: not judged
+        places = np.flatnonzero(gains >= gain)
+        stops = self.offsets[:-1].copy()
+        np.maximum.at(stops, np.searchsorted(self.offsets, places, side="right") - 1, places + 1)
+        return self._only(np.arange(len(gains)) < np.repeat(stops, np.diff(self.offsets)))
+
     def condensed(self) -> RankedLists:
         """Return the lists without their unjudged documents, as trec_eval -J scores them."""
         return self._only(self.judgements >= 0)

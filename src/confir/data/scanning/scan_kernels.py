@@ -7,7 +7,6 @@ but not that another one has.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from confir.arrays import Bytes, Floats, Integers
-from confir.compilation import Compile, compile_with_numba
+from confir.compilation import Compile, compile_with_numba, inline_parts
 
 TAB, NEWLINE, RETURN, SPACE = b"\t\n\r "
 NUMBER_SIGN, PLUS, MINUS, POINT, ZERO, NINE, LETTER_E = b"#+-.09e"
@@ -656,16 +655,8 @@ def load_kernels() -> ScanKernels | None:
     return compile_with_numba(_build)
 
 
-@cache
-def _inline_parts() -> None:
-    """Inline the functions that kernels call."""
-    extending: Any = importlib.import_module("numba.extending")
-    for part in _PARTS_OF_KERNELS:
-        extending.register_jitable(forceinline=True)(part)
-
-
 def _build(numba: Any, compiled: Compile) -> ScanKernels:
-    _inline_parts()
+    inline_parts(*_PARTS_OF_KERNELS)
     size, text = numba.int64, numba.uint8[::1]
     numbers, reals, hashes = (kind[::1] for kind in (numba.int64, numba.float64, numba.uint64))
     table = numba.types.NamedTuple((text, numbers, hashes, numbers), IdTable)
