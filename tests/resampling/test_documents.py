@@ -117,6 +117,57 @@ def test_compiled_kernels_equal_those_in_numpy_bit_for_bit(seed):
     np.testing.assert_array_equal(plain.scores(measures, counts), fast.scores(measures, counts))
 
 
+def test_compiled_kernels_equal_those_in_numpy_in_lists_of_no_and_of_one_document():
+    offsets, documents = np.array([0, 0, 1, 4]), np.array([1, 2, 0, 1])
+    relevant = np.array([False, True, False])
+    counts = np.array([[0, 1, 2, 3, 1], [0, 1, 1, 2, 0], [1, 0, 2, 1, 1]], np.uint8)
+    harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, 20))))
+    found = []
+    for kernels in (PLAIN_KERNELS, compile_kernels()):
+        before, copies = np.full((2, 2, 5), -1)
+        depth, scores = np.full((3, 5), -1), np.full((3, 5), -1.0)
+        lists = (counts, offsets, documents, relevant)
+        kernels.place_documents(*lists, before, copies, depth)
+        total = counts[1].astype(np.int64)
+        kernels.average_precisions(*lists, total, 19, harmonic, scores)
+        assert depth.tolist() == [[0] * 5, [0, 1, 1, 2, 0], [1, 2, 5, 6, 2]]
+        assert before.tolist() == [[0] * 5, [1, 1, 4, 4, 2]]
+        assert copies.tolist() == [counts[1].tolist()] * 2
+        found.append(scores)
+    last = [np.nan, 1 / 2, 1 / 5, (1 / 5 + 2 / 6) / 2, np.nan]
+    np.testing.assert_allclose(found[0][1:, 1:4], [[1.0] * 3, last[1:4]], rtol=1e-14)
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_every_document_may_be_drawn_as_often_as_the_table_of_counts_has_it():
+    lists = read_lists(make_qrels({"1": {"b": 1}}), [make_run("run", {"1": ["a", "b"]})])
+    counts = np.full((2, 1), MOST_COPIES, np.uint8)
+    for kernels in (PLAIN_KERNELS, compile_kernels()):
+        topic = TopicDocuments(lists, 0, np.array([1]), kernels)
+        precisions = [k / (MOST_COPIES + k) for k in range(1, MOST_COPIES + 1)]
+        found = topic.scores([parse_measure("AP")], counts)
+        assert found == pytest.approx(np.mean(precisions), rel=1e-13)
+
+
+def test_the_acceleration_is_that_of_documents_left_out_one_by_one(monkeypatch):
+    qrels, runs = random_collection()
+    lists = read_lists(qrels, runs)
+    topic = TopicDocuments(lists, 1, np.unique(qrels.gains), PLAIN_KERNELS)
+    measures = [parse_measure(name) for name in ("AP", "nDCG@10")]
+    size = len(topic.pool)
+    estimate = topic.scores(measures, np.ones((size, 1), np.uint8))[:, :, 0]
+    squares, cubes = 0.0, 0.0
+    for left_out in range(size):
+        counts = np.ones((size, 1), np.uint8)
+        counts[left_out] = 0
+        d = estimate - topic.scores(measures, counts)[:, :, 0]
+        squares, cubes = squares + d**2, cubes + d**3
+    for block in (512, 40):
+        monkeypatch.setattr(topic_documents, "BLOCK", block)
+        found = topic.acceleration(measures, estimate)
+        np.testing.assert_allclose(found, cubes / 6 / squares**1.5, rtol=1e-9)
+
+
 @given(collection=collections())
 @examples(40)
 def test_scores_equal_those_of_expanded_lists_for_every_measure(collection):

@@ -208,6 +208,32 @@ def test_means_of_replicates_of_scores_in_the_unit_interval_stay_in_it():
     assert (found[only_zeros] == 1).all()
 
 
+def test_replicates_that_draw_only_scores_of_0_or_of_1_are_exact_despite_rounding():
+    others = np.random.default_rng(3).uniform(0.05, 0.95, (1, 200))
+    weights = topic_weights(3, 60, np.random.default_rng(1))
+    alike = weights[:, 2] == 0
+    assert 0 < alike.sum() < 60
+    for end in (0.0, 1.0):
+        values = np.concatenate([np.full((2, 200), end), others])
+        found = bootstrap_topics(values, replicates=60, rng=1).replicates
+        assert (found[alike] == end).all()
+        np.testing.assert_allclose(found, weights @ values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**-40])
+def test_two_topics_have_the_standard_errors_of_two_numbers(scale):
+    values = scale * np.array([[0.2], [0.9]])
+    half = scale * 0.35
+    mean = bootstrap_topics(values, replicates=20, rng=1)
+    function = bootstrap_topics(values, statistic=lambda w, x: w @ x, replicates=20, rng=1)
+    for found in (mean, function):
+        assert found.se[0] == pytest.approx(half, rel=1e-9, abs=0)
+    one_each = topic_weights(2, 20, np.random.default_rng(1))[:, 0] == 0.5
+    expected = np.where(one_each, half, 0.0)
+    assert 0 < one_each.sum() < 20
+    np.testing.assert_allclose(mean.replicate_se[:, 0], expected, rtol=1e-9)
+
+
 def test_runs_stay_paired(complete):
     means = bootstrap_topics(complete, replicates=20, rng=5).replicates.reshape(20, 3, 2)
     differences = bootstrap_topics(
