@@ -189,7 +189,9 @@ def test_covariances_at_other_rates_are_without_bias_against_enumeration():
     found = np.zeros((3, 2, 2))
     for pattern in patterns:
         sample = replace(drawn(pattern), model=np.zeros(8, int))
-        scored = score_lists([parse_measure("P@3")], sample, LISTED, rates, np.random.default_rng(1))
+        scored = score_lists(
+            [parse_measure("P@3")], sample, LISTED, rates, np.random.default_rng(1)
+        )
         found += np.prod(np.where(pattern, CHANCE, 1 - CHANCE)) * scored[0].covariance
     np.testing.assert_allclose(found, expected, atol=1e-12)
 

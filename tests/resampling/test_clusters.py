@@ -187,6 +187,20 @@ def test_replicates_of_small_scores_are_those_of_large_ones_but_for_the_scale(cl
         assert (found[1] == 0).all(axis=0).sum() == constant
 
 
+def test_replicates_of_clusters_that_score_1_throughout_are_exactly_1(clustered):
+    _, cluster, weight = clustered
+    values = np.where(cluster[:, None] < 11, 1.0, np.random.default_rng(1).random((60, 100)))
+    scores = make_scores(values)
+    designed = scores.with_design(columns(scores, cluster, weight=weight))
+    sample = topic_sample(designed)
+    counts = cluster_counts(sample.clusters, 20, np.random.default_rng(2))
+    ones = counts[:, 11] == 0
+    found = sample.distribution(slice(None), counts).replicates
+    assert 0 < ones.sum() < 20
+    assert (found[ones] == 1.0).all()
+    assert (found[~ones] < 1.0).all()
+
+
 def test_strata_alone_move_as_topics_of_theirs_drawn_again_do(clustered):
     values, cluster, weight = clustered
     scores = make_scores(values)
@@ -218,6 +232,7 @@ def test_a_sample_has_as_many_whole_clusters_of_each_stratum():
     for seed in range(20):
         sample, topics = clusters.resampled(np.random.default_rng(seed))
         assert sample.count == clusters.count == 7
+        assert sample.studentises
         spans = np.split(topics, sample.starts[1:])
         for place, span in enumerate(spans):
             number = cluster[span[0]]
@@ -332,7 +347,9 @@ def test_a_run_without_scores_in_a_stratum_is_refused(clustered):
     holes[cluster < 6, 2] = np.nan
     scores = make_scores(holes)
     table = columns(scores, cluster, stratum=["low" if one < 6 else "high" for one in cluster])
-    with pytest.raises(TopicMismatchError, match="'run2' has AP on fewer than two clusters"):
+    with pytest.raises(
+        TopicMismatchError, match="'run2' has AP on fewer than two clusters of 'low'"
+    ):
         confir.confidence_interval(scores.with_design(table))
 
 

@@ -49,6 +49,13 @@ def test_each_column_has_its_own_probability_and_its_own_number_of_values():
     assert found.tolist() == [3.0, 15.0]
 
 
+@pytest.mark.parametrize("probability", [0.0, 0.5, 1.0])
+def test_every_quantile_of_one_value_is_that_value(probability):
+    ordered = np.array([[2.0], [np.nan]])
+    assert quantile_of_sorted(ordered, probability, np.array([1])) == [2.0]
+    assert quantile_of_sorted(ordered[:1], probability, np.array([1])) == [2.0]
+
+
 def test_a_column_without_values_has_no_quantile():
     found = quantile_of_sorted(np.array([[np.nan, 2.0]]), 0.5, np.array([0, 1]))
     assert np.isnan(found[0])

@@ -210,11 +210,11 @@ def test_means_of_replicates_of_scores_in_the_unit_interval_stay_in_it():
 
 def test_replicates_that_draw_only_scores_of_0_or_of_1_are_exact_despite_rounding():
     others = np.random.default_rng(3).uniform(0.05, 0.95, (1, 200))
-    weights = topic_weights(3, 60, np.random.default_rng(1))
-    alike = weights[:, 2] == 0
+    weights = topic_weights(7, 60, np.random.default_rng(1))
+    alike = weights[:, 6] == 0
     assert 0 < alike.sum() < 60
     for end in (0.0, 1.0):
-        values = np.concatenate([np.full((2, 200), end), others])
+        values = np.concatenate([np.full((6, 200), end), others])
         found = bootstrap_topics(values, replicates=60, rng=1).replicates
         assert (found[alike] == end).all()
         np.testing.assert_allclose(found, weights @ values, rtol=1e-12)
