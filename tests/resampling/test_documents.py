@@ -373,6 +373,22 @@ def test_a_distribution_over_topics_and_documents_has_the_total_of_the_component
         assert (joint.require("replicates") <= 1.0).all()
 
 
+def test_joint_replicates_of_nearly_perfect_lists_are_at_most_1():
+    judged = {"1": {"a": 1, "b": 1, "c": 1}, "2": {"a": 1, "d": 1}, "3": {"e": 1, "f": 1, "g": 1}}
+    run = make_run("run", {"1": ["a", "b", "x", "c"], "2": ["a", "d"], "3": ["e", "f", "g"]})
+    sample = resample_documents(make_qrels(judged), [run], "AP", replicates=200, rng=1)
+    joint = sample.summary_distribution("AP", with_topics=True).require("replicates")
+    assert joint.max() == 1.0
+
+
+def test_a_function_of_one_list_takes_documents_of_gain_1_as_relevant():
+    qrels, run = make_qrels({"1": {"a": 1}}), make_run("run", {"1": ["a"]})
+    sample = resample_documents(qrels, [run], [lambda gains, _: 0.25], replicates=20, rng=1)  # noqa: ARG005
+    drawn = ~np.isnan(resample_documents(qrels, [run], "AP", replicates=20, rng=1).values[0])
+    assert drawn.any()
+    np.testing.assert_array_equal(sample.values[0], np.where(drawn, 0.25, np.nan))
+
+
 def test_a_function_of_one_list_is_resampled_too():
     def half_precision(gains, _judged):
         return float(np.nansum(gains[:5] > 0)) / 5.0

@@ -209,15 +209,16 @@ def test_means_of_replicates_of_scores_in_the_unit_interval_stay_in_it():
 
 
 def test_replicates_that_draw_only_scores_of_0_or_of_1_are_exact_despite_rounding():
-    others = np.random.default_rng(3).uniform(0.05, 0.95, (1, 200))
-    weights = topic_weights(7, 60, np.random.default_rng(1))
-    alike = weights[:, 6] == 0
-    assert 0 < alike.sum() < 60
-    for end in (0.0, 1.0):
-        values = np.concatenate([np.full((6, 200), end), others])
-        found = bootstrap_topics(values, replicates=60, rng=1).replicates
-        assert (found[alike] == end).all()
-        np.testing.assert_allclose(found, weights @ values, rtol=1e-12)
+    """Of 25 topics, replicates draw the first 13, which score 0 or 1; -1 and 2 are no ends."""
+    values = np.random.default_rng(3).uniform(0.4, 0.6, (25, 4, 50))
+    values[:13] = np.array([0.0, 1.0, -1.0, 2.0])[:, None]
+    counts = np.random.default_rng(1).multinomial(25, np.repeat([1 / 13, 0.0], [13, 12]), 40)
+    sample = topic_sample(values.reshape(25, 200))
+    found = sample.distribution(slice(None), counts / 25).replicates.reshape(40, 4, 50)
+    assert (found[:, 0] == 0.0).all()
+    assert (found[:, 1] == 1.0).all()
+    np.testing.assert_allclose(found[:, 2], -1.0, rtol=1e-12)
+    np.testing.assert_allclose(found[:, 3], 2.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0**-40])
@@ -248,6 +249,22 @@ def test_columns_are_runs_by_measures_and_contiguous(complete):
     assert found.replicates.flags.f_contiguous
     assert found.resampled == {"topics"}
     assert found.sample is not None
+    assert found.independent
+
+
+def test_a_distribution_provides_what_it_has_and_the_skewness_of_its_sample(complete):
+    found = topic_sample(complete).distribution(slice(None), None)
+    assert found.sample is not None
+    assert found.provides("skewness")
+    assert found.provides("se")
+    assert not found.provides("replicates")
+    assert not found.provides("replicate_se")
+
+
+def test_only_means_of_independent_topics_without_gaps_are_plain_averages(complete, gappy):
+    assert topic_sample(complete).averages
+    assert not topic_sample(gappy).averages
+    assert not topic_sample(complete, statistic="geometric-mean").averages
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,12 @@ def pilot():
     return judged(*population(430, seed=1), 30)
 
 
+def test_scores_by_two_judges_are_taken_only_where_they_are_combined(pilot):
+    with pytest.raises(InvalidValueError, match="which this does not combine"):
+        confir.as_scores(pilot)
+    assert confir.as_scores(pilot, human=True) is pilot
+
+
 def half_width(y, f, every, n, more):
     """Half width of a plan by the formulas, for one run."""
     var_y, var_f = y.var(ddof=1), every.var(ddof=1)
