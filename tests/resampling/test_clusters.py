@@ -180,7 +180,8 @@ def test_replicates_of_small_scores_are_those_of_large_ones_but_for_the_scale(cl
             options = {} if statistic == "mean" else {"baseline": baseline}
             sample = topic_sample(designed, statistic=statistic, **options)
             counts = cluster_counts(sample.clusters, 5, np.random.default_rng(2))
-            found.append(sample.distribution(slice(None), counts).replicate_se)
+            drawn = sample.distribution(slice(None), counts)
+            found.append(np.concatenate([drawn.se[None], drawn.replicate_se]))
         same = found[0] if statistic == "ratio" else 2.0**-20 * found[0]
         np.testing.assert_allclose(found[1], same, rtol=1e-6)
         constant = statistic == "mean" or (statistic == "ratio" and baseline == "run1")

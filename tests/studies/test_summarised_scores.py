@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -119,6 +120,21 @@ def test_replicates_are_those_of_topics_repeated_as_often_as_they_are_drawn():
         np.testing.assert_allclose(found.replicates[b], again.mean(axis=0), rtol=1e-12)
         np.testing.assert_allclose(found.replicate_se[b], se, rtol=1e-10)
         np.testing.assert_allclose(found.replicate_skewness[b], stats.skew(again), rtol=1e-9)
+
+
+def test_scores_outside_the_unit_interval_are_clipped_in_pairs_or_named():
+    values = np.tile([1.0, 0.5], (6, 1))[:, :, None]
+    scores = Scores(SCORES.topics[:6], ("a", "b"), ("AP",), values)
+    beyond = values.copy()
+    beyond[:3, 1] = 1.0 + 4e-7
+    rounded = replace(scores, values=beyond)
+    with pytest.warns(confir.errors.ReadingWarning, match="1.0000004 on a topic"):
+        found = confir.compare_runs(confir.summarise_scores(rounded), rng=1)
+    assert found.ties.tolist() == [[3]]
+    assert found.difference.tolist() == [[-0.25]]
+    wrong = replace(scores, values=values - 0.6)
+    with pytest.raises(confir.errors.FormatError, match=r"AP of run 'b' is -0\.1 on a topic"):
+        confir.summarise_scores(wrong).pair_totals(np.array([0]), np.array([1]))
 
 
 def test_a_run_with_one_topic_has_that_mean():
