@@ -426,6 +426,12 @@ def test_a_run_whose_topics_have_no_relevant_document_is_told_so():
         resample_documents(qrels, runs, replicates=10)
 
 
+def test_a_run_of_other_topics_is_told_the_first_three_of_the_qrels():
+    qrels = make_qrels({f"t{number}": {"a": 1} for number in range(5)})
+    with pytest.raises(TopicMismatchError, match="the qrels have t0, t1, t2 and 2 more$"):
+        resample_documents(qrels, [make_run("run", {"9": ["a"]})])
+
+
 def test_a_gain_that_no_document_has_is_warned_of():
     qrels, runs = random_collection()
     with pytest.warns(TopicWarning, match=r"AP\(rel=99\) asks for: the highest is 2"):

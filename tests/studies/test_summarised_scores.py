@@ -132,9 +132,17 @@ def test_scores_outside_the_unit_interval_are_clipped_in_pairs_or_named():
         found = confir.compare_runs(confir.summarise_scores(rounded), rng=1)
     assert found.ties.tolist() == [[3]]
     assert found.difference.tolist() == [[-0.25]]
-    wrong = replace(scores, values=values - 0.6)
+    wrong = replace(scores, values=values - np.linspace(0.0, 0.6, 6)[:, None, None])
     with pytest.raises(confir.errors.FormatError, match=r"AP of run 'b' is -0\.1 on a topic"):
         confir.summarise_scores(wrong).pair_totals(np.array([0]), np.array([1]))
+
+
+def test_large_scores_tie_where_they_differ_by_rounding():
+    values = np.full((6, 2, 1), 1e6)
+    values[:, 1, 0] += [2e-9, 2e-9, 2e-9, 1.0, 2.0, 3.0]
+    scores = Scores(SCORES.topics[:6], ("a", "b"), ("score",), values)
+    for source in (scores, confir.summarise_scores(scores)):
+        assert confir.compare_runs(source, rng=1).ties.tolist() == [[3]]
 
 
 def test_a_run_with_one_topic_has_that_mean():
