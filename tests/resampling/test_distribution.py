@@ -136,8 +136,9 @@ def test_an_undefined_replicate_is_undefined_on_the_logit_scale_too():
 
 
 def test_logits_of_replicates_of_0_and_1_are_infinite():
-    found = distribution([0.0, 0.5, 1.0]).replicate_logits[:, 0]
-    assert found.tolist() == [-np.inf, 0.0, np.inf]
+    """Also where rounding has moved them beyond."""
+    found = distribution([0.0, -1e-16, 0.5, 1.0, 1.0 + 3e-16]).replicate_logits[:, 0]
+    assert found.tolist() == [-np.inf, -np.inf, 0.0, np.inf, np.inf]
 
 
 @pytest.mark.parametrize(("se", "degenerate"), [(0.0, True), (np.nan, True), (1e-9, False)])

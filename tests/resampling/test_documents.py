@@ -406,6 +406,11 @@ def test_what_cannot_be_resampled_is_named():
         bootstrap_documents(qrels, runs, statistic="difference")
     with pytest.raises(InvalidValueError, match="takes no baseline"):
         bootstrap_documents(qrels, runs, baseline="run0")
+    for measures, with_topics in ((["AP", "P@5"], False), ("AP", True)):
+        with pytest.raises(InvalidValueError, match="takes one measure, and no with_topics"):
+            bootstrap_documents(
+                qrels, runs, measures, statistic="score", with_topics=with_topics, replicates=5
+            )
     with pytest.raises(UnknownNameError, match="unknown run"):
         bootstrap_documents(
             qrels, runs, statistic="difference", baseline="run9", replicates=5, rng=1
@@ -428,7 +433,7 @@ def test_a_run_whose_topics_have_no_relevant_document_is_told_so():
 
 def test_a_run_of_other_topics_is_told_the_first_three_of_the_qrels():
     qrels = make_qrels({f"t{number}": {"a": 1} for number in range(5)})
-    with pytest.raises(TopicMismatchError, match="the qrels have t0, t1, t2 and 2 more$"):
+    with pytest.raises(TopicMismatchError, match=r"the qrels have t0, t1, t2 and 2 more$"):
         resample_documents(qrels, [make_run("run", {"9": ["a"]})])
 
 
