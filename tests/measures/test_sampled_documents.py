@@ -356,6 +356,8 @@ def test_draws_that_do_not_fit_the_model_are_told():
         sampled({"1": {"nowhere": (1, 0.5)}})
     one = draw(np.random.default_rng(1))
     first = next(iter(one))
+    with pytest.raises(FormatError, match="stand for 2 documents, the model judged"):
+        sampled({first: {next(iter(BY_MODEL[first])): (1, 0.5)}})
     with pytest.warns(TopicWarning, match="1 document that the model did not"):
         sampled(one | {first: {**one[first], "beyond": (1, 0.5)}}, ["P@10"])
     with pytest.raises(FormatError, match="expected the probability with which each"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -311,6 +312,19 @@ def test_effective_topics_of_equal_scores_in_a_cluster_are_the_clusters():
     assert found.effective[0, 0] == pytest.approx(40 * (400 / 399) * (39 / 40), rel=1e-12)
     assert found.method == "logit-t"
     assert found.design == "400 topics in 40 clusters"
+
+
+def test_records_have_the_effective_topics_of_their_run_and_measure(clustered):
+    values, cluster, _ = clustered
+    both = np.stack([values, np.square(values)], axis=2)
+    scores = replace(make_scores(values), measures=("AP", "P@10"), values=both)
+    found = confir.confidence_interval(scores.with_design(columns(scores, cluster)), method="t")
+    for record in found.to_records():
+        place = scores.runs.index(record["run"]), scores.measures.index(record["measure"])
+        alone = make_scores(both[:, place[0], [place[1]]])
+        sample = topic_sample(alone.with_design(columns(alone, cluster)))
+        expected = sample.distribution(slice(None), None).effective[0]
+        assert record["effective_topics"] == pytest.approx(expected, rel=1e-12)
 
 
 def test_methods_of_independent_topics_refuse(clustered):

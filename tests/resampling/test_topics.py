@@ -12,7 +12,9 @@ from confir.errors import FormatError, InvalidValueError, UnknownNameError
 from confir.resampling import topics as topics_module
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topics import (
+    MOST_REPLICATES,
     bootstrap_topics,
+    check_replicates,
     topic_sample,
     topic_weights,
 )
@@ -430,3 +432,6 @@ def test_more_replicates_than_anybody_needs_are_refused_before_any_work():
     scores = np.array([0.1, 0.2])
     with pytest.raises(InvalidValueError, match="replicates is 100,000,000; expected at most"):
         bootstrap_topics(scores, replicates=100_000_000)
+    check_replicates(MOST_REPLICATES)
+    with pytest.raises(InvalidValueError, match="replicates is 10,000,001; expected at most"):
+        check_replicates(MOST_REPLICATES + 1)
