@@ -133,3 +133,13 @@ def test_simultaneous_limits_hold_for_all_pairs_in_nineteen_of_twenty_samples(ru
         low, high = one.limits(d.mean(axis=0), se, np.full(len(first), n), 0.95)
         held += bool(((low <= 0) & (high >= 0)).all())
     assert held / samples == pytest.approx(0.95, abs=0.035)
+
+
+def test_p_values_of_two_comparisons_count_the_maxima_that_reach_them():
+    family = ComparisonFamily.of(2, np.linspace(0.0, 3.0, 99)[::-1])
+    t = np.array([0.5, 2.0, 2.5])
+    single = 2 * stats.t.sf(t, 29)
+    counted = (1 + (np.linspace(0.0, 3.0, 99)[:, None] >= t).sum(axis=0)) / 100
+    expected = np.clip(np.minimum(2 * single, counted), single, 1.0)
+    assert (expected < 2 * single).any()
+    np.testing.assert_allclose(family.p_values(t, np.array([30])), expected, rtol=1e-12)

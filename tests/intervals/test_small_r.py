@@ -129,3 +129,10 @@ def test_a_short_list_may_be_near_0_and_near_1():
 def test_a_level_outside_0_and_1_is_refused():
     with pytest.raises(InvalidValueError, match="level is 1"):
         silver_bullet_limit(np.array([1]), np.array([1]), 1.0)
+
+
+def test_the_upper_limit_is_at_most_1_at_levels_next_to_1():
+    """20 relevant documents with a share of 0.5 each, in a list of two."""
+    level = 1.0 - 1e-6
+    assert largest_unseen_share(np.array([20]), level) == pytest.approx(0.5, abs=2e-3)
+    assert silver_bullet_limit(np.array([20]), np.array([2]), level) == [1.0]

@@ -45,6 +45,12 @@ def test_small_collections_are_exact_against_enumeration(documents):
             assert (found.high == found.p).all()
 
 
+@pytest.mark.parametrize(("documents", "relevant"), [(28, 5), (29, 5), (20, 17)])
+def test_rankings_are_listed_where_they_are_at_most_100_000(documents, relevant):
+    found = tail(documents, relevant, [0.5])
+    assert (found.low == found.high).all() == (comb(documents, relevant) <= 100_000)
+
+
 def test_one_relevant_document_is_exact_in_any_collection():
     found = tail(10**12, 1, [1.0, 0.5, 1 / 3, 1e-12, 0.0, np.nan], draws=1)
     expected = [1e-12, 2e-12, 3e-12, 1.0, 1.0]

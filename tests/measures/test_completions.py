@@ -63,6 +63,16 @@ def test_neither_all_relevant_nor_none_need_be_the_extreme_of_ap():
     assert found.lowest[0] == pytest.approx(min(1 / 2, (1 / 2 + 2 / 6) / 2, (0.5 + 0.4 + 0.5) / 3))
 
 
+def test_the_highest_ndcg_leaves_out_what_stands_too_low():
+    """The first document makes the list ideal; the last one, relevant as well, would spoil it."""
+    qrels = {"1": {"a": 1, "b": 0}}
+    run = {"1": {name: -float(i) for i, name in enumerate(["u", "a", "b", "v"])}}
+    (unjudged,) = find_unjudged(Experiment(qrels, run).lists())
+    measure = parse_measure("nDCG")
+    found = measure.definition.completions(unjudged, measure)
+    assert found.highest[0] == pytest.approx(1.0, abs=1e-12)
+
+
 def test_residual_of_rbp_follows_moffat_and_zobel():
     """Weight (1-p) p^(r-1) of the unjudged ranks, and p^depth below the list."""
     qrels = {"1": {"a": 1, "b": 0}}

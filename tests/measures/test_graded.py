@@ -6,6 +6,7 @@ from math import log2
 import numpy as np
 import pytest
 
+import confir
 from confir.errors import InvalidValueError
 from confir.measures import graded
 from confir.measures.catalogue import parse_measure
@@ -208,3 +209,11 @@ def test_copies_of_a_document_satisfy_as_the_cascade_says_by_table_and_by_copy()
     assert table[copies, before] == pytest.approx(expected, rel=1e-14)
     cell = np.array([[before]]), np.array([[copies]])
     assert graded._satisfied_by_copy(*cell, np.array([stop]))[0, 0] == pytest.approx(expected)
+
+
+def test_a_discount_is_one_division_to_the_last_bit():
+    """As in trec_eval: one relevant document, at each of 60 ranks."""
+    for rank in range(1, 61):
+        run = {"1": {f"d{place}": -float(place) for place in range(1, 61)}}
+        (found,) = confir.evaluate({"1": {f"d{rank}": 1}}, run, "nDCG").values.ravel()
+        assert found == 1.0 / np.log2(rank + 1.0)

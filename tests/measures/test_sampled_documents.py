@@ -1,5 +1,6 @@
 """Documents drawn for human judging: exact expectations by enumeration, and simulations."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -149,6 +150,50 @@ def test_documents_that_are_certain_to_be_drawn_do_not_vary():
         np.testing.assert_allclose(weights.mean(axis=1), 1.0, atol=0.1)
         np.testing.assert_allclose(weights.var(axis=1), expected, rtol=0.1)
         assert (np.ptp(weights[inner == 1], axis=1) == 0).all()
+
+
+def test_the_model_counts_as_much_as_least_squares_over_the_other_topics_say():
+    pattern = np.array([1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 0], bool)
+    model = np.array([1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1])
+    human = np.where(pattern, [1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1, 0], 0)
+    chance = np.where(pattern, [0.4, 0.7, 0.5, 1, 0.9, 0.5, 1, 0.4, 0.6, 0.5, 0.1, 1], 1.0)
+    sample = DocumentSample(np.repeat([0, 1, 2], 4), model, human, pattern, chance)
+    found = sample.has_gain(1).value
+    for topic, undrawn in enumerate([3, 6, 11]):
+        others = pattern & (sample.topics != topic)
+        root = np.sqrt(1 - chance[others]) / chance[others]
+        (slope,), *_ = np.linalg.lstsq((root * model[others])[:, None], root * human[others])
+        assert 0.1 < slope < 0.9
+        assert found[undrawn] == pytest.approx(slope, rel=1e-12)
+
+
+def test_rates_go_from_half_the_sample_to_all_documents():
+    found = drawn([1, 0, 1, 1, 0, 1, 1, 1]).rates()
+    assert (np.diff(found) > 0).all()
+    assert found[[0, 1, -1]] == pytest.approx([0.5, 1.0, 1 / 0.2], rel=1e-12)
+
+
+def test_covariances_at_other_rates_are_without_bias_against_enumeration():
+    """Of two runs by P@3, with a model that finds nothing; at rate 2 some are certain to be drawn."""
+    rates = np.array([0.5, 1.0, 2.0])
+    patterns = np.array(list(product([0, 1], repeat=8)), bool)
+    weights = np.zeros((4, 8))
+    weights[LISTED.lists, LISTED.document] = (LISTED.rank < 3) / 3
+    expected = []
+    for rate in rates:
+        chance = np.minimum(rate * CHANCE, 1.0)
+        scores = (patterns * (HUMAN >= 1) / chance) @ weights.T
+        likely = np.prod(np.where(patterns, chance, 1 - chance), axis=1)
+        between = np.cov(scores.T, aweights=likely, ddof=0).reshape(2, 2, 2, 2)
+        expected.append((between[:, 0, :, 0] + between[:, 1, :, 1]) / 2)
+    found = np.zeros((3, 2, 2))
+    for pattern in patterns:
+        sample = replace(drawn(pattern), model=np.zeros(8, int))
+        scored = score_lists(
+            [parse_measure("P@3")], sample, LISTED, rates, np.random.default_rng(1)
+        )
+        found += np.prod(np.where(pattern, CHANCE, 1 - CHANCE)) * scored[0].covariance
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_gains_are_without_bias_against_enumeration_and_so_is_dcg():
@@ -311,6 +356,8 @@ def test_draws_that_do_not_fit_the_model_are_told():
         sampled({"1": {"nowhere": (1, 0.5)}})
     one = draw(np.random.default_rng(1))
     first = next(iter(one))
+    with pytest.raises(FormatError, match="stand for 2 documents, the model judged"):
+        sampled({first: {next(iter(BY_MODEL[first])): (1, 0.5)}})
     with pytest.warns(TopicWarning, match="1 document that the model did not"):
         sampled(one | {first: {**one[first], "beyond": (1, 0.5)}}, ["P@10"])
     with pytest.raises(FormatError, match="expected the probability with which each"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -167,6 +168,79 @@ def test_replicates_of_a_ratio_equal_those_computed_topic_by_topic(clustered):
         assert found.replicate_se[b, 0] == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.parametrize("statistic", ["mean", "difference", "ratio"])
+def test_replicates_of_small_scores_are_those_of_large_ones_but_for_the_scale(clustered, statistic):
+    """Run 0 is constant, run 3 a multiple of run 1: then a ratio does not vary, either."""
+    values, cluster, weight = clustered
+    values = np.column_stack([np.full(60, 0.7), values[:, 1:], values[:, 1] / 3.0])
+    for baseline in ("run0", "run1"):
+        found = []
+        for scale in (1.0, 2.0**-20):
+            scores = make_scores(scale * values)
+            designed = scores.with_design(columns(scores, cluster, weight=weight))
+            options = {} if statistic == "mean" else {"baseline": baseline}
+            sample = topic_sample(designed, statistic=statistic, **options)
+            counts = cluster_counts(sample.clusters, 5, np.random.default_rng(2))
+            drawn = sample.distribution(slice(None), counts)
+            found.append(np.concatenate([drawn.se[None], drawn.replicate_se]))
+        same = found[0] if statistic == "ratio" else 2.0**-20 * found[0]
+        np.testing.assert_allclose(found[1], same, rtol=1e-6)
+        constant = statistic == "mean" or (statistic == "ratio" and baseline == "run1")
+        assert (found[1] == 0).all(axis=0).sum() == constant
+
+
+def test_replicates_of_clusters_that_score_1_throughout_are_exactly_1(clustered):
+    """Replicates draw the first 6 of 12 clusters; the others score about 0.2."""
+    _, cluster, weight = clustered
+    low = np.random.default_rng(1).uniform(0.1, 0.3, (60, 100))
+    scores = make_scores(np.where(cluster[:, None] < 6, 1.0, low))
+    sample = topic_sample(scores.with_design(columns(scores, cluster, weight=weight)))
+    counts = np.random.default_rng(2).multinomial(12, np.repeat([1 / 6, 0.0], 6), 20)
+    found = sample.distribution(slice(None), counts.astype(float)).replicates
+    assert (found == 1.0).all()
+
+
+def test_strata_alone_move_as_topics_of_theirs_drawn_again_do(clustered):
+    values, cluster, weight = clustered
+    scores = make_scores(values)
+    stratum = np.where(cluster < 5, 0, np.where(cluster < 8, 1, 2))
+    table = columns(scores, cluster, weight=weight, stratum=[str(name) for name in stratum])
+    clusters = Clusters.of(scores.with_design(table).design)
+    counts = cluster_counts(clusters, 4, np.random.default_rng(9))
+    ratios = Ratios(clusters, (values,))
+    for chosen in (None, [0, 2], [1]):
+        found = ratios.moves(counts, chosen)
+        inside = np.isin(stratum, [0, 1, 2] if chosen is None else chosen)
+        for b in range(4):
+            expected = np.zeros(3)
+            for name in np.unique(stratum[inside]):
+                own = stratum == name
+                again = np.average(values[own], axis=0, weights=(weight * counts[b][cluster])[own])
+                move = again - np.average(values[own], axis=0, weights=weight[own])
+                expected += weight[own].sum() / weight[inside].sum() * move
+            np.testing.assert_allclose(found[b], expected, atol=1e-13)
+
+
+def test_a_sample_has_as_many_whole_clusters_of_each_stratum():
+    cluster = np.array([0, 0, 1, 2, 2, 2, 3, 4, 4, 5, 6])
+    stratum = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    scores = make_scores(np.random.default_rng(1).random((11, 1)))
+    table = columns(scores, cluster, stratum=[str(name) for name in stratum])
+    clusters = Clusters.of(scores.with_design(table).design)
+    drawn = set()
+    for seed in range(20):
+        sample, topics = clusters.resampled(np.random.default_rng(seed))
+        assert sample.count == clusters.count == 7
+        assert sample.studentises
+        spans = np.split(topics, sample.starts[1:])
+        for place, span in enumerate(spans):
+            number = cluster[span[0]]
+            assert (number >= 3) == (place >= 3)
+            assert span.tolist() == np.flatnonzero(cluster == number).tolist()
+            drawn.add((place, number))
+    assert len(drawn) == 3 * 3 + 4 * 4
+
+
 def test_rao_wu_replicates_have_the_variance_of_the_design(clustered):
     values, cluster, _ = clustered
     scores = make_scores(values)
@@ -240,6 +314,19 @@ def test_effective_topics_of_equal_scores_in_a_cluster_are_the_clusters():
     assert found.design == "400 topics in 40 clusters"
 
 
+def test_records_have_the_effective_topics_of_their_run_and_measure(clustered):
+    values, cluster, _ = clustered
+    both = np.stack([values, np.square(values)], axis=2)
+    scores = replace(make_scores(values), measures=("AP", "P@10"), values=both)
+    found = confir.confidence_interval(scores.with_design(columns(scores, cluster)), method="t")
+    for record in found.to_records():
+        place = scores.runs.index(record["run"]), scores.measures.index(record["measure"])
+        alone = make_scores(both[:, place[0], [place[1]]])
+        sample = topic_sample(alone.with_design(columns(alone, cluster)))
+        expected = sample.distribution(slice(None), None).effective[0]
+        assert record["effective_topics"] == pytest.approx(expected, rel=1e-12)
+
+
 def test_methods_of_independent_topics_refuse(clustered):
     values, cluster, _ = clustered
     scores = make_scores(values)
@@ -272,7 +359,9 @@ def test_a_run_without_scores_in_a_stratum_is_refused(clustered):
     holes[cluster < 6, 2] = np.nan
     scores = make_scores(holes)
     table = columns(scores, cluster, stratum=["low" if one < 6 else "high" for one in cluster])
-    with pytest.raises(TopicMismatchError, match="'run2' has AP on fewer than two clusters"):
+    with pytest.raises(
+        TopicMismatchError, match="'run2' has AP on fewer than two clusters of 'low'"
+    ):
         confir.confidence_interval(scores.with_design(table))
 
 
@@ -346,6 +435,31 @@ def test_studentised_maxima_equal_those_of_each_pair(clustered):
             t = np.abs(d.replicates - d.estimate) / d.replicate_se
             largest = np.maximum(largest, t.max(axis=1))
         np.testing.assert_allclose(found, largest, rtol=1e-8)
+
+
+@pytest.mark.parametrize("strata", [1, 2])
+@pytest.mark.parametrize("floor", [0.0, 0.4])
+def test_studentised_maxima_of_clusters_that_weigh_alike_have_their_floor(strata, floor):
+    """One replicate at a time, two topics in each of 8 clusters; the floor is that of one topic."""
+    from confir.resampling.studentised_maxima import largest_statistics
+
+    values = np.random.default_rng(5).random((16, 2))
+    cluster = np.arange(16) // 2
+    scores = make_scores(values)
+    table = columns(scores, cluster, stratum=[str(g * strata // 8) for g in cluster])
+    clusters = Clusters.of(scores.with_design(table).design)
+    apart = (values[::2] + values[1::2]) @ [0.5, -0.5]  # means of clusters
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        (found,) = largest_statistics(values, 1, rng, floor=floor, clusters=clusters)
+        (counts,) = cluster_counts(clusters, 1, np.random.default_rng(seed))
+        move, variance = 0.0, 0.0
+        for block in np.split(np.arange(8), strata):
+            drawn = np.repeat(apart[block], counts[block].astype(int))
+            move += (drawn.mean() - apart[block].mean()) / strata
+            variance += drawn.var(ddof=1) / len(drawn) / strata**2
+        least = floor / (8 - strata + 1)
+        assert found == pytest.approx(abs(move) / np.sqrt(max(variance, least)), rel=1e-9)
 
 
 def test_ranks_best_sets_and_comparisons_share_standard_errors(clustered):

@@ -49,6 +49,13 @@ def test_each_column_has_its_own_probability_and_its_own_number_of_values():
     assert found.tolist() == [3.0, 15.0]
 
 
+@pytest.mark.parametrize("probability", [0.0, 0.5, 1.0])
+def test_every_quantile_of_one_value_is_that_value(probability):
+    ordered = np.array([[2.0], [np.nan]])
+    assert quantile_of_sorted(ordered, probability, np.array([1])) == [2.0]
+    assert quantile_of_sorted(ordered[:1], probability, np.array([1])) == [2.0]
+
+
 def test_a_column_without_values_has_no_quantile():
     found = quantile_of_sorted(np.array([[np.nan, 2.0]]), 0.5, np.array([0, 1]))
     assert np.isnan(found[0])
@@ -129,8 +136,9 @@ def test_an_undefined_replicate_is_undefined_on_the_logit_scale_too():
 
 
 def test_logits_of_replicates_of_0_and_1_are_infinite():
-    found = distribution([0.0, 0.5, 1.0]).replicate_logits[:, 0]
-    assert found.tolist() == [-np.inf, 0.0, np.inf]
+    """Also where rounding has moved them beyond."""
+    found = distribution([0.0, -1e-16, 0.5, 1.0, 1.0 + 3e-16]).replicate_logits[:, 0]
+    assert found.tolist() == [-np.inf, -np.inf, 0.0, np.inf, np.inf]
 
 
 @pytest.mark.parametrize(("se", "degenerate"), [(0.0, True), (np.nan, True), (1e-9, False)])

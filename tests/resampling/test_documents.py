@@ -117,6 +117,57 @@ def test_compiled_kernels_equal_those_in_numpy_bit_for_bit(seed):
     np.testing.assert_array_equal(plain.scores(measures, counts), fast.scores(measures, counts))
 
 
+def test_compiled_kernels_equal_those_in_numpy_in_lists_of_no_and_of_one_document():
+    offsets, documents = np.array([0, 0, 1, 4]), np.array([1, 2, 0, 1])
+    relevant = np.array([False, True, False])
+    counts = np.array([[0, 1, 2, 3, 1], [0, 1, 1, 2, 0], [1, 0, 2, 1, 1]], np.uint8)
+    harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, 20))))
+    found = []
+    for kernels in (PLAIN_KERNELS, compile_kernels()):
+        before, copies = np.full((2, 2, 5), -1)
+        depth, scores = np.full((3, 5), -1), np.full((3, 5), -1.0)
+        lists = (counts, offsets, documents, relevant)
+        kernels.place_documents(*lists, before, copies, depth)
+        total = counts[1].astype(np.int64)
+        kernels.average_precisions(*lists, total, 19, harmonic, scores)
+        assert depth.tolist() == [[0] * 5, [0, 1, 1, 2, 0], [1, 2, 5, 6, 2]]
+        assert before.tolist() == [[0] * 5, [1, 1, 4, 4, 2]]
+        assert copies.tolist() == [counts[1].tolist()] * 2
+        found.append(scores)
+    last = [np.nan, 1 / 2, 1 / 5, (1 / 5 + 2 / 6) / 2, np.nan]
+    np.testing.assert_allclose(found[0][1:, 1:4], [[1.0] * 3, last[1:4]], rtol=1e-14)
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_every_document_may_be_drawn_as_often_as_the_table_of_counts_has_it():
+    lists = read_lists(make_qrels({"1": {"b": 1}}), [make_run("run", {"1": ["a", "b"]})])
+    counts = np.full((2, 1), MOST_COPIES, np.uint8)
+    for kernels in (PLAIN_KERNELS, compile_kernels()):
+        topic = TopicDocuments(lists, 0, np.array([1]), kernels)
+        precisions = [k / (MOST_COPIES + k) for k in range(1, MOST_COPIES + 1)]
+        found = topic.scores([parse_measure("AP")], counts)
+        assert found == pytest.approx(np.mean(precisions), rel=1e-13)
+
+
+def test_the_acceleration_is_that_of_documents_left_out_one_by_one(monkeypatch):
+    qrels, runs = random_collection()
+    lists = read_lists(qrels, runs)
+    topic = TopicDocuments(lists, 1, np.unique(qrels.gains), PLAIN_KERNELS)
+    measures = [parse_measure(name) for name in ("AP", "nDCG@10")]
+    size = len(topic.pool)
+    estimate = topic.scores(measures, np.ones((size, 1), np.uint8))[:, :, 0]
+    squares, cubes = 0.0, 0.0
+    for left_out in range(size):
+        counts = np.ones((size, 1), np.uint8)
+        counts[left_out] = 0
+        d = estimate - topic.scores(measures, counts)[:, :, 0]
+        squares, cubes = squares + d**2, cubes + d**3
+    for block in (512, 40):
+        monkeypatch.setattr(topic_documents, "BLOCK", block)
+        found = topic.acceleration(measures, estimate)
+        np.testing.assert_allclose(found, cubes / 6 / squares**1.5, rtol=1e-9)
+
+
 @given(collection=collections())
 @examples(40)
 def test_scores_equal_those_of_expanded_lists_for_every_measure(collection):
@@ -349,6 +400,22 @@ def test_a_distribution_over_topics_and_documents_has_the_total_of_the_component
         assert (joint.require("replicates") <= 1.0).all()
 
 
+def test_joint_replicates_of_nearly_perfect_lists_are_at_most_1():
+    judged = {"1": {"a": 1, "b": 1, "c": 1}, "2": {"a": 1, "d": 1}, "3": {"e": 1, "f": 1, "g": 1}}
+    run = make_run("run", {"1": ["a", "b", "x", "c"], "2": ["a", "d"], "3": ["e", "f", "g"]})
+    sample = resample_documents(make_qrels(judged), [run], "AP", replicates=200, rng=1)
+    joint = sample.summary_distribution("AP", with_topics=True).require("replicates")
+    assert joint.max() == 1.0
+
+
+def test_a_function_of_one_list_takes_documents_of_gain_1_as_relevant():
+    qrels, run = make_qrels({"1": {"a": 1}}), make_run("run", {"1": ["a"]})
+    sample = resample_documents(qrels, [run], [lambda gains, _: 0.25], replicates=20, rng=1)  # noqa: ARG005
+    drawn = ~np.isnan(resample_documents(qrels, [run], "AP", replicates=20, rng=1).values[0])
+    assert drawn.any()
+    np.testing.assert_array_equal(sample.values[0], np.where(drawn, 0.25, np.nan))
+
+
 def test_a_function_of_one_list_is_resampled_too():
     def half_precision(gains, _judged):
         return float(np.nansum(gains[:5] > 0)) / 5.0
@@ -366,6 +433,11 @@ def test_what_cannot_be_resampled_is_named():
         bootstrap_documents(qrels, runs, statistic="difference")
     with pytest.raises(InvalidValueError, match="takes no baseline"):
         bootstrap_documents(qrels, runs, baseline="run0")
+    for measures, with_topics in ((["AP", "P@5"], False), ("AP", True)):
+        with pytest.raises(InvalidValueError, match="takes one measure, and no with_topics"):
+            bootstrap_documents(
+                qrels, runs, measures, statistic="score", with_topics=with_topics, replicates=5
+            )
     with pytest.raises(UnknownNameError, match="unknown run"):
         bootstrap_documents(
             qrels, runs, statistic="difference", baseline="run9", replicates=5, rng=1
@@ -384,6 +456,12 @@ def test_a_run_whose_topics_have_no_relevant_document_is_told_so():
         pytest.raises(TopicMismatchError, match="none of the topics of run 'bare'"),
     ):
         resample_documents(qrels, runs, replicates=10)
+
+
+def test_a_run_of_other_topics_is_told_the_first_three_of_the_qrels():
+    qrels = make_qrels({f"t{number}": {"a": 1} for number in range(5)})
+    with pytest.raises(TopicMismatchError, match=r"the qrels have t0, t1, t2 and 2 more$"):
+        resample_documents(qrels, [make_run("run", {"9": ["a"]})])
 
 
 def test_a_gain_that_no_document_has_is_warned_of():

@@ -8,6 +8,7 @@ import pytest
 
 import confir.parallel
 from confir.resampling import studentised_maxima as module
+from confir.resampling.drawn_pairs import draw_normal_means
 from confir.resampling.studentised_maxima import (
     NORMAL_TOPICS,
     largest_statistics,
@@ -153,6 +154,14 @@ def test_many_topics_take_the_normal_limit_of_what_resampling_gives(monkeypatch)
         assert np.quantile(normal, share) == pytest.approx(np.quantile(resampled, share), rel=0.04)
     floored = studentised_maxima(values, 4_000, np.random.default_rng(1), floor=0.05)
     assert np.quantile(floored.either.max(axis=0), 0.95) < np.quantile(normal, 0.95)
+
+
+def test_the_normal_limit_has_the_covariance_of_the_scores(monkeypatch):
+    values = np.random.default_rng(8).random((6, 2))
+    monkeypatch.setattr(module, "NORMAL_TOPICS", 6)
+    found = largest_statistics(values, 30, np.random.default_rng(1), floor=10.0)
+    means = draw_normal_means(np.cov(values.T), 30, np.random.default_rng(1))
+    np.testing.assert_allclose(found, np.abs(means[0] - means[1]) / np.sqrt(10.0), rtol=1e-9)
 
 
 @pytest.mark.parametrize("runs", [None, [0]])

@@ -12,7 +12,9 @@ from confir.errors import FormatError, InvalidValueError, UnknownNameError
 from confir.resampling import topics as topics_module
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topics import (
+    MOST_REPLICATES,
     bootstrap_topics,
+    check_replicates,
     topic_sample,
     topic_weights,
 )
@@ -208,6 +210,33 @@ def test_means_of_replicates_of_scores_in_the_unit_interval_stay_in_it():
     assert (found[only_zeros] == 1).all()
 
 
+def test_replicates_that_draw_only_scores_of_0_or_of_1_are_exact_despite_rounding():
+    """Of 25 topics, replicates draw the first 13, which score 0 or 1; -1 and 2 are no ends."""
+    values = np.random.default_rng(3).uniform(0.4, 0.6, (25, 4, 50))
+    values[:13] = np.array([0.0, 1.0, -1.0, 2.0])[:, None]
+    counts = np.random.default_rng(1).multinomial(25, np.repeat([1 / 13, 0.0], [13, 12]), 40)
+    sample = topic_sample(values.reshape(25, 200))
+    found = sample.distribution(slice(None), counts / 25).replicates.reshape(40, 4, 50)
+    assert (found[:, 0] == 0.0).all()
+    assert (found[:, 1] == 1.0).all()
+    np.testing.assert_allclose(found[:, 2], -1.0, rtol=1e-12)
+    np.testing.assert_allclose(found[:, 3], 2.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**-40])
+def test_two_topics_have_the_standard_errors_of_two_numbers(scale):
+    values = scale * np.array([[0.2], [0.9]])
+    half = scale * 0.35
+    mean = bootstrap_topics(values, replicates=20, rng=1)
+    function = bootstrap_topics(values, statistic=lambda w, x: w @ x, replicates=20, rng=1)
+    for found in (mean, function):
+        assert found.se[0] == pytest.approx(half, rel=1e-9, abs=0)
+    one_each = topic_weights(2, 20, np.random.default_rng(1))[:, 0] == 0.5
+    expected = np.where(one_each, half, 0.0)
+    assert 0 < one_each.sum() < 20
+    np.testing.assert_allclose(mean.replicate_se[:, 0], expected, rtol=1e-9)
+
+
 def test_runs_stay_paired(complete):
     means = bootstrap_topics(complete, replicates=20, rng=5).replicates.reshape(20, 3, 2)
     differences = bootstrap_topics(
@@ -222,6 +251,22 @@ def test_columns_are_runs_by_measures_and_contiguous(complete):
     assert found.replicates.flags.f_contiguous
     assert found.resampled == {"topics"}
     assert found.sample is not None
+    assert found.independent
+
+
+def test_a_distribution_provides_what_it_has_and_the_skewness_of_its_sample(complete):
+    found = topic_sample(complete).distribution(slice(None), None)
+    assert found.sample is not None
+    assert found.provides("skewness")
+    assert found.provides("se")
+    assert not found.provides("replicates")
+    assert not found.provides("replicate_se")
+
+
+def test_only_means_of_independent_topics_without_gaps_are_plain_averages(complete, gappy):
+    assert topic_sample(complete).averages
+    assert not topic_sample(gappy).averages
+    assert not topic_sample(complete, statistic="geometric-mean").averages
 
 
 @pytest.mark.parametrize(
@@ -387,3 +432,6 @@ def test_more_replicates_than_anybody_needs_are_refused_before_any_work():
     scores = np.array([0.1, 0.2])
     with pytest.raises(InvalidValueError, match="replicates is 100,000,000; expected at most"):
         bootstrap_topics(scores, replicates=100_000_000)
+    check_replicates(MOST_REPLICATES)
+    with pytest.raises(InvalidValueError, match="replicates is 10,000,001; expected at most"):
+        check_replicates(MOST_REPLICATES + 1)

@@ -127,6 +127,12 @@ def test_a_collection_that_changes_nothing_leaves_the_topics_alone():
     np.testing.assert_allclose(found[0], 0.5 + np.sqrt(1.5) * np.array([-0.4, 0.0, 0.4, 0.4]))
 
 
+def test_the_spread_is_that_of_numpy_in_one_and_in_more_dimensions():
+    values = np.random.default_rng(1).random((2, 3, 5))
+    np.testing.assert_allclose(spread(values), values.std(axis=-1, ddof=1), rtol=1e-13)
+    assert spread(values[0, 0]) == pytest.approx(values[0, 0].std(ddof=1), rel=1e-13)
+
+
 def test_means_leave_out_what_is_missing():
     values = np.array([[1.0, np.nan], [3.0, np.nan], [np.nan, np.nan]])
     np.testing.assert_array_equal(mean_over_topics(values), [2.0, np.nan])

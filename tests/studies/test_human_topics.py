@@ -29,6 +29,22 @@ def pilot():
     return judged(*population(430, seed=1), 30)
 
 
+def test_scores_by_two_judges_are_taken_only_where_they_are_combined(pilot):
+    with pytest.raises(InvalidValueError, match="which this does not combine"):
+        confir.as_scores(pilot)
+    assert confir.as_scores(pilot, human=True) is pilot
+
+
+def test_where_people_judged_all_topics_the_model_changes_nothing():
+    both = judged(*population(40, seed=1), 40)
+    found, alone = (
+        confir.confidence_interval(scores, method="percentile", replicates=999, rng=1)
+        for scores in (both, both.human)
+    )
+    np.testing.assert_allclose(found.low, alone.low, rtol=1e-9)
+    np.testing.assert_allclose(found.high, alone.high, rtol=1e-9)
+
+
 def half_width(y, f, every, n, more):
     """Half width of a plan by the formulas, for one run."""
     var_y, var_f = y.var(ddof=1), every.var(ddof=1)

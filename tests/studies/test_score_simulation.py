@@ -7,7 +7,11 @@ from scipy.stats import rankdata, spearmanr
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.errors import InvalidValueError
-from confir.studies.simulation.score_simulation import fit_population, simulate_scores
+from confir.studies.simulation.score_simulation import (
+    _smooth_knots,
+    fit_population,
+    simulate_scores,
+)
 
 MANY = 40_000
 
@@ -262,3 +266,12 @@ def test_trec8_is_resembled(real_data):
     seen = spearmanr(drawn.values.reshape(8_000, -1)).statistic
     assert abs((seen - real).mean()) < 0.03
     assert np.abs(seen - real).mean() < 0.04  # the real ones' sampling error is 0.11 on average
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_the_levels_of_a_smoothed_distribution_rise_from_0_to_1(bounded):
+    inner = np.random.default_rng(1).beta(2.0, 3.0, 40)
+    levels, values = _smooth_knots(inner, bounded)
+    assert levels[[0, -1]].tolist() == [0.0, 1.0]
+    assert (np.diff(levels) >= 0).all()
+    assert (np.diff(values) > 0).all()

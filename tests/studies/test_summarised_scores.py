@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import confir
 from confir.data.scores import Scores
@@ -16,8 +18,8 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.resampling.document_kernels import seeded_keys
-from confir.resampling.summarised_topics import PoissonSums
+from confir.resampling.document_kernels import PLAIN_KERNELS, THRESHOLDS, seeded_keys
+from confir.resampling.summarised_topics import PoissonSums, SummarisedTopics
 from requirements import ON_LINUX, required
 
 pa = required("pyarrow")
@@ -100,6 +102,54 @@ def test_weights_are_poisson_counts_and_their_sums_add_up():
     # sums of 4,000 Poisson(1) counts: mean and variance 4,000
     assert total.weight.mean() == pytest.approx(4_000, abs=4 * np.sqrt(4_000 / 50))
     assert 2_400 < total.weight.var() < 6_400
+
+
+def test_replicates_are_those_of_topics_repeated_as_often_as_they_are_drawn():
+    values = SCORES.values[:40]
+    scores = Scores(SCORES.topics[:40], SCORES.runs, SCORES.measures, values)
+    topics = SummarisedTopics.of_means(confir.summarise_scores(scores))
+    needs = ("replicate_se", "replicate_skewness")
+    drawn = topics.draw(6, np.random.default_rng(2), needs)
+    found = topics.distribution(slice(None), drawn, needs)
+    counts = np.empty((40, 6), np.uint8)
+    seed = int(np.random.default_rng(2).integers(2**63))
+    PLAIN_KERNELS.draw_counts(seeded_keys(hash_names(scores.topics), seed), 0, THRESHOLDS, counts)
+    for b in range(6):
+        again = np.repeat(values[:, :, 0], counts[:, b], axis=0)
+        se = again.std(axis=0, ddof=1) / np.sqrt(len(again))
+        np.testing.assert_allclose(found.replicates[b], again.mean(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(found.replicate_se[b], se, rtol=1e-10)
+        np.testing.assert_allclose(found.replicate_skewness[b], stats.skew(again), rtol=1e-9)
+
+
+def test_scores_outside_the_unit_interval_are_clipped_in_pairs_or_named():
+    values = np.tile([1.0, 0.5], (6, 1))[:, :, None]
+    scores = Scores(SCORES.topics[:6], ("a", "b"), ("AP",), values)
+    beyond = values.copy()
+    beyond[:3, 1] = 1.0 + 4e-7
+    rounded = replace(scores, values=beyond)
+    with pytest.warns(confir.errors.ReadingWarning, match="1.0000004 on a topic"):
+        found = confir.compare_runs(confir.summarise_scores(rounded), rng=1)
+    assert found.ties.tolist() == [[3]]
+    assert found.difference.tolist() == [[-0.25]]
+    wrong = replace(scores, values=values - np.linspace(0.0, 0.6, 6)[:, None, None])
+    with pytest.raises(confir.errors.FormatError, match=r"AP of run 'b' is -0\.1 on a topic"):
+        confir.summarise_scores(wrong).pair_totals(np.array([0]), np.array([1]))
+
+
+def test_large_scores_tie_where_they_differ_by_rounding():
+    values = np.full((6, 2, 1), 1e6)
+    values[:, 1, 0] += [2e-9, 2e-9, 2e-9, 1.0, 2.0, 3.0]
+    scores = Scores(SCORES.topics[:6], ("a", "b"), ("score",), values)
+    for source in (scores, confir.summarise_scores(scores)):
+        assert confir.compare_runs(source, rng=1).ties.tolist() == [[3]]
+
+
+def test_a_run_with_one_topic_has_that_mean():
+    values = SCORES.values[:3].copy()
+    values[1:, 0] = np.nan
+    scores = Scores(SCORES.topics[:3], SCORES.runs, SCORES.measures, values)
+    assert confir.summarise_scores(scores).mean()[0, 0] == values[0, 0, 0]
 
 
 @pytest.mark.parametrize("options", [{}, {"baseline": "run1", "margin": 0.01}])

@@ -132,6 +132,16 @@ def test_the_expected_precision_is_that_of_the_rates(partly_judged):
     assert (np.abs((drawn > 0).mean(axis=1) - expected) < 5.5 * error).all()
 
 
+def test_rates_depend_neither_on_names_nor_on_the_order_of_judgements():
+    """The only relevant document is the first of the judgements, then the last."""
+    rates = []
+    for name, judged in (("a", ("a", "b", "c")), ("z", ("b", "c", "z"))):
+        qrels = {"1": {one: int(one == name) for one in judged}}
+        run = {"1": {name: 4.0, "b": 3.0, "u": 2.0, "c": 1.0}}
+        rates.append(gain_rates(Experiment(qrels, run).lists(), np.array([1])))
+    np.testing.assert_array_equal(*rates)
+
+
 def test_the_same_seed_draws_the_same_judgements(partly_judged):
     settings = {"treatment": "resample", "rng": 3}
     few = confir.estimate_unjudged(*partly_judged, ["P@10"], replicates=1, **settings)
