@@ -198,6 +198,12 @@ def test_only_comparisons_take_a_margin(path):
     assert "margin" not in taken or path.parent.name == "comparison"
 
 
+def test_no_character_is_named_in_a_string():
+    """To compile such a string loads a module; an interrupt there ends in a SyntaxError."""
+    named = [path for path in MODULES if '"\\N{' in path.read_text(encoding="utf-8")]
+    assert not named
+
+
 def test_every_part_of_the_design_exists():
     assert {_part(_module(path)) for path in MODULES} >= set(ALLOWED)
 

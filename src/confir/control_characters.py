@@ -10,7 +10,8 @@ CONTROL = r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 
 _ANY = re.compile(CONTROL)
 _NOT_BLANK = re.compile(rf"(?![\t\n\r]){CONTROL}")
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+# By number: to compile a name, \N{…}, loads a module, and an interrupt there is no KeyboardInterrupt.
+_REPLACEMENT = "\ufffd"
 
 
 def without_controls(text: str, *, keep_blanks: bool = False) -> str:

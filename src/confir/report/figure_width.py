@@ -166,7 +166,7 @@ def _wrapped_title(title: Any, pixels: float) -> Any:
 
 def _wrapped(text: str, pixels: float, letter: float = _AXIS_LETTER) -> list[str]:
     width = max(_SHORTEST_LINE, int(min(pixels, 1e6) / letter))
-    whole = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    whole = text.replace(" %", "\u00a0%")
     lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
     return lines or [text]
 

@@ -12,7 +12,7 @@ NAMES_SHOWN = 5
 
 def isolated(name: str) -> str:
     """Return a name whose writing direction does not affect the text around it."""
-    return name if name.isascii() else f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
+    return name if name.isascii() else f"\u2068{name}\u2069"
 
 
 def list_runs(runs: Iterable[str]) -> str:

@@ -37,7 +37,7 @@ def gates_to_junit(gates: Sequence[Gate]) -> bytes:
 def _text(text: str) -> str:
     """Return text without what XML may not hold."""
     cleaned = without_controls(text)
-    return "".join("\N{REPLACEMENT CHARACTER}" if _forbidden(sign) else sign for sign in cleaned)
+    return "".join("\ufffd" if _forbidden(sign) else sign for sign in cleaned)
 
 
 def _forbidden(sign: str) -> bool:
