@@ -1,4 +1,4 @@
-"""What would people say of all documents? Estimated from those that were drawn, and drawn anew.
+"""Estimated judgements of all documents by people, who judged a random sample, and its replicates.
 
 For each grade, whether a document has it by people is estimated by ``λf + drawn·(y - λf)/π``, with f
 and y whether it has it by the model and by people, and π the probability of being drawn: without bias
@@ -17,7 +17,7 @@ from confir.arrays import Booleans, Floats, Integers
 # Rates of drawing between the pilot's and all documents, for plans.
 _RATES = 8
 
-# Documents that one stands for, at most, when it is drawn anew: beyond it, counts are Poisson's.
+# The most documents that one stands for in a replicate: beyond it, binomial counts are Poisson's.
 _MOST_COPIES = 1e6
 
 

@@ -1,4 +1,4 @@
-"""What do lists score by people, who judged documents drawn at random, and how far does it vary?
+"""Scores of lists by people, who judged a random sample of documents, and their variance.
 
 P and RBP are sums of the estimates of documents: their variance over draws has a closed form. R, AP
 and nDCG are ratios: theirs is that of replicates of the draw.
@@ -116,7 +116,7 @@ def score_lists(
     rates
         Factors of the probabilities of being drawn, the second 1.
     rng
-        Draws the documents anew, for ratios: the same replicates for all measures and runs.
+        Draws the replicates, for ratios: the same ones for all measures and runs.
     """
     topics = int(sample.topics[-1]) + 1
     ratios = [ratio_of(one, sample, listed) for one in measures if not is_sum(one)]
