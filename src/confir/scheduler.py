@@ -242,6 +242,7 @@ def _start_processes(distributed: Any, workers: int) -> Iterator[Any]:
 def _interrupt_plugin(distributed: Any) -> Any:
     """Return what lets workers ignore Ctrl-C, which a terminal sends to all: they are told to end."""
 
+    # distributed is imported late, so that its classes have no type here
     class IgnoreInterrupts(distributed.WorkerPlugin):  # type: ignore[misc]
         name = "confir-ignore-interrupts"
 
