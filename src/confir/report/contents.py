@@ -257,7 +257,7 @@ def gather_contents(
         if documents is None:
             documents = _count_documents(qrels, lists)
         sections = find_sections()  # imported here, not by several threads at once
-        whole = Scope(scores, chosen, qrels, lists, documents, {})
+        whole = Scope(scores, scores, chosen, qrels, lists, documents, {})
         of_measure = partial(_of_measure, sections, whole, progress)
         if isinstance(scores, ScoreSummary):  # what one measure reads is kept for the next
             measures = tuple(map(of_measure, scores.measures))

@@ -84,8 +84,8 @@ class Scope:
 
     Attributes
     ----------
-    scores
-        Scores by one measure, or by all.
+    scores, all_scores
+        Scores by one measure, or by all; and by all.
     settings
         How the report is made.
     qrels, lists
@@ -101,6 +101,7 @@ class Scope:
     """
 
     scores: Scores | ScoreSummary
+    all_scores: Scores | ScoreSummary
     settings: Settings
     qrels: Qrels | None
     lists: RankedLists | None

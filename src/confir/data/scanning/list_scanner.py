@@ -1,7 +1,4 @@
-"""Which documents stand in the lists of run files? From bytes to numbers of documents.
-
-Docids become text once each, however many lists hold them.
-"""
+"""Which documents stand in the lists of run files? From bytes to numbers of documents."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +15,15 @@ from confir.arrays import Bytes, Integers
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import NAMINGS, NameBy, RunSource
-from confir.data.lists.ranked_lists import DocumentNumbers, RankedLists, RunLists, build_lists
+from confir.data.lists.docids import Docids
+from confir.data.lists.ranked_lists import (
+    DocumentNumbers,
+    Numbering,
+    RankedLists,
+    RunLists,
+    build_lists,
+    number_lists,
+)
 from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.qrels import Qrels
 from confir.data.run import Run
@@ -29,7 +33,15 @@ from confir.data.scanning.blocks import (
     choose_kernels,
     scan_files,
 )
-from confir.data.scanning.scan_kernels import WORD, IdTable, Lines, ScanKernels, index_ids
+from confir.data.scanning.scan_kernels import (
+    NEWLINE,
+    SPACE,
+    WORD,
+    IdTable,
+    Lines,
+    ScanKernels,
+    index_ids,
+)
 
 
 def read_lists(
@@ -80,13 +92,14 @@ def scan_sources(
                 found.append(lists or read_source(source, name_by))
             if progress is not None:
                 progress(1)
-    numbers = DocumentNumbers(() if scanner is None else scanner.docids())
-    judged = numbers.number(qrels.documents)
+    numbering: Numbering = scanner or DocumentNumbers()
+    judged = numbering.number(qrels.documents)
     runs_as_lists = deque(
-        numbers.lists(entry, qrels.topics) if isinstance(entry, Run) else entry for entry in found
+        number_lists(entry, qrels.topics, numbering) if isinstance(entry, Run) else entry
+        for entry in found
     )
     found.clear()
-    made = build_lists(qrels, judged, runs_as_lists, numbers.docids)
+    made = build_lists(qrels, judged, runs_as_lists, numbering.docids())
     return made.in_single_precision() if tie_precision == "single" else made
 
 
@@ -98,6 +111,7 @@ class ListScanner(BlockScanner):
         super().__init__(qrels.topics, none, kernels)
         self._entering = threading.Lock()
         self._count = 0
+        self._with_blanks: dict[str, int] = {}
         self._table = IdTable(
             np.zeros(WORD, np.uint8),
             np.zeros(1, np.int64),
@@ -126,17 +140,41 @@ class ListScanner(BlockScanner):
                     numbers, scores = scanned.columns
                     yield RunLists(scanned.name, scanned.depth, numbers, scores, scanned.unknown)
 
-    def docids(self) -> list[str]:
+    def number(self, docids: Sequence[str]) -> Integers:
+        """Return the number of each docid, a new one where it has none."""
+        given = Docids.of(docids)
+        block = np.append(given.content, np.full(WORD, NEWLINE, np.uint8))
+        ends = np.append(given.starts, len(given.content))
+        blanks = np.diff(np.append(0, np.cumsum(given.content <= SPACE))[ends])
+        whole = blanks == 1  # the byte that follows each docid
+        numbers = np.empty(len(given), np.int64)
+        numbers[whole] = self._number(block, given.starts[whole])
+        for place in np.flatnonzero(~whole).tolist():
+            numbers[place] = self._number_with_blanks(docids[place])
+        return numbers
+
+    def docids(self) -> Docids:
         """Return the docids in the order of their numbers."""
-        text = self._table.text.tobytes()
-        bounds = self._table.starts[: self._count + 1].tolist()
-        return [text[start : stop - 1].decode() for start, stop in pairwise(bounds)]
+        starts = self._table.starts[: self._count + 1]
+        return Docids(self._table.text, starts[:-1], (np.diff(starts) - 1).astype(np.int32))
 
     def _number(self, block: Bytes, starts: Integers) -> Integers:
         with self._entering:
             self._make_room(len(starts), len(block))
             numbers, self._count = self.kernels.number_ids(block, starts, self._table, self._count)
         return numbers
+
+    def _number_with_blanks(self, docid: str) -> int:
+        """Return the number of a docid that no file can hold."""
+        if docid not in self._with_blanks:
+            text = np.frombuffer(docid.encode() + b"\n", np.uint8)
+            self._make_room(1, len(text))
+            start = self._table.starts[self._count]
+            self._table.text[start : start + len(text)] = text
+            self._with_blanks[docid] = self._count
+            self._count += 1
+            self._table.starts[self._count] = start + len(text)
+        return self._with_blanks[docid]
 
     def _make_room(self, ids: int, size: int) -> None:
         """Let the table grow until a number of further ids, of a number of bytes, fit into it."""
@@ -147,7 +185,7 @@ class ListScanner(BlockScanner):
         if count + ids + 1 > len(table.starts):
             table = table._replace(starts=_extended(table.starts, count + 1, 2 * (count + ids + 1)))
         if 2 * (count + ids) > len(table.slots):
-            capacity = 1 << (4 * (count + ids)).bit_length()
+            capacity = 1 << (2 * (count + ids)).bit_length()
             table = table._replace(
                 slots=np.zeros(capacity, np.uint64), bounds=np.array([0, capacity])
             )

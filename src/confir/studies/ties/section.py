@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from confir.measures.evaluation import as_scores
-from confir.measures.scored_lists import scored_lists
+from confir.measures.scored_lists import scored_lists, with_usable_scores
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Scope, Section, Sentence
-from confir.studies.ties.ties import (
-    TieBounds,
-    TieOrders,
-    bound_scored_ties,
-    no_order,
-    order_tied_lists,
-)
+from confir.studies.ties.ties import TieBounds, bound_scored_ties, no_order
 
 
 def _gather(scope: Scope) -> TieBounds:
-    lists, rules = scope.require_lists(), scope.settings.rules
-    scored = scored_lists(lists, as_scores(scope.scores), rules, no_order)
+    rules = scope.settings.rules
+    lists, own = scope.require_lists(), as_scores(scope.scores)
+    scored_lists(lists, own, rules, no_order)  # raises where this measure cannot be used
 
-    def order(gains: str | None) -> TieOrders:
-        return scope.shared.once(("ties", gains), lambda: order_tied_lists(lists, rules, gains))
+    def bound() -> TieBounds:
+        everything = as_scores(scope.all_scores)
+        return bound_scored_ties(with_usable_scores(lists, everything, rules, no_order))
 
-    return bound_scored_ties(scored, order)
+    return scope.shared.once("ties", bound).select(measure=own.measures)
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:

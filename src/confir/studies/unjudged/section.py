@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.measures.evaluation import as_scores
-from confir.measures.scored_lists import scored_lists
+from confir.measures.scored_lists import scored_lists, with_usable_scores
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
@@ -17,13 +16,14 @@ from confir.studies.unjudged.table import unjudged_bounds_table
 
 def _gather(scope: Scope) -> UnjudgedBounds:
     rules = scope.settings.rules
-    scored = scored_lists(scope.require_lists(), as_scores(scope.scores), rules, no_rule)
+    lists, own = scope.require_lists(), as_scores(scope.scores)
+    scored_lists(lists, own, rules, no_rule)  # raises where this measure cannot be used
 
-    def find(depth: int | None) -> list[UnjudgedDocuments]:
-        key = ("unjudged", depth)
-        return scope.shared.once(key, lambda: find_unjudged(scored.cut_lists, depth))
+    def bound() -> UnjudgedBounds:
+        everything = as_scores(scope.all_scores)
+        return bound_scored_lists(with_usable_scores(lists, everything, rules, no_rule))
 
-    return bound_scored_lists(scored, find=find)
+    return scope.shared.once("unjudged", bound).select(measure=own.measures)
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
