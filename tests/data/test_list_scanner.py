@@ -176,6 +176,18 @@ def test_files_and_objects_share_their_documents(tmp_path):
 
 
 @pytest.mark.usefixtures("always_scanned")
+def test_docids_that_no_file_can_hold_have_numbers_of_their_own(tmp_path):
+    scanned = write(tmp_path, lists(["1"]), "scanned.run")
+    names = ["doc3", "doc3 ", "doc3\t2", "ü b", "doc3\n", "ü", "new"]
+    run = {"1": {name: 9.0 - place for place, name in enumerate(names)}}
+    qrels = make_qrels({"1": {"doc3": 1, "doc3 ": 2, "ü b": 0}})
+    found = read_lists(qrels, {"a": scanned, "b": run, "c": run})
+    assert_same(found, read_lists(qrels, {"a": read_run(scanned.path), "b": run, "c": run}))
+    assert [found.docids[d] for d in found.documents[-len(names) :].tolist()] == names
+    assert found.judgements[-len(names) :].tolist() == [0, 1, -1, 2, -1, -1, -1]
+
+
+@pytest.mark.usefixtures("always_scanned")
 def test_runs_are_named_by_file_tag_or_as_asked(tmp_path):
     source = write(tmp_path, lists())
     assert read_lists(QRELS, [source.path]).runs == ("system",)

@@ -11,6 +11,7 @@ from confir.arrays import Booleans, Floats
 from confir.errors import InvalidValueError
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.statistics import UNIT, Statistic, WeightedStatistic
+from confir.resampling.topic_weights import TopicWeights, resampled_means
 
 # A variance below this share of the second moment is rounding error.
 ROUNDING = 1e-13
@@ -22,7 +23,7 @@ _COLUMNS_AT_ONCE = 24
 def smooth_distribution(
     statistic: Statistic,
     values: tuple[Floats, ...],
-    weights: Floats | None,
+    weights: Floats | TopicWeights | None,
     needs: Collection[str],
     labels: tuple[tuple[str, str], ...],
     support: Booleans,
@@ -98,7 +99,7 @@ class _Moments:
         means: list[Floats],
         deviations: list[Floats],
         present: Booleans,
-        weights: Floats | None,
+        weights: Floats | TopicWeights | None,
         needs: Collection[str],
     ) -> None:
         self.statistic = statistic
@@ -108,14 +109,16 @@ class _Moments:
         self.needs = needs
         self.topics = len(present)
         # The share of draws of topics with a score, by replicate.
-        self.share = None if weights is None or present.all() else present.T @ weights.T
+        self.share = None
+        if weights is not None and not present.all():
+            self.share = resampled_means(present.astype(np.float64), weights)
         self.first = [] if weights is None else [self._resample(d) for d in deviations]
 
     def _resample(self, values: Floats, columns: slice = slice(None)) -> Floats:
         """Return the mean of values of some columns over each replicate: columns × replicates."""
         if self.weights is None:
             raise AttributeError("no weights")
-        product: Floats = values.T @ self.weights.T
+        product = resampled_means(values, self.weights)
         return product if self.share is None else product / self.share[columns]
 
     @cached_property

@@ -12,7 +12,13 @@ from confir.studies.bias_variance.bias_variance import BiasVariance, decompose_e
 def _gather(scope: Scope) -> BiasVariance:
     scope.require_runs("bias against the best run of each topic")
     settings = scope.settings
-    return decompose_error(scope.scores, target="best", level=settings.level, **settings.drawing)
+    found = scope.shared.once(
+        "bias and variance",
+        lambda: decompose_error(
+            scope.all_scores, target="best", level=settings.level, **settings.drawing
+        ),
+    )
+    return found.select(measure=scope.scores.measures)
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
