@@ -435,6 +435,7 @@ def test_means_over_topics_do_not_depend_on_how_many_weights_are_taken_at_once(m
     drawn = draw_topics(7, 50, np.random.default_rng(1))
     expected = (drawn.shares() @ values).T
     np.testing.assert_allclose(drawn.means(values), expected, rtol=1e-15)
+    monkeypatch.setattr(weights_module, "_WEIGHTS_KEPT", 0)
     monkeypatch.setattr(weights_module, "_WEIGHTS_AT_ONCE", 20)
     in_blocks = draw_topics(7, 50, np.random.default_rng(1))
     np.testing.assert_allclose(in_blocks.means(values), expected, rtol=1e-15)

@@ -23,7 +23,7 @@ from confir.parallel import run_in_threads
 KeyKernel: TypeAlias = Callable[[Bytes, Integers, Numbers, Words], None]
 
 # From this many docids on, loading the compiled kernel pays off.
-_WORTH_COMPILING = 1_000_000
+_WORTH_COMPILING = 250_000
 # Docids of one task, and those that are hashed at a time: what these need stays in the fastest cache.
 _BLOCK, _LANES = 1 << 16, 64
 

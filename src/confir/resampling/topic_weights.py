@@ -17,7 +17,10 @@ _Counts: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]
 
 # Topics drawn at once, and weights that a product takes at once: these stay in the cache.
 _DRAWN_AT_ONCE = 1 << 20
-_WEIGHTS_AT_ONCE = 1 << 20
+_WEIGHTS_AT_ONCE = 1 << 18
+
+# Up to so many weights are kept, for further products: 16 MB.
+_WEIGHTS_KEPT = 1 << 21
 
 # The largest number of weights: a byte each, and eight where a statistic needs them all at once.
 _MOST_WEIGHTS = 1 << 30
@@ -49,23 +52,18 @@ class TopicWeights:
         return self.counts / np.float64(self.draws)
 
     @cached_property
-    def _blocks(self) -> list[slice]:
-        rows = max(1, _WEIGHTS_AT_ONCE // max(1, self.counts.shape[1]))
-        return [slice(start, start + rows) for start in range(0, len(self), rows)]
-
-    @cached_property
-    def _only_block(self) -> Floats | None:
-        """All weights, where they are so few that products take them at once."""
-        return self.shares() if len(self._blocks) == 1 else None
+    def _kept(self) -> Floats | None:
+        return self.shares() if self.counts.size <= _WEIGHTS_KEPT else None
 
     def means(self, values: Floats) -> Floats:
         """Return the weighted means of values, topics × columns: columns × replicates."""
+        if self._kept is not None:
+            return resampled_means(values, self._kept)
         turned = np.ascontiguousarray(values.T)
-        if self._only_block is not None:
-            whole: Floats = turned @ self._only_block.T
-            return whole
         means = np.empty((len(turned), len(self)))
-        for block in self._blocks:
+        rows = max(1, _WEIGHTS_AT_ONCE // len(values))
+        for start in range(0, len(self), rows):
+            block = slice(start, start + rows)
             means[:, block] = turned @ (self.counts[block] / np.float64(self.draws)).T
         return means
 

@@ -132,22 +132,19 @@ class RankedLists:
 
     def cut(self, depth: int) -> RankedLists:
         """Return the lists cut after ``depth`` documents."""
-        kept = np.zeros(len(self.documents), bool)
-        for start, stop in pairwise(self.offsets.tolist()):
-            kept[start : min(stop, start + depth)] = True
-        return self._only(kept)
+        return self._first(np.minimum(np.diff(self.offsets), depth))
 
     def cut_below(self, gain: int) -> RankedLists:
         """Return the lists cut after their last document with at least some gain, above 0."""
-        gains = np.append(self.qrels.gains, 0)[self.judgements]  # -1: not judged
-        places = np.flatnonzero(gains >= gain)
+        places = np.flatnonzero(self.judgements >= 0)
+        places = places[self.qrels.gains[self.judgements[places]] >= gain]
         stops = self.offsets[:-1].copy()
         np.maximum.at(stops, np.searchsorted(self.offsets, places, side="right") - 1, places + 1)
-        return self._only(np.arange(len(gains)) < np.repeat(stops, np.diff(self.offsets)))
+        return self._first(stops - self.offsets[:-1])
 
     def condensed(self) -> RankedLists:
         """Return the lists without their unjudged documents, as trec_eval -J scores them."""
-        return self._only(self.judgements >= 0)
+        return self._only(np.flatnonzero(self.judgements >= 0))
 
     def restrict(self, topics: Booleans, documents: Booleans | None = None) -> RankedLists:
         """Return what is left of qrels and lists when only some topics and documents count.
@@ -165,7 +162,7 @@ class RankedLists:
         judged_topics = np.unique(self.qrels.document_topics[kept])
         lists = np.tile(np.isin(np.arange(len(topics)), judged_topics), len(self.runs))
         listed = np.repeat(lists, np.diff(self.offsets)) & held[self.documents]
-        shorter = self._only(listed)
+        shorter = self._only(np.flatnonzero(listed))
         places = np.where(kept, np.cumsum(kept) - 1, -1)
         return replace(
             shorter,
@@ -191,14 +188,19 @@ class RankedLists:
             mentioned=max(self.mentioned, len(docids)),
         )
 
-    def _only(self, kept: Booleans) -> RankedLists:
-        """Return the lists with some of their documents only."""
+    def _first(self, sizes: Integers) -> RankedLists:
+        """Return the lists with some of their first documents only."""
+        starts = self.offsets[:-1] - (np.cumsum(sizes) - sizes)
+        return self._only(np.repeat(starts, sizes) + np.arange(sizes.sum()))
+
+    def _only(self, places: Integers) -> RankedLists:
+        """Return the lists with the documents at some places only."""
         return replace(
             self,
-            offsets=np.concatenate(([0], np.cumsum(kept)))[self.offsets],
-            documents=self.documents[kept],
-            scores=self.scores[kept],
-            judgements=self.judgements[kept],
+            offsets=np.searchsorted(places, self.offsets),
+            documents=self.documents[places],
+            scores=self.scores[places],
+            judgements=self.judgements[places],
         )
 
 

@@ -43,6 +43,9 @@ from confir.studies.bias_variance.targets import (
 # Of the methods that fit, the one whose coverage of the variance is best on TREC 2004 Robust.
 DEFAULT_VARIANCE_METHOD = "bootstrap-t"
 
+# Runs whose errors are resampled at once.
+_RUNS_AT_ONCE = 16
+
 
 class Estimate(NamedTuple):
     """A number for each run and measure, with the limits of its interval: runs × measures."""
@@ -202,10 +205,10 @@ def decompose_error(
     sample = _Errors.of(scores, targets, variable)
     generator = as_generator(rng)
     weights = draw_topics(len(scores.topics), replicates, generator)
-    found = [
-        _with_limits(scores, sample, statistic, name, weights, level, method)
-        for statistic in _STATISTICS
-    ]
+    found = run_in_threads(
+        lambda statistic: _with_limits(scores, sample, statistic, name, weights, level, method),
+        _STATISTICS,
+    )
     ranges = possible_ranges(bounded_measures(scores), target, variable)
     bias, variance, total = map(_cut, found, ranges)
     cut = [
@@ -316,22 +319,20 @@ def _with_limits(
     low, high = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
     own = statistic.name == "bias" or errors.variable == "rho"
     varying = [place for place, run in enumerate(scores.runs) if run != target or not own]
-    needs = find_method(method).needs
-
-    def limit(m: int) -> None:
-        label = f"{scores.measures[m]} ({statistic.name})"
+    measures = [f"{measure} ({statistic.name})" for measure in scores.measures]
+    for runs in (varying[i : i + _RUNS_AT_ONCE] for i in range(0, len(varying), _RUNS_AT_ONCE)):
+        labels = tuple((scores.runs[run], measure) for run in runs for measure in measures)
         sample = TopicSample(
-            labels=tuple((scores.runs[r], label) for r in varying),
-            shape=(len(varying),),
-            values=tuple(variable[:, varying, m] for variable in variables),
+            labels=labels,
+            shape=(len(labels),),
+            values=tuple(variable[:, runs].reshape(len(variable), -1) for variable in variables),
             statistic=statistic,
-            support=np.zeros(len(varying), bool),
+            support=np.zeros(len(labels), bool),
         )
-        distribution = sample.distribution(slice(None), weights, needs)
-        interval = confidence_interval(distribution, level=level, method=method)
-        low[varying, m], high[varying, m] = interval.low, interval.high
-
-    run_in_threads(limit, range(len(scores.measures) if varying else 0))
+        distribution = sample.distribution(slice(None), weights, find_method(method).needs)
+        limits = confidence_interval(distribution, level=level, method=method)
+        low[runs] = limits.low.reshape(len(runs), -1)
+        high[runs] = limits.high.reshape(len(runs), -1)
     return Estimate(value, low, high)
 
 
