@@ -7,9 +7,11 @@ which interrupted work is resumed.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
+import sys
 import tempfile
 import threading
 import zipfile
@@ -56,6 +58,14 @@ def reuse_memory() -> None:
     getting it back page by page costs more than the arithmetic.
     """
     np.empty(_LARGE_BLOCK, np.uint8)
+
+
+def return_memory() -> None:
+    """Return what short-lived arrays of threads have left behind to the system, where glibc can."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 def run_in_threads(

@@ -42,6 +42,10 @@ from confir.data.scanning.scan_kernels import (
     ScanKernels,
     index_ids,
 )
+from confir.parallel import return_memory
+
+# After reading so many documents, memory is returned to the system.
+_MANY = 1_000_000
 
 
 def read_lists(
@@ -78,6 +82,19 @@ def scan_sources(
     progress: Callable[[int], None] | None = None,
 ) -> RankedLists:
     """Return what `read_lists` does, of runs that are found already."""
+    made = build_lists(qrels, *_numbered_lists(qrels, sources, name_by, progress))
+    if len(made.documents) >= _MANY:
+        return_memory()
+    return made.in_single_precision() if tie_precision == "single" else made
+
+
+def _numbered_lists(
+    qrels: Qrels,
+    sources: Sequence[Run | RunSource],
+    name_by: NameBy,
+    progress: Callable[[int], None] | None,
+) -> tuple[Integers, deque[RunLists], Docids]:
+    """Return the numbers of judged documents, the lists of each run as numbers, and the docids."""
     files = [source for source in sources if isinstance(source, RunSource)]
     kernels = choose_kernels(files)
     scanner = None if kernels is None else ListScanner(qrels, kernels)
@@ -98,9 +115,7 @@ def scan_sources(
         number_lists(entry, qrels.topics, numbering) if isinstance(entry, Run) else entry
         for entry in found
     )
-    found.clear()
-    made = build_lists(qrels, judged, runs_as_lists, numbering.docids())
-    return made.in_single_precision() if tie_precision == "single" else made
+    return judged, runs_as_lists, numbering.docids()
 
 
 class ListScanner(BlockScanner):
@@ -123,7 +138,7 @@ class ListScanner(BlockScanner):
         """Return topic, number and score of each document of the topics that the qrels know."""
         numbers = self._number(block, lines.document_starts)
         sizes = np.diff(lines.group_lines)
-        topics = np.repeat(lines.group_topics, sizes)
+        topics = np.repeat(lines.group_topics.astype(np.int32), sizes)
         ranked = self.kernels.rank_lines(block, lines)[topics >= 0]
         return topics[topics >= 0], numbers[ranked].astype(np.int32), lines.scores[ranked]
 
@@ -138,6 +153,8 @@ class ListScanner(BlockScanner):
                     yield None
                 else:
                     numbers, scores = scanned.columns
+                    if len(numbers) >= _MANY:
+                        return_memory()
                     yield RunLists(scanned.name, scanned.depth, numbers, scores, scanned.unknown)
 
     def number(self, docids: Sequence[str]) -> Integers:
