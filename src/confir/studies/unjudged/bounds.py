@@ -102,13 +102,20 @@ def bound_scored_lists(scored: ScoredLists, pool_depth: int | None = None) -> Un
     """Return what `bound_unjudged` does, of lists and scores that are known already."""
     depths = scored.pool_depths(pool_depth)
     grades = possible_grades(scored.lists.qrels)
+    # A measure with the cutoff at which the pool ends sees nothing of the lists below it.
+    ends = [
+        m.cutoff if m.cutoff == d else None for m, d in zip(scored.measures, depths, strict=True)
+    ]
 
     def bound(lists: RankedLists) -> Floats:
         """Return lowest and highest scores: measures × runs × topics."""
-        pools = {depth: find_unjudged(lists, depth, grades) for depth in set(depths)}
+        pools = {
+            (depth, end): find_unjudged(lists if end is None else lists.cut(end), depth, grades)
+            for depth, end in set(zip(depths, ends, strict=True))
+        }
         bounds = [
-            [_bounds(measure, run) for run in pools[depth]]
-            for measure, depth in zip(scored.measures, depths, strict=True)
+            [_bounds(measure, run) for run in pools[depth, end]]
+            for measure, depth, end in zip(scored.measures, depths, ends, strict=True)
         ]
         return np.moveaxis(np.array(bounds), 2, 0)
 
