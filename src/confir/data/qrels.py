@@ -75,8 +75,8 @@ class Qrels:
 
     def count_by_gain(self) -> tuple[Integers, Integers]:
         """Return the distinct gains, ascending, and the documents of each topic at each gain."""
-        levels, codes = np.unique(self.gains, return_inverse=True)
-        cells = self.document_topics * len(levels) + codes
+        levels = np.unique(self.gains)
+        cells = self.document_topics * len(levels) + np.searchsorted(levels, self.gains)
         counts = np.bincount(cells, minlength=len(self.topics) * len(levels))
         return levels, counts.reshape(len(self.topics), len(levels))
 

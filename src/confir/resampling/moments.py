@@ -112,14 +112,15 @@ class _Moments:
         self.share = None
         if weights is not None and not present.all():
             self.share = resampled_means(present.astype(np.float64), weights)
-        self.first = [] if weights is None else [self._resample(d) for d in deviations]
+        self.first = [] if weights is None else self._resample(deviations)
 
-    def _resample(self, values: Floats, columns: slice = slice(None)) -> Floats:
-        """Return the mean of values of some columns over each replicate: columns × replicates."""
+    def _resample(self, values: list[Floats], columns: slice = slice(None)) -> list[Floats]:
+        """Return the means of variables of some columns over replicates: columns × replicates."""
         if self.weights is None:
             raise AttributeError("no weights")
-        product = resampled_means(values, self.weights)
-        return product if self.share is None else product / self.share[columns]
+        joined = values[0] if len(values) == 1 else np.concatenate(values, axis=1)
+        means = np.split(resampled_means(joined, self.weights), len(values))
+        return means if self.share is None else [mean / self.share[columns] for mean in means]
 
     @cached_property
     def _replicate_means(self) -> list[Floats]:
@@ -154,7 +155,7 @@ class _Moments:
     def central_second(self) -> Floats:
         """The variance (ddof=0) of the variable on each replicate; rounding error is set to 0."""
         mean = self.first[0]
-        variance = self._resample(np.square(self.deviations[0]))
+        (variance,) = self._resample([np.square(self.deviations[0])])
         square = np.square(mean)
         variance -= square
         square *= ROUNDING
@@ -175,17 +176,18 @@ class _Moments:
         deviations = [d[:, columns] for d in self.deviations]
         means = [mean[columns] for mean in self.first]
         total: Floats = np.zeros_like(variance)
-        for i, slope in enumerate(slopes):
-            for j in range(i + 1):
-                factor = slope * slopes[j]
-                if i != j:
-                    factor *= 2.0
-                second = factor * self._resample(deviations[i] * deviations[j], columns)
-                total += np.abs(second)
-                factor *= means[i]
-                factor *= means[j]
-                second -= factor
-                variance += second
+        pairs = [(i, j) for i in range(len(slopes)) for j in range(i + 1)]
+        products = self._resample([deviations[i] * deviations[j] for i, j in pairs], columns)
+        for (i, j), product in zip(pairs, products, strict=True):
+            factor = slopes[i] * slopes[j]
+            if i != j:
+                factor *= 2.0
+            second = factor * product
+            total += np.abs(second)
+            factor *= means[i]
+            factor *= means[j]
+            second -= factor
+            variance += second
         total *= ROUNDING
         variance[variance <= total] = 0.0
 
@@ -200,7 +202,8 @@ class _Moments:
         third = np.square(mean)
         third += 3.0 * variance
         third *= mean
-        np.subtract(self._resample(np.square(d) * d), third, out=third)
+        (cubed,) = self._resample([np.square(d) * d])
+        np.subtract(cubed, third, out=third)
         scale = np.sqrt(variance)
         scale *= variance
         return np.divide(third, scale, out=np.zeros_like(third), where=scale > 0).T
