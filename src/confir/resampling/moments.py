@@ -170,19 +170,16 @@ class _Moments:
         """Add the variance of the influence values to zeros; rounding error is set to 0."""
         slopes = self.statistic.slopes(*(mean[columns] for mean in self._replicate_means))
         deviations = [d[:, columns] for d in self.deviations]
-        means = [mean[columns] for mean in self.first]
         total: Floats = np.zeros_like(variance)
         for i, slope in enumerate(slopes):
             for j in range(i + 1):
-                factor = slope * slopes[j]
-                if i != j:
-                    factor *= 2.0
-                second = factor * self._resample(deviations[i] * deviations[j], columns)
-                total += np.abs(second)
-                factor *= means[i]
-                factor *= means[j]
-                second -= factor
+                second = self._resample(deviations[i] * deviations[j], columns)
+                second *= slope
+                second *= slopes[j] if i == j else 2.0 * slopes[j]
                 variance += second
+                total += np.abs(second, out=second)
+        mean = sum(slope * first[columns] for slope, first in zip(slopes, self.first, strict=True))
+        variance -= np.square(mean)
         total *= ROUNDING
         variance[variance <= total] = 0.0
 
