@@ -174,20 +174,16 @@ class _Moments:
         """Add the variance of the influence values to zeros; rounding error is set to 0."""
         slopes = self.statistic.slopes(*(mean[columns] for mean in self._replicate_means))
         deviations = [d[:, columns] for d in self.deviations]
-        means = [mean[columns] for mean in self.first]
         total: Floats = np.zeros_like(variance)
         pairs = [(i, j) for i in range(len(slopes)) for j in range(i + 1)]
         products = self._resample([deviations[i] * deviations[j] for i, j in pairs], columns)
         for (i, j), product in zip(pairs, products, strict=True):
-            factor = slopes[i] * slopes[j]
-            if i != j:
-                factor *= 2.0
-            second = factor * product
-            total += np.abs(second)
-            factor *= means[i]
-            factor *= means[j]
-            second -= factor
+            second = product * slopes[i]
+            second *= slopes[j] if i == j else 2.0 * slopes[j]
             variance += second
+            total += np.abs(second, out=second)
+        mean = sum(slope * first[columns] for slope, first in zip(slopes, self.first, strict=True))
+        variance -= np.square(mean)
         total *= ROUNDING
         variance[variance <= total] = 0.0
 
