@@ -15,7 +15,8 @@
     ConfirWarning
     ├── TopicWarning               topics that are left out
     │   ├── MissingTopicWarning    topics that runs lack: scored 0, or means over different topics
-    │   └── NothingRelevantWarning topics or grades without relevant documents
+    │   ├── NothingRelevantWarning topics or grades without relevant documents
+    │   └── UnknownTopicWarning    topics of runs that the qrels lack
     ├── InputWarning               input that is accepted, but may be a mistake
     │   ├── UnjudgedWarning        many unjudged documents, which count as non-relevant
     │   ├── SmallSampleWarning     too few topics, clusters or replicates
@@ -167,6 +168,12 @@ class NothingRelevantWarning(TopicWarning):
     """Topics without relevant documents, or grades that no document has."""
 
     advice = "check that the qrels are the right ones, and complete"
+
+
+class UnknownTopicWarning(TopicWarning):
+    """Topics of runs that the qrels lack, and that are not scored."""
+
+    advice = "check that the qrels are complete"
 
 
 class UnjudgedWarning(InputWarning):

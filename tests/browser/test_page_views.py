@@ -163,7 +163,7 @@ def test_the_address_holds_the_view_and_history_goes_back_and_forward(show, samp
 
 
 @pytest.mark.parametrize("runs", [NASTY_RUNS, BUILT_IN], ids=["nasty", "built-in"])
-def test_an_address_with_any_names_opens_and_unknown_ones_are_ignored(show, request, runs):
+def test_an_address_with_any_names_opens(show, request, runs):
     made = request.getfixturevalue("nasty" if runs is NASTY_RUNS else "built_in")
     opened = show(made)
     page = opened.page
@@ -308,7 +308,11 @@ def test_names_and_scores_do_not_overlap_on_a_phone(show, sample, many):
             "all => Math.max(...all.map(c => c.getBoundingClientRect().right))",
         )
         assert right <= 390
+        assert page.get_by_role("link", name="Topics", exact=True).is_visible()
         page.set_viewport_size({"width": 800, "height": 900})
+        page.select_option("#measure", index=page.locator("#measure option").count() - 1)
+        page.select_option("#baseline", index=4)
+        assert "inconclusive" in page.inner_text("#leaderboard-table")
         board = page.locator("#leaderboard .scroll")
         assert board.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
 
@@ -329,6 +333,18 @@ def test_print_keeps_bars_and_charts(show, sample):
         "Math.max(...[...document.querySelectorAll('figure:not([hidden]) svg')].map(s => s.getBoundingClientRect().right))"
     )
     assert wide <= page.viewport_size["width"]
+    assert not page.locator(".how").first.is_visible()
+
+
+def test_no_chart_is_printed_higher_than_a_page(show, many):
+    page = show(many).page
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 720, "height": 1000})  # A4 within its margins
+    heights = page.eval_on_selector_all(
+        "figure:not([hidden]) .view > svg", "all => all.map(s => s.getBoundingClientRect().height)"
+    )
+    assert len(heights) == 6
+    assert max(heights) <= 760
 
 
 @pytest.fixture
@@ -355,6 +371,7 @@ def test_without_a_script_answer_leaderboard_and_charts_are_there(without_script
     names = page.locator("figure[data-part=best] svg text").all_text_contents()
     assert set(NAMES) <= set(names)
     assert not page.locator(".controls").is_visible()
+    assert not page.locator(".how").first.is_visible()
     assert "JavaScript" in page.inner_text("footer ~ noscript, body > noscript")
 
 

@@ -426,12 +426,16 @@ def test_the_chart_of_datasets_is_drawn_and_follows_the_filter(show, tmp_path):
     confir(tmp_path, "leaderboard", *arguments)
     page = show(Made(tmp_path / "page.html", tmp_path)).page
     assert set(chart_labels(page, "datasets")) >= {"dense", "sparse", "hybrid"}
+    assert "leaderboard --means scores.csv" in page.inner_text("#methods-command")
+    page.locator("#datasets .meaning summary").click()
+    assert page.inner_text("#datasets .meaning a") == "docs/designs.md"
+    page.locator("[data-table=datasets] summary").click()
     with redrawing(page):
         page.fill("#filter", "se")
-    assert {"dense", "sparse", "hybrid"} & set(chart_labels(page, "datasets")) == {
-        "dense",
-        "sparse",
-    }
+    kept = {"dense", "sparse"}
+    assert {"dense", "sparse", "hybrid"} & set(chart_labels(page, "datasets")) == kept
+    names = page.locator("[data-table=datasets] tbody tr > :nth-child(2)").all_inner_texts()
+    assert set(names) == kept
 
 
 def test_a_chart_that_cannot_be_drawn_says_so_and_stops_no_other(show, built_in):

@@ -209,7 +209,7 @@ def test_another_level_is_there_to_choose_and_chosen():
 
 def left_out(page):
     """The parts that are left out, or empty: the section's id and the reason."""
-    found = dict(re.findall(r'<li id="([^"]+)"><strong>[^<]*</strong> ([^<]*)</li>', page))
+    found = dict(re.findall(r'<li id="([^"]+)"><strong>[^<]*</strong>:? ([^<]*)</li>', page))
     for section in re.findall(r'<section id="([^"]+)"(.*?)</section>', page, re.DOTALL):
         reasons = re.findall(r'class="left-out"[^>]*>Left out: ([^<]*)</p>', section[1])
         if reasons:
@@ -391,7 +391,7 @@ IN_ORDER = (
     errors.NothingRelevantWarning("x without relevant documents"),
     errors.SmallSampleWarning("w too few clusters"),
     errors.InputWarning("v may be a mistake"),
-    errors.TopicWarning("u left out"),
+    errors.UnknownTopicWarning("u left out"),
     errors.DegenerateSampleWarning("t has no interval"),
     errors.ReadingWarning("s not used"),
 )
@@ -402,6 +402,7 @@ def test_warnings_have_one_order_on_the_page_and_on_the_command_line(capsys):
     assert found["remarks"] == ("t has no interval",)
     assert [text[0] for text in found["warnings"]] == list("zyxwvus")
     assert found["warnings"][0] == "z scored 0: check that the runs are complete"
+    assert "u left out: check that the qrels are complete" in found["warnings"]
     with WarningSummary() as summary:
         for warning in reversed(IN_ORDER):
             summary.show(warning, type(warning))

@@ -255,6 +255,16 @@ def test_a_run_without_lists_is_not_told_to_have_short_ones():
     assert unknown == "the qrels lack 1 topic (none) of run 'other'; these topics are not scored"
 
 
+def test_runs_with_the_same_topics_that_the_qrels_lack_share_a_sentence():
+    qrels = as_qrels(many_topics({"a": 1, "b": 1, "c": 0}))
+    whole, new = many_topics({"a": 1}), {"new": {"a": 1}}
+    runs = [run(f"r{i}", whole | new) for i in range(7)] + [run("s", whole | new | {"x": {"a": 1}})]
+    assert inspect_data(qrels, runs).sentences() == [
+        "the qrels lack 2 topics (new, x) of run 's'; these topics are not scored",
+        "the qrels lack 1 topic (new) of 7 runs ('r0', 'r1', 'r2' and 4 more)",
+    ]
+
+
 def test_few_topics_are_told():
     qrels = as_qrels(many_topics({"a": 1, "b": 1, "c": 0}, 24))
     (sentence,) = inspect_data(qrels, [run("r", many_topics({"a": 1}, 24))]).sentences()

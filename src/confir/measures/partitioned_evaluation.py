@@ -32,7 +32,7 @@ from confir.errors import (
     InvalidValueError,
     MissingTopicWarning,
     TopicMismatchError,
-    TopicWarning,
+    UnknownTopicWarning,
     counted,
     enumerate_names,
     warn_caller,
@@ -145,7 +145,7 @@ class TopicScorer:
             warn_caller(f"{lacking} of the qrels, left out of the means", MissingTopicWarning)
         unknown = self._name(counts.unknown, "has")
         if unknown:
-            warn_caller(f"{unknown} that the qrels lack, left out", TopicWarning)
+            warn_caller(f"{unknown} that the qrels lack, left out", UnknownTopicWarning)
         without = f"{counts.without:,} of {counts.topics:,} topics" if counts.without else ""
         warn_of_nothing_relevant(without, counts.highest, self.measures)
 

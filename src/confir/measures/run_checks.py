@@ -16,7 +16,7 @@ from confir.errors import (
     MissingTopicWarning,
     NothingRelevantWarning,
     TopicMismatchError,
-    TopicWarning,
+    UnknownTopicWarning,
     enumerate_names,
     warn_caller,
 )
@@ -70,7 +70,7 @@ def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> No
         warn_of_left_out_topics(lacking, "of the qrels", same=same)
     if unknown:
         warn_caller(
-            f"{name_topics(unknown, verb='has')} that the qrels lack, left out", TopicWarning
+            f"{name_topics(unknown, verb='has')} that the qrels lack, left out", UnknownTopicWarning
         )
 
 

@@ -58,10 +58,11 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     if isinstance(contents.scores, SampledScores):
         yield Sentence(11, f"All results are {sampled_note(contents.scores)}.")
     if means is not None:
-        people = (
-            f"All results are by people's judgements, estimated from theirs of "
-            f"{counted(means.human_topics, 'topic')} and a model's of {means.model_topics:,} more."
+        estimated = (
+            f", estimated from those of {counted(means.human_topics, 'topic')} and a model's of "
+            f"{means.model_topics:,} more"
         )
+        people = f"All results are by people's judgements{estimated if means.model_topics else ''}."
         measure = means.measures.index(contents.measures[0].measure)
         yield Sentence(11, f"{people} {_by_the_model(means, measure)}")
         for text in _notes(means):
@@ -75,7 +76,7 @@ def _by_the_model(means: CorrectedMeans, measure: int) -> str:
     same = bool(is_best(alone)[best])
     return (
         f"By the model alone, means are off by {signed(float(bias.mean()))} on average over the runs, "
-        f"and {'the same run' if same else isolated(means.runs[first])} has the highest one."
+        f"and {'the same run' if same else isolated(means.runs[first])} has the highest mean."
     )
 
 
@@ -129,6 +130,8 @@ SECTION: Section[Contents] = Section(
     anchor="human",
     title="Human judgements",
     heading="What would people have judged?",
+    meaning="A model's judgements can be systematically off, which more topics do not cure; people's "
+    "judgements of some topics correct them.",
     context=_context,
     figures=_figures,
     tables=own_table("corrected_means", "human"),

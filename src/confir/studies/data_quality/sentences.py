@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -115,6 +115,8 @@ class _Concern(NamedTuple):
         Why it matters, said once.
     others
         How further runs are described, if there are too many to name.
+    cause
+        What a run has it from; runs that share it share a sentence. None where each has its own.
     """
 
     weight: Floats | Integers
@@ -122,18 +124,30 @@ class _Concern(NamedTuple):
     say: Callable[[int, str], str]
     reason: str
     others: str
+    cause: Callable[[int], Hashable] | None = None
 
 
 def _run_sentences(quality: DataQuality) -> Iterator[str]:
     for concern in _concerns(quality):
         order = np.argsort(-concern.weight, kind="stable")
         chosen = order[concern.concerned[order]].tolist()
-        for place, r in enumerate(chosen[:MOST_RUNS_NAMED]):
-            sentence = concern.say(r, f"run {quality.runs[r]!r}")
+        together: dict[Hashable, list[int]] = {}
+        for r in chosen:
+            together.setdefault(r if concern.cause is None else concern.cause(r), []).append(r)
+        groups = list(together.values())
+        for place, group in enumerate(groups[:MOST_RUNS_NAMED]):
+            sentence = concern.say(group[0], _named([quality.runs[r] for r in group]))
             yield sentence if place or not concern.reason else f"{sentence}; {concern.reason}"
-        rest = [quality.runs[r] for r in chosen[MOST_RUNS_NAMED:]]
+        rest = [quality.runs[r] for group in groups[MOST_RUNS_NAMED:] for r in group]
         if rest:
             yield f"{counted(len(rest), 'more run')} {concern.others} ({enumerate_names(rest)})"
+
+
+def _named(runs: Sequence[str]) -> str:
+    """Return "run 'a'", or "3 runs ('a', 'b' and 1 more)"."""
+    if len(runs) == 1:
+        return f"run {runs[0]!r}"
+    return f"{len(runs)} runs ({enumerate_names(map(repr, runs), 3)})"
 
 
 def _concerns(quality: DataQuality) -> Iterator[_Concern]:
@@ -154,6 +168,7 @@ def _concerns(quality: DataQuality) -> Iterator[_Concern]:
         lambda r, run: f"the qrels lack {_some_of(quality.unknown[r])} of {run}",
         "these topics are not scored",
         "with topics that the qrels lack",
+        lambda r: tuple(quality.unknown[r]),
     )
     longest = quality.lengths.max(axis=1)
     deepest = longest.max()

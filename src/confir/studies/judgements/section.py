@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -62,14 +62,22 @@ def _gather(scope: Scope) -> JudgementComparison | None:
 
 def _context(contents: Contents) -> dict[str, Any]:
     comparison: JudgementComparison = contents["judgements"]
-    return {
-        "sentences": [
-            judges_sentence(comparison, place, measure)
-            for place, (reference, _) in enumerate(comparison.pairs)
-            for measure in range(len(comparison.measures))
-            if reference == _OWN
-        ]
-    }
+    return {"sentences": list(_sentences(comparison, range(len(comparison.measures))))}
+
+
+def _sentences(comparison: JudgementComparison, measures: Iterable[int]) -> Iterator[str]:
+    """Yield what each other judge would change, by some measures."""
+    for place, (reference, _) in enumerate(comparison.pairs):
+        if reference == _OWN:
+            yield from (judges_sentence(comparison, place, measure) for measure in measures)
+
+
+def _answer(contents: Contents) -> Iterator[Sentence]:
+    comparison: JudgementComparison | None = contents["judgements"]
+    if comparison is not None:
+        chosen = comparison.measures.index(contents.measures[0].measure)
+        for text in _sentences(comparison, [chosen]):
+            yield Sentence(45, text)
 
 
 def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
@@ -108,5 +116,6 @@ SECTION: Section[Contents] = Section(
     context=_context,
     figures=_figures,
     tables=_tables,
+    answer=_answer,
     methods=_methods,
 )

@@ -139,7 +139,8 @@ def leaderboard_command(
     table = with_design_note(leaderboard_table(board, statistics.seed), inside)
     out.deliver(Answer(board.to_records(), table, board))
     if page is not None:
-        from confir.report.page import write_report
+        from confir.cli.report import command_line_with_seed
+        from confir.report.page import Origin, write_report
 
         write_report(
             page,
@@ -147,6 +148,9 @@ def leaderboard_command(
             level=statistics.level,
             replicates=statistics.replicates,
             rng=statistics.seed,
+            origin=Origin(
+                (*(sources or ()), *(means or ())), command_line_with_seed(statistics.seed)
+            ),
         )
 
 

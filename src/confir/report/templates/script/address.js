@@ -18,7 +18,7 @@ function address(part) {
   if (part) words.push(`part=${encoded(part)}`);
   return `#${words.join("&")}`;
 }
-// What an address asks for; names that the page does not know are ignored.
+// What an address asks for. What is not on the page is left as it was at first, and the page says so.
 function asked() {
   const found = new Map(
     location.hash.slice(1).split("&").filter((word) => word.includes("=")).map((word) => {
@@ -26,19 +26,24 @@ function asked() {
       return [word.slice(0, at), word.slice(at + 1)];
     }),
   );
-  const place = (names, text) => names.indexOf(decoded(text ?? ""));
   const wanted = { ...initial };
-  const measure = place(data.measures.map(({ name }) => name), found.get("measure"));
-  if (measure >= 0) wanted.measure = measure;
+  const lacking = [];
+  const take = (key, names, set) => {
+    if (!found.has(key)) return;
+    const texts = (key === "pair" ? found.get(key).split(",") : [found.get(key)]).map(decoded);
+    const places = texts.map((text) => names.indexOf(text));
+    if (places.includes(-1)) lacking.push(`${names === data.runs ? "run" : key} ${isolated(texts[places.indexOf(-1)])}`);
+    else set(...places);
+  };
+  take("measure", data.measures.map(({ name }) => name), (place) => (wanted.measure = place));
   const levels = [...byId("level").options].map(({ value }) => value);
-  if (place(levels, found.get("level")) >= 0) wanted.level = decoded(found.get("level"));
-  const pair = (found.get("pair") ?? "").split(",").map((name) => place(data.runs, name));
-  if (pair.length === 2 && !pair.includes(-1)) [wanted.a, wanted.b] = pair;
-  const baseline = place(data.runs, found.get("baseline"));
-  if (baseline >= 0 && byId("baseline")) wanted.baseline = baseline;
-  const topic = place(data.topics, found.get("topic"));
-  if (topic >= 0) wanted.topic = topic;
+  take("level", levels, (place) => (wanted.level = levels[place]));
+  take("pair", data.runs, (a, b = wanted.b) => ([wanted.a, wanted.b] = [a, b]));
+  if (byId("baseline")) take("baseline", data.runs, (place) => (wanted.baseline = place));
+  take("topic", data.topics, (place) => (wanted.topic = place));
   wanted.filter = decoded(found.get("runs") ?? "");
+  byId("lacking").hidden = !lacking.length;
+  byId("lacking").textContent = `The address names what is not on this page: ${listed(lacking)}.`;
   return { wanted, part: decoded(found.get("part") ?? "") };
 }
 // Changes the state, the address and what shows it. Letters of a filter make no history.
@@ -46,6 +51,7 @@ function change(changes, { typed = false, part = "" } = {}) {
   if (Object.keys(changes).every((key) => state[key] === changes[key]) && !part) return;
   show(changes);
   const next = address(part);
+  byId("lacking").hidden = true;
   if (next === location.hash) return;
   if (typed) history.replaceState(null, "", next);
   else history.pushState(null, "", next);

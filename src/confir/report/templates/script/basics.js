@@ -44,7 +44,20 @@ const [data, tables, charts] = (
 const state = { measure: 0, level: byId("level").value, filter: "", baseline: null, a: 0, b: 0, topic: null };
 const measure = () => data.measures[state.measure];
 const levelText = () => byId("level").selectedOptions[0].text;
-const matches = (run) => run.toLowerCase().includes(state.filter.trim().toLowerCase());
+// The filter: parts of names, separated by commas; what is in quotation marks is a whole name.
+let terms = { text: "", whole: new Set(), parts: [] };
+function readFilter(text) {
+  const found = [...text.matchAll(/\s*"((?:[^"]|"")*)"\s*(?=,|$)|[^,]+/g)];
+  const parts = found.filter(([, name]) => name === undefined).map(([part]) => part.trim().toLowerCase());
+  const whole = found.filter(([, name]) => name !== undefined).map(([, name]) => name.replaceAll('""', '"'));
+  return { text, whole: new Set(whole), parts: parts.filter(Boolean) };
+}
+const filterFor = (runs) => runs.map((run) => `"${run.replaceAll('"', '""')}"`).join(", ");
+function matches(run) {
+  if (terms.text !== state.filter) terms = readFilter(state.filter);
+  if (!terms.parts.length && !terms.whole.size) return true;
+  return terms.whole.has(run) || terms.parts.some((part) => run.toLowerCase().includes(part));
+}
 const matching = (places) => places.filter((run) => matches(data.runs[run]));
 const opposite = { better: "worse", worse: "better" };
 // The baseline that the page was written for; null if all pairs are compared.

@@ -58,10 +58,13 @@ function withLegendAbove(part) {
 const darkScheme = matchMedia("(prefers-color-scheme: dark)");
 const bright = (spec) =>
   darkScheme.matches ? JSON.parse(JSON.stringify(spec).replaceAll("#0072B2", "#4AA5E0")) : spec;
+// Cells of a grid are narrower on a phone.
+const NARROW_CELL = 38;
 // A chart of topics fills the page width if every label then has room.
 function fitted(spec, room) {
   const step = spec.width && spec.width.step;
-  if (!step || spec.height.step || room < step * spec.data.values.length + 80) return spec;
+  if (step && spec.height.step) return room < 480 ? { ...spec, width: { step: Math.min(step, NARROW_CELL) } } : spec;
+  if (!step || room < step * spec.data.values.length + 80) return spec;
   return { ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } };
 }
 // A chart that fills the page width needs a height in pixels, not in steps.
@@ -75,17 +78,36 @@ function measured(spec) {
   });
   return { ...spec, height: spec.height.step * rows[0] * rows[1] };
 }
-// Points can be zoomed into; the wheel alone still scrolls the page.
+// Points can be zoomed into, with Shift: the wheel alone scrolls the page, and dragging chooses runs.
 function zoomable(spec) {
+  const dragged = (test) => `[pointerdown[${test}], window:pointerup] > window:pointermove!`;
   const zoom = {
     name: "zoom",
     bind: "scales",
-    select: { type: "interval", zoom: "wheel![event.shiftKey]", clear: "dblclick" },
+    select: { type: "interval", translate: dragged("event.shiftKey"), zoom: "wheel![event.shiftKey]", clear: false },
   };
+  const brush = { name: "brush", select: { type: "interval", on: dragged("!event.shiftKey"), translate: false, zoom: false } };
   const layer = spec.layer.slice();
-  layer[0] = { ...layer[0], params: [zoom] };
+  layer[0] = { ...layer[0], params: [zoom, brush] };
   return { ...spec, layer };
 }
+// The runs whose points lie in the rectangle that the reader draws: the filter, when it is drawn.
+let brushed = [];
+function brushes(view, spec) {
+  view.addSignalListener("brush", (_, ranges) => {
+    const sides = Object.entries(ranges).map(([field, ends]) => [field, Math.min(...ends), Math.max(...ends)]);
+    const inside = (record) => sides.every(([field, low, high]) => record[field] >= low && record[field] <= high);
+    const points = Object.values(spec.datasets).flat().filter(({ run }) => run !== undefined);
+    brushed = sides.length ? points.filter(inside).map(({ run }) => run) : [];
+  });
+}
+window.addEventListener("pointerup", () => {
+  // After the click that ends the drag, which must not choose the run under the pointer.
+  setTimeout(() => {
+    if (brushed.length) change({ filter: filterFor(brushed) });
+    brushed = [];
+  });
+});
 async function draw(figure) {
   const part = figure.dataset.part;
   const plot = figure.querySelector(".plot");
@@ -109,7 +131,12 @@ async function draw(figure) {
     mode: "vega-lite",
     logLevel: 1, // errors only
   });
+  if (chart.zoomable) {
+    brushes(result.view, filled);
+    result.view.addEventListener("dblclick", () => redraw([part]));
+  }
   result.view.addEventListener("click", (_, item) => {
+    if (brushed.length) return;
     const { run, topic_number: topic } = (item && item.datum) || {};
     if (topic !== undefined && refill !== chart) openTopic(topic);
     else if (run !== undefined) choose(data.runs.indexOf(run), state.b);

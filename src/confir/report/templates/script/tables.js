@@ -1,10 +1,10 @@
-// A table that can be sorted by every column that has a value.
-function sortable(table, columns, rows) {
-  if (!table.order || table.order.column >= columns.length) table.order = { column: 0, up: true };
+// A table that can be sorted by every column that has a value; -1 keeps its rows as they come.
+function sortable(table, columns, rows, start = 0) {
+  if (!table.order || table.order.column >= columns.length) table.order = { column: start, up: true };
   const order = table.order;
   const head = table.tHead.rows[0];
   const draw = () => {
-    const { value } = columns[order.column];
+    const { value } = columns[order.column] ?? { value: () => 0 };
     const sign = order.up ? 1 : -1;
     const compare = (x, y) => {
       const [p, q] = [value(x), value(y)];
@@ -56,36 +56,39 @@ function nameCell(name, chosen) {
 }
 
 
+// The first number in a text such as "0.31 [0.25, 0.38]", for sorting; null if there is none.
+function firstNumber(text) {
+  const found = text.replaceAll(",", "").match(/[+-]?\d+(\.\d+)?(e[+-]?\d+)?/);
+  return found && Number(found[0]);
+}
 // Tables of charts, built when they are opened.
 const fits = (entry) => entry.measure === null || entry.measure === measure().name;
 function behind(details) {
   const entry = tables.find((table) => table.part === details.dataset.table && fits(table));
   details.hidden = !entry;
   if (!details.open || !entry) return;
-  const table = details.querySelector("table");
   const named = (place) => place < entry.names;
-  table.tHead.rows[0].replaceChildren(
-    ...entry.columns.map((title, place) => {
-      const cell = element("th", title, named(place) ? "" : "number");
-      cell.scope = "col";
-      return cell;
-    }),
-  );
-  const byRun = entry.columns[0] === "run";
-  const kept = entry.rows.map((_, place) => place).filter((place) => !byRun || matches(entry.rows[place][0]));
-  table.tBodies[0].replaceChildren(
-    ...kept.map((line) => {
-      const row = element("tr");
-      row.append(
-        ...entry.rows[line].map((text, place) => {
-          const cell = named(place) ? nameCell(text) : element("td", text, "number");
-          if (entry.strong[line][place]) cell.classList.add("strong");
-          return cell;
-        }),
-      );
-      return row;
-    }),
-  );
+  const columns = entry.columns.map((title, place) => {
+    const numbers = entry.rows.map((row) => firstNumber(row[place]));
+    const number = !named(place) && numbers.some((value) => value !== null);
+    return { title, number, className: named(place) ? "" : "number", value: ({ cells, at }) => (number ? numbers[at] : cells[place]) };
+  });
+  const line = (cells, at) => {
+    const row = element("tr");
+    row.append(
+      ...cells.map((text, place) => {
+        const cell = named(place) ? nameCell(text) : element("td", text, "number");
+        if (entry.strong[at][place]) cell.classList.add("strong");
+        return cell;
+      }),
+    );
+    return row;
+  };
+  const byRun = entry.columns.indexOf("run");
+  const rows = entry.rows
+    .map((cells, at) => ({ cells, at, line: () => line(cells, at) }))
+    .filter(({ cells }) => byRun < 0 || matches(cells[byRun]));
+  sortable(details.querySelector("table"), columns, rows, -1);
   details.querySelector(".note").textContent = entry.note;
 }
 const behindAll = () => document.querySelectorAll("[data-table]").forEach(behind);
