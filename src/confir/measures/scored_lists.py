@@ -134,18 +134,29 @@ def scored_lists(
     lists: RankedLists, scores: Scores, rules: ReadingRules, objection: Objection
 ) -> ScoredLists:
     """Return lists with their scores; raise where a measure cannot be used."""
-    measures = usable_measures(parse_measures(scores.measures, rules.rel), objection)
-    return ScoredLists(lists, scores, measures, rules)
+    return ScoredLists(lists, scores, check_measures(scores.measures, rules, objection), rules)
+
+
+def check_measures(
+    names: Sequence[str], rules: ReadingRules, objection: Objection
+) -> tuple[Measure, ...]:
+    """Return the measures of scores; raise where one of them cannot be used."""
+    return usable_measures(parse_measures(names, rules.rel), objection)
 
 
 def with_usable_scores(
     lists: RankedLists, scores: Scores, rules: ReadingRules, objection: Objection
 ) -> ScoredLists:
     """Return lists with their scores by those measures that can be used."""
-    measures = parse_measures(scores.measures, rules.rel)
-    usable = [one for one in measures if isinstance(one, Measure) and objection(one) is None]
-    names = [str(measure) for measure in usable]
-    return ScoredLists(lists, scores.select(measure=names), tuple(usable), rules)
+    measures = dict(zip(scores.measures, parse_measures(scores.measures, rules.rel), strict=True))
+    usable = {
+        name: one
+        for name, one in measures.items()
+        if isinstance(one, Measure) and objection(one) is None
+    }
+    if not usable:
+        check_measures(scores.measures, rules, objection)
+    return ScoredLists(lists, scores.select(measure=list(usable)), tuple(usable.values()), rules)
 
 
 def usable_measures(measures: Sequence[AnyMeasure], objection: Objection) -> tuple[Measure, ...]:

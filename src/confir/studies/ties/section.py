@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from confir.measures.evaluation import as_scores
-from confir.measures.scored_lists import scored_lists, with_usable_scores
+from confir.measures.scored_lists import check_measures, with_usable_scores
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Scope, Section, Sentence
 from confir.studies.ties.ties import TieBounds, bound_scored_ties, no_order
 
 
+def _gather_all(scope: Scope) -> TieBounds:
+    lists, scores = scope.require_lists(), as_scores(scope.scores)
+    return bound_scored_ties(with_usable_scores(lists, scores, scope.settings.rules, no_order))
+
+
 def _gather(scope: Scope) -> TieBounds:
-    rules = scope.settings.rules
-    lists, own = scope.require_lists(), as_scores(scope.scores)
-    scored_lists(lists, own, rules, no_order)  # raises where this measure cannot be used
-
-    def bound() -> TieBounds:
-        everything = as_scores(scope.all_scores)
-        return bound_scored_ties(with_usable_scores(lists, everything, rules, no_order))
-
-    return scope.shared.once("ties", bound).select(measure=own.measures)
+    scope.require_lists()
+    check_measures(scope.scores.measures, scope.settings.rules, no_order)
+    bounds: TieBounds = scope.own_part("ties")
+    return bounds
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -33,4 +33,6 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         )
 
 
-SECTION: Section[MeasureContents] = Section(by_measure=True, gather=_gather, methods=_methods)
+SECTION: Section[MeasureContents] = Section(
+    by_measure=True, gather=_gather, gather_all=_gather_all, methods=_methods
+)
