@@ -176,9 +176,12 @@ class ListScanner(BlockScanner):
         return Docids(self._table.text, starts[:-1], (np.diff(starts) - 1).astype(np.int32))
 
     def _number(self, block: Bytes, starts: Integers) -> Integers:
+        tags, ends = self.kernels.hash_ids(block, starts)
         with self._entering:
             self._make_room(len(starts), len(block))
-            numbers, self._count = self.kernels.number_ids(block, starts, self._table, self._count)
+            numbers, self._count = self.kernels.number_ids(
+                block, starts, tags, ends, self._table, self._count
+            )
         return numbers
 
     def _number_with_blanks(self, docid: str) -> int:
@@ -203,10 +206,9 @@ class ListScanner(BlockScanner):
             table = table._replace(starts=_extended(table.starts, count + 1, 2 * (count + ids + 1)))
         if 2 * (count + ids) > len(table.slots):
             capacity = 1 << (2 * (count + ids)).bit_length()
-            table = table._replace(
-                slots=np.zeros(capacity, np.uint64), bounds=np.array([0, capacity])
-            )
-            self.kernels.fill_slots(table, np.array([0, count]))
+            slots = np.zeros(capacity, np.uint64)
+            self.kernels.move_slots(table.slots, slots)
+            table = table._replace(slots=slots, bounds=np.array([0, capacity]))
         self._table = table
 
 
