@@ -23,7 +23,7 @@ from confir.intervals.calibrated_beta import pivot
 from confir.intervals.pivot_quantiles import expand, pivot_quantiles
 from confir.measures.summary import logit
 from confir.parallel import run_in_threads
-from confir.resampling.topics import topic_weights
+from confir.resampling.topic_weights import topic_weights
 
 SIZES = (5, 10, 25, 50)
 REPLICATES = 999

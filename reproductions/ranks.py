@@ -24,7 +24,7 @@ from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning
 from confir.measures.evaluation import as_scores, evaluate
-from confir.resampling.topics import topic_weights
+from confir.resampling.topic_weights import topic_weights
 from confir.studies.best.best_runs import best_of_pairs
 from confir.studies.best.run_pairs import RunPairs, pair_runs
 from confir.studies.ranks.ranking import ranking_of_pairs

@@ -12,11 +12,13 @@ from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
 LAYERS = ("data", "measures", "resampling", "intervals", "statistics")
-# Every layer may import these; they import errors, arrays, arguments and scheduler at most.
+# Every layer may import these; they import errors, arrays, arguments, cores and
+# scheduler at most.
 GROUND = (
     "errors",
     "arrays",
     "arguments",
+    "cores",
     "order",
     "compilation",
     "control_characters",
@@ -122,7 +124,7 @@ def test_a_part_imports_only_what_it_may(path):
             continue
         other = _part(name.removeprefix("confir."))
         if own in GROUND:
-            assert other in {"errors", "arrays", "arguments", "scheduler"} - {own}, (
+            assert other in {"errors", "arrays", "arguments", "cores", "scheduler"} - {own}, (
                 f"{path} imports {name}"
             )
         elif other not in GROUND and not (other == "report" and _in_display(around)):

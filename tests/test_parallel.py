@@ -3,11 +3,13 @@
 import json
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
+from confir.cores import Cores
 from confir.errors import InvalidValueError, UnreadableError
 from confir.parallel import (
     digest,
@@ -285,3 +287,32 @@ def test_what_only_the_kept_study_has_is_named(tmp_path):
     run_tasks(squares, [1], resume=tmp_path, study={**STUDY, "margin": 0.1})
     with pytest.raises(InvalidValueError, match="with other margin; use another folder"):
         run_tasks(squares, [1], resume=tmp_path, study=STUDY)
+
+
+def test_threads_within_threads_take_idle_cores_only(monkeypatch):
+    monkeypatch.setattr("confir.parallel.usable_cores", lambda: 2)
+    together = threading.Barrier(2)
+
+    def whole(_):
+        together.wait(timeout=30)
+        inside = run_in_threads(lambda _: threading.get_ident(), range(8))
+        stored = run_tasks(lambda _: {"thread": np.array(threading.get_ident())}, range(8))
+        together.wait(timeout=30)  # until then both cores are at work
+        return {*inside, *(int(one["thread"]) for one in stored)} == {threading.get_ident()}
+
+    assert run_in_threads(whole, range(2)) == [True, True]
+
+
+def test_a_core_is_idle_while_its_thread_waits_for_others():
+    cores = Cores()
+
+    def free_elsewhere():
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(cores.free, 2).result()
+
+    with cores.at_work():
+        assert (cores.free(2), free_elsewhere()) == (2, 1)
+        with cores.lent(), cores.at_work(), cores.lent():
+            assert (cores.free(2), free_elsewhere()) == (2, 2)
+        assert free_elsewhere() == 1
+    assert (cores.free(2), free_elsewhere()) == (2, 2)

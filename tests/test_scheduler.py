@@ -25,7 +25,7 @@ from confir.errors import (
     warn_caller,
 )
 from confir.parallel import run_blocks, run_in_threads, run_tasks
-from confir.resampling.topics import topic_weights
+from confir.resampling.topic_weights import topic_weights
 from confir.scheduler import scheduler_in_use, use_scheduler
 from requirements import ON_LINUX, required
 

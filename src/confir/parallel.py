@@ -7,9 +7,11 @@ which interrupted work is resumed.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
+import sys
 import tempfile
 import threading
 import zipfile
@@ -26,6 +28,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 from confir.arguments import as_function, as_integer, as_path
+from confir.cores import Cores
 from confir.errors import InvalidValueError, UnreadableError
 from confir.scheduler import scheduler_in_use
 
@@ -58,13 +61,21 @@ def reuse_memory() -> None:
     np.empty(_LARGE_BLOCK, np.uint8)
 
 
+def return_memory() -> None:
+    """Return what short-lived arrays of threads have left behind to the system, where glibc can."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
+
+
 def run_in_threads(
     function: Callable[[Task], Result], tasks: Sequence[Task], progress: Progress | None = None
 ) -> list[Result]:
     """Return the function's result for every task, in order; progress is called after each.
 
     For short functions that release the interpreter lock, as numpy does; they see the context
-    variables of the caller. Matrix products are limited to one thread each meanwhile, to avoid
+    variables of the caller. Within such a function, only idle cores are used. Matrix products are limited to one thread each meanwhile, to avoid
     oversubscription.
     """
     return list(_counted(_threaded(function, tasks), progress))
@@ -73,12 +84,19 @@ def run_in_threads(
 def _threaded(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
     reuse_memory()
     with single_products:
-        if not isinstance(tasks, Sequence) or len(tasks) < 2 or usable_cores() < 2:
+        threads = min(_cores.free(usable_cores()), len(tasks) if isinstance(tasks, Sequence) else 1)
+        if threads < 2:
             yield from map(function, tasks)
             return
+        working = partial(_at_work, function)
         contexts = [copy_context() for _ in tasks]  # two threads cannot share one
-        with ThreadPoolExecutor(usable_cores()) as pool:
-            yield from pool.map(lambda own, task: own.run(function, task), contexts, tasks)
+        with _cores.lent(), ThreadPoolExecutor(threads) as pool:
+            yield from pool.map(lambda own, task: own.run(working, task), contexts, tasks)
+
+
+def _at_work(function: Callable[[Task], Result], task: Task) -> Result:
+    with _cores.at_work():
+        return function(task)
 
 
 def run_ahead(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
@@ -185,6 +203,7 @@ def _let_any_thread_change_limits() -> None:
 
 
 single_products = _SingleProducts()
+_cores = Cores()
 
 
 @cache
@@ -262,21 +281,26 @@ def _run_missing(
             )
         yield from scheduler.run(partial(_run_alone, function), tasks)
         return
-    from joblib import Parallel, delayed
-
-    parallel = Parallel(
-        n_jobs=jobs or usable_cores(),
-        prefer="threads",
-        return_as="generator_unordered",
-        batch_size=1,
-    )
     reuse_memory()
+    threads = min(jobs or _cores.free(usable_cores()), len(tasks))
     with single_products:
-        yield from parallel(delayed(_numbered)(function, *task) for task in enumerate(tasks))
+        if threads < 2:
+            yield from enumerate(map(function, tasks))
+            return
+        from joblib import Parallel, delayed
+
+        with _cores.lent():
+            parallel = Parallel(
+                n_jobs=threads,
+                prefer="threads",
+                return_as="generator_unordered",
+                batch_size=1,
+            )
+            yield from parallel(delayed(_numbered)(function, *task) for task in enumerate(tasks))
 
 
 def _numbered(function: Callable[[Task], Arrays], number: int, task: Task) -> tuple[int, Arrays]:
-    return number, function(task)
+    return number, _at_work(function, task)
 
 
 def digest(*arrays: np.ndarray[Any, Any]) -> str:

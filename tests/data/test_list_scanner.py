@@ -11,7 +11,8 @@ from hypothesis import given
 
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.formats.run_sources import RunSource
-from confir.data.lists.ranked_lists import DocumentNumbers, build_lists
+from confir.data.lists.docids import Docids
+from confir.data.lists.ranked_lists import build_lists
 from confir.data.qrels import Qrels
 from confir.data.scanning.list_scanner import ListScanner, read_lists
 from confir.data.scanning.scan_kernels import load_kernels
@@ -37,8 +38,8 @@ def scan(qrels, sources, **how):
     found = list(scanner.scan_lists(sources, **how))
     if None in found:
         return None
-    numbers = DocumentNumbers(scanner.docids())
-    return build_lists(qrels, numbers.number(qrels.documents), deque(found), numbers.docids)
+    judged = scanner.number(qrels.documents)
+    return build_lists(qrels, judged, deque(found), scanner.docids())
 
 
 def read_by_reference(qrels, sources):
@@ -53,6 +54,8 @@ def assert_same(one, other):
             np.testing.assert_array_equal(value, expected, strict=True, err_msg=field.name)
         elif isinstance(value, Qrels):
             assert value is expected
+        elif isinstance(value, Docids):
+            assert list(value) == list(expected)
         else:
             assert value == expected, field.name
 
@@ -166,10 +169,22 @@ def test_files_and_objects_share_their_documents(tmp_path):
     assert_same(read, read_lists(QRELS, {"a": runs[0], "b": runs[1], "c": run}))
     assert read.runs == ("a", "b", "c")
     assert read.unknown == ((), (), ("9",))
-    assert read.docids[:4] == QRELS.documents[:4]
+    assert tuple(read.docids[:4]) == QRELS.documents[:4]
     assert {"new", "other"} < set(read.docids)
     assert "far" not in read.docids
     assert read.mentioned == len(read.docids) + 1
+
+
+@pytest.mark.usefixtures("always_scanned")
+def test_docids_that_no_file_can_hold_have_numbers_of_their_own(tmp_path):
+    scanned = write(tmp_path, lists(["1"]), "scanned.run")
+    names = ["doc3", "doc3 ", "doc3\t2", "ü b", "doc3\n", "ü", "new"]
+    run = {"1": {name: 9.0 - place for place, name in enumerate(names)}}
+    qrels = make_qrels({"1": {"doc3": 1, "doc3 ": 2, "ü b": 0}})
+    found = read_lists(qrels, {"a": scanned, "b": run, "c": run})
+    assert_same(found, read_lists(qrels, {"a": read_run(scanned.path), "b": run, "c": run}))
+    assert [found.docids[d] for d in found.documents[-len(names) :].tolist()] == names
+    assert found.judgements[-len(names) :].tolist() == [0, 1, -1, 2, -1, -1, -1]
 
 
 @pytest.mark.usefixtures("always_scanned")

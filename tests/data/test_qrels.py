@@ -198,7 +198,10 @@ def test_qrels_of_some_documents_keep_their_judgements(entries, kept):
 def test_the_qrels_of_a_topic_are_those_of_its_documents(entries):
     qrels = qrels_of(*((*entry, place % 4) for place, entry in enumerate(entries)))
     for number, topic in enumerate(qrels.topics):
-        one, expected = qrels.of_topic(number), qrels.only(qrels.document_topics == number)
+        one, expected = (
+            qrels.of_topics(number, number + 1),
+            qrels.only(qrels.document_topics == number),
+        )
         assert judgements(one) == judgements(expected)
         assert one.to_dict() == expected.to_dict() == {topic: qrels[topic]}
         assert one.offsets.tolist() == expected.offsets.tolist()

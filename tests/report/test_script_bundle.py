@@ -63,9 +63,13 @@ def test_scripts_are_made_once(monkeypatch):
 
 def test_a_page_that_fails_leaves_no_process_behind():
     with ScriptBundle() as bundle:
-        assert isinstance(bundle._process, subprocess.Popen)
-        assert bundle._process.poll() is None
-    assert bundle._process.returncode != 0
+        process = bundle._process
+        assert isinstance(process, subprocess.Popen)
+        with ScriptBundle() as another:
+            assert another._process is process
+        assert process.poll() is None
+    assert process.returncode != 0
+    assert ScriptBundle._process is None
 
 
 def test_what_is_missing_is_named_before_the_work(monkeypatch):

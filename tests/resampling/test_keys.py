@@ -8,19 +8,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from confir.data.lists.docids import Docids
 from confir.resampling import key_kernels
 from confir.resampling.key_kernels import compile_kernel, document_keys
 from requirements import required
 from strategies import examples
 
-# Any text that a file can hold: bytes that are not UTF-8 stand as lone surrogates.
-ANY_BYTES = st.binary(max_size=140).map(lambda found: found.decode("utf-8", "surrogateescape"))
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=140)
 ASCII = st.text(st.characters(max_codepoint=127), max_size=140)
 
 
 def keys_by_hashlib(documents):
-    encoded = [name.encode("utf-8", "surrogateescape") for name in documents]
+    encoded = [name.encode() for name in documents]
     return [int.from_bytes(blake2b(e, digest_size=8).digest(), "little") for e in encoded]
 
 
@@ -32,13 +31,13 @@ def compiled():
 
 @pytest.mark.usefixtures("compiled")
 @examples(100)
-@given(st.lists(ASCII) | st.lists(ANY_TEXT | ANY_BYTES))
+@given(st.lists(ASCII) | st.lists(ANY_TEXT))
 @example([])
 @example([""])
 @example(["\0", "\0\0", "x" * 127, "x" * 128, "x" * 129, "x" * 256])
-@example(["ü" * 64, "ü" * 64 + "x", "\udcff" * 128, "\udcff" * 129, "\udcc3\udcbc", "ü"])
+@example(["ü" * 64, "ü" * 64 + "x", "ü"])
 def test_keys_of_the_kernel_are_those_of_hashlib(documents):
-    keys = document_keys(documents)
+    keys = document_keys(Docids.of(documents))
     assert keys.dtype == np.uint64
     assert keys.tolist() == keys_by_hashlib(documents)
 
@@ -47,7 +46,7 @@ def test_keys_of_the_kernel_are_those_of_hashlib(documents):
 def test_blocks_of_docids_of_every_length_are_put_together(monkeypatch):
     monkeypatch.setattr(key_kernels, "_BLOCK", 150)
     documents = tuple("abcdefg"[i % 7] * (i % 135) + str(i) for i in range(1_000))
-    assert document_keys(documents).tolist() == keys_by_hashlib(documents)
+    assert document_keys(Docids.of(documents)).tolist() == keys_by_hashlib(documents)
 
 
 def test_few_docids_and_missing_numba_leave_the_keys_to_hashlib(monkeypatch):
@@ -56,5 +55,5 @@ def test_few_docids_and_missing_numba_leave_the_keys_to_hashlib(monkeypatch):
     monkeypatch.setattr(key_kernels, "compile_kernel", missing)
     for many, loads in ((4, 0), (3, 1)):
         monkeypatch.setattr(key_kernels, "_WORTH_COMPILING", many)
-        assert document_keys(documents).tolist() == keys_by_hashlib(documents)
+        assert document_keys(Docids.of(documents)).tolist() == keys_by_hashlib(documents)
         assert missing.cache_info().currsize == loads

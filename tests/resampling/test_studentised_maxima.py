@@ -14,7 +14,7 @@ from confir.resampling.studentised_maxima import (
     largest_statistics,
     studentised_maxima,
 )
-from confir.resampling.topics import topic_weights
+from confir.resampling.topic_weights import topic_weights
 from requirements import required
 
 

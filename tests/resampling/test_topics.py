@@ -9,14 +9,14 @@ from threadpoolctl import threadpool_limits
 
 from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnknownNameError
-from confir.resampling import topics as topics_module
+from confir.resampling import topic_weights as weights_module
 from confir.resampling.statistics import STATISTICS
+from confir.resampling.topic_weights import draw_topics, resampled_means, topic_weights
 from confir.resampling.topics import (
     MOST_REPLICATES,
     bootstrap_topics,
     check_replicates,
     topic_sample,
-    topic_weights,
 )
 
 TOPICS, REPLICATES, SEED = 12, 150, 11
@@ -418,14 +418,35 @@ def test_a_bootstrap_needs_replicates(replicates):
 
 
 def test_weights_that_would_fill_the_memory_are_refused():
-    with pytest.raises(InvalidValueError, match="9,999 replicates of 1,000,000 topics need 74 GB"):
+    with pytest.raises(
+        InvalidValueError, match="1,000,000 topics are 9,999,000,000 weights; expected at most"
+    ):
         topic_weights(1_000_000, 9_999, np.random.default_rng(1))
 
 
 def test_weights_do_not_depend_on_how_many_are_drawn_at_once(monkeypatch):
     whole = topic_weights(7, 50, np.random.default_rng(1))
-    monkeypatch.setattr(topics_module, "_DRAWN_AT_ONCE", 20)
+    monkeypatch.setattr(weights_module, "_DRAWN_AT_ONCE", 20)
     np.testing.assert_array_equal(topic_weights(7, 50, np.random.default_rng(1)), whole)
+
+
+def test_means_over_topics_do_not_depend_on_how_many_weights_are_taken_at_once(monkeypatch):
+    values = np.random.default_rng(2).random((7, 3))
+    drawn = draw_topics(7, 50, np.random.default_rng(1))
+    expected = (drawn.shares() @ values).T
+    np.testing.assert_allclose(drawn.means(values), expected, rtol=1e-15)
+    monkeypatch.setattr(weights_module, "_WEIGHTS_KEPT", 0)
+    monkeypatch.setattr(weights_module, "_WEIGHTS_AT_ONCE", 20)
+    in_blocks = draw_topics(7, 50, np.random.default_rng(1))
+    np.testing.assert_allclose(in_blocks.means(values), expected, rtol=1e-15)
+    np.testing.assert_allclose(resampled_means(values, drawn.shares()), expected, rtol=1e-15)
+
+
+def test_a_topic_drawn_more_often_than_a_byte_can_say_counts_in_full():
+    drawn = draw_topics(1, 3, np.random.default_rng(1), draws=300)
+    assert drawn.counts.tolist() == [[300]] * 3
+    assert drawn.shares().tolist() == [[1.0]] * 3
+    assert draw_topics(2, 3, np.random.default_rng(1)).counts.dtype == np.uint8
 
 
 def test_more_replicates_than_anybody_needs_are_refused_before_any_work():

@@ -8,7 +8,8 @@ from scipy import stats
 
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
-from confir.resampling.topics import own_seed, topic_weights
+from confir.resampling.topic_weights import topic_weights
+from confir.resampling.topics import own_seed
 from confir.studies.best.best_runs import find_best
 from confir.studies.best.table import best_sentence, best_table
 from confir.studies.comparison.compare import compare_runs

@@ -8,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 import confir
 from confir.errors import FormatError, InvalidValueError, TopicMismatchError, UnknownNameError
-from confir.resampling.topics import topic_weights
+from confir.resampling.topic_weights import topic_weights
 from confir.studies.judgements.grade_agreement import cohen_kappa, ordinal_alpha
 from confir.studies.judgements.judges import gather_judges, judge_name
 

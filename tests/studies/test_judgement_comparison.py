@@ -9,7 +9,7 @@ from scipy import stats
 import confir
 from confir.data.simulation import sample_collection
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
-from confir.resampling.topics import topic_weights
+from confir.resampling.topic_weights import topic_weights
 from confir.studies.judgements.judge_effects import simultaneous_limits, split_variance
 from judge_files import noisy_judge
 

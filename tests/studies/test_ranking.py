@@ -10,7 +10,8 @@ import confir.parallel
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
 from confir.intervals.catalogue import confidence_interval
-from confir.resampling.topics import own_seed, topic_weights
+from confir.resampling.topic_weights import topic_weights
+from confir.resampling.topics import own_seed
 from confir.studies.ranks.ranking import Ranking, rank_runs
 
 TOPICS, REPLICATES, SEED = 10, 200, 5

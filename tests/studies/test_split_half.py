@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from confir.data.lists.docids import Docids
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
 from confir.data.simulation import sample_collection, simulate_collection
@@ -68,13 +69,13 @@ def small_collection():
 def test_halves_follow_the_last_byte_of_the_md5():
     for name in ("FBIS3-1", "ü", "x"):
         last = int(md5(name.encode(), usedforsecurity=False).hexdigest()[-1], 16)
-        assert halves_of([name], 1).tolist() == [[last % 2]]
+        assert halves_of(Docids.of([name]), 1).tolist() == [[last % 2]]
     assert abs(len(IN_A) - len(IN_B)) < 30
 
 
 def test_further_splits_take_the_bits_before():
     names = ["FBIS3-1", "ü", "x"]
-    sides = halves_of(names, 128)
+    sides = halves_of(Docids.of(names), 128)
     assert sides.shape == (128, 3)
     for place, name in enumerate(names):
         digits = md5(name.encode(), usedforsecurity=False).hexdigest()

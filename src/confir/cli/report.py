@@ -96,44 +96,49 @@ def report_command(
     """
     from confir.cli.streams import print_text
     from confir.cli.terminal import Progress, be_quiet
-    from confir.intervals.catalogue import check_judged_method, find_method
-    from confir.intervals.interval import check_level
-    from confir.report.contents import collected_warnings, number_of_steps
-    from confir.report.page import DEFAULT_TITLE, Origin, write_report
+    from confir.report.script_bundle import ScriptBundle
 
     check_page(output)
     check_figures(figures, figure_width)
-    check_level(statistics.level)
-    judged = inputs.check_human()
-    if method is not None:
-        check_judged_method(method) if judged else find_method(method)
     if quiet:
         be_quiet()
-    with collected_warnings(shown=not quiet) as collected:
-        scores, experiment = _read(inputs, baseline, quiet=quiet)
-    origin = Origin(
-        (*inputs.files(), *(judge or ())), command_line_with_seed(statistics.seed), tuple(collected)
-    )
-    steps = number_of_steps(len(scores.measures), figures=figures is not None)
-    with Progress("writing the report", total=steps, quiet=quiet) as progress:
-        write_report(
-            output,
-            scores,
-            experiment=experiment,
-            title=title or DEFAULT_TITLE,
-            level=statistics.level,
-            method=method,
-            replicates=statistics.replicates,
-            rng=statistics.seed,
-            documents=documents,
-            judges=judge or (),
-            grades=grades or (),
-            baseline=inputs.find_baseline(baseline, scores.runs),
-            figures=figures,
-            figure_width=figure_width,
-            origin=origin,
-            progress=progress,
+    with ScriptBundle():  # first, beside the imports
+        from confir.intervals.catalogue import check_judged_method, find_method
+        from confir.intervals.interval import check_level
+        from confir.report.contents import collected_warnings, number_of_steps
+        from confir.report.page import DEFAULT_TITLE, Origin, write_report
+
+        check_level(statistics.level)
+        judged = inputs.check_human()
+        if method is not None:
+            check_judged_method(method) if judged else find_method(method)
+        with collected_warnings(shown=not quiet) as collected:
+            scores, experiment = _read(inputs, baseline, quiet=quiet)
+        origin = Origin(
+            (*inputs.files(), *(judge or ())),
+            command_line_with_seed(statistics.seed),
+            tuple(collected),
         )
+        steps = number_of_steps(len(scores.measures), figures=figures is not None)
+        with Progress("writing the report", total=steps, quiet=quiet) as progress:
+            write_report(
+                output,
+                scores,
+                experiment=experiment,
+                title=title or DEFAULT_TITLE,
+                level=statistics.level,
+                method=method,
+                replicates=statistics.replicates,
+                rng=statistics.seed,
+                documents=documents,
+                judges=judge or (),
+                grades=grades or (),
+                baseline=inputs.find_baseline(baseline, scores.runs),
+                figures=figures,
+                figure_width=figure_width,
+                origin=origin,
+                progress=progress,
+            )
     if not quiet:
         counts = [
             counted(len(names), thing)

@@ -75,19 +75,20 @@ class Qrels:
 
     def count_by_gain(self) -> tuple[Integers, Integers]:
         """Return the distinct gains, ascending, and the documents of each topic at each gain."""
-        levels, codes = np.unique(self.gains, return_inverse=True)
-        cells = self.document_topics * len(levels) + codes
+        levels = np.unique(self.gains)
+        cells = self.document_topics * len(levels) + np.searchsorted(levels, self.gains)
         counts = np.bincount(cells, minlength=len(self.topics) * len(levels))
         return levels, counts.reshape(len(self.topics), len(levels))
 
-    def of_topic(self, number: int) -> Qrels:
-        """Return the qrels of one topic."""
-        start, stop = self.offsets[number : number + 2].tolist()
+    def of_topics(self, begin: int, end: int) -> Qrels:
+        """Return the qrels of some consecutive topics."""
+        offsets = self.offsets[begin : end + 1]
+        start, stop = offsets[[0, -1]].tolist()
         # Judgements stand by topic: in order where topics end, if not in between.
         first, last = np.searchsorted(self.judged_documents, [start, stop]).tolist()
         return Qrels(
-            topics=(self.topics[number],),
-            offsets=np.array([0, stop - start]),
+            topics=self.topics[begin:end],
+            offsets=offsets - start,
             documents=self.documents[start:stop],
             gains=self.gains[start:stop],
             judged_documents=self.judged_documents[first:last] - start,

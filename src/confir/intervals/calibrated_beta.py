@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import Floats, Integers
 from confir.intervals.beta_logit import (
     PRIOR_TOPICS,
     beta_logit_interval,
@@ -18,12 +18,17 @@ from confir.intervals.beta_logit import (
 )
 from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
-from confir.intervals.pivot_quantiles import expand, pivot_quantiles
+from confir.intervals.pivot_quantiles import (
+    compress,
+    compression_slope,
+    expand,
+    pivot_quantiles,
+)
 from confir.measures.summary import inverse_logit, logit
 from confir.resampling.distribution import SamplingDistribution
 
-# Halvings of the gap between two means of the table in the search for a limit.
-_HALVINGS = 40
+# A limit is found to this share of the gap between two means of the table, in so many steps at most.
+_PRECISE, _STEPS = 2.0**-40, 80
 
 
 def calibrated_beta_interval(distribution: SamplingDistribution, level: float) -> Limits:
@@ -97,6 +102,12 @@ class _Test:
         pivot: Floats = t * (1.0 + bend * (1.0 + bend / 3.0)) + self.b
         return pivot
 
+    def _slope(self, candidate: Floats) -> Floats:
+        """Return the derivative of U by the logit of a candidate mean, which is nowhere above 0."""
+        t = (self.centre - candidate) * self.scale
+        slope: Floats = -self.scale * np.square(1.0 + self.a * t)
+        return slope
+
     def lowest_accepted(self, logits: Floats, rows: Floats) -> Floats:
         """Return the lowest logit at which the pivot does not exceed its upper quantile.
 
@@ -107,33 +118,58 @@ class _Test:
         rows
             Compressed quantiles: columns × logits.
         """
-        accepted = self.pivot(logits[:, None]) <= expand(rows.T)
+        excess = compress(self.pivot(logits[:, None])) - rows.T
+        accepted = excess <= 0
         first = np.argmax(accepted, axis=0)
-        inside = accepted.any(axis=0) & (first > 0)
         edge = np.where(accepted[0], 0, len(logits) - 1)
-        columns = np.arange(len(rows))
-        beyond = self._solve(expand(rows[columns, edge]))
-        right = np.where(inside, first, 1)
-        ends = logits[right - 1], logits[right]
-        quantiles = rows[columns, right - 1], rows[columns, right]
-        return np.where(inside, self._bisect(ends, quantiles), beyond)
+        found = self._solve(expand(rows[np.arange(len(rows)), edge]))
+        inside = np.flatnonzero(accepted.any(axis=0) & (first > 0))
+        ends = np.stack([first[inside] - 1, first[inside]])
+        found[inside] = self.of_columns(inside).crossing(
+            logits[ends], rows[inside, ends], excess[ends, inside]
+        )
+        return found
+
+    def of_columns(self, columns: Integers) -> _Test:
+        """Return the test of some columns."""
+        return _Test(self.centre[columns], self.scale[columns], self.a[columns], self.b[columns])
 
     def _solve(self, quantile: Floats) -> Floats:
         """Return the logit at which the pivot has a value; -∞ or ∞ where the value is infinite."""
         found = self.centre - solve_cubic(self.a, quantile - self.b) / self.scale
         return np.where(np.isinf(quantile), -quantile, found)
 
-    def _bisect(self, ends: tuple[Floats, Floats], quantiles: tuple[Floats, Floats]) -> Floats:
-        """Return where the pivot crosses quantiles that are linear between two logits."""
-        rejected, accepted = np.zeros_like(self.centre), np.ones_like(self.centre)
-        (left, right), (at_left, at_right) = ends, quantiles
-        for _ in range(_HALVINGS):
-            middle = (rejected + accepted) / 2.0
-            quantile = expand((1.0 - middle) * at_left + middle * at_right)
-            holds = self.pivot((1.0 - middle) * left + middle * right) <= quantile
-            rejected = np.where(holds, rejected, middle)
-            accepted = np.where(holds, middle, accepted)
-        return (1.0 - rejected) * left + rejected * right
+    def crossing(self, logits: Floats, quantiles: Floats, excess: Floats) -> Floats:
+        """Return where the pivot crosses compressed quantiles that are linear between two logits.
+
+        By Newton's steps from where a straight line crosses them; a step that leaves the gap is
+        replaced by halving it.
+
+        Parameters
+        ----------
+        logits, quantiles, excess
+            At both ends: the compressed pivot exceeds the quantile at the first, not at the second.
+        """
+        (left, right), (at_left, at_right) = logits, quantiles
+        width, rise = right - left, at_right - at_left
+        exceeds, holds = np.zeros_like(width), np.ones_like(width)
+        share = excess[0] / (excess[0] - excess[1])
+        for _ in range(_STEPS):
+            candidate = left + share * width
+            pivot = self.pivot(candidate)
+            beyond = compress(pivot) - (at_left + share * rise)
+            exceeds = np.where(beyond > 0, share, exceeds)
+            holds = np.where(beyond > 0, holds, share)
+            slope = compression_slope(pivot) * self._slope(candidate) * width - rise
+            step = share - beyond / slope
+            leaves = (step < exceeds) | (step > holds)
+            step = np.where(leaves, (exceeds + holds) / 2.0, step)
+            moves = np.abs(step - share) > _PRECISE
+            if not moves.any():
+                break
+            share = np.where(moves, step, share)  # which other columns there are changes no bit
+        crossing: Floats = left + share * width
+        return crossing
 
 
 CALIBRATED_BETA = Method(

@@ -35,6 +35,12 @@ def compress(pivot: Floats) -> Floats:
     return np.where(np.isinf(pivot), np.sign(pivot), compressed)
 
 
+def compression_slope(pivot: Floats) -> Floats:
+    """Return the derivative of `compress`."""
+    slope: Floats = _SCALE / np.square(_SCALE + np.abs(pivot))
+    return slope
+
+
 def expand(compressed: Floats) -> Floats:
     """Return the pivot of a compressed one."""
     with np.errstate(divide="ignore"):

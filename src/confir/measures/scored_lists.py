@@ -20,7 +20,7 @@ from confir.measures.binary import judged_share
 from confir.measures.evaluation import chosen_measures, evaluate
 from confir.measures.measure import Measure
 from confir.measures.parsing import AnyMeasure, parse_measures
-from confir.parallel import Progress
+from confir.parallel import Progress, run_in_threads
 
 # Returns why a measure of the catalogue cannot be used; nothing where it can.
 Objection = Callable[[Measure], str | None]
@@ -57,7 +57,20 @@ class ScoredLists:
         """The judged documents of all runs, as the depth of the rules leaves them."""
         return stack_rankings(self.cut_lists.rankings())
 
-    def scores_of(self, values: Sequence[Floats]) -> Scores:
+    def by_block(self, compute: Callable[[RankedLists], Floats], lists: RankedLists) -> Floats:
+        """Return what is computed of the lists of some topics at a time, put together.
+
+        Parameters
+        ----------
+        compute
+            Returns numbers, of which the last axis are the topics.
+        lists
+            The lists, whole or cut.
+        """
+        parts = run_in_threads(lambda block: compute(lists.of_topics(*block)), lists.blocks())
+        return np.concatenate(parts, axis=-1)
+
+    def scores_of(self, values: Sequence[Floats] | Floats) -> Scores:
         """Return scores by each measure, given for all runs and topics of the lists, like the own.
 
         Parameters
@@ -68,7 +81,7 @@ class ScoredLists:
         runs = [self.lists.runs.index(run) for run in self.scores.runs]
         places = {topic: place for place, topic in enumerate(self.lists.qrels.topics)}
         topics = [places[topic] for topic in self.scores.topics]
-        found = np.stack(values, axis=2)[np.ix_(runs, topics)].transpose(1, 0, 2)
+        found = np.asarray(values)[:, runs][:, :, topics].transpose(2, 1, 0)
         return replace(self.scores, values=np.where(np.isnan(self.scores.values), np.nan, found))
 
     def pool_depths(self, depth: int | None = None) -> tuple[int | None, ...]:
@@ -121,8 +134,29 @@ def scored_lists(
     lists: RankedLists, scores: Scores, rules: ReadingRules, objection: Objection
 ) -> ScoredLists:
     """Return lists with their scores; raise where a measure cannot be used."""
-    measures = usable_measures(parse_measures(scores.measures, rules.rel), objection)
-    return ScoredLists(lists, scores, measures, rules)
+    return ScoredLists(lists, scores, check_measures(scores.measures, rules, objection), rules)
+
+
+def check_measures(
+    names: Sequence[str], rules: ReadingRules, objection: Objection
+) -> tuple[Measure, ...]:
+    """Return the measures of scores; raise where one of them cannot be used."""
+    return usable_measures(parse_measures(names, rules.rel), objection)
+
+
+def with_usable_scores(
+    lists: RankedLists, scores: Scores, rules: ReadingRules, objection: Objection
+) -> ScoredLists:
+    """Return lists with their scores by those measures that can be used."""
+    measures = dict(zip(scores.measures, parse_measures(scores.measures, rules.rel), strict=True))
+    usable = {
+        name: one
+        for name, one in measures.items()
+        if isinstance(one, Measure) and objection(one) is None
+    }
+    if not usable:
+        check_measures(scores.measures, rules, objection)
+    return ScoredLists(lists, scores.select(measure=list(usable)), tuple(usable.values()), rules)
 
 
 def usable_measures(measures: Sequence[AnyMeasure], objection: Objection) -> tuple[Measure, ...]:

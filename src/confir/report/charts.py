@@ -109,6 +109,21 @@ def styled(drawing: Any, title: Any) -> Any:
     return drawing
 
 
+def layered(*layers: Any, data: Any, **properties: Any) -> Any:
+    """Return charts on top of each other that have no data of their own but share these.
+
+    Their marks and channels become plain dictionaries: altair copies layers again and again, with
+    a hundred undefined fields of every mark, and would compute hashes of their data.
+    """
+    alt = import_altair()
+    drawing = alt.LayerChart(data=data, **properties)
+    for layer in layers:
+        layer.mark = layer.mark.to_dict(validate=False)
+        layer.encoding = alt.FacetedEncoding(**layer.encoding.to_dict(validate=False))
+    drawing.layer = list(layers)
+    return drawing
+
+
 def tooltips(*fields: str, numbers: str = _FIVE_DIGITS) -> list[Any]:
     """Return tooltips of fields such as "run:N", numbers in five digits or another format.
 

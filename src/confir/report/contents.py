@@ -258,6 +258,7 @@ def gather_contents(
             documents = _count_documents(qrels, lists)
         sections = find_sections()  # imported here, not by several threads at once
         whole = Scope(scores, chosen, qrels, lists, documents, {})
+        whole = replace(whole, of_all=_gather_all(sections, whole))
         of_measure = partial(_of_measure, sections, whole, progress)
         if isinstance(scores, ScoreSummary):  # what one measure reads is kept for the next
             measures = tuple(map(of_measure, scores.measures))
@@ -297,6 +298,18 @@ def check_settings(settings: Settings) -> None:
         find_method(settings.method)
     if settings.documents is not None:
         as_integer("documents", settings.documents, highest=MOST_DOCUMENTS)
+
+
+def _gather_all(sections: Sections, whole: Scope) -> dict[str, Any]:
+    """Return what sections compute of all measures at once, by study; or why they cannot."""
+    found: dict[str, Any] = {}
+    for study, section in sections.items():
+        if section.gather_all is not None:
+            try:
+                found[study] = section.gather_all(whole)
+            except ConfirError as error:
+                found[study] = error
+    return found
 
 
 def _of_measure(

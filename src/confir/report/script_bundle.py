@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from types import TracebackType
 from typing import ClassVar, Self
 
@@ -21,18 +22,21 @@ _PROGRAM = (
 
 
 class ScriptBundle:
-    """The scripts as one string, built in the background, once for all pages."""
+    """The scripts as one string, built in the background, once for all pages.
+
+    Who enters while another is inside shares its process: it may be started long before the page.
+    """
 
     _made: ClassVar[str | None] = None
+    _process: ClassVar[subprocess.Popen[bytes] | None] = None
 
     def __enter__(self) -> Self:
-        try:
-            import altair  # noqa: F401, ICN001 - the charts are its specifications
-            import vl_convert  # noqa: F401
-        except ImportError:
+        if find_spec("altair") is None or find_spec("vl_convert") is None:
             needed = "altair and vl-convert-python"
-            raise MissingDependencyError(needed, "a report", "report") from None
-        self._process = None if ScriptBundle._made is not None else _start()
+            raise MissingDependencyError(needed, "a report", "report")
+        self._started = ScriptBundle._made is None and ScriptBundle._process is None
+        if self._started:
+            ScriptBundle._process = _start()
         return self
 
     def __exit__(
@@ -41,9 +45,11 @@ class ScriptBundle:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._process is not None:
-            with self._process:  # closes the pipe and waits
-                self._process.kill()
+        process = ScriptBundle._process
+        if self._started and process is not None:
+            ScriptBundle._process = None
+            with process:  # closes the pipe and waits
+                process.kill()
 
     def text(self) -> str:
         """Return the scripts; wait until they are built."""
@@ -53,10 +59,11 @@ class ScriptBundle:
 
     def _wait(self) -> str:
         """Return the output of the process; empty if it failed."""
-        if self._process is None:
+        process = ScriptBundle._process
+        if process is None:
             return ""
-        content, _ = self._process.communicate()
-        return content.decode() if self._process.returncode == 0 else ""
+        content, _ = process.communicate()
+        return content.decode() if process.returncode == 0 else ""
 
 
 def _start() -> subprocess.Popen[bytes] | None:

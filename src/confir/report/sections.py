@@ -6,8 +6,7 @@ of the page also has a template, section.html.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -15,7 +14,7 @@ from confir.data.lists.ranked_lists import RankedLists
 from confir.data.qrels import Qrels
 from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.data.scores import Scores
-from confir.errors import InvalidValueError
+from confir.errors import ConfirError, InvalidValueError
 from confir.measures.score_summary import ScoreSummary
 from confir.report.charts import chart
 from confir.report.notebook import table_of
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from confir.report.contents import Contents, MeasureContents, Settings
 
 Gathered = TypeVar("Gathered", "MeasureContents", "Contents")
-Made = TypeVar("Made")
 
 
 class Figure(NamedTuple):
@@ -62,22 +60,6 @@ class Sentence(NamedTuple):
     cites: tuple[str, ...] = ()
 
 
-class SharedWork:
-    """What the sections of several measures, which are gathered in threads, have in common."""
-
-    def __init__(self) -> None:
-        self._making = threading.Lock()
-        self._made: dict[Hashable, Any] = {}
-
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return what the first call with this key made."""
-        with self._making:
-            if key not in self._made:
-                self._made[key] = make()
-            made: Made = self._made[key]
-            return made
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
     """The input of a section.
@@ -96,8 +78,8 @@ class Scope:
         Results of earlier sections, by study.
     measures
         Results by measure; empty for a section of one measure.
-    shared
-        What the sections of all measures share.
+    of_all
+        What sections computed of all measures at once, by study; or why they could not.
     """
 
     scores: Scores | ScoreSummary
@@ -107,7 +89,14 @@ class Scope:
     documents: int | None
     results: Mapping[str, Any]
     measures: tuple[MeasureContents, ...] = ()
-    shared: SharedWork = field(default_factory=SharedWork)
+    of_all: Mapping[str, Any] = field(default_factory=dict)
+
+    def own_part(self, study: str) -> Any:
+        """Return this measure's part of what a section computed of all measures."""
+        found = self.of_all[study]
+        if isinstance(found, ConfirError):
+            raise found
+        return found.select(measure=self.scores.measures)
 
     def require_lists(self, *, human: bool = False) -> RankedLists:
         """Return qrels and runs; raise if only the scores are known.
@@ -141,6 +130,8 @@ class Section(Generic[Gathered]):
     gather
         Returns its result, or None if it has nothing to say. If it raises a ConfirError, the
         section is left out and the page says why; if the section is ``needed``, there is no report.
+    gather_all
+        Returns what is computed of all measures at once; ``gather`` takes each measure's part.
     anchor, title, heading
         Id, text in the navigation, and heading; section.html is the body. Without an anchor it is
         not on the page.
@@ -165,6 +156,7 @@ class Section(Generic[Gathered]):
 
     by_measure: bool
     gather: Callable[[Scope], Any]
+    gather_all: Callable[[Scope], Any] | None = None
     needed: bool = False
     anchor: str = ""
     title: str = ""

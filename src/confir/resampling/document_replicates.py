@@ -16,7 +16,7 @@ from confir.errors import InvalidValueError
 from confir.measures.bounds import bounded_measures
 from confir.measures.summary import SUMMARIES, Transform, clipped_logit
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.topics import topic_weights
+from confir.resampling.topic_weights import TopicWeights, draw_topics
 from confir.resampling.variance_components import (
     VarianceComponents,
     estimate_components,
@@ -115,10 +115,10 @@ class DocumentReplicates:
         distribution = _distribution(labels, estimate, values, support, acceleration=acceleration)
         return replace(distribution, epsilon=epsilon)
 
-    def joint_weights(self) -> Floats:
+    def joint_weights(self) -> TopicWeights:
         """Return weights of topics for each replicate, drawn with its documents: B × topics."""
         rng = np.random.default_rng([self.seed, len(self.topics)])
-        return topic_weights(len(self.topics), self.replicates, rng)
+        return draw_topics(len(self.topics), self.replicates, rng)
 
     def summary_distribution(
         self,

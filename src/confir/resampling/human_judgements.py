@@ -27,7 +27,8 @@ from confir.measures.bounds import bounded_measures, clip_to_range
 from confir.measures.evaluation import as_scores
 from confir.resampling.distribution import Resampled, SamplingDistribution, TopicColumns
 from confir.resampling.statistics import WeightedStatistic
-from confir.resampling.topics import ScoresLike, TopicSample, topic_sample, topic_weights
+from confir.resampling.topic_weights import topic_weights
+from confir.resampling.topics import ScoresLike, TopicSample, topic_sample
 
 # The fields of a sampling distribution that corrected means have; sample and skewness are people's.
 PROVIDED = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})

@@ -7,22 +7,23 @@ docid; where there are many, a kernel for numba computes it for many docids at a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from confir.arrays import Bytes, Integers
+from confir.arrays import Bytes, Integers, Numbers
 from confir.compilation import Compile, compile_with_numba, inline_parts
+from confir.data.lists.docids import Docids
 from confir.data.streams.hashed_ids import Words
 from confir.parallel import run_in_threads
 
-KeyKernel: TypeAlias = Callable[[Bytes, Integers, Words], None]
+KeyKernel: TypeAlias = Callable[[Bytes, Integers, Numbers, Words], None]
 
 # From this many docids on, loading the compiled kernel pays off.
-_WORTH_COMPILING = 1_000_000
+_WORTH_COMPILING = 250_000
 # Docids of one task, and those that are hashed at a time: what these need stays in the fastest cache.
 _BLOCK, _LANES = 1 << 16, 64
 
@@ -56,57 +57,47 @@ _BYTE = np.uint64(8)  # bits
 _R16, _R24, _R32, _R63, _R1, _R40, _R48 = (np.uint64(n) for n in (16, 24, 32, 63, 1, 40, 48))
 
 
-def document_keys(documents: Sequence[str]) -> Words:
+def document_keys(docids: Docids) -> Words:
     """Return a key for each docid, the same on every machine."""
     loaded = compile_kernel.cache_info().currsize > 0
-    kernel = compile_kernel() if loaded or len(documents) >= _WORTH_COMPILING else None
+    kernel = compile_kernel() if loaded or len(docids) >= _WORTH_COMPILING else None
     if kernel is None:
-        return _plain_keys(documents)
-    keys = np.empty(len(documents), np.uint64)
+        return _plain_keys(docids)
+    keys = np.empty(len(docids), np.uint64)
 
     def fill(first: int) -> None:
         block = slice(first, first + _BLOCK)
-        _fill_keys(kernel, documents[block], keys[block])
+        _fill_keys(kernel, docids[block], keys[block])
 
-    run_in_threads(fill, range(0, len(documents), _BLOCK))
+    run_in_threads(fill, range(0, len(docids), _BLOCK))
     return keys
 
 
-def _plain_keys(documents: Sequence[str]) -> Words:
+def _plain_keys(docids: Docids) -> Words:
     digests = b"".join(
-        blake2b(name.encode("utf-8", "surrogateescape"), digest_size=_DIGEST).digest()
-        for name in documents
+        blake2b(docids.encoded(place), digest_size=_DIGEST).digest() for place in range(len(docids))
     )
     return np.frombuffer(digests, "<u8").astype(np.uint64)
 
 
-def _fill_keys(kernel: KeyKernel, documents: Sequence[str], keys: Words) -> None:
+def _fill_keys(kernel: KeyKernel, docids: Docids, keys: Words) -> None:
     """Fill in the keys of a block of docids; hashlib computes those of the long ones."""
-    content, sizes = _encode(documents)
-    kernel(np.frombuffer(content, np.uint8), np.concatenate(([0], np.cumsum(sizes))), keys)
-    long = np.flatnonzero(sizes > _LONGEST)
+    kernel(docids.content, docids.starts, docids.sizes, keys)
+    long = np.flatnonzero(docids.sizes > _LONGEST)
     if len(long):
-        keys[long] = _plain_keys([documents[number] for number in long.tolist()])
-
-
-def _encode(documents: Sequence[str]) -> tuple[bytearray, Integers]:
-    """Return the bytes of docids, one after the other, and how many each has."""
-    text = "".join(documents)
-    if text.isascii():
-        return bytearray(text, "ascii"), np.fromiter(map(len, documents), np.int64, len(documents))
-    encoded = [name.encode("utf-8", "surrogateescape") for name in documents]
-    return bytearray().join(encoded), np.fromiter(map(len, encoded), np.int64, len(encoded))
+        keys[long] = _plain_keys(docids.take(long))
 
 
 # For numba. Docids are the inner loop, which vectorises.
 
 
-def _hash_loop(content: Bytes, offsets: Integers, keys: Words) -> None:
+def _hash_loop(content: Bytes, starts: Integers, sizes: Numbers, keys: Words) -> None:
     """Fill in the keys of docids; those longer than a block get one without meaning."""
     message, state = np.empty((16, _LANES), np.uint64), np.empty((16, _LANES), np.uint64)
     for first in range(0, len(keys), _LANES):
         lanes = min(_LANES, len(keys) - first)
-        _start_hashing(content, offsets[first : first + lanes + 1], message, state)
+        block = slice(first, first + lanes)
+        _start_hashing(content, starts[block], sizes[block], message, state)
         for turn in range(_ROUNDS):
             order = _SCHEDULE[turn % len(_SCHEDULE)]
             for step in range(8):
@@ -115,7 +106,9 @@ def _hash_loop(content: Bytes, offsets: Integers, keys: Words) -> None:
             keys[first + n] = _START[0] ^ _PARAMETERS ^ state[0, n] ^ state[8, n]
 
 
-def _start_hashing(content: Bytes, offsets: Integers, message: Words, state: Words) -> None:
+def _start_hashing(
+    content: Bytes, starts: Integers, sizes: Numbers, message: Words, state: Words
+) -> None:
     """Fill in the words of docids, padded with zeros, and those that are to be mixed with them."""
     for word in range(16):
         for n in range(_LANES):
@@ -123,12 +116,12 @@ def _start_hashing(content: Bytes, offsets: Integers, message: Words, state: Wor
     for n in range(_LANES):
         state[0, n] ^= _PARAMETERS
         state[14, n] = ~state[14, n]  # no block follows
-    for n in range(len(offsets) - 1):
-        size = min(offsets[n + 1] - offsets[n], _LONGEST)
+    for n in range(len(starts)):
+        size = min(sizes[n], _LONGEST)
         state[12, n] ^= np.uint64(size)
         for place in range(size):
             shift = np.uint64(place % _WORD) * _BYTE
-            message[place // _WORD, n] |= np.uint64(content[offsets[n] + place]) << shift
+            message[place // _WORD, n] |= np.uint64(content[starts[n] + place]) << shift
 
 
 def _mix_rows(state: Words, step: int, x: Words, y: Words) -> None:
@@ -159,5 +152,6 @@ def compile_kernel() -> KeyKernel | None:
 
 def _build(numba: Any, compiled: Compile) -> KeyKernel:
     inline_parts(_start_hashing, _mix_rows)
-    kernel: KeyKernel = compiled(_hash_loop, numba.uint8[::1], numba.int64[::1], numba.uint64[::1])
+    kinds = (numba.uint8, numba.int64, numba.int32, numba.uint64)
+    kernel: KeyKernel = compiled(_hash_loop, *(kind[::1] for kind in kinds))
     return kernel

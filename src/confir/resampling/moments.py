@@ -11,6 +11,7 @@ from confir.arrays import Booleans, Floats
 from confir.errors import InvalidValueError
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.statistics import UNIT, Statistic, WeightedStatistic
+from confir.resampling.topic_weights import TopicWeights, resampled_means
 
 # A variance below this share of the second moment is rounding error.
 ROUNDING = 1e-13
@@ -22,7 +23,7 @@ _COLUMNS_AT_ONCE = 24
 def smooth_distribution(
     statistic: Statistic,
     values: tuple[Floats, ...],
-    weights: Floats | None,
+    weights: Floats | TopicWeights | None,
     needs: Collection[str],
     labels: tuple[tuple[str, str], ...],
     support: Booleans,
@@ -98,7 +99,7 @@ class _Moments:
         means: list[Floats],
         deviations: list[Floats],
         present: Booleans,
-        weights: Floats | None,
+        weights: Floats | TopicWeights | None,
         needs: Collection[str],
     ) -> None:
         self.statistic = statistic
@@ -108,15 +109,18 @@ class _Moments:
         self.needs = needs
         self.topics = len(present)
         # The share of draws of topics with a score, by replicate.
-        self.share = None if weights is None or present.all() else present.T @ weights.T
-        self.first = [] if weights is None else [self._resample(d) for d in deviations]
+        self.share = None
+        if weights is not None and not present.all():
+            self.share = resampled_means(present.astype(np.float64), weights)
+        self.first = [] if weights is None else self._resample(deviations)
 
-    def _resample(self, values: Floats, columns: slice = slice(None)) -> Floats:
-        """Return the mean of values of some columns over each replicate: columns × replicates."""
+    def _resample(self, values: list[Floats], columns: slice = slice(None)) -> list[Floats]:
+        """Return the means of variables of some columns over replicates: columns × replicates."""
         if self.weights is None:
             raise AttributeError("no weights")
-        product: Floats = values.T @ self.weights.T
-        return product if self.share is None else product / self.share[columns]
+        joined = values[0] if len(values) == 1 else np.concatenate(values, axis=1)
+        means = np.split(resampled_means(joined, self.weights), len(values))
+        return means if self.share is None else [mean / self.share[columns] for mean in means]
 
     @cached_property
     def _replicate_means(self) -> list[Floats]:
@@ -151,7 +155,7 @@ class _Moments:
     def central_second(self) -> Floats:
         """The variance (ddof=0) of the variable on each replicate; rounding error is set to 0."""
         mean = self.first[0]
-        variance = self._resample(np.square(self.deviations[0]))
+        (variance,) = self._resample([np.square(self.deviations[0])])
         square = np.square(mean)
         variance -= square
         square *= ROUNDING
@@ -170,19 +174,16 @@ class _Moments:
         """Add the variance of the influence values to zeros; rounding error is set to 0."""
         slopes = self.statistic.slopes(*(mean[columns] for mean in self._replicate_means))
         deviations = [d[:, columns] for d in self.deviations]
-        means = [mean[columns] for mean in self.first]
         total: Floats = np.zeros_like(variance)
-        for i, slope in enumerate(slopes):
-            for j in range(i + 1):
-                factor = slope * slopes[j]
-                if i != j:
-                    factor *= 2.0
-                second = factor * self._resample(deviations[i] * deviations[j], columns)
-                total += np.abs(second)
-                factor *= means[i]
-                factor *= means[j]
-                second -= factor
-                variance += second
+        pairs = [(i, j) for i in range(len(slopes)) for j in range(i + 1)]
+        products = self._resample([deviations[i] * deviations[j] for i, j in pairs], columns)
+        for (i, j), product in zip(pairs, products, strict=True):
+            second = product * slopes[i]
+            second *= slopes[j] if i == j else 2.0 * slopes[j]
+            variance += second
+            total += np.abs(second, out=second)
+        mean = sum(slope * first[columns] for slope, first in zip(slopes, self.first, strict=True))
+        variance -= np.square(mean)
         total *= ROUNDING
         variance[variance <= total] = 0.0
 
@@ -197,7 +198,8 @@ class _Moments:
         third = np.square(mean)
         third += 3.0 * variance
         third *= mean
-        np.subtract(self._resample(np.square(d) * d), third, out=third)
+        (cubed,) = self._resample([np.square(d) * d])
+        np.subtract(cubed, third, out=third)
         scale = np.sqrt(variance)
         scale *= variance
         return np.divide(third, scale, out=np.zeros_like(third), where=scale > 0).T

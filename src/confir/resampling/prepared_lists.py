@@ -118,7 +118,7 @@ class PreparedLists:
         self._resampled = _needed(self._lists, drawing)
         self.drawing = drawing
         self._kernels = choose_kernels(len(self._resampled.documents) * drawing.replicates)
-        self._keys = seeded_keys(document_keys(lists.docids), drawing.seed)
+        self._keys = _keys_of_listed(self._resampled, drawing.seed)
         self._gains = np.unique(lists.qrels.gains)
 
     def outline(self) -> Outline:
@@ -183,6 +183,16 @@ def _needed(lists: RankedLists, drawing: Drawing) -> RankedLists:
     if drawing.jackknife or not all(map(is_average_precision, drawing.measures)):
         return lists
     return lists.cut_below(min(measure.lowest_gain for measure in drawing.measures))
+
+
+def _keys_of_listed(lists: RankedLists, seed: int) -> Words:
+    """Return the seeded keys of docids that are judged or listed; others have none to be used."""
+    used = np.zeros(len(lists.docids), bool)
+    used[lists.judged] = used[lists.documents] = True
+    places = np.flatnonzero(used)
+    keys = np.zeros(len(used), np.uint64)
+    keys[places] = seeded_keys(document_keys(lists.docids.take(places)), seed)
+    return keys
 
 
 def _with_relevant(lists: RankedLists) -> tuple[RankedLists, tuple[str, ...]]:

@@ -7,11 +7,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from confir.arrays import Floats
+Drawn = TypeVar("Drawn")
 
 _shared: ContextVar[_SharedDraws | None] = ContextVar("shared draws", default=None)
 
@@ -21,19 +21,18 @@ class _SharedDraws:
 
     def __init__(self) -> None:
         self._drawing = threading.Lock()
-        self._drawn: dict[tuple[bytes, tuple[int, ...]], tuple[Floats, Any]] = {}
+        self._drawn: dict[tuple[bytes, tuple[int, ...]], tuple[Any, Any]] = {}
 
     def once(
-        self, rng: np.random.Generator, size: tuple[int, ...], draw: Callable[[], Floats]
-    ) -> Floats:
+        self, rng: np.random.Generator, size: tuple[int, ...], draw: Callable[[], Drawn]
+    ) -> Drawn:
         key = pickle.dumps(rng.bit_generator.state), size
         with self._drawing:
             if key not in self._drawn:
-                weights = draw()
-                weights.flags.writeable = False
-                self._drawn[key] = weights, rng.bit_generator.state
-            weights, rng.bit_generator.state = self._drawn[key]
-        return weights
+                self._drawn[key] = draw(), rng.bit_generator.state
+            drawn: Drawn
+            drawn, rng.bit_generator.state = self._drawn[key]
+        return drawn
 
 
 @contextmanager
@@ -46,12 +45,10 @@ def shared_draws() -> Iterator[None]:
         _shared.reset(token)
 
 
-def draw_once(
-    rng: np.random.Generator, size: tuple[int, ...], draw: Callable[[], Floats]
-) -> Floats:
+def draw_once(rng: np.random.Generator, size: tuple[int, ...], draw: Callable[[], Drawn]) -> Drawn:
     """Return drawn weights, those of an equal generator and size if they are kept.
 
-    The generator is afterwards in the state in which drawing leaves it. Shared weights are read-only.
+    The generator is afterwards in the state in which drawing leaves it.
     """
     shared = _shared.get()
     return draw() if shared is None else shared.once(rng, size, draw)

@@ -27,7 +27,8 @@ from confir.resampling.drawn_pairs import (
 )
 from confir.resampling.judged_pairs import JudgedPairs
 from confir.resampling.maxima_kernels import MaximaKernels, can_compile, compile_kernels
-from confir.resampling.topics import cluster_counts, topic_weights
+from confir.resampling.topic_weights import topic_weights
+from confir.resampling.topics import cluster_counts
 
 # Replicates taken together, so that the t* of one run against all others stay in the cache.
 _REPLICATES_AT_ONCE = 512

@@ -75,7 +75,7 @@ class TopicDocuments:
         self.judged = places[: len(judged)]
         self.documents = np.ascontiguousarray(places[len(judged) :])
         self.offsets = np.concatenate(([0], np.cumsum([len(span) for span in spans])))
-        self.qrels = lists.qrels.of_topic(number)
+        self.qrels = lists.qrels.of_topics(number, number + 1)
         self.levels = levels
         self.position = np.full(len(self.pool), -1)
         self.position[self.judged] = np.arange(len(judged))

@@ -26,64 +26,22 @@ from confir.parallel import run_in_threads
 from confir.resampling.clusters import Clusters, designed_distribution
 from confir.resampling.distribution import SamplingDistribution, TopicColumns
 from confir.resampling.moments import function_distribution, smooth_distribution
-from confir.resampling.shared_draws import draw_once
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
-
-# Topics drawn at once: the draws need less memory than the weights of many replicates.
-_DRAWN_AT_ONCE = 1 << 20
+from confir.resampling.topic_weights import TopicWeights, draw_topics
 
 # With this many replicates the Monte-Carlo error is negligible.
 MOST_REPLICATES = 10_000_000
-
-# The largest matrix of weights: 8 GB.
-_MOST_WEIGHTS = 1 << 30
 
 Rng = int | np.random.Generator | None
 ScoresLike = Scores | Experiment | Floats | Sequence[Any] | PathLike | Mapping[str, Any]
 
 
-def topic_weights(
-    topics: int, replicates: int, rng: np.random.Generator, draws: int | None = None
-) -> Floats:
-    """Return replicate weights, the share of draws of each topic: B × topics.
-
-    As many are drawn as there are topics, or another number.
-    """
-    if replicates * topics > _MOST_WEIGHTS:
-        raise InvalidValueError(
-            f"{replicates:,} replicates of {topics:,} topics need "
-            f"{8 * replicates * topics / 2**30:,.0f} GB; expected fewer replicates (or, for "
-            "intervals of means, a method that draws none, such as t)"
-        )
-    size = replicates, topics, topics if draws is None else draws
-    return draw_once(rng, size, lambda: _draw_weights(*size, rng))
-
-
-def _draw_weights(replicates: int, topics: int, draws: int, rng: np.random.Generator) -> Floats:
-    weights = np.empty((replicates, topics))
-    rows = max(1, _DRAWN_AT_ONCE // topics)
-    for start in range(0, replicates, rows):
-        drawn = topic_draws(topics, min(rows, replicates - start), rng, draws)
-        drawn += np.arange(len(drawn))[:, None] * topics
-        counts = np.bincount(drawn.reshape(-1), minlength=len(drawn) * topics)
-        np.divide(counts.reshape(len(drawn), topics), draws, out=weights[start : start + rows])
-    return weights
-
-
-def topic_draws(
-    topics: int, replicates: int, rng: np.random.Generator, draws: int | None = None
-) -> Integers:
-    """Return the topics drawn in each replicate: B × topics, or × another number of draws."""
-    size = (replicates, topics if draws is None else draws)
-    return rng.integers(0, topics, size, dtype=np.int64)
-
-
 def replicate_weights(
     topics: int, clusters: Clusters | None, replicates: int, rng: np.random.Generator
-) -> Floats:
+) -> Floats | TopicWeights:
     """Return replicate weights of topics or, by a design, how often each cluster is drawn."""
     if clusters is None:
-        return topic_weights(topics, replicates, rng)
+        return draw_topics(topics, replicates, rng)
     return cluster_counts(clusters, replicates, rng)
 
 
@@ -96,8 +54,8 @@ def cluster_counts(clusters: Clusters, replicates: int, rng: np.random.Generator
     parts = []
     for size in clusters.sizes.tolist():
         draws = size if len(clusters.share) == 1 else size - 1
-        parts.append(topic_weights(size, replicates, rng, draws) * draws)
-    return np.concatenate(parts, axis=1)
+        parts.append(draw_topics(size, replicates, rng, draws).counts)
+    return np.concatenate(parts, axis=1, dtype=np.float64)
 
 
 def bootstrap_topics(
@@ -205,7 +163,9 @@ class TopicSample(TopicColumns):
         support = self.support[columns]
         return replace(self, labels=labels, shape=(len(labels),), values=values, support=support)
 
-    def draw(self, replicates: int, rng: np.random.Generator, _: Collection[str] = ()) -> Floats:
+    def draw(
+        self, replicates: int, rng: np.random.Generator, _: Collection[str] = ()
+    ) -> Floats | TopicWeights:
         """Return replicate weights of topics, or how often each cluster is drawn: B × these."""
         return replicate_weights(self.topics, self.clusters, replicates, rng)
 
@@ -239,7 +199,7 @@ class TopicSample(TopicColumns):
     def distribution(
         self,
         columns: slice,
-        weights: Floats | None,
+        weights: Floats | TopicWeights | None,
         needs: Collection[str] = ("replicates", "replicate_se", "replicate_skewness"),
     ) -> SamplingDistribution:
         """Return the sampling distribution of some columns.
@@ -259,11 +219,16 @@ class TopicSample(TopicColumns):
             if not isinstance(self.statistic, Statistic):
                 raise UnsupportedMethodError("a statistic given as a function takes no design")
             return designed_distribution(
-                self.clusters, self.statistic, values, weights, needs, labels, support
+                self.clusters, self.statistic, values, _all_at_once(weights), needs, labels, support
             )
         if isinstance(self.statistic, Statistic):
             return smooth_distribution(self.statistic, values, weights, needs, labels, support)
-        return function_distribution(self.statistic, values[0], weights, labels, support)
+        whole = _all_at_once(weights)
+        return function_distribution(self.statistic, values[0], whole, labels, support)
+
+
+def _all_at_once(weights: Floats | TopicWeights | None) -> Floats | None:
+    return weights.shares() if isinstance(weights, TopicWeights) else weights
 
 
 def topic_sample(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.resampling.topic_weights import TopicWeights, resampled_means
 
 # Size of arrays that are copied at once.
 _CELLS = 4_000_000
@@ -77,7 +78,7 @@ def estimate_components(
 
 
 def joint_replicates(
-    scores: Floats, means: Floats, weights: Floats, components: VarianceComponents
+    scores: Floats, means: Floats, weights: Floats | TopicWeights, components: VarianceComponents
 ) -> Floats:
     """Return replicates of means over topics and collections, with the total variance.
 
@@ -91,14 +92,15 @@ def joint_replicates(
     means
         Their mean on each resampled collection: columns × replicates.
     weights
-        Weights of the topics drawn for each replicate: replicates × topics.
+        Weights of the topics drawn for each replicate.
     components
         The variance components of the means.
     """
     defined = ~np.isnan(scores)
     mean = mean_over_topics(scores.T)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        drawn = (np.where(defined, scores, 0.0) @ weights.T) / (defined @ weights.T)
+        drawn = resampled_means(np.where(defined, scores, 0.0).T, weights)
+        drawn /= resampled_means(defined.T.astype(np.float64), weights)
         unbiased = np.sqrt(components.count / (components.count - 1.0))[:, None]
         topics = unbiased * (drawn - mean)
         share = np.sqrt(components.documents) / spread(means)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats, Integers, Numbers
+from confir.data.lists.docids import Docids
 from confir.data.lists.rankings import Rankings, empty_rankings
 from confir.data.qrels import Qrels
 from confir.data.run import Run
 
-# Positions of documents in lists, which may be long: four bytes each.
-Numbers: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.int32]]
+# Listed documents that are worked on at a time: what is computed of them stays in the cache.
+_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +48,7 @@ class RankedLists:
 
     qrels: Qrels
     runs: tuple[str, ...]
-    docids: tuple[str, ...]
+    docids: Docids
     judged: Integers
     offsets: Integers
     documents: Numbers
@@ -72,6 +73,29 @@ class RankedLists:
             )
         ]
 
+    def blocks(self) -> list[tuple[int, int]]:
+        """Return consecutive topics to work on at a time: the first ones, and the ends."""
+        listed = np.cumsum(self.depth.sum(axis=0))
+        starts = np.flatnonzero(np.diff(listed // _BLOCK, prepend=-1)).tolist()
+        return list(pairwise([*starts, len(listed)]))
+
+    def of_topics(self, start: int, stop: int) -> RankedLists:
+        """Return the lists of some consecutive topics."""
+        depth = self.depth[:, start:stop]
+        topics = np.arange(len(self.runs)) * len(self.qrels.topics)
+        spans = list(zip(self.offsets[topics + start], self.offsets[topics + stop], strict=True))
+        first, last = self.qrels.offsets[[start, stop]]
+        judgements = np.concatenate([self.judgements[a:b] for a, b in spans])
+        return replace(
+            self,
+            qrels=self.qrels.of_topics(start, stop),
+            judged=self.judged[first:last],
+            offsets=np.concatenate(([0], np.cumsum(depth))),
+            documents=np.concatenate([self.documents[a:b] for a, b in spans]),
+            scores=np.concatenate([self.scores[a:b] for a, b in spans]),
+            judgements=np.where(judgements < 0, judgements, judgements - np.int32(first)),
+        )
+
     def run(self, number: int) -> Run:
         """Return a run's lists for the topics of the qrels."""
         topics = len(self.qrels.topics)
@@ -90,10 +114,15 @@ class RankedLists:
         """Return the lists with ties as of scores in single precision, broken by docid."""
         with np.errstate(over="ignore"):
             scores = self.scores.astype(np.float32)
-        rank = np.empty(len(self.docids), np.int64)
-        rank[sorted(range(len(self.docids)), key=self.docids.__getitem__)] = np.arange(len(rank))
         lists = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
-        order = np.lexsort((-rank[self.documents], -scores, lists))
+        equal = (scores[1:] == scores[:-1]) & (lists[1:] == lists[:-1])
+        tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
+        documents, place = np.unique(self.documents[tied], return_inverse=True)
+        names = self.docids.take(documents)
+        rank = np.empty(len(names), np.int64)
+        rank[sorted(range(len(names)), key=names.encoded)] = np.arange(len(names))
+        order = np.arange(len(scores))
+        order[tied] = tied[np.lexsort((-rank[place], -scores[tied], lists[tied]))]
         return replace(
             self,
             documents=self.documents[order],
@@ -103,22 +132,19 @@ class RankedLists:
 
     def cut(self, depth: int) -> RankedLists:
         """Return the lists cut after ``depth`` documents."""
-        kept = np.zeros(len(self.documents), bool)
-        for start, stop in pairwise(self.offsets.tolist()):
-            kept[start : min(stop, start + depth)] = True
-        return self._only(kept)
+        return self._first(np.minimum(np.diff(self.offsets), depth))
 
     def cut_below(self, gain: int) -> RankedLists:
         """Return the lists cut after their last document with at least some gain, above 0."""
-        gains = np.append(self.qrels.gains, 0)[self.judgements]  # -1: not judged
-        places = np.flatnonzero(gains >= gain)
+        places = np.flatnonzero(self.judgements >= 0)
+        places = places[self.qrels.gains[self.judgements[places]] >= gain]
         stops = self.offsets[:-1].copy()
         np.maximum.at(stops, np.searchsorted(self.offsets, places, side="right") - 1, places + 1)
-        return self._only(np.arange(len(gains)) < np.repeat(stops, np.diff(self.offsets)))
+        return self._first(stops - self.offsets[:-1])
 
     def condensed(self) -> RankedLists:
         """Return the lists without their unjudged documents, as trec_eval -J scores them."""
-        return self._only(self.judgements >= 0)
+        return self._only(np.flatnonzero(self.judgements >= 0))
 
     def restrict(self, topics: Booleans, documents: Booleans | None = None) -> RankedLists:
         """Return what is left of qrels and lists when only some topics and documents count.
@@ -136,7 +162,7 @@ class RankedLists:
         judged_topics = np.unique(self.qrels.document_topics[kept])
         lists = np.tile(np.isin(np.arange(len(topics)), judged_topics), len(self.runs))
         listed = np.repeat(lists, np.diff(self.offsets)) & held[self.documents]
-        shorter = self._only(listed)
+        shorter = self._only(np.flatnonzero(listed))
         places = np.where(kept, np.cumsum(kept) - 1, -1)
         return replace(
             shorter,
@@ -152,7 +178,7 @@ class RankedLists:
         """Return the same lists with other judgements of the same topics."""
         numbers = DocumentNumbers(self.docids)
         judged = numbers.number(qrels.documents)
-        docids = tuple(numbers.docids)
+        docids = numbers.docids()
         return replace(
             self,
             qrels=qrels,
@@ -162,14 +188,19 @@ class RankedLists:
             mentioned=max(self.mentioned, len(docids)),
         )
 
-    def _only(self, kept: Booleans) -> RankedLists:
-        """Return the lists with some of their documents only."""
+    def _first(self, sizes: Integers) -> RankedLists:
+        """Return the lists with some of their first documents only."""
+        starts = self.offsets[:-1] - (np.cumsum(sizes) - sizes)
+        return self._only(np.repeat(starts, sizes) + np.arange(sizes.sum()))
+
+    def _only(self, places: Integers) -> RankedLists:
+        """Return the lists with the documents at some places only."""
         return replace(
             self,
-            offsets=np.concatenate(([0], np.cumsum(kept)))[self.offsets],
-            documents=self.documents[kept],
-            scores=self.scores[kept],
-            judgements=self.judgements[kept],
+            offsets=np.searchsorted(places, self.offsets),
+            documents=self.documents[places],
+            scores=self.scores[places],
+            judgements=self.judgements[places],
         )
 
 
@@ -195,16 +226,21 @@ class RunLists(NamedTuple):
     unknown: tuple[str, ...]
 
 
+class Numbering(Protocol):
+    """Gives each docid a number."""
+
+    def number(self, docids: Sequence[str]) -> Integers:
+        """Return the number of each docid, a new one where it has none."""
+
+    def docids(self) -> Docids:
+        """Return the docids in the order of their numbers."""
+
+
 class DocumentNumbers:
-    """Gives each docid a number, and reads lists as such numbers."""
+    """Gives each docid a number, by a dictionary."""
 
-    def __init__(self, docids: Sequence[str] = ()) -> None:
+    def __init__(self, docids: Iterable[str] = ()) -> None:
         self._numbers = {docid: number for number, docid in enumerate(docids)}
-
-    @property
-    def docids(self) -> list[str]:
-        """The docids in the order of their numbers."""
-        return list(self._numbers)
 
     def number(self, docids: Sequence[str]) -> Integers:
         """Return the number of each docid, a new one where it has none."""
@@ -212,25 +248,30 @@ class DocumentNumbers:
         find = numbers.setdefault
         return np.array([find(docid, len(numbers)) for docid in docids], np.int64)
 
-    def lists(self, run: Run, topics: Sequence[str]) -> RunLists:
-        """Return the lists of a run for the topics of qrels."""
-        places = {topic: place for place, topic in enumerate(topics)}
-        place = np.array([places.get(topic, -1) for topic in run.topics])
-        sizes = np.diff(run.offsets)
-        depth = np.zeros(len(topics), np.int64)
-        depth[place[place >= 0]] = sizes[place >= 0]
-        kept = np.repeat(place >= 0, sizes)
-        return RunLists(
-            run.name,
-            depth,
-            self.number(run.documents)[kept].astype(np.int32),
-            run.scores[kept],
-            tuple(topic for topic in run.topics if topic not in places),
-        )
+    def docids(self) -> Docids:
+        """Return the docids in the order of their numbers."""
+        return Docids.of(self._numbers)
+
+
+def number_lists(run: Run, topics: Sequence[str], numbering: Numbering) -> RunLists:
+    """Return the lists of a run for the topics of qrels."""
+    places = {topic: place for place, topic in enumerate(topics)}
+    place = np.array([places.get(topic, -1) for topic in run.topics])
+    sizes = np.diff(run.offsets)
+    depth = np.zeros(len(topics), np.int64)
+    depth[place[place >= 0]] = sizes[place >= 0]
+    kept = np.repeat(place >= 0, sizes)
+    return RunLists(
+        run.name,
+        depth,
+        numbering.number(run.documents)[kept].astype(np.int32),
+        run.scores[kept],
+        tuple(topic for topic in run.topics if topic not in places),
+    )
 
 
 def build_lists(
-    qrels: Qrels, judged: Integers, runs: deque[RunLists], docids: Sequence[str]
+    qrels: Qrels, judged: Integers, runs: deque[RunLists], docids: Docids
 ) -> RankedLists:
     """Return the lists of several runs as one, documents renumbered by first occurrence.
 
@@ -251,7 +292,7 @@ def build_lists(
     offsets = np.concatenate(([0], np.cumsum(depth)))
     names, unknown = tuple(run.name for run in runs), tuple(run.unknown for run in runs)
     order = _FirstStanding(len(docids))
-    positions = order.renumber(judged)
+    positions = order.renumber(judged).astype(np.int64)
     for start in offsets[: -1 : len(qrels.topics)].tolist():
         run = runs.popleft()
         stop = start + len(run.documents)
@@ -260,7 +301,7 @@ def build_lists(
     return RankedLists(
         qrels=qrels,
         runs=names,
-        docids=tuple(docids[number] for number in order.numbers()),
+        docids=docids.take(order.numbers()),
         judged=positions,
         offsets=offsets,
         documents=documents,
@@ -275,23 +316,26 @@ class _FirstStanding:
     """Renumbers documents in the order of first occurrence."""
 
     def __init__(self, documents: int) -> None:
-        self._renumbered = np.full(documents, -1)
-        self._found: list[int] = []
+        self._renumbered = np.full(documents, -1, np.int32)
+        self._first = np.empty(documents, np.int32)
+        self._found: list[Numbers] = [np.zeros(0, np.int32)]
+        self._count = 0
 
-    def renumber(self, documents: Integers | Numbers) -> Integers:
+    def renumber(self, documents: Integers | Numbers) -> Numbers:
         """Return the new numbers of documents."""
-        unseen = documents[self._renumbered[documents] < 0]
-        if len(unseen):
-            _, first = np.unique(unseen, return_index=True)
-            found = unseen[np.sort(first)]
-            self._renumbered[found] = np.arange(len(found)) + len(self._found)
-            self._found += found.tolist()
-        renumbered: Integers = self._renumbered[documents]
+        places = np.arange(len(documents), dtype=np.int32)
+        self._first[documents[::-1]] = places[::-1]  # the last to be written stays
+        first = (self._first[documents] == places) & (self._renumbered[documents] < 0)
+        found = documents[first].astype(np.int32)
+        self._renumbered[found] = np.arange(self._count, self._count + len(found))
+        self._found.append(found)
+        self._count += len(found)
+        renumbered: Numbers = self._renumbered[documents]
         return renumbered
 
-    def numbers(self) -> list[int]:
+    def numbers(self) -> Numbers:
         """Return the old numbers of the documents that were found, in their new order."""
-        return self._found
+        return np.concatenate(self._found)
 
 
 def _find_judgements(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats, Integers, SingleFloats
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, TiePrecision, stack_rankings
 
@@ -29,13 +30,34 @@ class TieGroups(NamedTuple):
 
 def tie_groups(lists: RankedLists, precision: TiePrecision = "double") -> TieGroups:
     """Return the groups of documents with equal scores in each list, in the order of the lists."""
-    with np.errstate(over="ignore"):
-        scores = lists.scores if precision == "double" else lists.scores.astype(np.float32)
+    scores = _compared(lists.scores, precision)
     first = np.ones(len(scores), bool)  # documents that start a group of equal scores
     np.not_equal(scores[1:], scores[:-1], out=first[1:])
     first[lists.offsets[:-1][np.diff(lists.offsets) > 0]] = True
     starts = np.flatnonzero(first)
     return TieGroups(starts, np.diff(starts, append=len(scores)))
+
+
+def _compared(scores: Floats, precision: TiePrecision) -> Floats | SingleFloats:
+    """Return retrieval scores in the precision in which they are compared."""
+    with np.errstate(over="ignore"):
+        return scores if precision == "double" else scores.astype(np.float32)
+
+
+def count_ties(lists: RankedLists, precision: TiePrecision = "double") -> tuple[Integers, Integers]:
+    """Return how many documents of each run are tied with another, and its largest tied group."""
+    tied, largest = np.zeros((2, len(lists.runs)), np.int64)
+    bounds = lists.offsets[:: len(lists.qrels.topics)].tolist()
+    for run, (start, stop) in enumerate(pairwise(bounds)):
+        scores = _compared(lists.scores[start:stop], precision)
+        equal = scores[1:] == scores[:-1]  # to the next one
+        ends = lists.offsets[(lists.offsets > start) & (lists.offsets < stop)] - start
+        equal[ends - 1] = False
+        places = np.flatnonzero(equal)
+        groups = np.flatnonzero(np.diff(places, prepend=-2) > 1)
+        sizes = np.diff(groups, append=len(places)) + 1
+        tied[run], largest[run] = sizes.sum(), sizes.max(initial=0)
+    return tied, largest
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -112,7 +112,7 @@ class UnjudgedDocuments:
     @property
     def topics(self) -> Integers:
         """The topic of each document of the lists."""
-        return self.pool.topics[self.numbers]
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     @property
     def outside(self) -> Integers:
@@ -161,7 +161,15 @@ class UnjudgedDocuments:
         )
 
 
-def find_unjudged(lists: RankedLists, depth: int | None = None) -> list[UnjudgedDocuments]:
+def possible_grades(qrels: Qrels) -> Integers:
+    """Return the gains that unjudged documents may turn out to have: those of the qrels, else 1."""
+    grades: Integers = np.unique(qrels.gains[qrels.gains >= 1])
+    return grades if len(grades) else np.array([1])
+
+
+def find_unjudged(
+    lists: RankedLists, depth: int | None = None, grades: Integers | None = None
+) -> list[UnjudgedDocuments]:
     """Return the unjudged documents of each run that a completion may judge.
 
     Parameters
@@ -171,6 +179,8 @@ def find_unjudged(lists: RankedLists, depth: int | None = None) -> list[Unjudged
     depth
         A completion may judge what any run retrieves among its first documents, up to this rank;
         by default everything that is retrieved.
+    grades
+        The gains that a relevant document may get; by default those of the qrels.
     """
     topics = len(lists.qrels.topics)
     places = np.flatnonzero(lists.judgements < 0)
@@ -188,13 +198,11 @@ def find_unjudged(lists: RankedLists, depth: int | None = None) -> list[Unjudged
     best = np.full(len(found), np.iinfo(np.int64).max)
     np.minimum.at(best, numbers, before + 1)
     topic = found // max(len(lists.docids), 1)
-    levels = lists.qrels.count_by_gain()[0]
-    grades = levels[levels >= 1]
     pool = Pool(
         topic,
         best,
         np.bincount(topic, minlength=topics),
-        grades if len(grades) else np.array([1]),
+        possible_grades(lists.qrels) if grades is None else grades,
         depth,
     )
     bounds = np.searchsorted(list_of, np.arange(len(lists.offsets)))

@@ -1,7 +1,4 @@
-"""Which documents stand in the lists of run files? From bytes to numbers of documents.
-
-Docids become text once each, however many lists hold them.
-"""
+"""Which documents stand in the lists of run files? From bytes to numbers of documents."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +15,15 @@ from confir.arrays import Bytes, Integers
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import NAMINGS, NameBy, RunSource
-from confir.data.lists.ranked_lists import DocumentNumbers, RankedLists, RunLists, build_lists
+from confir.data.lists.docids import Docids
+from confir.data.lists.ranked_lists import (
+    DocumentNumbers,
+    Numbering,
+    RankedLists,
+    RunLists,
+    build_lists,
+    number_lists,
+)
 from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.qrels import Qrels
 from confir.data.run import Run
@@ -29,7 +33,19 @@ from confir.data.scanning.blocks import (
     choose_kernels,
     scan_files,
 )
-from confir.data.scanning.scan_kernels import WORD, IdTable, Lines, ScanKernels, index_ids
+from confir.data.scanning.scan_kernels import (
+    NEWLINE,
+    SPACE,
+    WORD,
+    IdTable,
+    Lines,
+    ScanKernels,
+    index_ids,
+)
+from confir.parallel import return_memory
+
+# After reading so many documents, memory is returned to the system.
+_MANY = 1_000_000
 
 
 def read_lists(
@@ -66,6 +82,19 @@ def scan_sources(
     progress: Callable[[int], None] | None = None,
 ) -> RankedLists:
     """Return what `read_lists` does, of runs that are found already."""
+    made = build_lists(qrels, *_numbered_lists(qrels, sources, name_by, progress))
+    if len(made.documents) >= _MANY:
+        return_memory()
+    return made.in_single_precision() if tie_precision == "single" else made
+
+
+def _numbered_lists(
+    qrels: Qrels,
+    sources: Sequence[Run | RunSource],
+    name_by: NameBy,
+    progress: Callable[[int], None] | None,
+) -> tuple[Integers, deque[RunLists], Docids]:
+    """Return the numbers of judged documents, the lists of each run as numbers, and the docids."""
     files = [source for source in sources if isinstance(source, RunSource)]
     kernels = choose_kernels(files)
     scanner = None if kernels is None else ListScanner(qrels, kernels)
@@ -80,14 +109,13 @@ def scan_sources(
                 found.append(lists or read_source(source, name_by))
             if progress is not None:
                 progress(1)
-    numbers = DocumentNumbers(() if scanner is None else scanner.docids())
-    judged = numbers.number(qrels.documents)
+    numbering: Numbering = scanner or DocumentNumbers()
+    judged = numbering.number(qrels.documents)
     runs_as_lists = deque(
-        numbers.lists(entry, qrels.topics) if isinstance(entry, Run) else entry for entry in found
+        number_lists(entry, qrels.topics, numbering) if isinstance(entry, Run) else entry
+        for entry in found
     )
-    found.clear()
-    made = build_lists(qrels, judged, runs_as_lists, numbers.docids)
-    return made.in_single_precision() if tie_precision == "single" else made
+    return judged, runs_as_lists, numbering.docids()
 
 
 class ListScanner(BlockScanner):
@@ -98,6 +126,7 @@ class ListScanner(BlockScanner):
         super().__init__(qrels.topics, none, kernels)
         self._entering = threading.Lock()
         self._count = 0
+        self._with_blanks: dict[str, int] = {}
         self._table = IdTable(
             np.zeros(WORD, np.uint8),
             np.zeros(1, np.int64),
@@ -109,7 +138,7 @@ class ListScanner(BlockScanner):
         """Return topic, number and score of each document of the topics that the qrels know."""
         numbers = self._number(block, lines.document_starts)
         sizes = np.diff(lines.group_lines)
-        topics = np.repeat(lines.group_topics, sizes)
+        topics = np.repeat(lines.group_topics.astype(np.int32), sizes)
         ranked = self.kernels.rank_lines(block, lines)[topics >= 0]
         return topics[topics >= 0], numbers[ranked].astype(np.int32), lines.scores[ranked]
 
@@ -124,19 +153,48 @@ class ListScanner(BlockScanner):
                     yield None
                 else:
                     numbers, scores = scanned.columns
+                    if len(numbers) >= _MANY:
+                        return_memory()
                     yield RunLists(scanned.name, scanned.depth, numbers, scores, scanned.unknown)
 
-    def docids(self) -> list[str]:
+    def number(self, docids: Sequence[str]) -> Integers:
+        """Return the number of each docid, a new one where it has none."""
+        given = Docids.of(docids)
+        block = np.append(given.content, np.full(WORD, NEWLINE, np.uint8))
+        ends = np.append(given.starts, len(given.content))
+        blanks = np.diff(np.append(0, np.cumsum(given.content <= SPACE))[ends])
+        whole = blanks == 1  # the byte that follows each docid
+        numbers = np.empty(len(given), np.int64)
+        numbers[whole] = self._number(block, given.starts[whole])
+        for place in np.flatnonzero(~whole).tolist():
+            numbers[place] = self._number_with_blanks(docids[place])
+        return numbers
+
+    def docids(self) -> Docids:
         """Return the docids in the order of their numbers."""
-        text = self._table.text.tobytes()
-        bounds = self._table.starts[: self._count + 1].tolist()
-        return [text[start : stop - 1].decode() for start, stop in pairwise(bounds)]
+        starts = self._table.starts[: self._count + 1]
+        return Docids(self._table.text, starts[:-1], (np.diff(starts) - 1).astype(np.int32))
 
     def _number(self, block: Bytes, starts: Integers) -> Integers:
+        tags, ends = self.kernels.hash_ids(block, starts)
         with self._entering:
             self._make_room(len(starts), len(block))
-            numbers, self._count = self.kernels.number_ids(block, starts, self._table, self._count)
+            numbers, self._count = self.kernels.number_ids(
+                block, starts, tags, ends, self._table, self._count
+            )
         return numbers
+
+    def _number_with_blanks(self, docid: str) -> int:
+        """Return the number of a docid that no file can hold."""
+        if docid not in self._with_blanks:
+            text = np.frombuffer(docid.encode() + b"\n", np.uint8)
+            self._make_room(1, len(text))
+            start = self._table.starts[self._count]
+            self._table.text[start : start + len(text)] = text
+            self._with_blanks[docid] = self._count
+            self._count += 1
+            self._table.starts[self._count] = start + len(text)
+        return self._with_blanks[docid]
 
     def _make_room(self, ids: int, size: int) -> None:
         """Let the table grow until a number of further ids, of a number of bytes, fit into it."""
@@ -147,11 +205,10 @@ class ListScanner(BlockScanner):
         if count + ids + 1 > len(table.starts):
             table = table._replace(starts=_extended(table.starts, count + 1, 2 * (count + ids + 1)))
         if 2 * (count + ids) > len(table.slots):
-            capacity = 1 << (4 * (count + ids)).bit_length()
-            table = table._replace(
-                slots=np.zeros(capacity, np.uint64), bounds=np.array([0, capacity])
-            )
-            self.kernels.fill_slots(table, np.array([0, count]))
+            capacity = 1 << (2 * (count + ids)).bit_length()
+            slots = np.zeros(capacity, np.uint64)
+            self.kernels.move_slots(table.slots, slots)
+            table = table._replace(slots=slots, bounds=np.array([0, capacity]))
         self._table = table
 
 

@@ -29,6 +29,8 @@ EACH_BLANK = EACH_BYTE * np.uint64(SPACE + 1)
 EACH_HIGH_BIT = EACH_BYTE << np.uint64(7)
 NOTHING, ONE, BITS_BELOW, BITS_ABOVE = (np.uint64(n) for n in (0, 1, 7, 56))
 
+# Ids that are looked up at a time.
+AHEAD = 256
 # At most a quarter of it is used: lists of a thousand documents need no larger one.
 SMALLEST_TABLE = 1 << 12
 HASH_START = np.uint64(0x9E3779B97F4A7C15)
@@ -261,15 +263,27 @@ def _find_id(table: IdTable, group: int, tag: np.uint64, block: Bytes, at: int, 
     return -1
 
 
-def _number_ids(block: Bytes, at: Integers, table: IdTable, count: int) -> tuple[Integers, int]:
+def _hash_ids(block: Bytes, at: Integers) -> tuple[Hashes, Integers]:
+    """Return half a hash of each id that stands in a block, and where it ends."""
+    tags = np.empty(len(at), np.uint64)
+    ends = np.empty(len(at), np.int64)
+    for entry in range(len(at)):
+        tags[entry], ends[entry] = _hash_field(block, at[entry])
+    return tags, ends
+
+
+def _number_ids(
+    block: Bytes, at: Integers, tags: Hashes, ends: Integers, table: IdTable, count: int
+) -> tuple[Integers, int]:
     """Return the numbers of ids that stand in a block, and how many ids the table then holds.
 
     Ids that the table, of one group and with room for all, does not hold yet are entered.
     """
     numbers = np.empty(len(at), np.int64)
     for entry in range(len(at)):
-        start = at[entry]
-        tag, end = _hash_field(block, start)
+        if entry % AHEAD == 0:
+            _look_ahead(tags[entry : entry + AHEAD], table)
+        start, end, tag = at[entry], ends[entry], tags[entry]
         number = _find_id(table, 0, tag, block, start, end - start)
         if number < 0:
             number = count
@@ -283,6 +297,33 @@ def _number_ids(block: Bytes, at: Integers, table: IdTable, count: int) -> tuple
             _fill_slot(table.slots, 0, len(table.slots) - 1, tag, number)
         numbers[entry] = number
     return numbers, count
+
+
+def _look_ahead(tags: Hashes, table: IdTable) -> None:
+    """Have the cache hold what finds ids.
+
+    The processor waits for many places of memory at a time where none depends on another.
+    """
+    near = np.empty(len(tags), np.uint64)
+    mask = len(table.slots) - 1
+    for entry in range(len(tags)):
+        near[entry] = table.slots[_signed(tags[entry]) & mask]
+    for entry in range(len(tags)):
+        number = max(_signed(near[entry] & LOW_HALF) - 1, 0)
+        near[entry] = np.uint64(table.starts[number])
+    for entry in range(len(tags)):
+        near[entry] = np.uint64(table.text[np.int64(near[entry])])
+
+
+def _move_slots(slots: Hashes, larger: Hashes) -> None:
+    """Enter the ids of one table into an empty larger one."""
+    mask = len(larger) - 1
+    for slot in slots:
+        if slot != 0:
+            place = _signed(slot >> HALF) & mask
+            while larger[place] != 0:
+                place = (place + 1) & mask
+            larger[place] = slot
 
 
 def _find_last_topic(block: Bytes, stop: int) -> int:
@@ -617,7 +658,9 @@ class ScanKernels(NamedTuple):
     scan_lines: Callable[[Bytes, int, IdTable, IdTable], Lines]
     rank_judged: Callable[[Bytes, Lines], tuple[Integers, Integers, Integers]]
     rank_lines: Callable[[Bytes, Lines], Integers]
-    number_ids: Callable[[Bytes, Integers, IdTable, int], tuple[Integers, int]]
+    hash_ids: Callable[[Bytes, Integers], tuple[Hashes, Integers]]
+    number_ids: Callable[[Bytes, Integers, Hashes, Integers, IdTable, int], tuple[Integers, int]]
+    move_slots: Callable[[Hashes, Hashes], None]
 
 
 _PARTS_OF_KERNELS: tuple[Callable[..., Any], ...] = (
@@ -637,6 +680,7 @@ _PARTS_OF_KERNELS: tuple[Callable[..., Any], ...] = (
     _next_line,
     _fill_slot,
     _find_id,
+    _look_ahead,
     _enter,
     _enlarge,
     _parse_score,
@@ -667,5 +711,7 @@ def _build(numba: Any, compiled: Compile) -> ScanKernels:
         scan_lines=compiled(_scan_lines, text, size, table, table),
         rank_judged=compiled(_rank_judged, text, lines),
         rank_lines=compiled(_rank_lines, text, lines),
-        number_ids=compiled(_number_ids, text, numbers, table, size),
+        hash_ids=compiled(_hash_ids, text, numbers),
+        number_ids=compiled(_number_ids, text, numbers, hashes, numbers, table, size),
+        move_slots=compiled(_move_slots, hashes, hashes),
     )

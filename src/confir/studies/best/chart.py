@@ -8,6 +8,7 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    layered,
     names_best_first,
     numbered,
     panel_facet,
@@ -33,7 +34,7 @@ def best_chart(best: BestRuns) -> Any:
     axis, step = run_rows(alt, order)
     colour = alt.ColorValue(INK, condition={"test": "datum.in_set", "value": COLOURS[0]})
     data = inline_records(numbered(records, run=order, measure=best.measures))
-    base = alt.Chart(data).encode(
+    base = alt.Chart().encode(
         y=alt.Y("run_number:N", title=None, axis=axis),
         color=colour,
         tooltip=[
@@ -49,8 +50,8 @@ def best_chart(best: BestRuns) -> Any:
         x=alt.X("difference:Q", title=title), x2=alt.X2("upper:Q")
     )
     points = base.mark_point(filled=True, size=50, opacity=1).encode(x=alt.X("difference:Q"))
-    zero = alt.Chart(data).mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.XDatum(0))
-    panels = alt.layer(zero, limits, points, width=260, height=step).facet(
+    zero = alt.Chart().mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.XDatum(0))
+    panels = layered(zero, limits, points, data=data, width=260, height=step).facet(
         facet=panel_facet(alt, "measure", best.measures), columns=2
     )
     return styled(

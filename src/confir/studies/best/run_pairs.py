@@ -31,14 +31,8 @@ from confir.resampling.studentised_maxima import (
     RunCovariance,
     studentised_maxima,
 )
-from confir.resampling.topics import (
-    Rng,
-    check_replicates,
-    cluster_counts,
-    own_seed,
-    topic_sample,
-    topic_weights,
-)
+from confir.resampling.topic_weights import draw_topics
+from confir.resampling.topics import Rng, check_replicates, cluster_counts, own_seed, topic_sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +131,7 @@ def pair_runs(
     }
     weights = {}
     if sample.clusters is None:
-        weights = {
-            count: topic_weights(count, replicates, own) for count, own in generators.items()
-        }
+        weights = {count: draw_topics(count, replicates, own) for count, own in generators.items()}
 
     def task(measure: int) -> RunPairs:
         kept = np.flatnonzero(common[:, measure])
@@ -150,7 +142,7 @@ def pair_runs(
         rng = np.random.default_rng(seed)  # as in a comparison of all pairs
         clusters = own.clusters
         if clusters is None:
-            mean, resampled = values.mean(axis=0), weights[len(kept)] @ values
+            mean, resampled = values.mean(axis=0), weights[len(kept)].means(values).T
             difference, se, floor = _differences(values)
             units = float(len(values))
         else:

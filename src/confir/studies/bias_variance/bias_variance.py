@@ -25,8 +25,10 @@ from confir.intervals.catalogue import confidence_interval, find_method
 from confir.intervals.interval import Limits
 from confir.measures.bounds import bounded_measures
 from confir.measures.evaluation import as_scores
+from confir.parallel import run_in_threads
 from confir.resampling.statistics import UNIT, Statistic
-from confir.resampling.topics import Rng, TopicSample, check_replicates, topic_weights
+from confir.resampling.topic_weights import TopicWeights, draw_topics
+from confir.resampling.topics import Rng, TopicSample, check_replicates
 from confir.resampling.variance_components import mean_over_topics
 from confir.studies.bias_variance.parameter_sweep import Sweep, read_sweeps
 from confir.studies.bias_variance.robustness import Robustness, measure_robustness
@@ -40,6 +42,9 @@ from confir.studies.bias_variance.targets import (
 
 # Of the methods that fit, the one whose coverage of the variance is best on TREC 2004 Robust.
 DEFAULT_VARIANCE_METHOD = "bootstrap-t"
+
+# Runs whose errors are resampled at once.
+_RUNS_AT_ONCE = 16
 
 
 class Estimate(NamedTuple):
@@ -75,7 +80,8 @@ class BiasVariance(Result):
     level, method
         Confidence level and method of the intervals.
     cut
-        Number of intervals with impossible limits, such as a variance below 0, that were clipped.
+        How many of the three intervals had impossible limits, such as a variance below 0, and were
+        clipped.
     robustness
         Comparison with a baseline; None without one.
     sweeps
@@ -96,9 +102,9 @@ class BiasVariance(Result):
     error_to_target: Floats = over("run", "measure")
     target_error: Floats = over("run", "measure")
     cross: Floats = over("run", "measure")
+    cut: Integers = over("run", "measure")
     level: float = constant()
     method: str = constant()
-    cut: int = 0
     robustness: Robustness | None = None
     sweeps: tuple[Sweep, ...] = ()
 
@@ -198,17 +204,17 @@ def decompose_error(
     sweeps = read_sweeps(as_texts("parameters", parameters, least=0), scores.runs)
     sample = _Errors.of(scores, targets, variable)
     generator = as_generator(rng)
-    weights = topic_weights(len(scores.topics), replicates, generator)
-    found = [
-        _with_limits(scores, sample, statistic, name, weights, level, method)
-        for statistic in _STATISTICS
-    ]
+    weights = draw_topics(len(scores.topics), replicates, generator)
+    found = run_in_threads(
+        lambda statistic: _with_limits(scores, sample, statistic, name, weights, level, method),
+        _STATISTICS,
+    )
     ranges = possible_ranges(bounded_measures(scores), target, variable)
     bias, variance, total = map(_cut, found, ranges)
-    cut = sum(
-        int(np.sum(~np.isnan(one.low) & ((one.low != kept.low) | (one.high != kept.high))))
+    cut = [
+        ~np.isnan(one.low) & ((one.low != kept.low) | (one.high != kept.high))
         for one, kept in zip(found, (bias, variance, total), strict=True)
-    )
+    ]
     by_topic = None if isinstance(target, float | int) else targets
     terms = _error_terms(scores, by_topic, sample.present)
     return BiasVariance(
@@ -228,9 +234,9 @@ def decompose_error(
         error_to_target=terms[1],
         target_error=terms[2],
         cross=terms[3],
+        cut=np.sum(cut, axis=0),
         level=level,
         method=method,
-        cut=cut,
         robustness=robustness,
         sweeps=sweeps,
     )
@@ -302,7 +308,7 @@ def _with_limits(
     errors: _Errors,
     statistic: Statistic,
     target: str,
-    weights: Floats,
+    weights: TopicWeights,
     level: float,
     method: str,
 ) -> Estimate:
@@ -313,18 +319,20 @@ def _with_limits(
     low, high = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
     own = statistic.name == "bias" or errors.variable == "rho"
     varying = [place for place, run in enumerate(scores.runs) if run != target or not own]
-    for m, measure in enumerate(scores.measures if varying else ()):
+    measures = [f"{measure} ({statistic.name})" for measure in scores.measures]
+    for runs in (varying[i : i + _RUNS_AT_ONCE] for i in range(0, len(varying), _RUNS_AT_ONCE)):
+        labels = tuple((scores.runs[run], measure) for run in runs for measure in measures)
         sample = TopicSample(
-            labels=tuple((scores.runs[r], f"{measure} ({statistic.name})") for r in varying),
-            shape=(len(varying),),
-            values=tuple(variable[:, varying, m] for variable in variables),
+            labels=labels,
+            shape=(len(labels),),
+            values=tuple(variable[:, runs].reshape(len(variable), -1) for variable in variables),
             statistic=statistic,
-            support=np.zeros(len(varying), bool),
+            support=np.zeros(len(labels), bool),
         )
-        interval = confidence_interval(
-            sample.distribution(slice(None), weights), level=level, method=method
-        )
-        low[varying, m], high[varying, m] = interval.low, interval.high
+        distribution = sample.distribution(slice(None), weights, find_method(method).needs)
+        limits = confidence_interval(distribution, level=level, method=method)
+        low[runs] = limits.low.reshape(len(runs), -1)
+        high[runs] = limits.high.reshape(len(runs), -1)
     return Estimate(value, low, high)
 
 

@@ -9,10 +9,15 @@ from confir.report.sections import Scope, Section, Sentence, own_chart, own_tabl
 from confir.studies.bias_variance.bias_variance import BiasVariance, decompose_error
 
 
-def _gather(scope: Scope) -> BiasVariance:
+def _gather_all(scope: Scope) -> BiasVariance:
     scope.require_runs("bias against the best run of each topic")
     settings = scope.settings
     return decompose_error(scope.scores, target="best", level=settings.level, **settings.drawing)
+
+
+def _gather(scope: Scope) -> BiasVariance:
+    found: BiasVariance = scope.own_part("bias_variance")
+    return found
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -28,6 +33,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
+    gather_all=_gather_all,
     anchor="bias-variance",
     title="Stability",
     heading="Effectiveness and stability",

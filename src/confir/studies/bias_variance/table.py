@@ -76,7 +76,8 @@ def bias_variance_note(result: BiasVariance) -> str:
         f"error of the {what} against target {result.target}: bias² + variance = total, over "
         f"{topics}, with {percent(result.level)} interval by {result.method}"
     )
-    if not result.cut:
+    cut = int(result.cut.sum())
+    if not cut:
         return note
-    intervals = counted(result.cut, "interval")
+    intervals = counted(cut, "interval")
     return f"{note}; {intervals} clipped to the possible range (a variance is at least 0)"

@@ -246,13 +246,13 @@ class Comparison(PairResult):
     def reasons(self) -> Any:
         """What intervals and verdicts leave open, in words: tests × pairs × measures."""
         corrections = [self._correction(test) for test in self.tests]
-        baselines, runs = np.array(self.pairs, object).reshape(-1, 2).T
+        runs = np.array(self.scores.runs, object)
         return explain(
             Evidence(
                 pairs=self.tested,
                 correction=np.array(corrections, object)[:, None, None],
-                baseline=baselines[:, None],
-                run=runs[:, None],
+                baseline=runs[self.first][:, None],
+                run=runs[self.second][:, None],
                 verdict=self.verdict,
                 difference=self.difference,
                 low=self.limits.low,

@@ -23,6 +23,7 @@ from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.drawn_weights import DrawnWeights
 from confir.resampling.human_judgements import JudgedSample, JudgedWeights, judged_weights
 from confir.resampling.statistics import STATISTICS
+from confir.resampling.topic_weights import TopicWeights
 from confir.resampling.topics import TopicSample, replicate_weights
 from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs
 from confir.studies.comparison.summarised_pairs import AnyPairs, SummarisedPairs
@@ -111,7 +112,7 @@ def _distribution(
 ) -> Callable[[slice], SamplingDistribution]:
     """Return what gives the sampling distribution of mean differences, by columns."""
 
-    def draw(own: np.random.Generator) -> Floats | JudgedWeights | None:
+    def draw(own: np.random.Generator) -> Floats | TopicWeights | JudgedWeights | None:
         if not method.resamples:
             return None
         if pairs.judged is not None:
@@ -129,7 +130,9 @@ def _distribution(
         if judged is None:
             difference = STATISTICS["difference"]
             sample = TopicSample(labels, (width,), (values,), difference, support, pairs.clusters)
-            return sample.distribution(slice(None), cast("Floats", drawn.weights), method.needs)
+            return sample.distribution(
+                slice(None), cast("Floats | TopicWeights | None", drawn.weights), method.needs
+            )
         corrected = JudgedSample(labels, (width,), judged, support)
         weights = cast("JudgedWeights | None", drawn.weights)
         return corrected.distribution(slice(None), weights, method.needs)

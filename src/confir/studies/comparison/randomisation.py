@@ -14,7 +14,7 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.errors import TopicMismatchError
 from confir.parallel import run_blocks
-from confir.resampling.topics import topic_weights
+from confir.resampling.topic_weights import topic_weights
 from confir.studies.comparison.pairs import (
     LEAST_TOPICS,
     MOST_NUMBERS,

@@ -141,7 +141,7 @@ def _against(comparison: Comparison, words: Integers, held: list[int]) -> list[s
     table = np.full((runs, runs), _WORDS.index(INCONCLUSIVE), np.uint8)
     table[comparison.second, comparison.first] = words
     table[comparison.first, comparison.second] = opposite[words]
-    return ["".join(map(str, row)) for row in table[held].tolist()]
+    return [row.tobytes().decode() for row in table[held] + np.uint8(ord("0"))]
 
 
 def _signed(values: Floats) -> list[str]:

@@ -28,12 +28,13 @@ def verdicts_against(comparison: Comparison, run: int) -> dict[int, str]:
     ``better`` says that the one run is better than the other.
     """
     verdict: dict[int, str] = {}
-    pairs = zip(comparison.first.tolist(), comparison.second.tolist(), strict=True)
-    for (first, second), word in zip(pairs, pair_verdicts(comparison), strict=True):
+    words = pair_verdicts(comparison)
+    for pair in np.flatnonzero((comparison.first == run) | (comparison.second == run)).tolist():
+        first, second = int(comparison.first[pair]), int(comparison.second[pair])
         if second == run:
-            verdict[first] = word
-        elif first == run:
-            verdict[second] = OPPOSITE.get(word, word)
+            verdict[first] = words[pair]
+        else:
+            verdict[second] = OPPOSITE.get(words[pair], words[pair])
     return verdict
 
 

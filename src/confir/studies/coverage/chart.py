@@ -15,6 +15,7 @@ from confir.report.charts import (
     INK,
     import_altair,
     label_names,
+    layered,
     numbered,
     panel_facet,
     styled,
@@ -41,7 +42,7 @@ def coverage_chart(coverage: Coverage) -> Any:
     drawn = _boxes(coverage) if many else _named_runs(coverage)
     claimed = alt.Chart().mark_rule(color=INK, strokeDash=[5, 3]).encode(x=alt.X("level:Q"))
     height = alt.Step(22) if many else {"step": 12, "for": "offset"}
-    layers = alt.layer(*drawn, claimed, data=inline_records(records), width=280, height=height)
+    layers = layered(*drawn, claimed, data=inline_records(records), width=280, height=height)
     panels = layers.facet(facet=panel_facet(alt, "measure", coverage.measures), columns=2)
     how = f"box plots over {len(coverage.runs)} runs" if many else "each with its Monte-Carlo error"
     title = f"Coverage of {percent(coverage.level)} intervals (dashed: nominal), {how}"
@@ -126,10 +127,8 @@ def type_one_chart(error: TypeOneError) -> Any:
         .encode(x=alt.X("nominal:Q"), y=alt.Y("nominal:Q", title="actual error"))
     )
     sizes = [f"n = {size}" for size in error.topics]
-    panels = (
-        alt.layer(exact, made, data=inline_records(records))
-        .properties(width=250, height=250)
-        .facet(facet=alt.Facet("n:N", title=None, sort=sizes), columns=3)
+    panels = layered(exact, made, data=inline_records(records), width=250, height=250).facet(
+        facet=alt.Facet("n:N", title=None, sort=sizes), columns=3
     )
     drawn = f"samples {error.sampling} replacement, mean over {counted(len(error.columns), 'population')}"
     return styled(panels, f"Type I error of intervals (dotted: nominal), {drawn}")

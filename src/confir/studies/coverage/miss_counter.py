@@ -26,7 +26,8 @@ from confir.intervals.probe import (
 )
 from confir.parallel import Arrays, digest
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.topics import TopicSample, topic_draws
+from confir.resampling.topic_weights import topic_draws
+from confir.resampling.topics import TopicSample
 from confir.studies.coverage.studied_methods import method_identity
 
 Sampling = Literal["with", "without"]

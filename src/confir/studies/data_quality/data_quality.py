@@ -13,7 +13,7 @@ from confir.data.experiment import Experiment, ReadingRules, as_experiment
 from confir.data.files import PathLike
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings
-from confir.data.lists.tied_lists import tie_groups
+from confir.data.lists.tied_lists import count_ties
 from confir.data.qrels import Qrels
 from confir.data.result import (
     Record,
@@ -195,14 +195,9 @@ def _unjudged(rankings: Rankings, cutoffs: Sequence[int]) -> list[float]:
 
 def _ties(lists: RankedLists) -> tuple[Floats, Integers]:
     """Return each run's share of tied documents, and its largest tied group."""
-    starts, sizes = tie_groups(lists)
-    listed = lists.depth.sum(axis=1)
-    run = np.repeat(np.arange(len(lists.runs)), listed)[starts]
-    tied = np.where(sizes > 1, sizes, 0)
-    largest = np.zeros(len(lists.runs), np.int64)
-    np.maximum.at(largest, run, tied)
+    tied, largest = count_ties(lists)
     with np.errstate(invalid="ignore"):
-        share: Floats = np.bincount(run, tied, len(lists.runs)) / listed
+        share: Floats = tied / lists.depth.sum(axis=1)
     return share, largest
 
 

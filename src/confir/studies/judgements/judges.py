@@ -78,7 +78,7 @@ class Judges:
         """
         numbers = DocumentNumbers()
         found = [numbers.number(one.documents) for one in self.qrels]
-        size = len(numbers.docids)
+        size = len(numbers.docids())
         keys = [
             one.document_topics * size + documents
             for one, documents in zip(self.qrels, found, strict=True)

@@ -25,6 +25,7 @@ from confir.data.experiment import (
     on_its_scheduler,
     takes_rules,
 )
+from confir.data.lists.docids import Docids
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.result import Columns, Result, axis, constant, result
 from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SPLITS
@@ -217,16 +218,16 @@ def validate_split_half(
     return SplitHalf(measure=found[0].measure, runs=found[0].runs, splits=found, level=level)
 
 
-def halves_of(documents: Sequence[str], splits: int = SPLITS) -> Integers:
+def halves_of(docids: Docids, splits: int = SPLITS) -> Integers:
     """Return the half of each document by each split, 0 for A: the last bits of its docid's MD5.
 
     Splits × documents; the first split takes the last bit, the next the bit before, and so on.
     """
     digests = b"".join(
-        md5(document.encode("utf-8", "surrogateescape"), usedforsecurity=False).digest()[::-1]
-        for document in documents
+        md5(docids.encoded(place), usedforsecurity=False).digest()[::-1]
+        for place in range(len(docids))
     )
-    last_first = np.frombuffer(digests, np.uint8).reshape(len(documents), -1)
+    last_first = np.frombuffer(digests, np.uint8).reshape(len(docids), -1)
     bits = np.unpackbits(last_first, axis=1, count=splits, bitorder="little")
     return bits.T.astype(np.int64)
 

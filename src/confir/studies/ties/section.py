@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from confir.measures.evaluation import as_scores
-from confir.measures.scored_lists import scored_lists
+from confir.measures.scored_lists import check_measures, with_usable_scores
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Scope, Section, Sentence
-from confir.studies.ties.ties import (
-    TieBounds,
-    TieOrders,
-    bound_scored_ties,
-    no_order,
-    order_tied_lists,
-)
+from confir.studies.ties.ties import TieBounds, bound_scored_ties, no_order
+
+
+def _gather_all(scope: Scope) -> TieBounds:
+    lists, scores = scope.require_lists(), as_scores(scope.scores)
+    return bound_scored_ties(with_usable_scores(lists, scores, scope.settings.rules, no_order))
 
 
 def _gather(scope: Scope) -> TieBounds:
-    lists, rules = scope.require_lists(), scope.settings.rules
-    scored = scored_lists(lists, as_scores(scope.scores), rules, no_order)
-
-    def order(gains: str | None) -> TieOrders:
-        return scope.shared.once(("ties", gains), lambda: order_tied_lists(lists, rules, gains))
-
-    return bound_scored_ties(scored, order)
+    scope.require_lists()
+    check_measures(scope.scores.measures, scope.settings.rules, no_order)
+    bounds: TieBounds = scope.own_part("ties")
+    return bounds
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -37,4 +33,6 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         )
 
 
-SECTION: Section[MeasureContents] = Section(by_measure=True, gather=_gather, methods=_methods)
+SECTION: Section[MeasureContents] = Section(
+    by_measure=True, gather=_gather, gather_all=_gather_all, methods=_methods
+)

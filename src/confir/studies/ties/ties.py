@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Unpack, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, tak
 from confir.data.files import PathLike
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
-from confir.data.lists.tied_lists import TiedRankings, TieGroups, tie_groups, tied_rankings
+from confir.data.lists.tied_lists import TieGroups, count_ties, tie_groups, tied_rankings
 from confir.data.qrels import Qrels
 from confir.data.result import axis, over, result
 from confir.data.run import Run
@@ -21,7 +21,7 @@ from confir.data.scores import Scores
 from confir.measures.measure import Compute, Measure
 from confir.measures.scored_lists import ScoredLists, read_scored_lists
 from confir.measures.ties import extreme_lists
-from confir.parallel import Progress, run_in_threads
+from confir.parallel import Progress
 from confir.studies.unjudged.compared_means import BoundedMeans
 
 
@@ -90,62 +90,40 @@ def no_order(measure: Measure) -> str | None:
     return "no rule for tied documents, since what one adds depends on those above it"
 
 
-class TieOrders(NamedTuple):
-    """The lists with their tied documents in several orders.
-
-    Attributes
-    ----------
-    groups
-        Groups of tied documents.
-    tied
-        Rankings in which a tied document stands at each rank of its group.
-    extremes
-        Rankings with tied documents worst first, and best first.
-    """
-
-    groups: TieGroups
-    tied: TiedRankings
-    extremes: tuple[Rankings, ...]
+def bound_scored_ties(scored: ScoredLists) -> TieBounds:
+    """Return what `bound_ties` does, of lists and scores that are known already."""
+    scores = scored.scores
+    lowest, expected, highest = map(
+        scored.scores_of, scored.by_block(partial(_score_orders, scored), scored.lists)
+    )
+    runs = [scored.lists.runs.index(run) for run in scores.runs]
+    tied, _ = count_ties(scored.lists, scored.rules.tie_precision)
+    share = tied / np.maximum(scored.lists.depth.sum(axis=1), 1)
+    return TieBounds(scores.runs, scores.measures, scores, lowest, expected, highest, share[runs])
 
 
-def order_tied_lists(lists: RankedLists, rules: ReadingRules, gains: str | None) -> TieOrders:
-    """Return the orders of tied documents, best and worst by the gains that levels have."""
-    groups = tie_groups(lists, rules.tie_precision)
-    found = (stack_rankings(one.rankings()) for one in extreme_lists(lists, groups, gains))
-    cut = tuple(r if rules.depth is None else r.cut(rules.depth) for r in found)
-    return TieOrders(groups, tied_rankings(lists, groups, rules.depth), cut)
-
-
-def bound_scored_ties(
-    scored: ScoredLists, order: Callable[[str | None], TieOrders] | None = None
-) -> TieBounds:
-    """Return what `bound_ties` does, of lists and scores that are known already.
-
-    Parameters
-    ----------
-    scored
-        The lists and their scores.
-    order
-        Returns what `order_tied_lists` does for some gains; by default that.
-    """
-    lists, rules, scores = scored.lists, scored.rules, scored.scores
-    order = order or partial(order_tied_lists, lists, rules)
-    orders = {gains: order(gains) for gains in {m.gain_map for m in scored.measures}}
+def _score_orders(scored: ScoredLists, lists: RankedLists) -> Floats:
+    """Return lowest, expected and highest scores of some lists: measures × runs × topics."""
+    groups = tie_groups(lists, scored.rules.tie_precision)
+    tied = tied_rankings(lists, groups, scored.rules.depth)
+    extremes = {
+        gains: _extreme_rankings(lists, groups, gains, scored.rules.depth)
+        for gains in {measure.gain_map for measure in scored.measures}
+    }
 
     def score(measure: Measure) -> list[Floats]:
-        own = orders[measure.gain_map]
-        lowest, highest = (measure(one)[:, :, 0] for one in own.extremes)
-        tied = cast("Compute", measure.definition.tied)
-        expected = tied(own.tied, **measure.keywords)[:, :, 0]
+        lowest, highest = (measure(one)[:, :, 0] for one in extremes[measure.gain_map])
+        compute = cast("Compute", measure.definition.tied)
+        expected = compute(tied, **measure.keywords)[:, :, 0]
         # rounding may not lead outside
         return [lowest, np.clip(expected, lowest, highest), highest]
 
-    lowest, expected, highest = (
-        scored.scores_of(side) for side in zip(*run_in_threads(score, scored.measures), strict=True)
-    )
-    groups = next(iter(orders.values())).groups
-    tied = np.repeat(groups.sizes > 1, groups.sizes)
-    listed = np.repeat(np.arange(len(lists.runs)), lists.depth.sum(axis=1))
-    share = np.bincount(listed, tied, len(lists.runs)) / np.maximum(lists.depth.sum(axis=1), 1)
-    runs = [lists.runs.index(run) for run in scores.runs]
-    return TieBounds(scores.runs, scores.measures, scores, lowest, expected, highest, share[runs])
+    return np.moveaxis(np.array([score(measure) for measure in scored.measures]), 1, 0)
+
+
+def _extreme_rankings(
+    lists: RankedLists, groups: TieGroups, gains: str | None, depth: int | None
+) -> list[Rankings]:
+    """Return rankings with tied documents worst first, and best first."""
+    found = (stack_rankings(one.rankings()) for one in extreme_lists(lists, groups, gains))
+    return [one if depth is None else one.cut(depth) for one in found]

@@ -10,6 +10,7 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    layered,
     numbered,
     styled,
     tooltips,
@@ -36,7 +37,7 @@ def topic_score_chart(
     chosen_run, chosen_measure = run or topics.run or scores.runs[0], measure or scores.measures[0]
     records = topic_records(topics, chosen_run, chosen_measure)
     axis, width = topic_axis(alt, scores.topics, len(records))
-    base = alt.Chart(inline_records(numbered(records, topic=scores.topics))).encode(
+    base = alt.Chart().encode(
         x=alt.X("topic_number:N", sort=None, title="topic, hardest for all runs first", axis=axis),
         tooltip=tooltips("topic:N", "score:Q", "lowest:Q", "median:Q", "highest:Q", numbers=".4f"),
     )
@@ -47,7 +48,8 @@ def topic_score_chart(
     dots = base.mark_point(color=COLOURS[0], filled=True, size=45, opacity=1).encode(
         y=alt.Y("score:Q")
     )
-    drawing = alt.layer(ranges, medians, dots, width=width, height=240)
+    data = inline_records(numbered(records, topic=scores.topics))
+    drawing = layered(ranges, medians, dots, data=data, width=width, height=240)
     return styled(drawing, f"{chosen_run} on each topic; grey: range and median of all runs")
 
 

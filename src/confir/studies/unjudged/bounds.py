@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack, cast
 
 import numpy as np
@@ -12,7 +11,12 @@ from confir.arguments import as_integer
 from confir.arrays import Floats
 from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
 from confir.data.files import PathLike
-from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
+from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.unjudged_documents import (
+    UnjudgedDocuments,
+    find_unjudged,
+    possible_grades,
+)
 from confir.data.qrels import Qrels
 from confir.data.result import axis, over, result
 from confir.data.run import Run
@@ -20,7 +24,7 @@ from confir.data.scores import Scores
 from confir.measures.completions import Rule, ScoreBounds
 from confir.measures.measure import Measure
 from confir.measures.scored_lists import ScoredLists, read_scored_lists
-from confir.parallel import Progress, run_in_threads
+from confir.parallel import Progress
 from confir.studies.unjudged.compared_means import BoundedMeans
 
 
@@ -94,30 +98,28 @@ def no_rule(measure: Measure) -> str | None:
     return f"no bounds over unjudged documents, since {reason}"
 
 
-def bound_scored_lists(
-    scored: ScoredLists,
-    pool_depth: int | None = None,
-    find: Callable[[int | None], list[UnjudgedDocuments]] | None = None,
-) -> UnjudgedBounds:
-    """Return what `bound_unjudged` does, of lists and scores that are known already.
-
-    Parameters
-    ----------
-    scored
-        The lists and their scores.
-    pool_depth
-        As in `bound_unjudged`.
-    find
-        Returns the unjudged documents of the runs down to a depth; by default `find_unjudged`.
-    """
-    find = find or partial(find_unjudged, scored.cut_lists)
+def bound_scored_lists(scored: ScoredLists, pool_depth: int | None = None) -> UnjudgedBounds:
+    """Return what `bound_unjudged` does, of lists and scores that are known already."""
     depths = scored.pool_depths(pool_depth)
-    pools = {depth: find(depth) for depth in dict.fromkeys(depths)}
-    lowest, highest = [], []
-    for measure, depth in zip(scored.measures, depths, strict=True):
-        bounds = _bounds(measure, pools[depth])
-        lowest.append(np.stack([one.lowest for one in bounds]))
-        highest.append(np.stack([one.highest for one in bounds]))
+    grades = possible_grades(scored.lists.qrels)
+    # A measure with the cutoff at which the pool ends sees nothing of the lists below it.
+    ends = [
+        m.cutoff if m.cutoff == d else None for m, d in zip(scored.measures, depths, strict=True)
+    ]
+
+    def bound(lists: RankedLists) -> Floats:
+        """Return lowest and highest scores: measures × runs × topics."""
+        pools = {
+            (depth, end): find_unjudged(lists if end is None else lists.cut(end), depth, grades)
+            for depth, end in set(zip(depths, ends, strict=True))
+        }
+        bounds = [
+            [_bounds(measure, run) for run in pools[depth, end]]
+            for measure, depth, end in zip(scored.measures, depths, ends, strict=True)
+        ]
+        return np.moveaxis(np.array(bounds), 2, 0)
+
+    lowest, highest = scored.by_block(bound, scored.cut_lists)
     scores = scored.scores
     return UnjudgedBounds(
         scores.runs,
@@ -130,7 +132,7 @@ def bound_scored_lists(
     )
 
 
-def _bounds(measure: Measure, runs: Sequence[UnjudgedDocuments]) -> list[ScoreBounds]:
-    """Return the bounds of each run."""
+def _bounds(measure: Measure, run: UnjudgedDocuments) -> ScoreBounds:
+    """Return the bounds of one run."""
     rule = cast("Rule", measure.definition.completions)
-    return run_in_threads(lambda unjudged: rule(unjudged.cut(measure.cutoff), measure), runs)
+    return rule(run.cut(measure.cutoff), measure)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.measures.evaluation import as_scores
-from confir.measures.scored_lists import scored_lists
+from confir.measures.scored_lists import check_measures, with_usable_scores
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
@@ -15,15 +14,16 @@ from confir.studies.unjudged.chart import unjudged_bounds_chart
 from confir.studies.unjudged.table import unjudged_bounds_table
 
 
+def _gather_all(scope: Scope) -> UnjudgedBounds:
+    lists, scores = scope.require_lists(), as_scores(scope.scores)
+    return bound_scored_lists(with_usable_scores(lists, scores, scope.settings.rules, no_rule))
+
+
 def _gather(scope: Scope) -> UnjudgedBounds:
-    rules = scope.settings.rules
-    scored = scored_lists(scope.require_lists(), as_scores(scope.scores), rules, no_rule)
-
-    def find(depth: int | None) -> list[UnjudgedDocuments]:
-        key = ("unjudged", depth)
-        return scope.shared.once(key, lambda: find_unjudged(scored.cut_lists, depth))
-
-    return bound_scored_lists(scored, find=find)
+    scope.require_lists()
+    check_measures(scope.scores.measures, scope.settings.rules, no_rule)
+    bounds: UnjudgedBounds = scope.own_part("unjudged")
+    return bounds
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
@@ -49,6 +49,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
+    gather_all=_gather_all,
     figures=_figures,
     tables=_tables,
     methods=_methods,

@@ -1,0 +1,62 @@
+"""Millions of docids: their bytes one after the other; text is made only of those asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import overload
+
+import numpy as np
+
+from confir.arrays import Bytes, Integers, Numbers
+
+
+class Docids(Sequence[str]):
+    """Docids in a certain order.
+
+    Attributes
+    ----------
+    content
+        The docids in UTF-8; each is followed by a byte that is no part of it.
+    starts, sizes
+        Where each docid starts, and how many bytes it has.
+    """
+
+    __slots__ = ("content", "sizes", "starts")
+
+    def __init__(self, content: Bytes, starts: Integers, sizes: Numbers) -> None:
+        self.content = content
+        self.starts = starts
+        self.sizes = sizes
+
+    @staticmethod
+    def of(docids: Iterable[str]) -> Docids:
+        """Return docids that are given as text."""
+        encoded = [docid.encode() for docid in docids]
+        sizes = np.fromiter(map(len, encoded), np.int32, len(encoded))
+        content = np.frombuffer(bytearray(b"\n".join([*encoded, b""])), np.uint8)
+        return Docids(content, np.cumsum(sizes + 1, dtype=np.int64) - (sizes + 1), sizes)
+
+    def take(self, places: Integers | Numbers) -> Docids:
+        """Return the docids at some places."""
+        return Docids(self.content, self.starts[places], self.sizes[places])
+
+    def encoded(self, place: int) -> bytes:
+        """Return the bytes of one docid."""
+        start = int(self.starts[place])
+        return self.content[start : start + int(self.sizes[place])].tobytes()
+
+    def __len__(self) -> int:
+        """Return the number of docids."""
+        return len(self.sizes)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Docids: ...
+
+    def __getitem__(self, place: int | slice) -> str | Docids:
+        """Return the text of one docid, or some of the docids."""
+        if isinstance(place, slice):
+            return Docids(self.content, self.starts[place], self.sizes[place])
+        return self.encoded(place).decode()
