@@ -3,7 +3,8 @@
 - 129 runs × 9 measures × 50 topics: from lists of 1000 documents, and from their score table
 - 1,000 runs × 50 topics, from a score table
 - 2 runs × 1,000,000 topics, from Parquet
-- 2 runs × 6,980 topics, from lists of 1000 documents
+- 2 runs × 6,980 topics, from lists of 1000 documents: of 64,000 documents with 119 judged a topic, and of
+  8.8 million with one relevant document for most topics, as MS MARCO has them
 - the 74 runs of TREC-COVID round 5, from compressed files, if CONFIR_DATA names the folder that has
   them; their decompression alone stands beside it
 
@@ -21,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +34,7 @@ from confir.data.simulation import simulate_collection, write_collection
 
 MEASURES = ("AP", "Rprec", "RR", "P@10", "P@30", "P@1000", "nDCG@10", "nDCG", "R@100")
 DEPTH, SEED = 1_000, 2006
+TOPICS, CORPUS = 6_980, 8_841_823  # of MS MARCO's passages, development set
 COVID = Path(os.environ.get("CONFIR_DATA", side_by_side.DATA)) / "trec-covid-r5"
 
 
@@ -150,7 +152,36 @@ def million_topics() -> list[str]:
 
 def long_lists() -> list[str]:
     """Return qrels and runs of 6,980 topics."""
-    return collection("report-lists", runs=2, topics=6_980)
+    return collection("report-lists", runs=2, topics=TOPICS)
+
+
+def sparse_lists() -> list[str]:
+    """Return qrels and runs of as many topics, with one relevant document or, sometimes, two."""
+    folder = side_by_side.DATA / "report-sparse"
+    qrels, runs = folder / "qrels.txt", folder / "runs"
+    if not qrels.exists():
+        rng = np.random.default_rng(SEED)
+        relevant = [rng.choice(CORPUS, 1 + (rng.random() < 0.07)) for _ in range(TOPICS)]
+        runs.mkdir(parents=True, exist_ok=True)
+        for run, usual_rank in (("bm25", 30.0), ("dense", 8.0)):
+            with open(runs / f"{run}.txt", "w") as file:
+                for topic, found in enumerate(relevant):
+                    file.writelines(sparse_list(topic, found, run, usual_rank, rng))
+        judged = [(topic, d) for topic, found in enumerate(relevant) for d in set(found.tolist())]
+        qrels.write_text("".join(f"{topic} 0 {document} 1\n" for topic, document in judged))
+    return [str(qrels), str(runs)]
+
+
+def sparse_list(
+    topic: int, relevant: np.ndarray, run: str, usual_rank: float, rng: np.random.Generator
+) -> Iterator[str]:
+    """Yield the lines of a list, relevant documents at about a usual rank, or missing."""
+    ranks = np.minimum(usual_rank * rng.pareto(0.7, len(relevant)), DEPTH).astype(int)
+    documents = np.insert(rng.choice(CORPUS, DEPTH), np.sort(ranks), relevant)[:DEPTH]
+    scores = np.sort(rng.random(DEPTH))[::-1] * 30
+    listed = dict.fromkeys(documents.tolist())
+    for rank, (document, score) in enumerate(zip(listed, scores, strict=False), 1):
+        yield f"{topic} Q0 {document} {rank} {score:.6f} {run}\n"
 
 
 def covid() -> list[str]:
@@ -185,6 +216,7 @@ REPORTS = [
     Report("1,000 runs: score table", thousand_runs),
     Report("1,000,000 topics: Parquet", million_topics, quick=True),
     Report("2 runs, 6,980 topics: files", long_lists),
+    Report("the same, one relevant document: files", sparse_lists),
     *([Report("TREC-COVID, 74 runs: files", covid)] if COVID.exists() else []),
 ]
 

@@ -75,8 +75,8 @@ def run_in_threads(
     """Return the function's result for every task, in order; progress is called after each.
 
     For short functions that release the interpreter lock, as numpy does; they see the context
-    variables of the caller. Within such a function, only idle cores are used. Matrix products are limited to one thread each meanwhile, to avoid
-    oversubscription.
+    variables of the caller. Within such a function, only idle cores are used. Matrix products are
+    limited to one thread each meanwhile, to avoid oversubscription.
     """
     return list(_counted(_threaded(function, tasks), progress))
 

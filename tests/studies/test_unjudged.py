@@ -7,6 +7,7 @@ from hypothesis import given
 
 import confir
 from confir.data.experiment import Experiment
+from confir.data.lists import ranked_lists
 from confir.data.lists.unjudged_documents import find_unjudged
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.resampling.drawn_judgements import draw_judgements, drawing_depth, gain_rates
@@ -51,6 +52,23 @@ def test_the_score_under_the_full_judgements_lies_within_the_bounds(sample, part
     assert (bounds.lowest_scores.values <= truth + 1e-12).all()
     assert (bounds.highest_scores.values >= truth - 1e-12).all()
     assert (bounds.highest - bounds.lowest > 0.01).all()
+
+
+@pytest.mark.parametrize("find", [confir.bound_unjudged, confir.bound_ties])
+def test_bounds_do_not_depend_on_how_many_topics_are_worked_on_at_a_time(
+    find, partly_judged, monkeypatch
+):
+    qrels, runs = partly_judged
+    for topic in list(qrels)[::4]:  # a grade that most blocks of topics lack
+        qrels = qrels | {topic: qrels[topic] | {"best": 9}}
+    once = find(qrels, runs, MEASURES)
+    monkeypatch.setattr(ranked_lists, "_BLOCK", 1_000)
+    experiment = Experiment(qrels, runs)
+    assert len(experiment.lists().blocks()) > 5
+    again = find(experiment, measures=MEASURES)
+    for name in ("lowest_scores", "highest_scores"):
+        expected = getattr(once, name).values
+        np.testing.assert_allclose(getattr(again, name).values, expected, rtol=1e-11)
 
 
 def test_a_deeper_pool_widens_the_bounds(partly_judged):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TypeGuard
 
 import numpy as np
@@ -30,7 +31,7 @@ def count_relevant(lists: RankedLists, lowest_gains: Sequence[int]) -> tuple[Int
     levels, counts = qrels.count_by_gain()
     judged = np.flatnonzero(lists.judgements >= 0)
     gains = qrels.gains[lists.judgements[judged]]
-    places = np.repeat(np.arange(depth.size), depth.reshape(-1))[judged]
+    places = np.searchsorted(lists.offsets, judged, side="right") - 1
     relevant = np.stack([counts[:, levels >= gain].sum(axis=1) for gain in lowest_gains])
     retrieved = np.stack(
         [
@@ -44,6 +45,12 @@ def count_relevant(lists: RankedLists, lowest_gains: Sequence[int]) -> tuple[Int
 def is_average_precision(measure: Measure | ListMeasure) -> TypeGuard[Measure]:
     """Whether a measure is AP, which has a kernel of its own."""
     return isinstance(measure, Measure) and measure.definition == MEASURES["AP"]
+
+
+@cache
+def _harmonic_numbers(bits: int) -> Floats:
+    """Return the sums of 1/1, 1/2, … for all numbers of terms of so many bits, 0 included."""
+    return np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, 1 << bits))))
 
 
 class TopicDocuments:
@@ -81,9 +88,6 @@ class TopicDocuments:
         self.position[self.judged] = np.arange(len(judged))
         self.runs = lists.runs
         self.kernels = kernels
-        longest = int(np.diff(self.offsets).max(initial=0))
-        steps = np.arange(1, MOST_COPIES * longest + 1)
-        self.harmonic = np.concatenate(([0.0], np.cumsum(1.0 / steps)))
 
     def scores(self, measures: Sequence[Measure | ListMeasure], counts: Bytes) -> Floats:
         """Return the score of each list on each replicate: measures × runs × replicates.
@@ -120,8 +124,10 @@ class TopicDocuments:
         relevant[self.judged[is_relevant]] = True
         total = held[is_relevant].sum(axis=0)
         cutoff = measure.cutoff or MOST_COPIES * max(len(self.documents), 1)
+        longest = int(np.diff(self.offsets).max(initial=0))
+        harmonic = _harmonic_numbers((MOST_COPIES * longest).bit_length())
         self.kernels.average_precisions(
-            counts, self.offsets, self.documents, relevant, total, cutoff, self.harmonic, scores
+            counts, self.offsets, self.documents, relevant, total, cutoff, harmonic, scores
         )
 
     def _measure(

@@ -323,14 +323,15 @@ class _FirstStanding:
 
     def renumber(self, documents: Integers | Numbers) -> Numbers:
         """Return the new numbers of documents."""
-        places = np.arange(len(documents), dtype=np.int32)
-        self._first[documents[::-1]] = places[::-1]  # the last to be written stays
-        first = (self._first[documents] == places) & (self._renumbered[documents] < 0)
-        found = documents[first].astype(np.int32)
+        index = documents.astype(np.int64)
+        unseen = index[self._renumbered[index] < 0]
+        places = np.arange(len(unseen), dtype=np.int32)
+        self._first[unseen[::-1]] = places[::-1]  # the last to be written stays
+        found = unseen[self._first[unseen] == places]
         self._renumbered[found] = np.arange(self._count, self._count + len(found))
-        self._found.append(found)
+        self._found.append(found.astype(np.int32))
         self._count += len(found)
-        renumbered: Numbers = self._renumbered[documents]
+        renumbered: Numbers = self._renumbered[index]
         return renumbered
 
     def numbers(self) -> Numbers:

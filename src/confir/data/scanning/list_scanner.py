@@ -173,7 +173,8 @@ class ListScanner(BlockScanner):
     def docids(self) -> Docids:
         """Return the docids in the order of their numbers."""
         starts = self._table.starts[: self._count + 1]
-        return Docids(self._table.text, starts[:-1], (np.diff(starts) - 1).astype(np.int32))
+        text = self._table.text[: int(starts[-1])]
+        return Docids(text, starts[:-1], (np.diff(starts) - 1).astype(np.int32))
 
     def _number(self, block: Bytes, starts: Integers) -> Integers:
         tags, ends = self.kernels.hash_ids(block, starts)

@@ -207,8 +207,8 @@ def decompose_error(
     weights = draw_topics(len(scores.topics), replicates, generator)
     found = run_in_threads(
         lambda statistic: _with_limits(scores, sample, statistic, name, weights, level, method),
-        _STATISTICS,
-    )
+        _STATISTICS[::-1],  # the longest work first
+    )[::-1]
     ranges = possible_ranges(bounded_measures(scores), target, variable)
     bias, variance, total = map(_cut, found, ranges)
     cut = [
