@@ -11,6 +11,7 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    layered,
     names_best_first,
     numbered,
     panel_facet,
@@ -86,7 +87,7 @@ def range_chart(
             record |= {"low": found["low"], "high": found["high"]}
         numbers += ["low", "high"]
         label = f"{label} and {percent(interval.level)} interval ({interval.method})"
-    base = alt.Chart(inline_records(drawn)).encode(
+    base = alt.Chart().encode(
         y=alt.Y("run_number:N", title=None, axis=axis),
         tooltip=tooltips("run:N", "measure:N", *(f"{name}:Q" for name in numbers)),
     )
@@ -107,8 +108,7 @@ def range_chart(
         marks = base.mark_point(color=COLOURS[1], filled=True, size=50, opacity=1, shape="diamond")
         layers.append(marks.encode(x=alt.X(f"{point}:Q")))
     panels = (
-        alt.layer(*layers)
-        .properties(width=260, height=step)
+        layered(*layers, data=inline_records(drawn), width=260, height=step)
         .facet(facet=panel_facet(alt, "measure", measures), columns=2)
         .resolve_scale(x="independent")
     )
