@@ -514,6 +514,7 @@ def test_demo_writes_nothing_where_it_cannot_print(confir_command, tmp_path):
 
 def test_demo_writes_a_collection_that_evaluates_to_the_same(confir_command, tmp_path):
     shown = confir_command("demo", "--write", tmp_path / "sample")
+    assert f"{tmp_path / 'sample'}: qrels.txt, and 8 runs in the folder runs" in shown.err
     again = confir_command(
         "evaluate", tmp_path / "sample" / "qrels.txt", tmp_path / "sample" / "runs"
     )

@@ -62,7 +62,7 @@ def test_bounds_do_not_depend_on_how_many_topics_are_worked_on_at_a_time(
     for topic in list(qrels)[::4]:  # a grade that most blocks of topics lack
         qrels = qrels | {topic: qrels[topic] | {"best": 9}}
     once = find(qrels, runs, MEASURES)
-    monkeypatch.setattr(ranked_lists, "_BLOCK", 1_000)
+    monkeypatch.setattr(ranked_lists, "_BLOCK", 300)
     experiment = Experiment(qrels, runs)
     assert len(experiment.lists().blocks()) > 5
     again = find(experiment, measures=MEASURES)

@@ -44,6 +44,7 @@ def demo_command(
     Example: `confir demo --write sample` and then `confir evaluate sample/qrels.txt sample/runs`
     """
     from confir.cli.report import check_page
+    from confir.cli.streams import print_message
     from confir.cli.terminal import result_answer
     from confir.data.experiment import Experiment
     from confir.data.simulation import sample_collection, write_collection
@@ -58,6 +59,8 @@ def demo_command(
         write_collection(collection, write)
     experiment = Experiment(collection.qrels, collection.runs)
     out.deliver(result_answer(confidence_interval(evaluate(experiment), rng=seed)))
+    if write is not None:
+        print_message(f"{write}: qrels.txt, and {len(collection.runs)} runs in the folder runs")
     if report is not None:
         _write_report(report, experiment, seed)
 

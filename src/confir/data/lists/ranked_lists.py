@@ -16,8 +16,8 @@ from confir.data.lists.rankings import Rankings, empty_rankings
 from confir.data.qrels import Qrels
 from confir.data.run import Run
 
-# Listed documents that are worked on at a time: what is computed of them stays in the cache.
-_BLOCK = 1 << 18
+# Listed documents of a run that are worked on at a time: what is computed of them stays in the cache.
+_BLOCK = 1 << 17
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +75,7 @@ class RankedLists:
 
     def blocks(self) -> list[tuple[int, int]]:
         """Return consecutive topics to work on at a time: the first ones, and the ends."""
-        listed = np.cumsum(self.depth.sum(axis=0))
+        listed = np.cumsum(self.depth.max(axis=0, initial=0))
         starts = np.flatnonzero(np.diff(listed // _BLOCK, prepend=-1)).tolist()
         return list(pairwise([*starts, len(listed)]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Unpack, cast
 
 import numpy as np
@@ -24,7 +25,7 @@ from confir.data.scores import Scores
 from confir.measures.completions import Rule, ScoreBounds
 from confir.measures.measure import Measure
 from confir.measures.scored_lists import ScoredLists, read_scored_lists
-from confir.parallel import Progress
+from confir.parallel import Progress, run_in_threads
 from confir.studies.unjudged.compared_means import BoundedMeans
 
 
@@ -114,7 +115,7 @@ def bound_scored_lists(scored: ScoredLists, pool_depth: int | None = None) -> Un
             for depth, end in set(zip(depths, ends, strict=True))
         }
         bounds = [
-            [_bounds(measure, run) for run in pools[depth, end]]
+            run_in_threads(partial(_bounds, measure), pools[depth, end])
             for measure, depth, end in zip(scored.measures, depths, ends, strict=True)
         ]
         return np.moveaxis(np.array(bounds), 2, 0)
