@@ -2,12 +2,13 @@
 
     make mutate SECONDS=600 ARGS="--seed 7"
     make mutate ARGS="--only intervals/t.py"
-    make mutate ARGS="--again printed.txt"        survivors of before, after tests were added
+    make mutate ARGS="--again printed.txt"        all that was not killed before
 
 A mutant is a copy of the sources with one operator, comparison, number or condition changed. Tests
 that run the changed line, as `make coverage` recorded them, run on it, the fastest first, until one
-fails: the mutant is killed; else it survived, and is shown. Each layer of the statistics gets the
-same share of the sample: `measures`, `resampling`, `intervals`, and the statistics of studies.
+fails: the mutant is killed; else it survived. A process that dies although no test failed has
+crashed: that is no verdict, because a test may not bear the fork. Each layer of the statistics gets
+the same share of the sample: `measures`, `resampling`, `intervals`, and the statistics of studies.
 
 The tests are collected once. Each mutant gets a fork of that process, in which the code of the
 changed function is replaced; a change of a default or a constant gets a process of its own.
@@ -54,6 +55,9 @@ OPTIONS = [
 ]
 TESTS_OF_A_CONSTANT = 60  # they are collected anew
 MEMORY = 10 * 2**30  # a mutant may ask for any size of array
+NOT_KILLED = ("survived  ", "untested  ", "timeout  ", "crashed  ")
+START = 90.0  # seconds to begin with tests, on a busy machine
+FAILED, NOT_COLLECTED = 1, 2  # how pytest ends where a test fails, or its file cannot be imported
 
 
 class Tests:
@@ -137,7 +141,7 @@ def sample(options: argparse.Namespace) -> Iterator[Mutant]:
     """Yield mutants in random order, one of each layer in turn."""
     draw = random.Random(options.seed)  # noqa: S311 - a sample, no secret
     lines = options.again.read_text(encoding="utf-8").splitlines() if options.again else []
-    again = {line.split("  ")[1] for line in lines if line.startswith(("survived  ", "untested  "))}
+    again = {line.split("  ")[1] for line in lines if line.startswith(NOT_KILLED)}
     layers = [
         [m for m in found if options.only in str(m) and (not lines or str(m) in again)]
         for found in all_mutants().values()
@@ -179,14 +183,14 @@ class Trial:
     def _try(
         self, mutant: Mutant, chosen: list[str], tests: Tests, items: dict[str, pytest.Item]
     ) -> str:
-        """Return "killed", "survived", "timeout" or, if no test runs the line, "untested"."""
+        """Return "killed", "survived", "timeout", "crashed" or, if no test runs it, "untested"."""
         if not chosen:
             return "untested"
         changed = self.copy / mutant.path.relative_to(SOURCES)
         source = changed.read_text(encoding="utf-8")
         changed.write_text(mutant.apply(source), encoding="utf-8")
         self._note.write_text("", encoding="utf-8")
-        limit = 20 + 4 * tests.seconds(chosen)
+        limit = START + 4 * tests.seconds(chosen)
         try:
             if tests.at_import(mutant):
                 return self._start(chosen, limit)
@@ -205,7 +209,9 @@ class Trial:
             )
         except subprocess.TimeoutExpired:
             return "timeout"
-        return "killed" if done.returncode else "survived"
+        if done.returncode == 0:
+            return "survived"
+        return "killed" if done.returncode in (FAILED, NOT_COLLECTED) else "crashed"
 
     def _fork(self, mutant: Mutant, changed: Path, items: list[pytest.Item], limit: float) -> str:
         """Run tests in a fork of this process, in which the function is replaced."""
@@ -219,13 +225,17 @@ class Trial:
                 os.waitpid(child, 0)
                 return "timeout"
             time.sleep(0.02)
-        return "killed" if ended[1] else "survived"
+        if ended[1] == 0:
+            return "survived"
+        return "killed" if self._note.stat().st_size else "crashed"
 
     def _run(self, mutant: Mutant, changed: Path, items: list[pytest.Item]) -> None:
         code = 3
         try:
             os.setpgid(0, 0)
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            resource.setrlimit(
+                resource.RLIMIT_DATA, (MEMORY, MEMORY)
+            )  # V8 reserves more than it uses
             with open(os.devnull, "w", encoding="utf-8") as nothing:
                 os.dup2(nothing.fileno(), 1)
                 os.dup2(nothing.fileno(), 2)
@@ -289,7 +299,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--patience", type=float, default=30, help="seconds of tests for a mutant")
     parser.add_argument("--only", default="", help="a part of the path, or of the line as shown")
-    parser.add_argument("--again", type=Path, help="output whose survivors are to be tried again")
+    parser.add_argument("--again", type=Path, help="output: try again what it did not kill")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name) / "src"
