@@ -167,6 +167,22 @@ def test_the_model_counts_as_much_as_least_squares_over_the_other_topics_say():
         assert found[undrawn] == pytest.approx(slope, rel=1e-12)
 
 
+def test_a_topic_with_one_relevant_document_is_scored_as_by_people():
+    held = np.ones(8, bool)
+    sample = DocumentSample(TOPICS, MODEL, np.eye(8, dtype=int)[2], held, np.ones(8))
+    for name, expected in [("AP", [1.0, 0, 0.25, 0]), ("R@4", [1.0, 0, 1.0, 0])]:
+        np.testing.assert_allclose(score(name, sample).value.ravel(), expected, atol=1e-15)
+
+
+def test_numbers_of_documents_at_other_rates_are_without_bias_against_enumeration():
+    rates = np.array([0.5, 1.0, 2.0])
+    found = sum(
+        np.prod(np.where(pattern, CHANCE, 1 - CHANCE)) * drawn(pattern).expected(rates)
+        for pattern in product([0, 1], repeat=8)
+    )
+    np.testing.assert_allclose(found, np.minimum(rates[:, None] * CHANCE, 1.0).sum(axis=1))
+
+
 def test_rates_go_from_half_the_sample_to_all_documents():
     found = drawn([1, 0, 1, 1, 0, 1, 1, 1]).rates()
     assert (np.diff(found) > 0).all()
