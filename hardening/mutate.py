@@ -53,7 +53,7 @@ OPTIONS = [
     "no:faulthandler",
     "--hypothesis-profile=ci",
 ]
-TESTS_OF_A_CONSTANT = 60  # they are collected anew
+TESTS_OF_A_CONSTANT = 300  # they are collected anew
 MEMORY = 10 * 2**30  # a mutant may ask for any size of array
 NOT_KILLED = ("survived  ", "untested  ", "timeout  ", "crashed  ")
 START = 90.0  # seconds to begin with tests, on a busy machine
