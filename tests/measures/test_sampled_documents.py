@@ -19,7 +19,7 @@ from confir.errors import (
 )
 from confir.measures.catalogue import parse_measure
 from confir.measures.document_sample import DocumentSample
-from confir.measures.sampled_scores import Listed, precision_sums, score_lists
+from confir.measures.sampled_scores import Listed, _Spread, precision_sums, score_lists
 from judge_files import noisy_judge
 
 MODEL = np.array([2, 1, 0, 1, 0, 1, 2, 0])
@@ -138,6 +138,15 @@ def test_replicates_give_the_variance_of_ratios_against_enumeration(chances):
         values = found.value[0]
         truth = np.average(np.square(values - weights @ values), weights=weights)
         assert 0.7 < weights @ found.variance[0] / truth < 1.2, name
+
+
+def test_spread_of_replicates_in_parts_is_that_of_all_against_numpy():
+    scores = np.random.default_rng(1).random((3, 2, 9))  # runs, topics, replicates
+    lists = scores.reshape(6, 9)
+    found = _Spread.around(np.full((3, 2), 0.4)).add(lists[:, :4]).add(lists[:, 4:])
+    np.testing.assert_allclose(found.variance(), scores.var(axis=2, ddof=1))
+    expected = (np.cov(scores[:, 0]) + np.cov(scores[:, 1])) / 2
+    np.testing.assert_allclose(found.covariance(), expected)
 
 
 def test_documents_that_are_certain_to_be_drawn_do_not_vary():

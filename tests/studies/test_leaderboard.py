@@ -183,6 +183,12 @@ def test_missing_cells_are_handled_as_stated():
         make_leaderboard(parts, incomplete="drop")
 
 
+def test_a_measure_goes_by_any_of_its_names():
+    parts = make_datasets()
+    one, other = (make_leaderboard(parts, measure=m, rng=1, replicates=9) for m in ("AP", "map"))
+    np.testing.assert_array_equal(one.macro, other.macro)
+
+
 def test_bad_boards_are_refused():
     parts = make_datasets()
     with pytest.raises(InvalidValueError, match="there is one dataset"):
