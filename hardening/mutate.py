@@ -2,12 +2,13 @@
 
     make mutate SECONDS=600 ARGS="--seed 7"
     make mutate ARGS="--only intervals/t.py"
-    make mutate ARGS="--again printed.txt"        survivors of before, after tests were added
+    make mutate ARGS="--again printed.txt"        all that was not killed before
 
 A mutant is a copy of the sources with one operator, comparison, number or condition changed. Tests
 that run the changed line, as `make coverage` recorded them, run on it, the fastest first, until one
-fails: the mutant is killed; else it survived, and is shown. Each layer of the statistics gets the
-same share of the sample: `measures`, `resampling`, `intervals`, and the statistics of studies.
+fails: the mutant is killed; else it survived. A process that dies although no test failed has
+crashed: that is no verdict, because a test may not bear the fork. Each layer of the statistics gets
+the same share of the sample: `measures`, `resampling`, `intervals`, and the statistics of studies.
 
 The tests are collected once. Each mutant gets a fork of that process, in which the code of the
 changed function is replaced; a change of a default or a constant gets a process of its own.
@@ -22,14 +23,13 @@ import random
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from itertools import chain, zip_longest
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -52,8 +52,13 @@ OPTIONS = [
     "no:faulthandler",
     "--hypothesis-profile=ci",
 ]
-TESTS_OF_A_CONSTANT = 60  # they are collected anew
-MEMORY = 10 * 2**30  # a mutant may ask for any size of array
+TESTS_OF_A_CONSTANT = 300  # they are collected anew
+MEMORY = 10 * 2**30  # a mutant may ask for any size of array; charts reserve addresses beyond it
+NOT_KILLED = ("survived  ", "untested  ", "timeout  ", "crashed  ")
+START = 60.0  # seconds to begin with tests
+PATIENCE = 10  # with processes that wait, in relation to those that compute
+FAILED, NOT_COLLECTED = 1, 2  # how pytest ends where a test fails, or its file cannot be imported
+CRASHED = 9
 
 
 class Tests:
@@ -137,7 +142,7 @@ def sample(options: argparse.Namespace) -> Iterator[Mutant]:
     """Yield mutants in random order, one of each layer in turn."""
     draw = random.Random(options.seed)  # noqa: S311 - a sample, no secret
     lines = options.again.read_text(encoding="utf-8").splitlines() if options.again else []
-    again = {line.split("  ")[1] for line in lines if line.startswith(("survived  ", "untested  "))}
+    again = {line.split("  ")[1] for line in lines if line.startswith(NOT_KILLED)}
     layers = [
         [m for m in found if options.only in str(m) and (not lines or str(m) in again)]
         for found in all_mutants().values()
@@ -179,14 +184,14 @@ class Trial:
     def _try(
         self, mutant: Mutant, chosen: list[str], tests: Tests, items: dict[str, pytest.Item]
     ) -> str:
-        """Return "killed", "survived", "timeout" or, if no test runs the line, "untested"."""
+        """Return "killed", "survived", "timeout", "crashed" or, if no test runs it, "untested"."""
         if not chosen:
             return "untested"
         changed = self.copy / mutant.path.relative_to(SOURCES)
         source = changed.read_text(encoding="utf-8")
         changed.write_text(mutant.apply(source), encoding="utf-8")
         self._note.write_text("", encoding="utf-8")
-        limit = 20 + 4 * tests.seconds(chosen)
+        limit = int(START + 4 * tests.seconds(chosen))
         try:
             if tests.at_import(mutant):
                 return self._start(chosen, limit)
@@ -194,55 +199,64 @@ class Trial:
         finally:
             changed.write_text(source, encoding="utf-8")
 
-    def _start(self, chosen: list[str], limit: float) -> str:
+    def _start(self, chosen: list[str], limit: int) -> str:
         """Run tests in a process of their own."""
         names = self.copy.parent / "chosen"
         names.write_text("\n".join(chosen), encoding="utf-8")
         command = [sys.executable, "-m", "pytest", *OPTIONS, f"@{names}"]
-        try:
-            done = subprocess.run(
-                command, cwd=ROOT, capture_output=True, timeout=limit, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return "timeout"
-        return "killed" if done.returncode else "survived"
+        ended = in_a_fork(partial(os.execv, sys.executable, command), limit)
+        return "killed" if ended in (FAILED, NOT_COLLECTED) else outcome_of(ended)
 
-    def _fork(self, mutant: Mutant, changed: Path, items: list[pytest.Item], limit: float) -> str:
+    def _fork(self, mutant: Mutant, changed: Path, items: list[pytest.Item], limit: int) -> str:
         """Run tests in a fork of this process, in which the function is replaced."""
-        child = os.fork()
-        if child == 0:
-            self._run(mutant, changed, items)
-        stop = time.monotonic() + limit
-        while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
-            if time.monotonic() > stop:
-                os.killpg(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                return "timeout"
-            time.sleep(0.02)
-        return "killed" if ended[1] else "survived"
+        ended = in_a_fork(partial(self._run, mutant, changed, items), limit)
+        return "killed" if self._note.stat().st_size else outcome_of(ended)
 
     def _run(self, mutant: Mutant, changed: Path, items: list[pytest.Item]) -> None:
-        code = 3
-        try:
-            os.setpgid(0, 0)
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-            with open(os.devnull, "w", encoding="utf-8") as nothing:
-                os.dup2(nothing.fileno(), 1)
-                os.dup2(nothing.fileno(), 2)
-            if mutant.is_compiled:
-                _forget_kernels(self.copy.parent / "compiled")
-            replace_code(self._functions[str(changed)], changed, mutant.function)
-            for item, following in zip_longest(items, items[1:]):
-                item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-            code = 0
-        finally:
-            os._exit(code)
+        if mutant.is_compiled:
+            _forget_kernels(self.copy.parent / "compiled")
+        replace_code(self._functions[str(changed)], changed, mutant.function)
+        for item, following in zip_longest(items, items[1:]):
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        os._exit(0)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """End the fork where a test fails."""
         if report.failed:
             self._note.write_text(report.nodeid, encoding="utf-8")
             os._exit(1)
+
+
+def in_a_fork(act: Callable[[], None], limit: int) -> int:
+    """Return the exit code of a fork that does something, or the signal that ended it, below 0.
+
+    The limit is of the processor's seconds, so that a busy machine changes no verdict.
+    """
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setpgid(0, 0)
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, 2 * limit))
+            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, 1)
+            os.dup2(nothing, 2)
+            act()
+        finally:
+            os._exit(CRASHED)
+    stop = time.monotonic() + PATIENCE * limit
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
+        if time.monotonic() > stop:
+            os.killpg(child, signal.SIGXCPU)
+            ended = os.waitpid(child, 0)
+            break
+        time.sleep(0.02)
+    return os.waitstatus_to_exitcode(ended[1])
+
+
+def outcome_of(ended: int) -> str:
+    """Return what became of a mutant on which no test failed."""
+    return {0: "survived", -signal.SIGXCPU: "timeout"}.get(ended, "crashed")
 
 
 def _forget_kernels(folder: Path) -> None:
@@ -289,7 +303,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--patience", type=float, default=30, help="seconds of tests for a mutant")
     parser.add_argument("--only", default="", help="a part of the path, or of the line as shown")
-    parser.add_argument("--again", type=Path, help="output whose survivors are to be tried again")
+    parser.add_argument("--again", type=Path, help="output: try again what it did not kill")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name) / "src"

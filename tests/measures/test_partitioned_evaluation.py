@@ -101,6 +101,15 @@ def test_topics_that_differ_are_counted_in_warnings_and_an_error_where_asked(tmp
         confir.evaluate({"7": {"d1": 1}}, runs, "AP")
 
 
+@pytest.mark.usefixtures("small_parts")
+def test_five_of_many_runs_that_lack_topics_are_named(tmp_path):
+    runs = write_folder(run_table([(f"r{n}", "1", "d", 1.0) for n in range(7)]), tmp_path / "runs")
+    with pytest.warns(TopicWarning) as caught:
+        confir.evaluate({"1": {"d": 1}, "2": {"d": 1}}, runs, "AP", missing="drop")
+    named = ", ".join(f"run 'r{n}' lacks 1 topic" for n in range(5))
+    assert [str(one.message).partition(" of the")[0] for one in caught] == [f"{named} and 2 more"]
+
+
 BAD = {
     "document 'd1' occurs twice in topic '1' of run 'a'": [("a", "1", "d1", 1.0)] * 2,
     "score of document 'd1' in topic '1' is missing": [

@@ -19,7 +19,7 @@ from confir.errors import (
 )
 from confir.measures.catalogue import parse_measure
 from confir.measures.document_sample import DocumentSample
-from confir.measures.sampled_scores import Listed, precision_sums, score_lists
+from confir.measures.sampled_scores import Listed, _Spread, precision_sums, score_lists
 from judge_files import noisy_judge
 
 MODEL = np.array([2, 1, 0, 1, 0, 1, 2, 0])
@@ -140,6 +140,15 @@ def test_replicates_give_the_variance_of_ratios_against_enumeration(chances):
         assert 0.7 < weights @ found.variance[0] / truth < 1.2, name
 
 
+def test_spread_of_replicates_in_parts_is_that_of_all_against_numpy():
+    scores = np.random.default_rng(1).random((3, 2, 9))  # runs, topics, replicates
+    lists = scores.reshape(6, 9)
+    found = _Spread.around(np.full((3, 2), 0.4)).add(lists[:, :4]).add(lists[:, 4:])
+    np.testing.assert_allclose(found.variance(), scores.var(axis=2, ddof=1))
+    expected = (np.cov(scores[:, 0]) + np.cov(scores[:, 1])) / 2
+    np.testing.assert_allclose(found.covariance(), expected)
+
+
 def test_documents_that_are_certain_to_be_drawn_do_not_vary():
     chance = np.array([1.0, 0.7, 0.5, 1 / 3, 1e-12])
     sample = DocumentSample(np.zeros(5, int), np.ones(5, int), np.ones(5, int), chance > 0, chance)
@@ -165,6 +174,22 @@ def test_the_model_counts_as_much_as_least_squares_over_the_other_topics_say():
         (slope,), *_ = np.linalg.lstsq((root * model[others])[:, None], root * human[others])
         assert 0.1 < slope < 0.9
         assert found[undrawn] == pytest.approx(slope, rel=1e-12)
+
+
+def test_a_topic_with_one_relevant_document_is_scored_as_by_people():
+    held = np.ones(8, bool)
+    sample = DocumentSample(TOPICS, MODEL, np.eye(8, dtype=int)[2], held, np.ones(8))
+    for name, expected in [("AP", [1.0, 0, 0.25, 0]), ("R@4", [1.0, 0, 1.0, 0])]:
+        np.testing.assert_allclose(score(name, sample).value.ravel(), expected, atol=1e-15)
+
+
+def test_numbers_of_documents_at_other_rates_are_without_bias_against_enumeration():
+    rates = np.array([0.5, 1.0, 2.0])
+    found = sum(
+        np.prod(np.where(pattern, CHANCE, 1 - CHANCE)) * drawn(pattern).expected(rates)
+        for pattern in product([0, 1], repeat=8)
+    )
+    np.testing.assert_allclose(found, np.minimum(rates[:, None] * CHANCE, 1.0).sum(axis=1))
 
 
 def test_rates_go_from_half_the_sample_to_all_documents():

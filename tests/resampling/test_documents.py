@@ -316,15 +316,15 @@ def test_a_topic_that_a_run_lacks_scores_0_or_is_left_out(missing, mean):
 
 def test_lists_of_one_document_and_perfect_lists():
     qrels = make_qrels({"1": {"x": 1, "y": 1}, "2": {"x": 1, "y": 1}})
-    run = make_run("run", {"1": ["a"], "2": ["x", "y"]})
+    run = make_run("run", {"1": ["x", "y"], "2": ["a"]})
     sample = resample_documents(qrels, [run], replicates=200, rng=1)
-    assert sample.scores.values[:, 0, 0].tolist() == [0.0, 1.0]
-    for topic, score in enumerate((0.0, 1.0)):
+    assert sample.scores.values[:, 0, 0].tolist() == [1.0, 0.0]
+    for topic, score in enumerate((1.0, 0.0)):
         values = sample.values[0, 0, topic]
         np.testing.assert_array_equal(values[~np.isnan(values)], score)
-    assert sample.depth.tolist() == [[1, 2]]
+    assert sample.depth.tolist() == [[2, 1]]
     assert sample.relevant.tolist() == [[2, 2]]
-    assert sample.relevant_retrieved.tolist() == [[[0, 2]]]
+    assert sample.relevant_retrieved.tolist() == [[[2, 0]]]
 
 
 def test_depth_cuts_lists_before_they_are_resampled():

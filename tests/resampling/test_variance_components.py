@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from confir.resampling import variance_components
 from confir.resampling.variance_components import (
     estimate_components,
     joint_replicates,
@@ -127,7 +128,9 @@ def test_a_collection_that_changes_nothing_leaves_the_topics_alone():
     np.testing.assert_allclose(found[0], 0.5 + np.sqrt(1.5) * np.array([-0.4, 0.0, 0.4, 0.4]))
 
 
-def test_the_spread_is_that_of_numpy_in_one_and_in_more_dimensions():
+@pytest.mark.parametrize("cells", [3, 4_000_000])
+def test_the_spread_is_that_of_numpy_in_one_and_in_more_dimensions(cells, monkeypatch):
+    monkeypatch.setattr(variance_components, "_CELLS", cells)
     values = np.random.default_rng(1).random((2, 3, 5))
     np.testing.assert_allclose(spread(values), values.std(axis=-1, ddof=1), rtol=1e-13)
     assert spread(values[0, 0]) == pytest.approx(values[0, 0].std(ddof=1), rel=1e-13)

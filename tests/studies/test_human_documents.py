@@ -95,6 +95,8 @@ def test_the_plan_of_the_pilot_itself_is_its_interval(pilot, baseline):
                 pilot, half_width=reach, baseline=baseline, family="none"
             )
             assert plan.topics[run, measure] == pytest.approx(expected, abs=1)
+    deviation = own * np.sqrt(50) / stats.t.ppf(0.975, 49)
+    np.testing.assert_allclose(np.hypot(plan.between, plan.within), deviation, rtol=1e-12)
     assert (plan.documents == np.ceil(pilot.human_documents / 50)).all()
     assert (plan.topics_alone < plan.topics).any()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -109,7 +111,9 @@ def test_random_datasets_have_the_variance_of_their_means():
     np.testing.assert_array_equal(board.borda_high, alone.borda_high)
     assert np.isnan(alone.low).all()
     assert alone.to_records()[0]["topics"] is None
-    assert "datasets like these" in board.sentence()
+    assert "on datasets like these; constructor ranks first (95 %" in board.sentence()
+    together = replace(board, rank_low=np.array([1, 3, 1, 2]))
+    assert "; 2 runs may rank first (95 %" in together.sentence()
 
 
 def test_borda_ranks_of_fixed_datasets_are_those_of_resampled_topics():
@@ -177,6 +181,12 @@ def test_missing_cells_are_handled_as_stated():
     assert kept.datasets == ("x", "z")
     with pytest.raises(confir.errors.UnknownNameError):
         make_leaderboard(parts, incomplete="drop")
+
+
+def test_a_measure_goes_by_any_of_its_names():
+    parts = make_datasets()
+    one, other = (make_leaderboard(parts, measure=m, rng=1, replicates=9) for m in ("AP", "map"))
+    np.testing.assert_array_equal(one.macro, other.macro)
 
 
 def test_bad_boards_are_refused():

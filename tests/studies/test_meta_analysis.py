@@ -122,9 +122,10 @@ def test_two_studies_have_a_hartung_knapp_interval_but_no_prediction():
     assert math.isnan(pooled.predicted_low)
 
 
-def test_equal_effects_have_no_hartung_knapp_interval():
+@pytest.mark.parametrize("effects", [[0.3, 0.3, 0.3], [3e4, 3e4, 3e4 + 1e-9]])
+def test_equal_effects_have_no_hartung_knapp_interval(effects):
     with pytest.warns(DegenerateSampleWarning, match="all effects are equal"):
-        pooled = pool_effects([0.3, 0.3, 0.3], [0.1, 0.2, 0.1])
+        pooled = pool_effects(effects, [0.1, 0.2, 0.1])
     assert math.isnan(pooled.low)
     assert math.isnan(pooled.p)
 

@@ -266,6 +266,13 @@ def test_normalised_differences_are_within_1_exactly_in_the_interval(result):
             assert (values > 1 + 1e-9).mean() == pytest.approx(shares.above)
 
 
+def test_a_score_in_the_middle_of_its_interval_differs_by_0_whatever_its_length(result):
+    flat = replace(result, low=result.low * 0 + 0.5, high=result.high * 0 + 0.5)
+    flat = replace(flat, score=result.score * 0 + 0.5)
+    for method in result.methods:
+        assert set(flat.normalised(method, corrected=False).tolist()) == {0.0}
+
+
 def test_correction_leaves_no_fewer_scores_inside(result):
     for half in (0, 1):
         for method in ("linear", "logit", "percentile"):

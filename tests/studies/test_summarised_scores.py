@@ -145,6 +145,24 @@ def test_large_scores_tie_where_they_differ_by_rounding():
         assert confir.compare_runs(source, rng=1).ties.tolist() == [[3]]
 
 
+def test_five_of_the_runs_that_lack_topics_are_named():
+    values = np.full((2, 7, 1), 0.5)
+    values[1, :6] = np.nan
+    scores = Scores(("1", "2"), tuple("abcdefg"), ("AP",), values)
+    expected = "run 'e' lacks 1 topic and 1 more that other runs have, left out of their means"
+    with pytest.warns(confir.errors.MissingTopicWarning, match=expected):
+        confir.summarise_scores(scores).warning_of_missing_topics().mean()
+
+
+def test_limits_scale_with_the_scores():
+    scores = Scores(SCORES.topics[:50], SCORES.runs, ("score",), SCORES.values[:50])
+    small = replace(scores, values=1e-10 * scores.values)
+    one, other = (
+        confir.confidence_interval(confir.summarise_scores(s), method="t") for s in (scores, small)
+    )
+    np.testing.assert_allclose(other.low, 1e-10 * one.low, rtol=1e-9)
+
+
 def test_a_run_with_one_topic_has_that_mean():
     values = SCORES.values[:3].copy()
     values[1:, 0] = np.nan
@@ -167,6 +185,16 @@ def test_a_comparison_of_a_summary_is_that_of_the_scores(options):
     assert one.to_records()[0].keys() == other.to_records()[0].keys()
     same(one.at(0.99), other.at(0.99), ("simultaneous_low", "verdict"))
     assert one.sentences() == other.sentences()
+
+
+def test_a_pair_that_hardly_varies_has_the_least_variance_of_the_scores_family():
+    values = SCORES.values.copy()
+    values[:, 1] = values[:, 0] + 0.02 * np.sin(np.arange(len(values)))[:, None]
+    scores = Scores(SCORES.topics, SCORES.runs, ("score",), values)
+    one, other = (confir.compare_runs(s, rng=1) for s in (scores, confir.summarise_scores(scores)))
+    variance = np.square(one.se) * one.topics
+    assert variance.min() < one.families[0].floor < np.sort(variance.ravel())[1]
+    np.testing.assert_allclose(other.families[0].maxima, one.families[0].maxima, rtol=1e-9)
 
 
 def test_missing_identical_and_constant_runs_are_compared_as_in_the_scores():
