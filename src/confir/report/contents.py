@@ -300,13 +300,16 @@ def check_settings(settings: Settings) -> None:
         as_integer("documents", settings.documents, highest=MOST_DOCUMENTS)
 
 
-def _gather_all(sections: Sections, whole: Scope) -> dict[str, Any]:
-    """Return what sections compute of all measures at once, by study; or why they cannot."""
-    found: dict[str, Any] = {}
+def _gather_all(sections: Sections, scope: Scope) -> dict[str, Any]:
+    """Return what sections compute of all measures at once, by study; or why they cannot.
+
+    What the scope has already is kept; what failed is tried again, for its measures alone.
+    """
+    found = dict(scope.of_all)
     for study, section in sections.items():
-        if section.gather_all is not None:
+        if section.gather_all is not None and isinstance(found.get(study), ConfirError | None):
             try:
-                found[study] = section.gather_all(whole)
+                found[study] = section.gather_all(scope)
             except ConfirError as error:
                 found[study] = error
     return found
@@ -315,10 +318,11 @@ def _gather_all(sections: Sections, whole: Scope) -> dict[str, Any]:
 def _of_measure(
     sections: Sections, whole: Scope, progress: Progress | None, measure: str
 ) -> MeasureContents:
-    scores = whole.scores.select(measure=[measure])
-    gathered = _gather(sections, replace(whole, scores=scores), progress)
+    scope = replace(whole, scores=whole.scores.select(measure=[measure]))
+    scope = replace(scope, of_all=_gather_all(sections, scope))
+    gathered = _gather(sections, scope, progress)
     return MeasureContents(
-        scores, *gathered, most_different_topics(listed_scores(whole.scores), TOPICS_SHOWN)
+        scope.scores, *gathered, most_different_topics(listed_scores(whole.scores), TOPICS_SHOWN)
     )
 
 
