@@ -253,9 +253,12 @@ def gather_contents(
         raise InvalidValueError(f"a score is {largest:g}; expected at most {_LARGEST_SCORE:g}")
     with collected_warnings(shown=False) as messages, shared_draws():
         lists = _lists(scores, qrels, runs, chosen.rules)
-        documents = chosen.documents
-        if documents is None:
-            documents = _count_documents(qrels, lists)
+        known = _count_documents(qrels, lists)
+        documents = known if chosen.documents is None else chosen.documents
+        if known is not None and documents is not None and documents < known:
+            raise InvalidValueError(
+                f"documents is {documents}; expected at least the {known} that occur in qrels and runs"
+            )
         sections = find_sections()  # imported here, not by several threads at once
         whole = Scope(scores, chosen, qrels, lists, documents, {})
         whole = replace(whole, of_all=_gather_all(sections, whole))
