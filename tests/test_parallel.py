@@ -10,7 +10,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from confir.cores import Cores
-from confir.errors import InvalidValueError, UnreadableError
+from confir.errors import ConfirWarning, InvalidValueError, UnreadableError, warn_caller
 from confir.parallel import (
     digest,
     reuse_memory,
@@ -224,6 +224,14 @@ def test_short_work_runs_in_threads_in_order(monkeypatch):
     for cores in (1, 2):
         monkeypatch.setattr("confir.parallel.usable_cores", lambda cores=cores: cores)
         assert run_in_threads(lambda n: n + 1, [3, 1, 2]) == [4, 2, 3]
+
+
+def test_warnings_of_threads_name_the_line_that_called_confir(monkeypatch):
+    monkeypatch.setattr("confir.parallel.usable_cores", lambda: 2)
+    with pytest.warns(ConfirWarning) as said:
+        run_in_threads(lambda task: warn_caller(f"task {task}"), [1, 2, 3])
+    assert [str(one.message) for one in said] == ["task 1", "task 2", "task 3"]
+    assert {one.filename for one in said} == {__file__}
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system does not tell")

@@ -29,7 +29,13 @@ import numpy as np
 
 from confir.arguments import as_function, as_integer, as_path
 from confir.cores import Cores
-from confir.errors import InvalidValueError, UnreadableError
+from confir.errors import (
+    CollectedWarning,
+    InvalidValueError,
+    UnreadableError,
+    collect_warnings,
+    warn_caller,
+)
 from confir.scheduler import scheduler_in_use
 
 Task = TypeVar("Task")
@@ -88,15 +94,26 @@ def _threaded(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iter
         if threads < 2:
             yield from map(function, tasks)
             return
-        working = partial(_at_work, function)
+        working = partial(_with_warnings, function)
         contexts = [copy_context() for _ in tasks]  # two threads cannot share one
         with _cores.lent(), ThreadPoolExecutor(threads) as pool:
-            yield from pool.map(lambda own, task: own.run(working, task), contexts, tasks)
+            done = pool.map(lambda own, task: own.run(working, task), contexts, tasks)
+            for result, warned in done:
+                for message, category in warned:  # here, where the caller of confir is known
+                    warn_caller(message, category)
+                yield result
 
 
 def _at_work(function: Callable[[Task], Result], task: Task) -> Result:
     with _cores.at_work():
         return function(task)
+
+
+def _with_warnings(
+    function: Callable[[Task], Result], task: Task
+) -> tuple[Result, list[CollectedWarning]]:
+    with collect_warnings() as warned:
+        return _at_work(function, task), warned
 
 
 def run_ahead(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:

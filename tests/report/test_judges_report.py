@@ -7,6 +7,7 @@ import pytest
 import confir
 from confir.data.experiment import Experiment
 from confir.data.simulation import sample_collection
+from confir.errors import ConfirError
 from confir.report.charts import chart
 from confir.report.contents import Settings, gather_contents
 from confir.report.methods_text import methods_text
@@ -69,11 +70,19 @@ def test_without_another_judge_the_page_has_no_such_part():
     assert 'id="judges"' not in page(gathered)
 
 
-def test_judges_of_other_topics_are_left_out_with_the_reason():
-    gathered = contents(judges={"model": {"x": {"d": 1}}})
-    ((_, reason),) = gathered.reasons("judgements")
-    assert "no topic in common" in reason
-    assert '<li id="judges">' in page(gathered)
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"judges": {"model": {"x": {"d": 1}}}}, "no topic in common"),
+        ({"judges": ["absent.qrels"]}, "absent.qrels: no such file"),
+        ({"judges": {"qrels": MODEL}}, "a judge is named 'qrels'"),
+        ({"judges": [MODEL], "grades": ["x"]}, "--grades is 'x'; expected a scale"),
+        ({"grades": ["0,1"]}, "expected --judge"),
+    ],
+)
+def test_a_judge_that_cannot_be_compared_is_an_error_not_a_missing_part(settings, problem):
+    with pytest.raises(ConfirError, match=problem):
+        contents(**settings)
 
 
 def test_judges_of_some_topics_are_compared_on_these():

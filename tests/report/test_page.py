@@ -302,6 +302,22 @@ def test_a_missing_folder_is_an_error_before_the_work(tmp_path, monkeypatch):
         write_report(tmp_path / "r.html", table(), figures=tmp_path / "file")
 
 
+def test_a_collection_smaller_than_its_known_documents_is_refused(tmp_path):
+    judged = {"1": {"d": 1, "e": 0}, "2": {"f": 1}}
+    experiment = confir.Experiment(judged, {"1": {"d": 1.0}, "2": {"g": 1.0}}, ["AP"])
+    with pytest.raises(InvalidValueError, match="documents is 3; expected at least the 4 that"):
+        write_report(tmp_path / "r.html", experiment, documents=3, replicates=99)
+
+
+def test_a_page_replaces_no_file_that_it_is_made_from(tmp_path):
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text("1 0 d 1\n2 0 d 1\n")
+    experiment = confir.Experiment(qrels, {"1": {"d": 1.0}, "2": {"d": 1.0}}, ["AP"])
+    with pytest.raises(InvalidValueError, match=r"qrels.txt: the page is HTML; expected a name"):
+        write_report(qrels, experiment, replicates=99)
+    assert qrels.read_text().startswith("1 0 d 1")
+
+
 def test_the_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "r.html"
     path.write_text("before")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import confir
 import confir.studies
 from confir.data.scores import Scores
 from confir.report import contents as contents_module
@@ -193,3 +194,23 @@ def test_sentences_of_the_same_place_stay_in_the_order_of_studies():
 
 def test_everything_a_section_sends_to_the_page_is_json():
     assert json.dumps(page_data(gathered()), allow_nan=False)
+
+
+def test_a_measure_that_fails_late_costs_the_others_nothing():
+    judged = {str(topic): {f"d{place}": place % 2 for place in range(6)} for topic in range(4)}
+    runs = {
+        "tied": {topic: dict.fromkeys(gains, 1.0) for topic, gains in judged.items()},
+        "other": {topic: {one: float(one[1]) for one in gains} for topic, gains in judged.items()},
+    }
+    experiment = confir.Experiment(judged, runs, ["AP", "Bpref"], depth=3)
+    found = gather_contents(
+        confir.evaluate(experiment),
+        qrels=confir.as_qrels(judged),
+        runs=experiment.lists(),
+        settings=Settings(replicates=99, rules=experiment.rules),
+    )
+    alone = confir.bound_ties(judged, runs, ["AP"], depth=3)
+    assert found.measures[0]["ties"].to_records() == alone.to_records()
+    ((measure, reason),) = found.reasons("ties")
+    assert measure == "Bpref"
+    assert reason.startswith("Bpref has no rule for ties at the depth")

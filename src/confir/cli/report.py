@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -162,11 +161,10 @@ def check_figures(folder: str | None, width: float | None) -> None:
 def check_page(path: str) -> None:
     """Raise before any work where a page could not be written after it."""
     from confir.cli.terminal import check_drawing, check_output
+    from confir.data.files import check_page_name
 
     check_drawing()
-
-    if Path(path).suffix.lower() != ".html":
-        raise InvalidValueError(f"{path}: the page is HTML; expected a name such as report.html")
+    check_page_name(path)
     check_output(path)
 
 

@@ -22,7 +22,7 @@ from confir.data.compression import (
     compression_of,
     decompressed,
 )
-from confir.errors import FormatError, MissingDependencyError, UnreadableError
+from confir.errors import FormatError, InvalidValueError, MissingDependencyError, UnreadableError
 
 PathLike = str | os.PathLike[str]
 
@@ -86,6 +86,12 @@ def text_bytes(content: bytes, source: str) -> bytes:
             line=line,
         )
     return content
+
+
+def check_page_name(path: str) -> None:
+    """Raise where a page would get the name of another kind of file, such as one that it is from."""
+    if not path.lower().endswith(".html"):
+        raise InvalidValueError(f"{path}: the page is HTML; expected a name such as report.html")
 
 
 def write_whole(path: PathLike, content: bytes) -> None:

@@ -253,9 +253,12 @@ def gather_contents(
         raise InvalidValueError(f"a score is {largest:g}; expected at most {_LARGEST_SCORE:g}")
     with collected_warnings(shown=False) as messages, shared_draws():
         lists = _lists(scores, qrels, runs, chosen.rules)
-        documents = chosen.documents
-        if documents is None:
-            documents = _count_documents(qrels, lists)
+        known = _count_documents(qrels, lists)
+        documents = known if chosen.documents is None else chosen.documents
+        if known is not None and documents is not None and documents < known:
+            raise InvalidValueError(
+                f"documents is {documents}; expected at least the {known} that occur in qrels and runs"
+            )
         sections = find_sections()  # imported here, not by several threads at once
         whole = Scope(scores, chosen, qrels, lists, documents, {})
         whole = replace(whole, of_all=_gather_all(sections, whole))
@@ -300,13 +303,16 @@ def check_settings(settings: Settings) -> None:
         as_integer("documents", settings.documents, highest=MOST_DOCUMENTS)
 
 
-def _gather_all(sections: Sections, whole: Scope) -> dict[str, Any]:
-    """Return what sections compute of all measures at once, by study; or why they cannot."""
-    found: dict[str, Any] = {}
+def _gather_all(sections: Sections, scope: Scope) -> dict[str, Any]:
+    """Return what sections compute of all measures at once, by study; or why they cannot.
+
+    What the scope has already is kept; what failed is tried again, for its measures alone.
+    """
+    found = dict(scope.of_all)
     for study, section in sections.items():
-        if section.gather_all is not None:
+        if section.gather_all is not None and isinstance(found.get(study), ConfirError | None):
             try:
-                found[study] = section.gather_all(whole)
+                found[study] = section.gather_all(scope)
             except ConfirError as error:
                 found[study] = error
     return found
@@ -315,10 +321,11 @@ def _gather_all(sections: Sections, whole: Scope) -> dict[str, Any]:
 def _of_measure(
     sections: Sections, whole: Scope, progress: Progress | None, measure: str
 ) -> MeasureContents:
-    scores = whole.scores.select(measure=[measure])
-    gathered = _gather(sections, replace(whole, scores=scores), progress)
+    scope = replace(whole, scores=whole.scores.select(measure=[measure]))
+    scope = replace(scope, of_all=_gather_all(sections, scope))
+    gathered = _gather(sections, scope, progress)
     return MeasureContents(
-        scores, *gathered, most_different_topics(listed_scores(whole.scores), TOPICS_SHOWN)
+        scope.scores, *gathered, most_different_topics(listed_scores(whole.scores), TOPICS_SHOWN)
     )
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from confir.arguments import as_function, as_generator, as_integer, as_path, as_text, invalid
 from confir.data.experiment import Experiment, ReadingRules, on_its_scheduler
-from confir.data.files import PathLike, write_whole
+from confir.data.files import PathLike, check_page_name, write_whole
 from confir.data.output_folder import OutputFolder
 from confir.data.result import Record
 from confir.data.tables.score_objects import ScoresSource
@@ -144,6 +144,7 @@ def write_report(
         Called with 1 after each step.
     """
     target = as_path("path", path)
+    check_page_name(target)
     if not Path(target).parent.is_dir():
         raise UnreadableError(f"{target}: cannot be written (no such folder)")
     as_text("title", title)

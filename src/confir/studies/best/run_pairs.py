@@ -278,6 +278,12 @@ def _check_common_topics(scores: Scores, common: Booleans, what: str) -> None:
     """Raise where runs share too few topics to be ranked; warn where they do not share all."""
     counts = common.sum(axis=0)
     _check_counts(scores, counts, what)
+    for run, m in np.argwhere(np.isnan(scores.values).all(axis=0)).tolist():
+        warn_caller(
+            f"run {scores.runs[run]!r} has no score by {scores.measures[m]}: it counts as the last, "
+            "without evidence",
+            TopicWarning,
+        )
     for m in np.flatnonzero(~have_same_topics(scores.values)).tolist():
         warn_caller(
             f"runs are ranked by {scores.measures[m]} on the {counts[m]} topics that all of them "

@@ -209,8 +209,8 @@ def _complete(values: Floats) -> Floats:
     values = values[:, kept]
     if min(values.shape[:2]) < 2:
         raise TopicMismatchError(
-            f"there are {values.shape[0]} systems and {values.shape[1]} topics with all scores; "
-            "components need at least 2 of each"
+            f"components need at least 2 systems, and 2 topics with all scores; there are "
+            f"{values.shape[0]} and {values.shape[1]}"
         )
     return values
 

@@ -32,8 +32,12 @@ def _gather(scope: Scope) -> JudgementComparison | None:
     """Return the comparison of the report's qrels with those of other judges; None without any."""
     settings = scope.settings
     if not settings.judges:
+        if settings.grades:
+            raise InvalidValueError("--grades is for the qrels of other judges; expected --judge")
         return None
-    lists = scope.require_lists(human=True)
+    if scope.lists is None:
+        raise InvalidValueError("another judge changes scores of runs; expected qrels and runs")
+    lists = scope.lists
     refuse_design(scope.scores.design, "the comparison of judgements")
     others: Mapping[str, Any] = name_judges(settings.judges)
     if _OWN in others:
@@ -109,6 +113,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 SECTION: Section[Contents] = Section(
     by_measure=False,
     gather=_gather,
+    needed=True,  # only there on request
     anchor="judges",
     title="Judgements",
     heading="Would another judge change the results?",

@@ -178,7 +178,7 @@ def measure_pilot(sample: AnyTopics, level: float) -> Pilot:
     few = distribution.count < 2
     for columns, cause in (
         (np.isnan(sd) & few, "the pilot has fewer than two scores"),
-        (np.isnan(sd) & ~few, "the pilot's scores are all equal"),
+        (np.isnan(sd) & ~few, "the pilot's scores or differences are all equal"),
     ):
         names = [" ".join(sample.labels[i]) for i in np.flatnonzero(columns)]
         if names:
