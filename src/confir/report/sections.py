@@ -15,7 +15,14 @@ from confir.data.qrels import Qrels
 from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.data.scores import Scores
 from confir.errors import ConfirError, InvalidValueError
+from confir.measures.evaluation import as_scores
 from confir.measures.score_summary import ScoreSummary
+from confir.measures.scored_lists import (
+    Objection,
+    ScoredLists,
+    check_measures,
+    with_usable_scores,
+)
 from confir.report.charts import chart
 from confir.report.notebook import table_of
 from confir.report.tables import Table
@@ -170,6 +177,33 @@ class Section(Generic[Gathered]):
     page_data: Callable[[Gathered], dict[str, Any] | None] | None = None
     answer: Callable[[Contents], Iterable[Sentence]] | None = None
     methods: Callable[[Contents], Iterable[Sentence]] | None = None
+
+
+def gather_from_lists(
+    study: str, compute: Callable[[ScoredLists], Any], objection: Objection
+) -> tuple[Callable[[Scope], Any], Callable[[Scope], Any]]:
+    """Return ``gather`` and ``gather_all`` of a section that is about whole lists and their scores.
+
+    Parameters
+    ----------
+    study
+        Its name.
+    compute
+        What it computes of all measures that it can use.
+    objection
+        Why it cannot use a measure.
+    """
+
+    def gather_all(scope: Scope) -> Any:
+        lists, scores = scope.require_lists(), as_scores(scope.scores)
+        return compute(with_usable_scores(lists, scores, scope.settings.rules, objection))
+
+    def gather(scope: Scope) -> Any:
+        scope.require_lists()
+        check_measures(scope.scores.measures, scope.settings.rules, objection)
+        return scope.own_part(study)
+
+    return gather, gather_all
 
 
 def own_chart(

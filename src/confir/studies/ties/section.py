@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from confir.measures.evaluation import as_scores
-from confir.measures.scored_lists import check_measures, with_usable_scores
 from confir.report.contents import Contents, MeasureContents
-from confir.report.sections import Scope, Section, Sentence
-from confir.studies.ties.ties import TieBounds, bound_scored_ties, no_order
+from confir.report.sections import Section, Sentence, gather_from_lists
+from confir.studies.ties.ties import bound_scored_ties, no_order
 
-
-def _gather_all(scope: Scope) -> TieBounds:
-    lists, scores = scope.require_lists(), as_scores(scope.scores)
-    return bound_scored_ties(with_usable_scores(lists, scores, scope.settings.rules, no_order))
-
-
-def _gather(scope: Scope) -> TieBounds:
-    scope.require_lists()
-    check_measures(scope.scores.measures, scope.settings.rules, no_order)
-    bounds: TieBounds = scope.own_part("ties")
-    return bounds
+_gather, _gather_all = gather_from_lists("ties", bound_scored_ties, no_order)
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -34,5 +22,8 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 
 
 SECTION: Section[MeasureContents] = Section(
-    by_measure=True, gather=_gather, gather_all=_gather_all, methods=_methods
+    by_measure=True,
+    gather=_gather,
+    gather_all=_gather_all,
+    methods=_methods,
 )

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from confir.measures.evaluation import as_scores
-from confir.measures.scored_lists import check_measures, with_usable_scores
 from confir.report.contents import Contents, MeasureContents
-from confir.report.sections import Figure, Scope, Section, Sentence
+from confir.report.sections import Figure, Section, Sentence, gather_from_lists
 from confir.report.tables import Table
 from confir.studies.unjudged.bounds import UnjudgedBounds, bound_scored_lists, no_rule
 from confir.studies.unjudged.chart import unjudged_bounds_chart
 from confir.studies.unjudged.table import unjudged_bounds_table
 
-
-def _gather_all(scope: Scope) -> UnjudgedBounds:
-    lists, scores = scope.require_lists(), as_scores(scope.scores)
-    return bound_scored_lists(with_usable_scores(lists, scores, scope.settings.rules, no_rule))
-
-
-def _gather(scope: Scope) -> UnjudgedBounds:
-    scope.require_lists()
-    check_measures(scope.scores.measures, scope.settings.rules, no_rule)
-    bounds: UnjudgedBounds = scope.own_part("unjudged")
-    return bounds
+_gather, _gather_all = gather_from_lists("unjudged", bound_scored_lists, no_rule)
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
