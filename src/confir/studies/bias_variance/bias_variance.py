@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -205,10 +206,14 @@ def decompose_error(
     sample = _Errors.of(scores, targets, variable)
     generator = as_generator(rng)
     weights = draw_topics(len(scores.topics), replicates, generator)
-    found = run_in_threads(
-        lambda statistic: _with_limits(scores, sample, statistic, name, weights, level, method),
-        _STATISTICS[::-1],  # the longest work first
-    )[::-1]
+    found = [_without_limits(sample, statistic) for statistic in _STATISTICS]
+    tasks = [
+        (statistic, runs, estimate)
+        for statistic, estimate in zip(_STATISTICS, found, strict=True)
+        for runs in _varying_runs(scores, variable, statistic, name)
+    ]
+    limit = partial(_fill_limits, scores, sample, weights, level, method)
+    run_in_threads(lambda task: limit(*task), tasks[::-1])  # the longest work first
     ranges = possible_ranges(bounded_measures(scores), target, variable)
     bias, variance, total = map(_cut, found, ranges)
     cut = [
@@ -303,37 +308,51 @@ _STATISTICS = (
 )
 
 
-def _with_limits(
-    scores: Scores,
-    errors: _Errors,
-    statistic: Statistic,
-    target: str,
-    weights: TopicWeights,
-    level: float,
-    method: str,
-) -> Estimate:
-    """Return a part of the error with its interval; NaN limits where the run is the target."""
+def _without_limits(errors: _Errors, statistic: Statistic) -> Estimate:
+    """Return a part of the error; its limits are to be filled in."""
     variables = statistic.variables(errors.rho, errors.deviation)
     means = [mean_over_topics(variable, errors.present) for variable in variables]
     value = np.asarray(statistic.value(*means), np.float64)
-    low, high = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
-    own = statistic.name == "bias" or errors.variable == "rho"
-    varying = [place for place, run in enumerate(scores.runs) if run != target or not own]
-    measures = [f"{measure} ({statistic.name})" for measure in scores.measures]
-    for runs in (varying[i : i + _RUNS_AT_ONCE] for i in range(0, len(varying), _RUNS_AT_ONCE)):
-        labels = tuple((scores.runs[run], measure) for run in runs for measure in measures)
-        sample = TopicSample(
-            labels=labels,
-            shape=(len(labels),),
-            values=tuple(variable[:, runs].reshape(len(variable), -1) for variable in variables),
-            statistic=statistic,
-            support=np.zeros(len(labels), bool),
-        )
-        distribution = sample.distribution(slice(None), weights, find_method(method).needs)
-        limits = confidence_interval(distribution, level=level, method=method)
-        low[runs] = limits.low.reshape(len(runs), -1)
-        high[runs] = limits.high.reshape(len(runs), -1)
-    return Estimate(value, low, high)
+    return Estimate(value, np.full(value.shape, np.nan), np.full(value.shape, np.nan))
+
+
+def _varying_runs(
+    scores: Scores, variable: Decomposed, statistic: Statistic, target: str
+) -> list[list[int]]:
+    """Return the runs with limits, some at a time: where the run is the target, it has none."""
+    own = statistic.name == "bias" or variable == "rho"
+    runs = [place for place, run in enumerate(scores.runs) if run != target or not own]
+    return [runs[i : i + _RUNS_AT_ONCE] for i in range(0, len(runs), _RUNS_AT_ONCE)]
+
+
+def _fill_limits(
+    scores: Scores,
+    errors: _Errors,
+    weights: TopicWeights,
+    level: float,
+    method: str,
+    statistic: Statistic,
+    runs: list[int],
+    estimate: Estimate,
+) -> None:
+    """Fill in the limits of some runs."""
+    variables = statistic.variables(errors.rho[:, runs], errors.deviation[:, runs])
+    labels = tuple(
+        (scores.runs[run], f"{measure} ({statistic.name})")
+        for run in runs
+        for measure in scores.measures
+    )
+    sample = TopicSample(
+        labels=labels,
+        shape=(len(labels),),
+        values=tuple(variable.reshape(len(variable), -1) for variable in variables),
+        statistic=statistic,
+        support=np.zeros(len(labels), bool),
+    )
+    distribution = sample.distribution(slice(None), weights, find_method(method).needs)
+    limits = confidence_interval(distribution, level=level, method=method)
+    estimate.low[runs] = limits.low.reshape(len(runs), -1)
+    estimate.high[runs] = limits.high.reshape(len(runs), -1)
 
 
 def _cut(found: Estimate, possible: Limits) -> Estimate:
