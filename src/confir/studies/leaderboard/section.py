@@ -50,7 +50,7 @@ SECTION: Section[MeasureContents] = Section(
     title="Datasets",
     heading="Over many datasets",
     meaning="A run that leads on average may lead on few datasets; the interval says how far the average "
-    "depends on the datasets and topics at hand.",
+    "depends on which datasets and topics were used.",
     figures=own_chart("leaderboard", "datasets", by_run=True),
     tables=own_table("leaderboard", "datasets"),
     answer=_answer,
