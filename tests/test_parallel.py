@@ -12,13 +12,13 @@ from threadpoolctl import threadpool_info
 from confir.cores import Cores
 from confir.errors import ConfirWarning, InvalidValueError, UnreadableError, warn_caller
 from confir.parallel import (
-    digest,
     reuse_memory,
     run_in_threads,
     run_tasks,
     task_seeds,
     usable_cores,
 )
+from confir.stored_results import digest
 
 STUDY = {"seed": "7", "samples": 40}
 

@@ -8,22 +8,16 @@ which interrupted work is resumed.
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import json
 import os
 import sys
-import tempfile
 import threading
-import zipfile
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache, partial
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,24 +26,18 @@ from confir.cores import Cores
 from confir.errors import (
     CollectedWarning,
     InvalidValueError,
-    UnreadableError,
     collect_warnings,
     warn_caller,
 )
 from confir.scheduler import scheduler_in_use
+from confir.stored_results import Arrays, StoredResults
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Arrays = dict[str, np.ndarray[Any, Any]]
 Progress = Callable[[int], None]
 
 # Just below 32 MiB, the maximum of glibc's dynamic mmap threshold.
 _LARGE_BLOCK = 31 << 20
-
-# In a folder of results: the file that describes the study, and its key inside each result.
-_LISTING = "study.json"
-_STUDY = "study"
-_UNFINISHED = ".part"
 
 
 def usable_cores() -> int:
@@ -266,7 +254,9 @@ def run_tasks(
         as_integer("jobs", jobs)
     as_function("progress", progress)
     folder = None if resume is None else Path(as_path("resume", resume))
-    store = None if folder is None else _Store(folder, {**(study or {}), "tasks": len(tasks)})
+    store = (
+        None if folder is None else StoredResults(folder, {**(study or {}), "tasks": len(tasks)})
+    )
     return list(in_order(_counted(_finish(function, tasks, jobs, store), progress)))
 
 
@@ -274,7 +264,7 @@ def _finish(
     function: Callable[[Task], Arrays],
     tasks: Sequence[Task],
     jobs: int | None,
-    store: _Store | None,
+    store: StoredResults | None,
 ) -> Iterator[tuple[int, Arrays]]:
     """Yield the number and the result of every task: those stored, then others as they finish."""
     stored = {} if store is None else store.load_all(len(tasks))
@@ -318,104 +308,3 @@ def _run_missing(
 
 def _numbered(function: Callable[[Task], Arrays], number: int, task: Task) -> tuple[int, Arrays]:
     return number, _at_work(function, task)
-
-
-def digest(*arrays: np.ndarray[Any, Any]) -> str:
-    """Return a digest of arrays: shape, type and content."""
-    mixed = hashlib.sha256()
-    for array in arrays:
-        mixed.update(f"{array.shape} {array.dtype.str};".encode())
-        mixed.update(np.ascontiguousarray(array).tobytes())
-    return mixed.hexdigest()
-
-
-def check_resume_folder(path: str | os.PathLike[str]) -> None:
-    """Raise if a folder for results contains other files."""
-    folder = Path(path)
-    with _writing_to(folder):
-        held = sorted(os.listdir(folder)) if folder.is_dir() else []
-    other = [name for name in held if not name.endswith(_UNFINISHED)]
-    if other and not (folder / _LISTING).exists():
-        raise InvalidValueError(
-            f"{folder}: contains {other[0]} but no results; expected a new or an empty folder"
-        )
-
-
-class _Store:
-    """A folder with the results of tasks, each written atomically.
-
-    Several processes may share a folder: their results are equal, so the last write wins.
-    """
-
-    def __init__(self, folder: Path, study: Mapping[str, Any]) -> None:
-        self._folder = folder
-        self._study = json.dumps(study, sort_keys=True)
-        listing = folder / _LISTING
-        check_resume_folder(folder)
-        with _writing_to(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            if not listing.exists():
-                self._write(listing, lambda stream: stream.write(self._study.encode()))
-            content = listing.read_bytes()
-        try:
-            kept = json.loads(content)
-        except ValueError:
-            raise UnreadableError(f"{listing} is damaged; use another folder") from None
-        self._refuse_other(kept, json.loads(self._study))
-
-    def _refuse_other(self, kept: Any, wanted: dict[str, Any]) -> None:
-        """Raise if the folder stores another study, naming the differences."""
-        if kept == wanted:
-            return
-        held = kept if isinstance(kept, dict) else {}
-        other = [name for name in {**wanted, **held} if held.get(name) != wanted.get(name)]
-        raise InvalidValueError(
-            f"{self._folder} stores the results of another study, with other {', '.join(other)}; "
-            "use another folder, or repeat that study"
-        )
-
-    def load_all(self, tasks: int) -> dict[int, Arrays]:
-        """Return the arrays that are there, by the number of their task."""
-        found = ((number, self._load(number)) for number in range(tasks))
-        return {number: arrays for number, arrays in found if arrays is not None}
-
-    def _load(self, number: int) -> Arrays | None:
-        """Return the arrays of a task; None if missing, damaged, or of another study."""
-        try:
-            with (
-                open(self._path(number), "rb") as stream,  # np.load leaves damaged files open
-                np.load(stream, allow_pickle=False) as kept,
-            ):
-                arrays = {name: kept[name] for name in kept.files}
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error):
-            return None
-        return arrays if str(arrays.pop(_STUDY, "")) == self._study else None
-
-    def save(self, number: int, arrays: Arrays) -> None:
-        """Store the arrays of a task."""
-        content: dict[str, Any] = {**arrays, _STUDY: np.array(self._study)}
-        with _writing_to(self._folder):
-            self._write(self._path(number), lambda stream: np.savez(stream, **content))
-
-    def _path(self, number: int) -> Path:
-        return self._folder / f"task-{number:06d}.npz"
-
-    def _write(self, path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
-        """Write a temporary file, then move it to its place."""
-        descriptor, beside = tempfile.mkstemp(dir=self._folder, suffix=_UNFINISHED)
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                fill(stream)
-            os.replace(beside, path)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
-
-
-@contextmanager
-def _writing_to(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UnreadableError(f"{folder}: cannot store results there ({reason})") from None

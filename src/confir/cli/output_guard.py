@@ -103,7 +103,7 @@ def _guard(context: typer.Context, *further: str) -> None:
 
         check_output_folder(folder, outputs)
     for folder in kept:
-        from confir.parallel import check_resume_folder
+        from confir.stored_results import check_resume_folder
 
         check_resume_folder(folder)
 

@@ -24,10 +24,10 @@ from confir.intervals.probe import (
     Probe,
     tie_distance,
 )
-from confir.parallel import Arrays, digest
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.topic_weights import topic_draws
 from confir.resampling.topics import TopicSample
+from confir.stored_results import Arrays, digest
 from confir.studies.coverage.studied_methods import method_identity
 
 Sampling = Literal["with", "without"]
