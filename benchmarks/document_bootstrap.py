@@ -96,7 +96,7 @@ def resample(
     gains = np.unique(lists.qrels.gains)
 
     def task(number: int) -> None:
-        topic = TopicDocuments(lists, number, gains, kernels)
+        topic = TopicDocuments(lists.of_topics(number, number + 1), gains, kernels)
         for first in range(0, replicates, BLOCK):
             counts = np.empty((len(topic.pool), min(BLOCK, replicates - first)), np.uint8)
             kernels.draw_counts(keys[topic.pool], first, THRESHOLDS, counts)

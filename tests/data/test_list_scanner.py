@@ -38,8 +38,8 @@ def scan(qrels, sources, **how):
     found = list(scanner.scan_lists(sources, **how))
     if None in found:
         return None
-    judged = scanner.number(qrels.documents)
-    return build_lists(qrels, judged, deque(found), scanner.docids())
+    judged = scanner.numbers.number(qrels.documents)
+    return build_lists(qrels, judged, deque(found), scanner.numbers.docids())
 
 
 def read_by_reference(qrels, sources):

@@ -14,8 +14,11 @@ from scipy import stats
 import confir
 from confir import errors, parallel
 from confir.cli.warning_summary import WarningSummary
+from confir.data import experiment as experiment_module
+from confir.data.experiment import Experiment
+from confir.data.lists import ranked_lists
 from confir.data.scores import Scores
-from confir.data.simulation import sample_collection
+from confir.data.simulation import sample_collection, write_collection
 from confir.errors import (
     ConfirWarning,
     InvalidValueError,
@@ -390,6 +393,23 @@ def test_with_runs_and_qrels_no_part_is_left_out():
     assert all(note for part, note in tables.items() if part != "quality")
     means = contents["collection"].means.mean[:, 0, 0]
     assert means == pytest.approx(scores.mean()[:, 0])
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+@pytest.mark.parametrize("rules", [{}, {"depth": 40, "tie_precision": "single"}])
+def test_lists_that_are_stored_on_disk_give_the_same_page(tmp_path, monkeypatch, rules):
+    write_collection(sample_collection(), tmp_path)
+    judge = confir.read_qrels(tmp_path / "qrels.txt").to_dict()
+    judge["101"] = dict.fromkeys(judge["101"], 1)
+    monkeypatch.setattr(ranked_lists, "_BLOCK", 3_000)
+    page, pages = tmp_path / "page.html", []
+    for held_size in (1 << 28, 0):
+        monkeypatch.setattr(experiment_module, "_HELD_SIZE", held_size)
+        given = Experiment(tmp_path / "qrels.txt", tmp_path / "runs", ["AP", "nDCG@10"], **rules)
+        confir.write_report(page, given, replicates=199, judges={"other": judge})
+        assert given.has_stored_lists == (held_size == 0)
+        pages.append(page.read_text())
+    assert pages[0] == pages[1]
 
 
 def test_warnings_are_collected_for_the_page_and_named_once():

@@ -28,6 +28,7 @@ from confir.resampling.document_kernels import (
 )
 from confir.resampling.documents import bootstrap_documents, resample_documents
 from confir.resampling.key_kernels import document_keys
+from confir.resampling.prepared_lists import Drawing, PreparedLists
 from confir.resampling.topic_documents import TopicDocuments
 from reference.plain_measures import plain_score
 from strategies import VARIANTS, collections, examples
@@ -113,7 +114,7 @@ def test_compiled_kernels_equal_those_in_numpy_bit_for_bit(seed):
     np.testing.assert_array_equal(draw(names, seed, 33, 5, compiled), draw(names, seed, 33, 5))
     measures = [parse_measure(name) for name in ("AP", "AP@10", "AP(rel=2)", "nDCG", "Bpref")]
     plain, fast = (
-        TopicDocuments(lists, 1, np.unique(qrels.gains), kernels)
+        TopicDocuments(lists.of_topics(1, 2), np.unique(qrels.gains), kernels)
         for kernels in (PLAIN_KERNELS, compiled)
     )
     counts = np.random.default_rng(1).poisson(1.0, (len(plain.pool), 40)).astype(np.uint8)
@@ -131,7 +132,7 @@ def test_compiled_kernels_equal_those_in_numpy_in_lists_of_no_and_of_one_documen
         depth, scores = np.full((3, 5), -1), np.full((3, 5), -1.0)
         lists = (counts, offsets, documents, relevant)
         kernels.place_documents(*lists, before, copies, depth)
-        total = counts[1].astype(np.int64)
+        total = counts[1:2].astype(np.int64)
         kernels.average_precisions(*lists, total, 19, harmonic, scores)
         assert depth.tolist() == [[0] * 5, [0, 1, 1, 2, 0], [1, 2, 5, 6, 2]]
         assert before.tolist() == [[0] * 5, [1, 1, 4, 4, 2]]
@@ -146,7 +147,7 @@ def test_every_document_may_be_drawn_as_often_as_the_table_of_counts_has_it():
     lists = read_lists(make_qrels({"1": {"b": 1}}), [make_run("run", {"1": ["a", "b"]})])
     counts = np.full((2, 1), MOST_COPIES, np.uint8)
     for kernels in (PLAIN_KERNELS, compile_kernels()):
-        topic = TopicDocuments(lists, 0, np.array([1]), kernels)
+        topic = TopicDocuments(lists, np.array([1]), kernels)
         precisions = [k / (MOST_COPIES + k) for k in range(1, MOST_COPIES + 1)]
         found = topic.scores([parse_measure("AP")], counts)
         assert found == pytest.approx(np.mean(precisions), rel=1e-13)
@@ -155,15 +156,15 @@ def test_every_document_may_be_drawn_as_often_as_the_table_of_counts_has_it():
 def test_the_acceleration_is_that_of_documents_left_out_one_by_one(monkeypatch):
     qrels, runs = random_collection()
     lists = read_lists(qrels, runs)
-    topic = TopicDocuments(lists, 1, np.unique(qrels.gains), PLAIN_KERNELS)
+    topic = TopicDocuments(lists.of_topics(1, 2), np.unique(qrels.gains), PLAIN_KERNELS)
     measures = [parse_measure(name) for name in ("AP", "nDCG@10")]
     size = len(topic.pool)
-    estimate = topic.scores(measures, np.ones((size, 1), np.uint8))[:, :, 0]
+    estimate = topic.scores(measures, np.ones((size, 1), np.uint8))[..., 0]
     squares, cubes = 0.0, 0.0
     for left_out in range(size):
         counts = np.ones((size, 1), np.uint8)
         counts[left_out] = 0
-        d = estimate - topic.scores(measures, counts)[:, :, 0]
+        d = estimate - topic.scores(measures, counts)[..., 0]
         squares, cubes = squares + d**2, cubes + d**3
     for block in (512, 40):
         monkeypatch.setattr(topic_documents, "BLOCK", block)
@@ -177,7 +178,9 @@ def test_scores_equal_those_of_expanded_lists_for_every_measure(collection):
     qrels = collection.qrels
     lists = read_lists(qrels, collection.runs)
     for number, name in enumerate(qrels.topics):
-        topic = TopicDocuments(lists, number, np.unique(qrels.gains), PLAIN_KERNELS)
+        topic = TopicDocuments(
+            lists.of_topics(number, number + 1), np.unique(qrels.gains), PLAIN_KERNELS
+        )
         known = {document for judged in collection.judgements.values() for document in judged} | {
             document for run in collection.runs for document in run.documents
         }
@@ -196,7 +199,7 @@ def test_scores_equal_those_of_expanded_lists_for_every_measure(collection):
             ]
             expected = np.where(relevant > 0, expected, np.nan)
             np.testing.assert_allclose(
-                scores[m], expected, rtol=0, atol=1e-12, err_msg=str(measure)
+                scores[m, :, 0], expected, rtol=0, atol=1e-12, err_msg=str(measure)
             )
 
 
@@ -352,18 +355,22 @@ def test_documents_that_ap_does_not_look_at_change_no_bit(measures, depth):
     np.testing.assert_array_equal(alone.relevant_retrieved, beside.relevant_retrieved[:-1])
 
 
-def test_lists_are_cut_after_their_last_document_with_a_gain():
+@pytest.mark.parametrize(
+    ("measures", "depth", "expected"),
+    [
+        (["AP"], None, [[4, 0], [1, 2]]),
+        (["AP(rel=2)"], None, [[2, 0], [1, 2]]),
+        (["AP"], 1, [[0, 0], [1, 0]]),
+        (["AP", "nDCG"], None, [[5, 2], [1, 2]]),
+    ],
+)
+def test_ap_needs_lists_down_to_their_last_relevant_document(measures, depth, expected):
     qrels = make_qrels({"1": {"a": 2, "b": 1, "c": 0}, "2": {"a": 0, "d": 2}})
     run = make_run("run", {"1": ["x", "a", "c", "b", "y"], "2": ["a", "x"]})
     other = make_run("other", {"1": ["a"], "2": ["x", "d"]})
     lists = read_lists(qrels, [run, other])
-    for gain, expected in ((1, [4, 0, 1, 2]), (2, [2, 0, 1, 2]), (3, [0, 0, 0, 0])):
-        cut = lists.cut_below(gain)
-        assert cut.depth.reshape(-1).tolist() == expected
-        for place, size in enumerate(expected):
-            start, shorter = lists.offsets[place], cut.offsets[place]
-            kept = cut.documents[shorter : shorter + size]
-            np.testing.assert_array_equal(kept, lists.documents[start : start + size])
+    drawing = Drawing(tuple(map(parse_measure, measures)), 10, 1, depth)
+    assert PreparedLists(lists, drawing).hold((0, 2)).lists.depth.tolist() == expected
 
 
 def test_statistics_of_the_bootstrap_are_means_over_topics():

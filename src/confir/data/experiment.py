@@ -16,7 +16,7 @@ from confir.data.files import STDIN, PathLike
 from confir.data.formats.objects import as_qrels, as_runs, find_run_datasets
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
-from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.ranked_lists import RankedLists, TopicLists
 from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
@@ -24,6 +24,7 @@ from confir.data.sampling.design import ROLES, Datasets, DesignSource, refuse_de
 from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
 from confir.data.scanning.blocks import content_size
 from confir.data.scanning.list_scanner import scan_sources
+from confir.data.scanning.stored_lists import store_lists
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 from confir.scheduler import check_address, use_scheduler
@@ -36,6 +37,8 @@ P = ParamSpec("P")
 # Runs of up to this many bytes are kept as whole lists, in up to twice as much memory, when they are
 # read for scores alone.
 _KEPT_SIZE = 1 << 29
+# Lists of larger runs are stored on disk for work on some topics at a time.
+_HELD_SIZE = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +272,7 @@ class Experiment:
     @property
     def run_metadata(self) -> dict[str, RunMetadata]:
         """Who made the runs that have metadata beside them, and how, by name."""
-        files = (source for source in self.sources if isinstance(source, RunSource))
+        files = self._files
         return {file.label(): file.metadata for file in files if file.metadata is not None}
 
     @property
@@ -291,6 +294,11 @@ class Experiment:
         """Whether the lists have been read already."""
         return "lists" in self._kept
 
+    @property
+    def has_stored_lists(self) -> bool:
+        """Whether the lists are stored on disk, to be looked at some topics at a time."""
+        return self._kept.get("stored_lists") is not None
+
     def lists(self, progress: Callable[[int], None] | None = None) -> RankedLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
         as_function("progress", progress)
@@ -301,6 +309,27 @@ class Experiment:
             ),
         )
 
+    def lists_by_topic(self, progress: Callable[[int], None] | None = None) -> TopicLists:
+        """Return the whole lists for work on some topics at a time: from disk where they are long.
+
+        ``progress`` is called with 1 after each run.
+        """
+        as_function("progress", progress)
+        if self.has_lists or not self.is_in_files or self._size_of_files <= _HELD_SIZE:
+            return self.lists(progress)
+        rules, told = self.rules, []
+
+        def tell(runs: int) -> None:
+            told.append(runs)
+            if progress is not None:
+                progress(runs)
+
+        found = self._keep(
+            "stored_lists",
+            lambda: store_lists(self.qrels, self._files, rules.name_by, rules.tie_precision, tell),
+        )
+        return found or self.lists(None if told else progress)
+
     @property
     def reads_lists_at_once(self) -> bool:
         """Whether whole lists are read where the judged documents in them would do.
@@ -308,8 +337,17 @@ class Experiment:
         They are, unless they may take too much memory: other verbs may need them. Standard input
         and pipes cannot be read again.
         """
-        files = [source for source in self.sources if isinstance(source, RunSource)]
-        return not all(map(_is_file, files)) or sum(map(content_size, files)) <= _KEPT_SIZE
+        return not all(map(_is_file, self._files)) or self._size_of_files <= _KEPT_SIZE
+
+    @property
+    def _files(self) -> list[RunSource]:
+        """The runs that are in files."""
+        return [source for source in self.sources if isinstance(source, RunSource)]
+
+    @property
+    def _size_of_files(self) -> int:
+        """How many bytes the runs in files have, decompressed, about."""
+        return sum(map(content_size, self._files))
 
     @property
     def is_in_files(self) -> bool:

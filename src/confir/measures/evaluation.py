@@ -127,7 +127,7 @@ def _evaluate(
         from confir.measures.worker_evaluation import evaluate_on_workers
 
         return experiment.rules.with_design(evaluate_on_workers(experiment, wanted, progress))
-    if whole and experiment.reads_lists_at_once:
+    if whole and experiment.reads_lists_at_once and not experiment.has_stored_lists:
         experiment.lists(progress)
     ranked, sources = _rank(experiment, wanted, progress)
     scores = score_rankings(
@@ -142,9 +142,15 @@ def _evaluate(
 
 
 def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> Scores:
-    """Return what `evaluate` does, from whole lists: for studies that need these as well."""
+    """Return what `evaluate` does, from whole lists: for studies that need these as well.
+
+    They look at some topics at a time, unless there are judgements of people.
+    """
     parse_measures(chosen_measures(experiment, None), experiment.rules.rel)  # before the reading
-    experiment.lists(progress)
+    if experiment.human is None:
+        experiment.lists_by_topic(progress)
+    else:
+        experiment.lists(progress)
     return evaluate(experiment)
 
 
@@ -252,11 +258,14 @@ def _rank(
     experiment: Experiment, measures: Sequence[AnyMeasure], progress: Progress | None
 ) -> tuple[list[Ranked], Sequence[Run | RunSource]]:
     """Return the rankings of each run with its topics that the qrels lack, and the runs."""
+    foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
     if experiment.has_lists:
         lists = experiment.lists()
-        ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
-        foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
-        return ranked, [lists.run(place) for place in range(len(lists.runs))] if foreign else ()
+        runs = [lists.run(place) for place in range(len(lists.runs))] if foreign else ()
+        return list(zip(lists.rankings(), lists.unknown, strict=True)), runs
+    if experiment.has_stored_lists and not foreign:
+        stored = experiment.lists_by_topic()
+        return list(zip(stored.rankings(), stored.unknown, strict=True)), ()
     return rank_sources(experiment.qrels, experiment.sources, measures, experiment.rules, progress)
 
 

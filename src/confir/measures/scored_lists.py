@@ -12,7 +12,7 @@ import numpy as np
 from confir.arguments import as_function
 from confir.arrays import Floats
 from confir.data.experiment import Experiment, ReadingRules, as_experiment
-from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.ranked_lists import RankedLists, TopicLists, topic_blocks
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
@@ -42,32 +42,37 @@ class ScoredLists:
         How the lists were read, and the depth at which they are cut.
     """
 
-    lists: RankedLists
+    lists: TopicLists
     scores: Scores
     measures: tuple[Measure, ...]
     rules: ReadingRules
 
     @cached_property
     def cut_lists(self) -> RankedLists:
-        """The lists, cut at the depth of the rules."""
-        return self.lists if self.rules.depth is None else self.lists.cut(self.rules.depth)
+        """The lists of all topics, cut at the depth of the rules."""
+        return self.cut(self.lists.of_topics(0, len(self.lists.qrels.topics)))
+
+    def cut(self, lists: RankedLists) -> RankedLists:
+        """Return some of the lists, cut at the depth of the rules."""
+        return lists if self.rules.depth is None else lists.cut(self.rules.depth)
 
     @cached_property
     def rankings(self) -> Rankings:
         """The judged documents of all runs, as the depth of the rules leaves them."""
-        return stack_rankings(self.cut_lists.rankings())
+        stacked = stack_rankings(self.lists.rankings())
+        return stacked if self.rules.depth is None else stacked.cut(self.rules.depth)
 
-    def by_block(self, compute: Callable[[RankedLists], Floats], lists: RankedLists) -> Floats:
+    def by_block(self, compute: Callable[[RankedLists], Floats]) -> Floats:
         """Return what is computed of the lists of some topics at a time, put together.
 
         Parameters
         ----------
         compute
             Returns numbers, of which the last axis are the topics.
-        lists
-            The lists, whole or cut.
         """
-        parts = run_in_threads(lambda block: compute(lists.of_topics(*block)), lists.blocks())
+        parts = run_in_threads(
+            lambda block: compute(self.lists.of_topics(*block)), topic_blocks(self.lists.depth)
+        )
         return np.concatenate(parts, axis=-1)
 
     def scores_of(self, values: Sequence[Floats] | Floats) -> Scores:
@@ -89,7 +94,7 @@ class ScoredLists:
 
         To the depth given, else to the measure's cutoff; None where that is all of the lists.
         """
-        longest = int(self.cut_lists.depth.max(initial=1))
+        longest = int(self.rankings.depth.max(initial=1))
         wanted = [depth or measure.cutoff for measure in self.measures]
         return tuple(one if one is not None and one < longest else None for one in wanted)
 
@@ -131,7 +136,7 @@ def read_scored_lists(
 
 
 def scored_lists(
-    lists: RankedLists, scores: Scores, rules: ReadingRules, objection: Objection
+    lists: TopicLists, scores: Scores, rules: ReadingRules, objection: Objection
 ) -> ScoredLists:
     """Return lists with their scores; raise where a measure cannot be used."""
     return ScoredLists(lists, scores, check_measures(scores.measures, rules, objection), rules)
@@ -145,7 +150,7 @@ def check_measures(
 
 
 def with_usable_scores(
-    lists: RankedLists, scores: Scores, rules: ReadingRules, objection: Objection
+    lists: TopicLists, scores: Scores, rules: ReadingRules, objection: Objection
 ) -> ScoredLists:
     """Return lists with their scores by those measures that can be used."""
     measures = dict(zip(scores.measures, parse_measures(scores.measures, rules.rel), strict=True))

@@ -19,9 +19,10 @@ from confir.arrays import Floats, Integers
 from confir.data.common_topics import comparable_means
 from confir.data.experiment import ReadingRules
 from confir.data.formats.run_metadata import RunMetadata
-from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.ranked_lists import RankedLists, TopicLists
 from confir.data.qrels import Qrels
 from confir.data.scanning.list_scanner import read_lists
+from confir.data.scanning.stored_lists import StoredLists
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import (
@@ -178,7 +179,7 @@ class Contents(_Results):
     settings: Settings
     measures: tuple[MeasureContents, ...]
     results: Mapping[str, Any]
-    lists: RankedLists | None
+    lists: TopicLists | None
     documents: int | None
     documents_counted: bool
     warnings: tuple[str, ...]
@@ -364,10 +365,10 @@ def _gather(
 
 def _lists(
     scores: Scores | ScoreSummary, qrels: Qrels | None, runs: Any, rules: ReadingRules
-) -> RankedLists | None:
+) -> TopicLists | None:
     """Return the ranked lists behind the scores; raise if their runs have other names."""
-    if isinstance(runs, RankedLists):
-        lists = runs
+    if isinstance(runs, RankedLists | StoredLists):
+        lists: TopicLists = runs
     elif qrels is None or runs is None:
         return None
     else:
@@ -381,7 +382,7 @@ def _lists(
     return lists
 
 
-def _count_documents(qrels: Qrels | None, lists: RankedLists | None) -> int | None:
+def _count_documents(qrels: Qrels | None, lists: TopicLists | None) -> int | None:
     """Return the number of documents in qrels and runs, a lower bound on the collection size."""
     if lists is not None:
         return lists.mentioned

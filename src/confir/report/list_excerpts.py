@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from confir.data.lists.ranked_lists import RankedLists
+import numpy as np
+
+from confir.data.lists.ranked_lists import RankedLists, TopicLists
 from confir.measures.score_summary import listed_scores
 from confir.report.contents import Contents, most_different_topics
 
@@ -13,7 +15,7 @@ LIST_DEPTH, _MOST_DOCUMENTS = 10, 25_000
 _LEAST_RUNS = 8
 
 
-def list_excerpts(contents: Contents, lists: RankedLists | None) -> dict[str, Any] | None:
+def list_excerpts(contents: Contents, lists: TopicLists | None) -> dict[str, Any] | None:
     """Return the first documents of the best runs, for the topics on which these differ most.
 
     None if only the scores are known.
@@ -28,12 +30,20 @@ def list_excerpts(contents: Contents, lists: RankedLists | None) -> dict[str, An
     numbers = {topic: place for place, topic in enumerate(lists.qrels.topics)}
     known = [topic for topic in topics.tolist() if shown[topic] in numbers]
     places = [lists.runs.index(contents.scores.runs[run]) for run in runs]
+    tops = _tops(lists, [numbers[shown[topic]] for topic in known])
     return {
         "depth": LIST_DEPTH,
         "runs": runs,
         "topics": known,
-        "by_topic": [_of_topic(lists, places, numbers[shown[topic]]) for topic in known],
+        "by_topic": [_of_topic(tops, places, numbers[shown[topic]]) for topic in known],
     }
+
+
+def _tops(lists: TopicLists, topics: list[int]) -> RankedLists:
+    """Return the first documents of the lists of some topics; all other lists are empty."""
+    depth = np.zeros(lists.depth.shape, np.int64)
+    depth[:, topics] = np.minimum(lists.depth[:, topics], LIST_DEPTH)
+    return lists.of_topics(0, len(lists.qrels.topics), depth)
 
 
 def _chosen_runs(contents: Contents) -> list[int]:
@@ -52,7 +62,6 @@ def _of_topic(lists: RankedLists, runs: list[int], topic: int) -> dict[str, Any]
     listed = []
     for run in runs:
         start, stop = lists.offsets[run * len(lists.qrels.topics) + topic :][:2].tolist()
-        stop = min(stop, start + LIST_DEPTH)
         judged = lists.judgements[start:stop].tolist()
         documents = lists.documents[start:stop].tolist()
         for document, judgement in zip(documents, judged, strict=True):

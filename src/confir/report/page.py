@@ -164,7 +164,7 @@ def write_report(
             scores = evaluate_lists(scores)
         else:
             scores = as_scores_or_summary(scores)
-        lists = None if experiment is None else experiment.lists()
+        lists = None if experiment is None else experiment.lists_by_topic()
     check_width(figure_width, "figure_width")
     if figures is not None:  # checked first: the folder may hold other files
         OutputFolder(as_path("figures", figures), [target])

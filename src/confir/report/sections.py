@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.ranked_lists import TopicLists
 from confir.data.qrels import Qrels
 from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.data.scores import Scores
@@ -92,7 +92,7 @@ class Scope:
     scores: Scores | ScoreSummary
     settings: Settings
     qrels: Qrels | None
-    lists: RankedLists | None
+    lists: TopicLists | None
     documents: int | None
     results: Mapping[str, Any]
     measures: tuple[MeasureContents, ...] = ()
@@ -105,7 +105,7 @@ class Scope:
             raise found
         return found.select(measure=self.scores.measures)
 
-    def require_lists(self, *, human: bool = False) -> RankedLists:
+    def require_lists(self, *, human: bool = False) -> TopicLists:
         """Return qrels and runs; raise if only the scores are known.
 
         Lists are by the qrels: where people judged some topics beside a model, they raise unless

@@ -50,7 +50,7 @@ def seeded_keys(keys: Words, seed: int) -> Words:
 
 
 class DocumentKernels(NamedTuple):
-    """Functions for one topic and a block of replicates.
+    """Functions for some topics and a block of replicates.
 
     Attributes
     ----------
@@ -60,8 +60,8 @@ class DocumentKernels(NamedTuple):
         Counts, lists, which documents are recorded → documents above each recorded one, its
         copies, and the lists' lengths.
     average_precisions
-        Counts, lists, which documents are relevant, relevant copies in all, cutoff, harmonic
-        numbers → AP of each list and replicate.
+        Counts, lists, which documents are relevant, relevant copies by topic, cutoff, harmonic
+        numbers → AP of each list and replicate. Lists of each run are in the order of the topics.
     """
 
     draw_counts: Callable[[Words, int, npt.NDArray[np.uint32], Bytes], None]
@@ -138,7 +138,8 @@ def _average_precisions(
                 score += kept - other * (harmonic[above + kept] - harmonic[above])
                 found += copies
                 done = rank + 1
-            scores[place] = np.where(total > 0, score, np.nan) / np.maximum(total, 1)
+            of_topic = total[place % len(total)]
+            scores[place] = np.where(of_topic > 0, score, np.nan) / np.maximum(of_topic, 1)
 
 
 # For numba. Replicates are the inner loop, which vectorises.
@@ -224,8 +225,9 @@ def _average_precisions_loop(
                 kept = min(max(cutoff - above, 0), int(held[b]))
                 score[b] += kept - other[b] * (harmonic[above + kept] - harmonic[above])
                 found[b] += held[b]
+        of_topic = total[place % len(total)]
         for b in range(size):
-            scores[place, b] = score[b] / total[b] if total[b] > 0 else np.nan
+            scores[place, b] = score[b] / of_topic[b] if of_topic[b] > 0 else np.nan
 
 
 PLAIN_KERNELS = DocumentKernels(_draw_counts, _place_documents, _average_precisions)
@@ -253,7 +255,7 @@ def _build(numba: Any, compiled: Compile) -> DocumentKernels:
             _average_precisions_loop,
             counts,
             *lists,
-            number[::1],
+            number[:, ::1],
             number,
             real[::1],
             real[:, ::1],

@@ -21,7 +21,7 @@ from confir.data.experiment import (
     on_its_scheduler,
     takes_rules,
 )
-from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.ranked_lists import TopicLists
 from confir.defaults import DOCUMENT_REPLICATES
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.evaluation import chosen_measures
@@ -180,7 +180,7 @@ def resample_documents(
 
 
 def resample_lists(
-    whole: RankedLists,
+    whole: TopicLists,
     measures: Sequence[Measure | ListMeasure],
     *,
     replicates: int,

@@ -57,10 +57,11 @@ _BYTE = np.uint64(8)  # bits
 _R16, _R24, _R32, _R63, _R1, _R40, _R48 = (np.uint64(n) for n in (16, 24, 32, 63, 1, 40, 48))
 
 
-def document_keys(docids: Docids) -> Words:
-    """Return a key for each docid, the same on every machine."""
+def document_keys(docids: Docids, in_all: int = 0) -> Words:
+    """Return a key for each docid, the same on every machine; ``in_all`` with others to come."""
     loaded = compile_kernel.cache_info().currsize > 0
-    kernel = compile_kernel() if loaded or len(docids) >= _WORTH_COMPILING else None
+    worth = max(len(docids), in_all) >= _WORTH_COMPILING
+    kernel = compile_kernel() if loaded or worth else None
     if kernel is None:
         return _plain_keys(docids)
     keys = np.empty(len(docids), np.uint64)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import starmap
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Missing
-from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.ranked_lists import RankedLists, TopicLists, split_by_size, topic_blocks
+from confir.data.lists.rankings import Rankings, restrict_rankings, stack_rankings
 from confir.data.scores import Scores
 from confir.data.streams.hashed_ids import Words
 from confir.errors import (
@@ -20,7 +22,7 @@ from confir.errors import (
 )
 from confir.measures.evaluation import score_rankings
 from confir.measures.measure import ListMeasure, Measure
-from confir.parallel import Progress, iterate_blocks
+from confir.parallel import Progress, iterate_blocks, run_ahead
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
     THRESHOLDS,
@@ -41,10 +43,17 @@ from confir.resampling.topic_documents import (
 _WORTH_COMPILING = 200_000_000
 
 
-class TopicTask(NamedTuple):
-    """A topic's lists, the streams of its documents, and its scores: measures × runs."""
+# Listed documents of topics that are resampled together: their counts stay in the cache.
+_TOGETHER = 4096
 
-    topic: TopicDocuments
+# Scores of some topics on resampled collections, and their acceleration.
+DrawnScores: TypeAlias = tuple[Floats, Floats | None]
+
+
+class TopicTask(NamedTuple):
+    """Lists of some topics, the streams of their documents, and their scores: measures × runs × topics."""
+
+    topics: TopicDocuments
     keys: Words
     scores: Floats
 
@@ -69,15 +78,26 @@ class Drawing(NamedTuple):
     missing: Missing = "zero"
     jackknife: bool = False
 
-    def resample(self, task: TopicTask) -> tuple[Floats, Floats | None]:
-        """Return scores, measures × runs × replicates, and the acceleration where it is wanted."""
-        topic = task.topic
+    def split_topics(self, depth: Integers) -> list[slice]:
+        """Return which topics are resampled together: one by one, unless their lists are short.
+
+        Parameters
+        ----------
+        depth
+            Number of documents in each list: runs × topics.
+        """
+        together = 1 if self.jackknife else _TOGETHER  # which scores all of them for each document
+        return list(starmap(slice, split_by_size(np.maximum(depth.sum(axis=0), 1), together)))
+
+    def resample(self, task: TopicTask) -> DrawnScores:
+        """Return scores, measures × runs × topics × replicates, and the acceleration if wanted."""
+        topics = task.topics
         values = np.empty((*task.scores.shape, self.replicates))
         for first in range(0, self.replicates, BLOCK):
-            counts = np.empty((len(topic.pool), min(BLOCK, self.replicates - first)), np.uint8)
-            topic.kernels.draw_counts(task.keys, first, THRESHOLDS, counts)
-            values[:, :, first : first + BLOCK] = topic.scores(self.measures, counts)
-        jackknifed = topic.acceleration(self.measures, task.scores) if self.jackknife else None
+            counts = np.empty((len(topics.pool), min(BLOCK, self.replicates - first)), np.uint8)
+            topics.kernels.draw_counts(task.keys, first, THRESHOLDS, counts)
+            values[..., first : first + BLOCK] = topics.scores(self.measures, counts)
+        jackknifed = topics.acceleration(self.measures, task.scores) if self.jackknife else None
         return values, jackknifed
 
 
@@ -105,54 +125,113 @@ class Outline(NamedTuple):
 
 
 class PreparedLists:
-    """Lists of the topics with relevant documents, ready to be resampled."""
+    """Lists of the topics with relevant documents, ready to be resampled some topics at a time."""
 
-    def __init__(self, whole: RankedLists, drawing: Drawing) -> None:
-        lists, self._left_out = _with_relevant(whole)
-        ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
-        depth, measures = drawing.depth, drawing.measures
-        self._scores = score_rankings(
-            lists.qrels, ranked, measures, depth=depth, missing=drawing.missing
-        )
-        self._lists = lists if depth is None else lists.cut(depth)
-        self._resampled = _needed(self._lists, drawing)
+    def __init__(self, lists: TopicLists, drawing: Drawing) -> None:
+        self._lists = lists
         self.drawing = drawing
-        self._kernels = choose_kernels(len(self._resampled.documents) * drawing.replicates)
-        self._keys = _keys_of_listed(self._resampled, drawing.seed)
-        self._gains = np.unique(lists.qrels.gains)
+        self._kept, self._left_out = _with_relevant(lists)
+        rankings = restrict_rankings(lists.rankings(), self._kept)
+        qrels = rankings[0].qrels
+        self._scores = score_rankings(
+            qrels,
+            list(zip(rankings, lists.unknown, strict=True)),
+            drawing.measures,
+            depth=drawing.depth,
+            missing=drawing.missing,
+        )
+        stacked = stack_rankings(rankings)
+        self._rankings = stacked if drawing.depth is None else stacked.cut(drawing.depth)
+        self._depth = np.zeros(lists.depth.shape, np.int64)
+        self._depth[:, self._kept] = _needed_depth(self._rankings, drawing)
+        self._kernels = choose_kernels(int(self._depth.sum()) * drawing.replicates)
+        self._gains = np.unique(qrels.gains)
 
     def outline(self) -> Outline:
         """Return what is known beside the scores on resampled collections."""
         levels = [measure.lowest_gain for measure in self.drawing.measures]
-        relevant, retrieved = count_relevant(self._lists, levels)
-        return Outline(self._scores, relevant, retrieved, self._lists.depth, self._left_out)
+        relevant, retrieved = count_relevant(self._rankings, levels)
+        depth = self._rankings.depth[:, :, 0]
+        return Outline(self._scores, relevant, retrieved, depth, self._left_out)
 
-    def task(self, number: int) -> TopicTask:
-        """Return what is needed of one topic."""
-        topic = TopicDocuments(self._resampled, number, self._gains, self._kernels)
-        return TopicTask(topic, self._keys[topic.pool], self._scores.values[number].T)
+    def blocks(self) -> list[tuple[int, int]]:
+        """Return the topics to be held at a time, the first ones and the ends."""
+        return [block for block in topic_blocks(self._depth) if self._kept[slice(*block)].any()]
+
+    def hold(self, block: tuple[int, int]) -> HeldTopics:
+        """Return the lists of some consecutive topics."""
+        start, stop = block
+        kept = self._kept[start:stop]
+        first, last = np.count_nonzero(self._kept[:start]), np.count_nonzero(self._kept[:stop])
+        needed = self._lists.of_topics(start, stop, self._depth[:, start:stop])
+        if not kept.all():
+            needed = needed.restrict(kept)
+        return HeldTopics(
+            needed,
+            _keys_of_listed(needed, self.drawing.seed, int(self._depth.sum())),
+            self._scores.values[first:last],
+            self._gains,
+            self._kernels,
+        )
+
+
+class HeldTopics(NamedTuple):
+    """Lists of some topics, the keys of their documents, and what is the same for all topics."""
+
+    lists: RankedLists
+    keys: Words
+    scores: Floats
+    gains: Integers
+    kernels: DocumentKernels
+
+    def task(self, topics: slice) -> TopicTask:
+        """Return what is needed of some consecutive topics."""
+        lists = self.lists.of_topics(topics.start, topics.stop)
+        prepared = TopicDocuments(lists, self.gains, self.kernels)
+        return TopicTask(prepared, self.keys[prepared.pool], self.scores[topics].T)
 
 
 def resample_prepared(lists: PreparedLists, progress: Progress | None = None) -> DocumentReplicates:
     """Return the scores of lists on resampled collections."""
-    outline, drawing = lists.outline(), lists.drawing
-    topics = range(len(outline.scores.topics))
-    drawn = iterate_blocks(drawing.resample, topics, progress, lists.task)
-    return join_topics(outline, drawing, drawn)
+    return join_topics(lists.outline(), lists.drawing, _resample(lists, progress))
+
+
+def _resample(
+    lists: PreparedLists, progress: Progress | None
+) -> Iterator[tuple[slice, DrawnScores]]:
+    """Yield the scores of some topics at a time on resampled collections, and which topics."""
+    drawing, done = lists.drawing, 0
+    for held in run_ahead(lists.hold, lists.blocks()):
+        parts = drawing.split_topics(held.lists.depth)
+        drawn = iterate_blocks(drawing.resample, parts, None, held.task)
+        for topics, scores in with_topics(drawn, parts, progress):
+            yield slice(done + topics.start, done + topics.stop), scores
+        done += len(held.scores)
+
+
+def with_topics(
+    drawn: Iterable[tuple[int, DrawnScores]], parts: Sequence[slice], progress: Progress | None
+) -> Iterator[tuple[slice, DrawnScores]]:
+    """Yield drawn scores with the topics that they are of; progress is called with their number."""
+    for number, scores in drawn:
+        topics = parts[number]
+        yield topics, scores
+        if progress is not None:
+            progress(topics.stop - topics.start)
 
 
 def join_topics(
-    outline: Outline, drawing: Drawing, drawn: Iterable[tuple[int, tuple[Floats, Floats | None]]]
+    outline: Outline, drawing: Drawing, drawn: Iterable[tuple[slice, DrawnScores]]
 ) -> DocumentReplicates:
-    """Return the scores of all topics on resampled collections, which come by their number."""
+    """Return the scores of all topics on resampled collections."""
     scores = outline.scores
     shape = len(scores.measures), len(scores.runs), len(scores.topics)
     values = np.empty((*shape, drawing.replicates))
     acceleration = np.empty(shape) if drawing.jackknife else None
-    for number, (own, skew) in drawn:
-        values[:, :, number] = own
+    for topics, (own, skew) in drawn:
+        values[:, :, topics] = own
         if acceleration is not None:
-            acceleration[:, :, number] = skew
+            acceleration[:, :, topics] = skew
     estimate = np.where(outline.relevant.T[:, None, :] > 0, scores.values, np.nan)
     absent = np.isnan(estimate).transpose(2, 1, 0)
     values[absent] = np.nan
@@ -175,33 +254,38 @@ def choose_kernels(cells: int) -> DocumentKernels:
     return compiled or PLAIN_KERNELS
 
 
-def _needed(lists: RankedLists, drawing: Drawing) -> RankedLists:
-    """Return what replicates of the lists' scores depend on.
+def _needed_depth(rankings: Rankings, drawing: Drawing) -> Integers:
+    """Return how many documents of each list matter for scores on replicates: runs × topics.
 
     AP does not look below the last relevant document of a list. The jackknife leaves out any.
     """
+    depth = rankings.depth[:, :, 0]
     if drawing.jackknife or not all(map(is_average_precision, drawing.measures)):
-        return lists
-    return lists.cut_below(min(measure.lowest_gain for measure in drawing.measures))
+        return depth
+    relevant = rankings.at_least(min(measure.lowest_gain for measure in drawing.measures))
+    found = np.diff(relevant.offsets) > 0
+    last = np.zeros(depth.size, np.int64)
+    last[found] = relevant.before[relevant.offsets[1:][found] - 1, 0] + 1
+    return last.reshape(depth.shape)
 
 
-def _keys_of_listed(lists: RankedLists, seed: int) -> Words:
+def _keys_of_listed(lists: RankedLists, seed: int, in_all: int) -> Words:
     """Return the seeded keys of docids that are judged or listed; others have none to be used."""
     used = np.zeros(len(lists.docids), bool)
     used[lists.judged] = used[lists.documents] = True
     places = np.flatnonzero(used)
     keys = np.zeros(len(used), np.uint64)
-    keys[places] = seeded_keys(document_keys(lists.docids.take(places)), seed)
+    keys[places] = seeded_keys(document_keys(lists.docids.take(places), in_all), seed)
     return keys
 
 
-def _with_relevant(lists: RankedLists) -> tuple[RankedLists, tuple[str, ...]]:
-    """Return the lists of topics with relevant documents, and warn of the other topics."""
+def _with_relevant(lists: TopicLists) -> tuple[Booleans, tuple[str, ...]]:
+    """Return which topics have relevant documents; and warn of the others, by name."""
     qrels = lists.qrels
     levels, counts = qrels.count_by_gain()
-    kept = counts[:, levels >= 1].sum(axis=1) > 0
+    kept: Booleans = counts[:, levels >= 1].sum(axis=1) > 0
     if kept.all():
-        return lists, ()
+        return kept, ()
     names = tuple(topic for topic, has in zip(qrels.topics, kept, strict=True) if not has)
     if not kept.any():
         raise TopicMismatchError(
@@ -213,9 +297,8 @@ def _with_relevant(lists: RankedLists) -> tuple[RankedLists, tuple[str, ...]]:
         "evaluate includes them, 0 by most measures",
         NothingRelevantWarning,
     )
-    left = lists.restrict(kept)
-    bare = (lists.depth.sum(axis=1) > 0) & (left.depth.sum(axis=1) == 0)
+    bare = (lists.depth.sum(axis=1) > 0) & (lists.depth[:, kept].sum(axis=1) == 0)
     if bare.any():
         run = lists.runs[int(np.argmax(bare))]
         raise TopicMismatchError(f"none of the topics of run {run!r} has a relevant document")
-    return left, names
+    return kept, names

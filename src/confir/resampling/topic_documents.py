@@ -25,21 +25,11 @@ _CELLS = 400_000
 _TABLE_SHARE = 8
 
 
-def count_relevant(lists: RankedLists, lowest_gains: Sequence[int]) -> tuple[Integers, Integers]:
+def count_relevant(rankings: Rankings, lowest_gains: Sequence[int]) -> tuple[Integers, Integers]:
     """Return the numbers of relevant documents by topic, and retrieved by run and topic."""
-    qrels, depth = lists.qrels, lists.depth
-    levels, counts = qrels.count_by_gain()
-    judged = np.flatnonzero(lists.judgements >= 0)
-    gains = qrels.gains[lists.judgements[judged]]
-    places = np.searchsorted(lists.offsets, judged, side="right") - 1
-    relevant = np.stack([counts[:, levels >= gain].sum(axis=1) for gain in lowest_gains])
-    retrieved = np.stack(
-        [
-            np.bincount(places[gains >= gain], minlength=depth.size).reshape(depth.shape)
-            for gain in lowest_gains
-        ]
-    )
-    return relevant, retrieved
+    relevant = np.stack([rankings.count_at_least(gain)[:, 0] for gain in lowest_gains])
+    retrieved = [np.diff(rankings.at_least(gain).offsets) for gain in lowest_gains]
+    return relevant, np.stack(retrieved).reshape(-1, *rankings.present.shape)
 
 
 def is_average_precision(measure: Measure | ListMeasure) -> TypeGuard[Measure]:
@@ -54,43 +44,38 @@ def _harmonic_numbers(bits: int) -> Floats:
 
 
 class TopicDocuments:
-    """The lists of one topic, ready to be resampled.
+    """The lists of some topics, ready to be resampled.
 
     Parameters
     ----------
     lists
-        The lists of all topics.
-    number
-        Which topic.
+        The lists of these topics.
     levels
         The distinct gains of all topics, ascending.
     kernels
         Compiled, or in numpy.
     """
 
-    def __init__(
-        self, lists: RankedLists, number: int, levels: Integers, kernels: DocumentKernels
-    ) -> None:
+    def __init__(self, lists: RankedLists, levels: Integers, kernels: DocumentKernels) -> None:
         topics = len(lists.qrels.topics)
-        spans = [
-            lists.documents[lists.offsets[place] : lists.offsets[place + 1]]
-            for place in range(number, len(lists.runs) * topics, topics)
-        ]
-        start, stop = lists.qrels.offsets[number : number + 2].tolist()
-        judged = lists.judged[start:stop]
-        self.pool, places = _pool(np.concatenate([judged, *spans]), len(lists.docids))
-        self.judged = places[: len(judged)]
-        self.documents = np.ascontiguousarray(places[len(judged) :])
-        self.offsets = np.concatenate(([0], np.cumsum([len(span) for span in spans])))
-        self.qrels = lists.qrels.of_topics(number, number + 1)
+        list_topics = np.repeat(np.tile(np.arange(topics), len(lists.runs)), np.diff(lists.offsets))
+        self.pool, places = _pool(
+            np.concatenate((lists.qrels.document_topics, list_topics)),
+            np.concatenate((lists.judged, lists.documents)),
+            len(lists.docids),
+        )
+        self.judged = places[: len(lists.judged)]
+        self.documents = np.ascontiguousarray(places[len(lists.judged) :])
+        self.offsets = lists.offsets
+        self.qrels = lists.qrels
         self.levels = levels
         self.position = np.full(len(self.pool), -1)
-        self.position[self.judged] = np.arange(len(judged))
+        self.position[self.judged] = np.arange(len(self.judged))
         self.runs = lists.runs
         self.kernels = kernels
 
     def scores(self, measures: Sequence[Measure | ListMeasure], counts: Bytes) -> Floats:
-        """Return the score of each list on each replicate: measures × runs × replicates.
+        """Return the score of each list on each replicate: measures × runs × topics × replicates.
 
         Parameters
         ----------
@@ -100,7 +85,8 @@ class TopicDocuments:
             Number of copies of each document of the pool in each replicate.
         """
         held = counts[self.judged].astype(np.int64)
-        scores = np.empty((len(measures), len(self.runs), counts.shape[1]))
+        shape = len(self.runs), len(self.qrels.topics), counts.shape[1]
+        scores = np.empty((len(measures), *shape))
         others: list[tuple[int, Measure | ListMeasure]] = []
         for number, measure in enumerate(measures):
             if is_average_precision(measure):
@@ -112,9 +98,16 @@ class TopicDocuments:
             if group:
                 self._measure(group, counts, held, scores, lowest=None if needs_judged else 1)
         for number, measure in enumerate(measures):
-            total = held[self.qrels.gains >= measure.lowest_gain].sum(axis=0)
+            total = self._by_topic(held, self.qrels.gains >= measure.lowest_gain)
             scores[number][:, total == 0] = np.nan
         return scores
+
+    def _by_topic(self, held: Integers, counted: Booleans) -> Integers:
+        """Return how many copies of judged documents that count there are: topics × replicates."""
+        sums = np.zeros((len(held) + 1, held.shape[1]), np.int64)
+        np.cumsum(held * counted[:, None], axis=0, out=sums[1:])
+        found: Integers = np.diff(sums[self.qrels.offsets], axis=0)
+        return found
 
     def _average_precision(
         self, measure: Measure, counts: Bytes, held: Integers, scores: Floats
@@ -122,12 +115,17 @@ class TopicDocuments:
         relevant = np.zeros(len(self.pool), bool)
         is_relevant = self.qrels.gains >= measure.lowest_gain
         relevant[self.judged[is_relevant]] = True
-        total = held[is_relevant].sum(axis=0)
         cutoff = measure.cutoff or MOST_COPIES * max(len(self.documents), 1)
         longest = int(np.diff(self.offsets).max(initial=0))
-        harmonic = _harmonic_numbers((MOST_COPIES * longest).bit_length())
         self.kernels.average_precisions(
-            counts, self.offsets, self.documents, relevant, total, cutoff, harmonic, scores
+            counts,
+            self.offsets,
+            self.documents,
+            relevant,
+            self._by_topic(held, is_relevant),
+            cutoff,
+            _harmonic_numbers((MOST_COPIES * longest).bit_length()),
+            scores.reshape(-1, counts.shape[1]),
         )
 
     def _measure(
@@ -139,19 +137,22 @@ class TopicDocuments:
         *,
         lowest: int | None,
     ) -> None:
-        """Fill in the scores by measures of documents with some gain, a few lists at a time."""
+        """Fill in the scores by measures of documents with some gain, a few runs at a time."""
         recorded = np.zeros(len(self.pool), bool)
         recorded[self.judged if lowest is None else self.judged[self.qrels.gains >= lowest]] = True
-        rows = np.concatenate(([0], np.cumsum(recorded[self.documents])))[self.offsets]
+        bounds = self.offsets[:: len(self.qrels.topics)]
+        rows = np.concatenate(([0], np.cumsum(recorded[self.documents])))[bounds]
         most = max(_CELLS // counts.shape[1], 1)
         gains = self.qrels.gains
-        at_levels = np.stack([held[gains == level].sum(axis=0) for level in self.levels])
+        at_levels = np.stack(
+            [self._by_topic(held, gains == level) for level in self.levels], axis=1
+        )
         start = 0
         while start < len(self.runs):
             stop = max(int(np.searchsorted(rows, rows[start] + most, side="right")) - 1, start + 1)
             rankings = self._rankings(counts, held, at_levels, recorded, slice(start, stop))
             for number, measure in measures:
-                scores[number, start:stop] = measure(rankings)[:, 0]
+                scores[number, start:stop] = measure(rankings)
             start = stop
 
     def _rankings(
@@ -163,7 +164,8 @@ class TopicDocuments:
         runs: slice,
     ) -> Rankings:
         """Return the positions of the recorded documents of some runs in each replicate."""
-        offsets = self.offsets[runs.start : runs.stop + 1]
+        topics = len(self.qrels.topics)
+        offsets = self.offsets[runs.start * topics : runs.stop * topics + 1]
         documents = self.documents[offsets[0] : offsets[-1]]
         offsets = offsets - offsets[0]
         kept = recorded[documents]
@@ -174,20 +176,20 @@ class TopicDocuments:
         return Rankings(
             qrels=self.qrels,
             runs=self.runs[runs],
-            present=(np.diff(offsets) > 0)[:, None],
-            depth=depth[:, None],
+            present=(np.diff(offsets) > 0).reshape(-1, topics),
+            depth=depth.reshape(-1, topics, counts.shape[1]),
             offsets=np.concatenate(([0], np.cumsum(kept)))[offsets],
             documents=position,
             gain=self.qrels.gains[position],
             before=before,
             copies=copies,
             levels=self.levels,
-            counts=at_levels[None],
+            counts=at_levels,
             judged_copies=held,
         )
 
     def acceleration(self, measures: Sequence[Measure | ListMeasure], estimate: Floats) -> Floats:
-        """Return the acceleration of BCa, measures × runs, by the jackknife over documents.
+        """Return the acceleration of BCa, measures × runs × topics, by the jackknife over documents.
 
         ``Σ d³ / (6 (Σ d²)^{3/2})`` with d from the score itself, not from the jackknife's mean;
         NaN if leaving out a document leaves no relevant one.
@@ -197,21 +199,31 @@ class TopicDocuments:
             left_out = np.arange(first, min(first + BLOCK, len(self.pool)))
             counts = np.ones((len(self.pool), len(left_out)), np.uint8)
             counts[left_out, left_out - first] = 0
-            d = estimate[:, :, None] - self.scores(measures, counts)
-            squares += np.square(d).sum(axis=2)
-            cubes += (d**3).sum(axis=2)
+            d = estimate[..., None] - self.scores(measures, counts)
+            squares += np.square(d).sum(axis=3)
+            cubes += (d**3).sum(axis=3)
         with np.errstate(divide="ignore", invalid="ignore"):
             acceleration: Floats = cubes / (6.0 * squares**1.5)
         return acceleration
 
 
-def _pool(documents: Integers, size: int) -> tuple[Integers, Integers]:
-    """Return the distinct documents, ascending, and the index of each document among them."""
-    if size > _TABLE_SHARE * len(documents):
-        pool, places = np.unique(documents, return_inverse=True)
-        return pool, places
-    table = np.zeros(size, np.int64)
-    table[documents] = 1
+def _pool(topics: Integers, documents: Integers, size: int) -> tuple[Integers, Integers]:
+    """Return the distinct documents of each topic, ascending, and the index of each among them.
+
+    Parameters
+    ----------
+    topics, documents
+        Of each document its topic, and its number.
+    size
+        Documents have numbers below this.
+    """
+    entries = topics * size + documents
+    span = (int(topics.max(initial=0)) + 1) * size
+    if span > _TABLE_SHARE * len(documents):
+        pool, places = np.unique(entries, return_inverse=True)
+        return pool % size, places
+    table = np.zeros(span, np.int64)
+    table[entries] = 1
     pool = np.flatnonzero(table)
     table[pool] = np.arange(len(pool))
-    return pool, table[documents]
+    return pool % size, table[entries]

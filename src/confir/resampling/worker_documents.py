@@ -6,7 +6,6 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from confir.arrays import Floats
 from confir.data.experiment import Experiment, ReadingRules
 from confir.data.qrels import Qrels
 from confir.data.scanning.list_scanner import scan_sources
@@ -14,7 +13,15 @@ from confir.errors import collect_warnings
 from confir.measures.worker_evaluation import RunFile, find_run_files
 from confir.parallel import Progress, iterate_blocks, run_blocks
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.resampling.prepared_lists import Drawing, Outline, PreparedLists, join_topics
+from confir.resampling.prepared_lists import (
+    Drawing,
+    DrawnScores,
+    HeldTopics,
+    Outline,
+    PreparedLists,
+    join_topics,
+    with_topics,
+)
 
 
 def resample_files(
@@ -23,8 +30,9 @@ def resample_files(
     """Return the scores of runs in files, which workers read, on resampled collections."""
     files = _FileLists(experiment.qrels, find_run_files(experiment), experiment.rules, drawing)
     (outline,) = run_blocks(files.outline, [None])
-    topics = range(len(outline.scores.topics))
-    return join_topics(outline, drawing, iterate_blocks(files.resample, topics, progress))
+    parts = drawing.split_topics(outline.depth)
+    drawn = with_topics(iterate_blocks(files.resample, parts), parts, progress)
+    return join_topics(outline, drawing, drawn)
 
 
 class _FileLists:
@@ -35,7 +43,7 @@ class _FileLists:
     ) -> None:
         self._given = qrels, files, rules, drawing
         self._reading = threading.Lock()
-        self._lists: PreparedLists | None = None
+        self._held: HeldTopics | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let other processes read the files themselves."""
@@ -45,14 +53,15 @@ class _FileLists:
         """Return what is known beside the scores on resampled collections, with all warnings."""
         return self._prepare().outline()
 
-    def resample(self, number: int) -> tuple[Floats, Floats | None]:
-        """Return the scores of a topic on resampled collections."""
+    def resample(self, topics: slice) -> DrawnScores:
+        """Return the scores of some topics on resampled collections."""
+        qrels, _, _, drawing = self._given
         with self._reading:  # of the threads of a worker, one reads
-            if self._lists is None:
+            if self._held is None:
                 with collect_warnings():  # which `outline` gives
-                    self._lists = self._prepare()
-            lists = self._lists
-        return lists.drawing.resample(lists.task(number))
+                    self._held = self._prepare().hold((0, len(qrels.topics)))
+            held = self._held
+        return drawing.resample(held.task(topics))
 
     def _prepare(self) -> PreparedLists:
         qrels, files, rules, drawing = self._given

@@ -7,7 +7,7 @@ from typing import overload
 
 import numpy as np
 
-from confir.arrays import Bytes, Integers, Numbers
+from confir.arrays import Booleans, Bytes, Integers, Numbers
 
 
 class Docids(Sequence[str]):
@@ -16,7 +16,8 @@ class Docids(Sequence[str]):
     Attributes
     ----------
     content
-        The docids in UTF-8; each is followed by a byte that is no part of it.
+        The docids in UTF-8; each is followed by a byte that is no part of it, and the last one by
+        at least eight: kernels read eight bytes at a time.
     starts, sizes
         Where each docid starts, and how many bytes it has.
     """
@@ -33,12 +34,20 @@ class Docids(Sequence[str]):
         """Return docids that are given as text."""
         encoded = [docid.encode() for docid in docids]
         sizes = np.fromiter(map(len, encoded), np.int32, len(encoded))
-        content = np.frombuffer(bytearray(b"\n".join([*encoded, b""])), np.uint8)
+        content = np.frombuffer(bytearray(b"\n".join([*encoded, b"\n" * 8])), np.uint8)
         return Docids(content, np.cumsum(sizes + 1, dtype=np.int64) - (sizes + 1), sizes)
 
     def take(self, places: Integers | Numbers) -> Docids:
         """Return the docids at some places."""
         return Docids(self.content, self.starts[places], self.sizes[places])
+
+    def have_blanks(self) -> Booleans:
+        """Return which docids hold blanks, as no docid of a file in TREC format does."""
+        ends = self.starts + self.sizes
+        first, last = self.starts.min(initial=len(self.content)), ends.max(initial=0)
+        blanks = np.append(0, np.cumsum(self.content[first:last] <= ord(" ")))
+        found: Booleans = blanks[ends - first] > blanks[self.starts - first]
+        return found
 
     def encoded(self, place: int) -> bytes:
         """Return the bytes of one docid."""

@@ -18,6 +18,65 @@ from confir.data.run import Run
 
 # Listed documents of a run that are worked on at a time: what is computed of them stays in the cache.
 _BLOCK = 1 << 17
+# All runs together have at most so many times as many, for their memory.
+_RUNS_AT_ONCE = 8
+
+
+class TopicLists(Protocol):
+    """Whole lists that are looked at some topics at a time: held in memory, or stored on disk.
+
+    What it names is explained in `RankedLists`.
+    """
+
+    @property
+    def qrels(self) -> Qrels:
+        """The judgements; their topics are the topics of the lists."""
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """Names of the runs."""
+
+    @property
+    def unknown(self) -> tuple[tuple[str, ...], ...]:
+        """Topics of each run that the qrels lack."""
+
+    @property
+    def mentioned(self) -> int:
+        """Number of distinct docids in qrels and runs, lists of unknown topics included."""
+
+    @property
+    def depth(self) -> Integers:
+        """Length of each list: runs × topics."""
+
+    def rankings(self) -> list[Rankings]:
+        """Return where the judged documents stand in the lists of each run."""
+
+    def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> RankedLists:
+        """Return the lists of some consecutive topics, to be held.
+
+        Whole, or so many of their documents from the top: runs × these topics.
+        """
+
+    def scores_of_topics(self, start: int, stop: int) -> Floats:
+        """Return the retrieval scores in these lists."""
+
+
+def topic_blocks(depth: Integers) -> list[tuple[int, int]]:
+    """Return consecutive topics to work on at a time: the first ones, and the ends.
+
+    Parameters
+    ----------
+    depth
+        Number of documents in each list: runs × topics.
+    """
+    sizes = np.maximum(depth.max(axis=0, initial=0), depth.sum(axis=0) // _RUNS_AT_ONCE)
+    return split_by_size(sizes, _BLOCK)
+
+
+def split_by_size(sizes: Integers, most: int) -> list[tuple[int, int]]:
+    """Return parts of consecutive entries that have a certain size, or little more, together."""
+    starts = np.flatnonzero(np.diff(np.cumsum(sizes) // most, prepend=-1)).tolist()
+    return list(pairwise([*starts, len(sizes)]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,28 +132,29 @@ class RankedLists:
             )
         ]
 
-    def blocks(self) -> list[tuple[int, int]]:
-        """Return consecutive topics to work on at a time: the first ones, and the ends."""
-        listed = np.cumsum(self.depth.max(axis=0, initial=0))
-        starts = np.flatnonzero(np.diff(listed // _BLOCK, prepend=-1)).tolist()
-        return list(pairwise([*starts, len(listed)]))
-
-    def of_topics(self, start: int, stop: int) -> RankedLists:
-        """Return the lists of some consecutive topics."""
+    def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> RankedLists:
+        """Return the lists of some consecutive topics, or the tops of these lists."""
+        if depth is not None:
+            return self.of_topics(start, stop).tops(depth)
+        if stop - start == len(self.qrels.topics):
+            return self
         depth = self.depth[:, start:stop]
-        topics = np.arange(len(self.runs)) * len(self.qrels.topics)
-        spans = list(zip(self.offsets[topics + start], self.offsets[topics + stop], strict=True))
+        spans = self._spans(start, stop)
         first, last = self.qrels.offsets[[start, stop]]
-        judgements = np.concatenate([self.judgements[a:b] for a, b in spans])
+        judgements = np.concatenate([self.judgements[span] for span in spans])
         return replace(
             self,
             qrels=self.qrels.of_topics(start, stop),
             judged=self.judged[first:last],
             offsets=np.concatenate(([0], np.cumsum(depth))),
-            documents=np.concatenate([self.documents[a:b] for a, b in spans]),
-            scores=np.concatenate([self.scores[a:b] for a, b in spans]),
+            documents=np.concatenate([self.documents[span] for span in spans]),
+            scores=np.concatenate([self.scores[span] for span in spans]),
             judgements=np.where(judgements < 0, judgements, judgements - np.int32(first)),
         )
+
+    def scores_of_topics(self, start: int, stop: int) -> Floats:
+        """Return the retrieval scores in the lists of some consecutive topics."""
+        return np.concatenate([self.scores[span] for span in self._spans(start, stop)])
 
     def run(self, number: int) -> Run:
         """Return a run's lists for the topics of the qrels."""
@@ -132,15 +192,13 @@ class RankedLists:
 
     def cut(self, depth: int) -> RankedLists:
         """Return the lists cut after ``depth`` documents."""
-        return self._first(np.minimum(np.diff(self.offsets), depth))
+        return self.tops(np.minimum(self.depth, depth))
 
-    def cut_below(self, gain: int) -> RankedLists:
-        """Return the lists cut after their last document with at least some gain, above 0."""
-        places = np.flatnonzero(self.judgements >= 0)
-        places = places[self.qrels.gains[self.judgements[places]] >= gain]
-        stops = self.offsets[:-1].copy()
-        np.maximum.at(stops, np.searchsorted(self.offsets, places, side="right") - 1, places + 1)
-        return self._first(stops - self.offsets[:-1])
+    def tops(self, depth: Integers) -> RankedLists:
+        """Return so many documents of each list, runs × topics, from the top."""
+        sizes = depth.reshape(-1)
+        starts = self.offsets[:-1] - (np.cumsum(sizes) - sizes)
+        return self._only(np.repeat(starts, sizes) + np.arange(sizes.sum()))
 
     def condensed(self) -> RankedLists:
         """Return the lists without their unjudged documents, as trec_eval -J scores them."""
@@ -188,10 +246,11 @@ class RankedLists:
             mentioned=max(self.mentioned, len(docids)),
         )
 
-    def _first(self, sizes: Integers) -> RankedLists:
-        """Return the lists with some of their first documents only."""
-        starts = self.offsets[:-1] - (np.cumsum(sizes) - sizes)
-        return self._only(np.repeat(starts, sizes) + np.arange(sizes.sum()))
+    def _spans(self, start: int, stop: int) -> list[slice]:
+        """Return where the lists of some consecutive topics stand, by run."""
+        topics = np.arange(len(self.runs)) * len(self.qrels.topics)
+        ends = self.offsets[topics + start].tolist(), self.offsets[topics + stop].tolist()
+        return list(map(slice, *ends))
 
     def _only(self, places: Integers) -> RankedLists:
         """Return the lists with the documents at some places only."""

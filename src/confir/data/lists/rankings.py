@@ -301,6 +301,26 @@ def stack_rankings(parts: Sequence[Rankings]) -> Rankings:
     )
 
 
+def restrict_rankings(parts: Sequence[Rankings], topics: Booleans) -> list[Rankings]:
+    """Return the rankings of runs, one each, over the same qrels for some of the topics only."""
+    if topics.all():
+        return list(parts)
+    qrels = parts[0].qrels
+    held = topics[qrels.document_topics]
+    empty, places = empty_rankings(qrels.only(held)), np.cumsum(held) - 1
+    kept = [np.flatnonzero(topics[part.topic]) for part in parts]
+    return [
+        empty.filled(
+            part.runs,
+            part.depth[:, topics, 0],
+            (np.cumsum(topics) - 1)[part.topic[own]],
+            places[part.documents[own]],
+            part.before[own, 0],
+        )
+        for part, own in zip(parts, kept, strict=True)
+    ]
+
+
 class JudgedPositions:
     """Finds judged documents: topic → docid → position in ``qrels.documents``."""
 

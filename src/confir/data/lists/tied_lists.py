@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from confir.arrays import Floats, Integers, SingleFloats
-from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.ranked_lists import RankedLists, TopicLists, topic_blocks
 from confir.data.lists.rankings import Rankings, TiePrecision, stack_rankings
 
 
@@ -44,19 +43,20 @@ def _compared(scores: Floats, precision: TiePrecision) -> Floats | SingleFloats:
         return scores if precision == "double" else scores.astype(np.float32)
 
 
-def count_ties(lists: RankedLists, precision: TiePrecision = "double") -> tuple[Integers, Integers]:
+def count_ties(lists: TopicLists, precision: TiePrecision = "double") -> tuple[Integers, Integers]:
     """Return how many documents of each run are tied with another, and its largest tied group."""
     tied, largest = np.zeros((2, len(lists.runs)), np.int64)
-    bounds = lists.offsets[:: len(lists.qrels.topics)].tolist()
-    for run, (start, stop) in enumerate(pairwise(bounds)):
-        scores = _compared(lists.scores[start:stop], precision)
-        equal = scores[1:] == scores[:-1]  # to the next one
-        ends = lists.offsets[(lists.offsets > start) & (lists.offsets < stop)] - start
-        equal[ends - 1] = False
+    for start, stop in topic_blocks(lists.depth):
+        scores = _compared(lists.scores_of_topics(start, stop), precision)
+        ends = np.cumsum(lists.depth[:, start:stop])
+        equal = np.append(scores[1:] == scores[:-1], False)  # to the next one
+        equal[ends[ends > 0] - 1] = False
         places = np.flatnonzero(equal)
         groups = np.flatnonzero(np.diff(places, prepend=-2) > 1)
         sizes = np.diff(groups, append=len(places)) + 1
-        tied[run], largest[run] = sizes.sum(), sizes.max(initial=0)
+        run = np.searchsorted(ends[stop - start - 1 :: stop - start], places[groups], side="right")
+        tied += np.bincount(run, sizes, len(tied)).astype(np.int64)
+        np.maximum.at(largest, run, sizes)
     return tied, largest
 
 

@@ -68,6 +68,8 @@ class Scanned(NamedTuple):
     topics, columns
         For each recorded document, by topic and then by rank: its topic, and what else is
         recorded of it.
+    lists
+        What else is recorded of each topic's list.
     unknown
         The run's topics that the qrels lack, in order.
     """
@@ -76,6 +78,7 @@ class Scanned(NamedTuple):
     depth: Integers
     topics: Integers
     columns: tuple[Column, ...]
+    lists: tuple[Integers, ...]
     unknown: tuple[str, ...]
 
 
@@ -95,6 +98,8 @@ class _ScannedBlock(NamedTuple):
         The block's topics that the qrels know, and the length of their lists.
     records
         Topic, and what else is recorded, of each recorded document; in rank order within a list.
+    lists
+        What is recorded of these topics' lists.
     unknown
         The block's topics that the qrels lack.
     tag
@@ -104,6 +109,7 @@ class _ScannedBlock(NamedTuple):
     topics: Integers
     depth: Integers
     records: tuple[Column, ...]
+    lists: tuple[Integers, ...]
     unknown: list[str]
     tag: str
 
@@ -131,6 +137,10 @@ class BlockScanner(ABC):
     def record(self, block: Bytes, lines: Lines) -> tuple[Column, ...]:
         """Return topic, and what else is of use, of documents in rank order within each topic."""
 
+    def record_lists(self, block: Bytes, lines: Lines) -> tuple[Integers, ...]:  # noqa: ARG002
+        """Return what is of use of each list of the block, unknown topics included."""
+        return ()
+
     def scan(self, whole: Block) -> _ScannedBlock | None:
         """Return what a block says, or None where it needs the reference reader."""
         block, stop = whole
@@ -144,6 +154,7 @@ class BlockScanner(ABC):
             lines.group_topics[known],
             np.diff(lines.group_lines)[known],
             self.record(block, lines),
+            tuple(column[known] for column in self.record_lists(block, lines)),
             [_field(block, start).decode() for start in lines.group_starts[~known].tolist()],
             _field(block, lines.tag_start).decode(),
         )
@@ -155,8 +166,13 @@ class BlockScanner(ABC):
         if not parts:
             return None
         topics = np.concatenate([part.topics for part in parts])
-        depth = np.zeros(self._size, np.int64)
-        depth[topics] = np.concatenate([part.depth for part in parts])
+
+        def by_topic(found: Iterable[Integers]) -> Integers:
+            values = np.zeros(self._size, np.int64)
+            values[topics] = np.concatenate(list(found))
+            return values
+
+        depth = by_topic(part.depth for part in parts)
         unknown = [topic for part in parts for topic in part.unknown]
         if not len(topics) and not unknown:
             return None
@@ -172,6 +188,7 @@ class BlockScanner(ABC):
             depth,
             lists,
             tuple(columns),
+            tuple(map(by_topic, zip(*(part.lists for part in parts), strict=True))),
             tuple(sorted(unknown)),
         )
 

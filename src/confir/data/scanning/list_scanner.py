@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
@@ -33,15 +32,8 @@ from confir.data.scanning.blocks import (
     choose_kernels,
     scan_files,
 )
-from confir.data.scanning.scan_kernels import (
-    NEWLINE,
-    SPACE,
-    WORD,
-    IdTable,
-    Lines,
-    ScanKernels,
-    index_ids,
-)
+from confir.data.scanning.id_numbers import IdNumbers
+from confir.data.scanning.scan_kernels import Lines, ScanKernels, index_ids
 from confir.parallel import return_memory
 
 # After reading so many documents, memory is returned to the system.
@@ -109,7 +101,7 @@ def _numbered_lists(
                 found.append(lists or read_source(source, name_by))
             if progress is not None:
                 progress(1)
-    numbering: Numbering = scanner or DocumentNumbers()
+    numbering: Numbering = DocumentNumbers() if scanner is None else scanner.numbers
     judged = numbering.number(qrels.documents)
     runs_as_lists = deque(
         number_lists(entry, qrels.topics, numbering) if isinstance(entry, Run) else entry
@@ -124,19 +116,11 @@ class ListScanner(BlockScanner):
     def __init__(self, qrels: Qrels, kernels: ScanKernels) -> None:
         none = index_ids([], np.zeros(len(qrels.topics) + 1, np.int64), kernels)
         super().__init__(qrels.topics, none, kernels)
-        self._entering = threading.Lock()
-        self._count = 0
-        self._with_blanks: dict[str, int] = {}
-        self._table = IdTable(
-            np.zeros(WORD, np.uint8),
-            np.zeros(1, np.int64),
-            np.zeros(2, np.uint64),
-            np.array([0, 2]),
-        )
+        self.numbers = IdNumbers(kernels)
 
     def record(self, block: Bytes, lines: Lines) -> tuple[Column, ...]:
         """Return topic, number and score of each document of the topics that the qrels know."""
-        numbers = self._number(block, lines.document_starts)
+        numbers = self.numbers.number_in(block, lines.document_starts)
         sizes = np.diff(lines.group_lines)
         topics = np.repeat(lines.group_topics.astype(np.int32), sizes)
         ranked = self.kernels.rank_lines(block, lines)[topics >= 0]
@@ -156,65 +140,3 @@ class ListScanner(BlockScanner):
                     if len(numbers) >= _MANY:
                         return_memory()
                     yield RunLists(scanned.name, scanned.depth, numbers, scores, scanned.unknown)
-
-    def number(self, docids: Sequence[str]) -> Integers:
-        """Return the number of each docid, a new one where it has none."""
-        given = Docids.of(docids)
-        block = np.append(given.content, np.full(WORD, NEWLINE, np.uint8))
-        ends = np.append(given.starts, len(given.content))
-        blanks = np.diff(np.append(0, np.cumsum(given.content <= SPACE))[ends])
-        whole = blanks == 1  # the byte that follows each docid
-        numbers = np.empty(len(given), np.int64)
-        numbers[whole] = self._number(block, given.starts[whole])
-        for place in np.flatnonzero(~whole).tolist():
-            numbers[place] = self._number_with_blanks(docids[place])
-        return numbers
-
-    def docids(self) -> Docids:
-        """Return the docids in the order of their numbers."""
-        starts = self._table.starts[: self._count + 1]
-        text = self._table.text[: int(starts[-1])]
-        return Docids(text, starts[:-1], (np.diff(starts) - 1).astype(np.int32))
-
-    def _number(self, block: Bytes, starts: Integers) -> Integers:
-        tags, ends = self.kernels.hash_ids(block, starts)
-        with self._entering:
-            self._make_room(len(starts), len(block))
-            numbers, self._count = self.kernels.number_ids(
-                block, starts, tags, ends, self._table, self._count
-            )
-        return numbers
-
-    def _number_with_blanks(self, docid: str) -> int:
-        """Return the number of a docid that no file can hold."""
-        if docid not in self._with_blanks:
-            text = np.frombuffer(docid.encode() + b"\n", np.uint8)
-            self._make_room(1, len(text))
-            start = self._table.starts[self._count]
-            self._table.text[start : start + len(text)] = text
-            self._with_blanks[docid] = self._count
-            self._count += 1
-            self._table.starts[self._count] = start + len(text)
-        return self._with_blanks[docid]
-
-    def _make_room(self, ids: int, size: int) -> None:
-        """Let the table grow until a number of further ids, of a number of bytes, fit into it."""
-        count, table = self._count, self._table
-        used = int(table.starts[count])
-        if used + size + WORD > len(table.text):
-            table = table._replace(text=_extended(table.text, used, 2 * (used + size + WORD)))
-        if count + ids + 1 > len(table.starts):
-            table = table._replace(starts=_extended(table.starts, count + 1, 2 * (count + ids + 1)))
-        if 2 * (count + ids) > len(table.slots):
-            capacity = 1 << (2 * (count + ids)).bit_length()
-            slots = np.zeros(capacity, np.uint64)
-            self.kernels.move_slots(table.slots, slots)
-            table = table._replace(slots=slots, bounds=np.array([0, capacity]))
-        self._table = table
-
-
-def _extended(array: Column, used: int, size: int) -> Column:
-    """Return a longer array that begins with what is used of another."""
-    longer = np.zeros(size, array.dtype)
-    longer[:used] = array[:used]
-    return longer

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from confir.arrays import Bytes, Floats, Integers
+from confir.arrays import Bytes, Floats, Integers, Numbers
 from confir.compilation import Compile, compile_with_numba, inline_parts
 
 TAB, NEWLINE, RETURN, SPACE = b"\t\n\r "
@@ -166,6 +166,12 @@ def _skip_field(text: Bytes, at: int) -> int:
 
 def _hash_field(text: Bytes, at: int) -> tuple[np.uint64, int]:
     """Return half a hash of a field, and where the field ends."""
+    key, end = _key_of_field(text, at)
+    return key >> HALF, end
+
+
+def _key_of_field(text: Bytes, at: int) -> tuple[np.uint64, int]:
+    """Return a hash of a field, and where the field ends."""
     mixed = HASH_START
     word = _word(text, at)
     ends = _field_ends(word)
@@ -178,7 +184,7 @@ def _hash_field(text: Bytes, at: int) -> tuple[np.uint64, int]:
     mask = _bytes_before(ends)
     mixed = (mixed ^ (word & mask)) * HASH_FACTOR
     mixed ^= mixed >> HALF
-    return (mixed * HASH_FACTOR) >> HALF, at + _count_bytes(mask)
+    return mixed * HASH_FACTOR, at + _count_bytes(mask)
 
 
 def _same_bytes(one: Bytes, at: int, other: Bytes, start: int, length: int) -> bool:
@@ -270,6 +276,26 @@ def _hash_ids(block: Bytes, at: Integers) -> tuple[Hashes, Integers]:
     for entry in range(len(at)):
         tags[entry], ends[entry] = _hash_field(block, at[entry])
     return tags, ends
+
+
+def _copy_ids(block: Bytes, at: Integers) -> tuple[Bytes, Numbers, Hashes]:
+    """Return ids that stand in a block, a newline after each; their sizes, and their keys."""
+    sizes = np.empty(len(at), np.int32)
+    keys = np.empty(len(at), np.uint64)
+    size = 0
+    for entry in range(len(at)):
+        keys[entry], end = _key_of_field(block, at[entry])
+        sizes[entry] = end - at[entry]
+        size += sizes[entry] + 1
+    text = np.empty(size, np.uint8)
+    place = 0
+    for entry in range(len(at)):
+        for position in range(at[entry], at[entry] + sizes[entry]):
+            text[place] = block[position]
+            place += 1
+        text[place] = NEWLINE
+        place += 1
+    return text, sizes, keys
 
 
 def _number_ids(
@@ -659,6 +685,7 @@ class ScanKernels(NamedTuple):
     rank_judged: Callable[[Bytes, Lines], tuple[Integers, Integers, Integers]]
     rank_lines: Callable[[Bytes, Lines], Integers]
     hash_ids: Callable[[Bytes, Integers], tuple[Hashes, Integers]]
+    copy_ids: Callable[[Bytes, Integers], tuple[Bytes, Numbers, Hashes]]
     number_ids: Callable[[Bytes, Integers, Hashes, Integers, IdTable, int], tuple[Integers, int]]
     move_slots: Callable[[Hashes, Hashes], None]
 
@@ -671,6 +698,7 @@ _PARTS_OF_KERNELS: tuple[Callable[..., Any], ...] = (
     _bytes_before,
     _count_bytes,
     _skip_field,
+    _key_of_field,
     _hash_field,
     _same_bytes,
     _same_field,
@@ -712,6 +740,7 @@ def _build(numba: Any, compiled: Compile) -> ScanKernels:
         rank_judged=compiled(_rank_judged, text, lines),
         rank_lines=compiled(_rank_lines, text, lines),
         hash_ids=compiled(_hash_ids, text, numbers),
+        copy_ids=compiled(_copy_ids, text, numbers),
         number_ids=compiled(_number_ids, text, numbers, hashes, numbers, table, size),
         move_slots=compiled(_move_slots, hashes, hashes),
     )

@@ -112,7 +112,7 @@ def scan_rankings(
     threads: int | None = None,
 ) -> Generator[Ranked | None]:
     """Yield what `read_rankings` returns for each file, or None where the scanner gives way."""
-    scanner = _JudgedScanner(wanted, kernels)
+    scanner = JudgedScanner(wanted, kernels)
     files = scan_files(
         scanner, sources, name_by=wanted.name_by, block_size=block_size, threads=threads
     )
@@ -121,7 +121,7 @@ def scan_rankings(
             yield None if scanned is None else scanner.rankings(scanned)
 
 
-class _JudgedScanner(BlockScanner):
+class JudgedScanner(BlockScanner):
     """Records judged documents: their rows in the index, and the documents above."""
 
     def __init__(self, wanted: Wanted, kernels: ScanKernels) -> None:

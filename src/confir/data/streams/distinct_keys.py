@@ -1,11 +1,12 @@
-"""Is every topic there once? A check in memory that does not grow with the topics."""
+"""How many different keys are there? In memory that does not grow with them."""
 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import cached_property
-from typing import IO
+from typing import IO, TypeVar
 
 import numpy as np
 
@@ -13,12 +14,14 @@ from confir.data.streams.hashed_ids import Words
 from confir.data.streams.spill_folder import SpillFolder
 from confir.parallel import run_in_threads
 
+Found = TypeVar("Found")
+
 # Keys that are sorted together, about: small arrays are sorted faster.
 _AT_ONCE = 1 << 15
 
 
 class DistinctKeys:
-    """Keys put aside on disk in parts, to find one that comes twice; ``count`` is their number.
+    """Keys put aside on disk in parts, to count those that differ; ``count`` is their number.
 
     Parameters
     ----------
@@ -52,17 +55,35 @@ class DistinctKeys:
 
     def find_repeated(self) -> int | None:
         """Return the smallest key that was added twice, or None; no more can be added."""
-        if not self.count:
-            return None
-        with self._folder.writing(8 * self._most):
-            self._opened.close()
-        found = run_in_threads(self._find_in_part, range(self._folder.parts))
+
+        def find(keys: Words) -> int | None:
+            repeated = np.flatnonzero(keys[1:] == keys[:-1])
+            return int(keys[repeated[0]]) if len(repeated) else None
+
+        found = self._of_parts(find)
         return min((key for key in found if key is not None), default=None)
 
-    def _find_in_part(self, part: int) -> int | None:
-        keys = np.sort(np.fromfile(self._folder.path(part), np.uint64))
-        repeated = np.flatnonzero(keys[1:] == keys[:-1])
-        return int(keys[repeated[0]]) if len(repeated) else None
+    def count_distinct(self) -> int:
+        """Return the number of different keys; no more can be added."""
+
+        def count(keys: Words) -> int:
+            return int(np.count_nonzero(np.diff(keys))) + (len(keys) > 0)
+
+        return sum(self._of_parts(count))
+
+    def _of_parts(self, find: Callable[[Words], Found]) -> list[Found]:
+        """Return what is found in each part of the keys, which are in ascending order there."""
+        if not self.count:
+            return []
+        with self._folder.writing(8 * self._most):
+            self._opened.close()
+
+        def find_in(part: int) -> Found:
+            keys = np.fromfile(self._folder.path(part), np.uint64)
+            keys.sort()
+            return find(keys)
+
+        return run_in_threads(find_in, range(self._folder.parts))
 
 
 def _close(opened: ExitStack) -> None:

@@ -11,7 +11,7 @@ from confir.arguments import as_integers
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Experiment, ReadingRules, as_experiment
 from confir.data.files import PathLike
-from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.ranked_lists import TopicLists
 from confir.data.lists.rankings import Rankings
 from confir.data.lists.tied_lists import count_ties
 from confir.data.qrels import Qrels
@@ -154,7 +154,7 @@ def inspect_data(
 
 
 def inspect_lists(
-    lists: RankedLists, *, cutoffs: Sequence[int] = DEFAULT_CUTOFFS, rel: int = 1
+    lists: TopicLists, *, cutoffs: Sequence[int] = DEFAULT_CUTOFFS, rel: int = 1
 ) -> DataQuality:
     """Return what `inspect_data` does, for lists already read."""
     qrels, depth = lists.qrels, lists.depth
@@ -193,7 +193,7 @@ def _unjudged(rankings: Rankings, cutoffs: Sequence[int]) -> list[float]:
     return shares
 
 
-def _ties(lists: RankedLists) -> tuple[Floats, Integers]:
+def _ties(lists: TopicLists) -> tuple[Floats, Integers]:
     """Return each run's share of tied documents, and its largest tied group."""
     tied, largest = count_ties(lists)
     with np.errstate(invalid="ignore"):

@@ -37,7 +37,7 @@ def _gather(scope: Scope) -> JudgementComparison | None:
         return None
     if scope.lists is None:
         raise InvalidValueError("another judge changes scores of runs; expected qrels and runs")
-    lists = scope.lists
+    lists = scope.lists.of_topics(0, len(scope.lists.qrels.topics))
     refuse_design(scope.scores.design, "the comparison of judgements")
     others: Mapping[str, Any] = name_judges(settings.judges)
     if _OWN in others:

@@ -94,7 +94,7 @@ def bound_scored_ties(scored: ScoredLists) -> TieBounds:
     """Return what `bound_ties` does, of lists and scores that are known already."""
     scores = scored.scores
     lowest, expected, highest = map(
-        scored.scores_of, scored.by_block(partial(_score_orders, scored), scored.lists)
+        scored.scores_of, scored.by_block(partial(_score_orders, scored))
     )
     runs = [scored.lists.runs.index(run) for run in scores.runs]
     tied, _ = count_ties(scored.lists, scored.rules.tie_precision)

@@ -110,6 +110,7 @@ def bound_scored_lists(scored: ScoredLists, pool_depth: int | None = None) -> Un
 
     def bound(lists: RankedLists) -> Floats:
         """Return lowest and highest scores: measures × runs × topics."""
+        lists = scored.cut(lists)
         pools = {
             (depth, end): find_unjudged(lists if end is None else lists.cut(end), depth, grades)
             for depth, end in set(zip(depths, ends, strict=True))
@@ -120,7 +121,7 @@ def bound_scored_lists(scored: ScoredLists, pool_depth: int | None = None) -> Un
         ]
         return np.moveaxis(np.array(bounds), 2, 0)
 
-    lowest, highest = scored.by_block(bound, scored.cut_lists)
+    lowest, highest = scored.by_block(bound)
     scores = scored.scores
     return UnjudgedBounds(
         scores.runs,

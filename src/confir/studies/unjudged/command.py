@@ -109,7 +109,9 @@ class Doubts(NamedTuple):
         usable_measures(wanted, self._objection)
         with Progress("reading runs", total=inputs.run_count, quiet=output.quiet) as progress:
             scores = inputs.state_bound(evaluate_lists(experiment, progress))
-        scored = scored_lists(experiment.lists(), scores, experiment.rules, self._objection)
+        scored = scored_lists(
+            experiment.lists_by_topic(), scores, experiment.rules, self._objection
+        )
         parts = [*self._of_unjudged(scored, statistics), *self._of_ties(scored)]
         draw = parts[0].draw if _is_chart(output.output) else None
         keys = parts[0].columns

@@ -1,0 +1,192 @@
+"""Lists stored on disk are those that are held in memory, whichever topics are read."""
+
+import errno
+import gc
+import os
+import tempfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from confir.data import experiment as experiments_of_files
+from confir.data.experiment import Experiment
+from confir.data.formats.run_readers import read_qrels
+from confir.data.formats.run_sources import RunSource
+from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.tied_lists import count_ties
+from confir.data.scanning import stored_lists
+from confir.data.scanning.list_scanner import read_lists
+from confir.data.scanning.stored_lists import StoredLists, store_lists
+from confir.measures.evaluation import evaluate, evaluate_lists
+from run_files import experiments, fuzz, lists, make_qrels, scan_options, write
+
+QRELS = make_qrels({t: {"doc3": 1, "doc17": 0, "doc39": -1, "no": 2, "a b": 1} for t in "123"})
+
+
+def documents_of(lists):
+    """What lists say about each document, docids as text."""
+    bounds = lists.offsets.tolist()
+    names = [(run, topic) for run in lists.runs for topic in lists.qrels.topics]
+    rows = list(
+        zip(
+            (lists.docids[d] for d in lists.documents.tolist()),
+            lists.scores.tolist(),
+            (None if j < 0 else lists.qrels.documents[j] for j in lists.judgements.tolist()),
+            strict=True,
+        )
+    )
+    return {name: rows[bounds[n] : bounds[n + 1]] for n, name in enumerate(names)}
+
+
+def assert_same_documents(found, expected):
+    assert found.runs == expected.runs
+    assert found.qrels.topics == expected.qrels.topics
+    assert documents_of(found) == documents_of(expected)
+    assert [found.docids[d] for d in found.judged.tolist()] == list(found.qrels.documents)
+
+
+def assert_same_lists(stored, held):
+    """Everything that is asked of lists by topic is the same."""
+    assert (stored.runs, stored.unknown, stored.mentioned) == (
+        *(held.runs, held.unknown, held.mentioned),
+    )
+    np.testing.assert_array_equal(stored.depth, held.depth)
+    for one, other in zip(stored.rankings(), held.rankings(), strict=True):
+        for name in ("runs", "present", "depth", "offsets", "documents", "gain", "before"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    topics = len(held.qrels.topics)
+    some = held.depth // 2
+    for start, stop in {(0, topics), (0, 1), (topics - 1, topics), (topics // 2, topics)}:
+        whole = held.of_topics(start, stop)
+        assert_same_documents(stored.of_topics(start, stop), whole)
+        tops = some[:, start:stop]
+        assert_same_documents(stored.of_topics(start, stop, tops), whole.tops(tops))
+        np.testing.assert_array_equal(
+            np.sort(stored.scores_of_topics(start, stop)),
+            np.sort(held.scores_of_topics(start, stop)),
+        )
+
+
+@pytest.mark.parametrize(
+    ("qrels", "runs"),
+    [
+        ("trec-robust-2003/qrels.txt", ["input.pircRBa1.gz", "input.uwmtCR0.gz"]),
+        ("trec-covid-r5/qrels.txt", ["sab20.5.dfo.xz", "BioInfo-run3.xz"]),
+    ],
+)
+@pytest.mark.parametrize("tie_precision", ["double", "single"])
+def test_lists_of_real_runs_are_stored_as_they_are_held(real_data, qrels, runs, tie_precision):
+    judged = read_qrels(real_data / qrels)
+    folder = (real_data / qrels).parent / "runs"
+    sources = [RunSource(str(folder / run)) for run in runs]
+    stored = store_lists(judged, sources, tie_precision=tie_precision)
+    held = read_lists(judged, sources, tie_precision=tie_precision)
+    assert_same_lists(stored, held)
+    for counted, expected in zip(
+        count_ties(stored, tie_precision), count_ties(held, tie_precision), strict=True
+    ):
+        np.testing.assert_array_equal(counted, expected)
+
+
+@fuzz
+@given(experiment=experiments(), how=scan_options)
+def test_lists_of_every_valid_file_are_stored_as_they_are_held(tmp_path, experiment, how):
+    qrels, content = experiment
+    sources = [write(tmp_path, content), write(tmp_path, lists(), "other.run")]
+    assert_same_lists(store_lists(qrels, sources, **how), read_lists(qrels, sources))
+
+
+@pytest.mark.parametrize("block_size", [300, 1 << 20])
+def test_topics_may_stand_in_any_order_and_be_missing_or_unknown(tmp_path, block_size):
+    one, other = lists("312", length=40), lists("92", length=30)
+    sources = [write(tmp_path, one, "one.run"), write(tmp_path, other, "other.run")]
+    stored = store_lists(QRELS, sources, block_size=block_size, threads=3)
+    held = read_lists(QRELS, sources)
+    assert stored.unknown == ((), ("9",))
+    assert stored.depth.tolist() == [[40, 40, 40], [0, 30, 0]]
+    assert_same_lists(stored, held)
+
+
+def test_ties_are_counted_for_each_run_as_pairs_of_neighbours_say(tmp_path):
+    scores = {"a": [3, 3, 2, 1, 1, 1], "b": [5, 4, 3, 2, 1, 1], "c": [6, 5, 4, 3, 2, 1]}
+    sources = [
+        write(
+            tmp_path,
+            [f"{t} Q0 {t}{d} 1 {s} {run}" for t in "12" for d, s in enumerate(values)],
+            f"{run}.run",
+        )
+        for run, values in scores.items()
+    ]
+    for found in (store_lists(QRELS, sources), read_lists(QRELS, sources)):
+        tied, largest = count_ties(found)
+        assert tied.tolist() == [10, 4, 0]
+        assert largest.tolist() == [3, 2, 0]
+
+
+def test_files_in_other_formats_are_not_stored(tmp_path):
+    bad = write(tmp_path, ['{"1": {"d": 1.0}}'], "run.json")
+    assert store_lists(QRELS, [bad]) is None
+    assert store_lists(QRELS, [write(tmp_path, lists(), "good.run"), bad]) is None
+
+
+def test_without_numba_nothing_is_stored(tmp_path, monkeypatch):
+    monkeypatch.setattr(stored_lists, "load_kernels", lambda: None)
+    assert store_lists(QRELS, [write(tmp_path, lists())]) is None
+
+
+@pytest.fixture
+def few_are_held(monkeypatch):
+    """Lists of any length are stored on disk."""
+    monkeypatch.setattr(experiments_of_files, "_HELD_SIZE", 0)
+
+
+@pytest.mark.usefixtures("few_are_held")
+def test_an_experiment_stores_long_lists_once(tmp_path):
+    source = write(tmp_path, lists(length=50))
+    told = []
+    experiment = Experiment(QRELS, [source.path], ["AP", "nDCG@10"])
+    scores = evaluate_lists(experiment, told.append)
+    stored = experiment.lists_by_topic()
+    assert isinstance(stored, StoredLists)
+    assert told == [1]
+    assert experiment.has_stored_lists
+    assert not experiment.has_lists
+    expected = evaluate(QRELS, [source.path], ["AP", "nDCG@10"])
+    np.testing.assert_array_equal(scores.values, expected.values)
+    assert isinstance(experiment.lists(), RankedLists)
+    assert isinstance(experiment.lists_by_topic(), RankedLists)  # what is held is used
+
+
+@pytest.mark.usefixtures("few_are_held")
+def test_lists_are_held_where_the_disk_has_no_room(tmp_path, monkeypatch):
+    sources = [write(tmp_path, lists(length=50), f"{n}.run").path for n in range(3)]
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(stored_lists._ListFiles, "append", fail)
+    told = []
+    found = Experiment(QRELS, sources).lists_by_topic(told.append)
+    assert isinstance(found, RankedLists)
+    assert sum(told) == 3
+
+
+@pytest.mark.usefixtures("few_are_held")
+def test_measures_of_other_packages_read_the_files(tmp_path):
+    source = write(tmp_path, lists(length=50))
+    named = ["IPrec@0.5", "AP"]
+    experiment = Experiment(QRELS, [source.path], named)
+    expected = evaluate(QRELS, [source.path], named)
+    np.testing.assert_array_equal(evaluate_lists(experiment).values, expected.values)
+
+
+def test_nothing_is_left_behind(tmp_path, monkeypatch):
+    folder = tmp_path / "put aside"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    stored = store_lists(QRELS, [write(tmp_path, lists(length=50))])
+    stored.of_topics(0, 3)
+    del stored
+    gc.collect()
+    assert os.listdir(folder) == []
