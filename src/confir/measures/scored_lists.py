@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,19 +62,6 @@ class ScoredLists:
         stacked = stack_rankings(self.lists.rankings())
         return stacked if self.rules.depth is None else stacked.cut(self.rules.depth)
 
-    def by_block(self, compute: Callable[[RankedLists], Floats]) -> Floats:
-        """Return what is computed of the lists of some topics at a time, put together.
-
-        Parameters
-        ----------
-        compute
-            Returns numbers, of which the last axis are the topics.
-        """
-        parts = run_in_threads(
-            lambda block: compute(self.lists.of_topics(*block)), topic_blocks(self.lists.depth)
-        )
-        return np.concatenate(parts, axis=-1)
-
     def scores_of(self, values: Sequence[Floats] | Floats) -> Scores:
         """Return scores by each measure, given for all runs and topics of the lists, like the own.
 
@@ -106,6 +93,34 @@ class ScoredLists:
         present = self.rankings.present
         shares = (judged_share(self.rankings, cutoff=one.cutoff)[:, :, 0] for one in self.measures)
         return self.scores_of([np.where(present, share, np.nan) for share in shares]).mean()
+
+
+class BlockStudy(NamedTuple):
+    """What is computed of lists some topics at a time.
+
+    Attributes
+    ----------
+    lists
+        The lists.
+    compute
+        Returns numbers about the lists of some topics, which are their last axis.
+    finish
+        Returns the result from the numbers about all topics.
+    """
+
+    lists: TopicLists
+    compute: Callable[[RankedLists], Floats]
+    finish: Callable[[Floats], Any]
+
+    def result(self) -> Any:
+        """Return the result, computed in threads."""
+        blocks = topic_blocks(self.lists.depth)
+        parts = run_in_threads(lambda block: self.compute(self.lists.of_topics(*block)), blocks)
+        return self.join(parts)
+
+    def join(self, parts: Sequence[Floats]) -> Any:
+        """Return the result from what was computed of all blocks of topics."""
+        return self.finish(np.concatenate(parts, axis=-1))
 
 
 def read_scored_lists(

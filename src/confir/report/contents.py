@@ -39,6 +39,7 @@ from confir.measures.chance import MOST_DOCUMENTS
 from confir.measures.score_summary import ScoreSummary, listed_scores
 from confir.order import best_first
 from confir.parallel import Progress, run_in_threads
+from confir.report.common_work import gather_all, try_again
 from confir.report.sections import Scope, Section
 from confir.resampling.shared_draws import shared_draws
 from confir.resampling.topics import check_replicates
@@ -262,7 +263,7 @@ def gather_contents(
             )
         sections = find_sections()  # imported here, not by several threads at once
         whole = Scope(scores, chosen, qrels, lists, documents, {})
-        whole = replace(whole, of_all=_gather_all(sections, whole))
+        whole = replace(whole, of_all=gather_all(sections, whole))
         of_measure = partial(_of_measure, sections, whole, progress)
         if isinstance(scores, ScoreSummary):  # what one measure reads is kept for the next
             measures = tuple(map(of_measure, scores.measures))
@@ -304,26 +305,11 @@ def check_settings(settings: Settings) -> None:
         as_integer("documents", settings.documents, highest=MOST_DOCUMENTS)
 
 
-def _gather_all(sections: Sections, scope: Scope) -> dict[str, Any]:
-    """Return what sections compute of all measures at once, by study; or why they cannot.
-
-    What the scope has already is kept; what failed is tried again, for its measures alone.
-    """
-    found = dict(scope.of_all)
-    for study, section in sections.items():
-        if section.gather_all is not None and isinstance(found.get(study), ConfirError | None):
-            try:
-                found[study] = section.gather_all(scope)
-            except ConfirError as error:
-                found[study] = error
-    return found
-
-
 def _of_measure(
     sections: Sections, whole: Scope, progress: Progress | None, measure: str
 ) -> MeasureContents:
     scope = replace(whole, scores=whole.scores.select(measure=[measure]))
-    scope = replace(scope, of_all=_gather_all(sections, scope))
+    scope = try_again(sections, scope)
     gathered = _gather(sections, scope, progress)
     return MeasureContents(
         scope.scores, *gathered, most_different_topics(listed_scores(whole.scores), TOPICS_SHOWN)

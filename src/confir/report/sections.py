@@ -18,6 +18,7 @@ from confir.errors import ConfirError, InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.scored_lists import (
+    BlockStudy,
     Objection,
     ScoredLists,
     check_measures,
@@ -86,7 +87,7 @@ class Scope:
     measures
         Results by measure; empty for a section of one measure.
     of_all
-        What sections computed of all measures at once, by study; or why they could not.
+        What sections computed at first, of all measures at once, by study; or why they could not.
     """
 
     scores: Scores | ScoreSummary
@@ -98,12 +99,16 @@ class Scope:
     measures: tuple[MeasureContents, ...] = ()
     of_all: Mapping[str, Any] = field(default_factory=dict)
 
-    def own_part(self, study: str) -> Any:
-        """Return this measure's part of what a section computed of all measures."""
+    def found(self, study: str) -> Any:
+        """Return what a section computed of all measures; raise why it could not."""
         found = self.of_all[study]
         if isinstance(found, ConfirError):
             raise found
-        return found.select(measure=self.scores.measures)
+        return found
+
+    def own_part(self, study: str) -> Any:
+        """Return this measure's part of what a section computed of all measures."""
+        return self.found(study).select(measure=self.scores.measures)
 
     def require_lists(self, *, human: bool = False) -> TopicLists:
         """Return qrels and runs; raise if only the scores are known.
@@ -137,8 +142,9 @@ class Section(Generic[Gathered]):
     gather
         Returns its result, or None if it has nothing to say. If it raises a ConfirError, the
         section is left out and the page says why; if the section is ``needed``, there is no report.
-    gather_all
-        Returns what is computed of all measures at once; ``gather`` takes each measure's part.
+    gather_all, gather_blocks
+        Returns what is computed of all measures at once, beside other sections, or how it is
+        computed some topics at a time; ``gather`` takes it, or each measure's part.
     anchor, title, heading
         Id, text in the navigation, and heading; section.html is the body. Without an anchor it is
         not on the page.
@@ -164,6 +170,7 @@ class Section(Generic[Gathered]):
     by_measure: bool
     gather: Callable[[Scope], Any]
     gather_all: Callable[[Scope], Any] | None = None
+    gather_blocks: Callable[[Scope], BlockStudy] | None = None
     needed: bool = False
     anchor: str = ""
     title: str = ""
@@ -180,21 +187,21 @@ class Section(Generic[Gathered]):
 
 
 def gather_from_lists(
-    study: str, compute: Callable[[ScoredLists], Any], objection: Objection
-) -> tuple[Callable[[Scope], Any], Callable[[Scope], Any]]:
-    """Return ``gather`` and ``gather_all`` of a section that is about whole lists and their scores.
+    study: str, compute: Callable[[ScoredLists], BlockStudy], objection: Objection
+) -> tuple[Callable[[Scope], Any], Callable[[Scope], BlockStudy]]:
+    """Return ``gather`` and ``gather_blocks`` of a section about whole lists and their scores.
 
     Parameters
     ----------
     study
         Its name.
     compute
-        What it computes of all measures that it can use.
+        How it computes something of all measures that it can use.
     objection
         Why it cannot use a measure.
     """
 
-    def gather_all(scope: Scope) -> Any:
+    def gather_blocks(scope: Scope) -> BlockStudy:
         lists, scores = scope.require_lists(), as_scores(scope.scores)
         return compute(with_usable_scores(lists, scores, scope.settings.rules, objection))
 
@@ -203,7 +210,7 @@ def gather_from_lists(
         check_measures(scope.scores.measures, scope.settings.rules, objection)
         return scope.own_part(study)
 
-    return gather, gather_all
+    return gather, gather_blocks
 
 
 def own_chart(

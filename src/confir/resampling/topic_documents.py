@@ -84,34 +84,35 @@ class TopicDocuments:
         counts
             Number of copies of each document of the pool in each replicate.
         """
-        held = counts[self.judged].astype(np.int64)
         shape = len(self.runs), len(self.qrels.topics), counts.shape[1]
         scores = np.empty((len(measures), *shape))
         others: list[tuple[int, Measure | ListMeasure]] = []
         for number, measure in enumerate(measures):
             if is_average_precision(measure):
-                self._average_precision(measure, counts, held, scores[number])
+                self._average_precision(measure, counts, scores[number])
             else:
                 others.append((number, measure))
         for needs_judged in (False, True):
             group = [entry for entry in others if entry[1].looks_at_judged == needs_judged]
             if group:
-                self._measure(group, counts, held, scores, lowest=None if needs_judged else 1)
-        for number, measure in enumerate(measures):
-            total = self._by_topic(held, self.qrels.gains >= measure.lowest_gain)
+                self._measure(group, counts, scores, lowest=None if needs_judged else 1)
+        for number, measure in others:
+            total = self._by_topic(counts, self.qrels.gains >= measure.lowest_gain)
             scores[number][:, total == 0] = np.nan
         return scores
 
-    def _by_topic(self, held: Integers, counted: Booleans) -> Integers:
+    def _by_topic(self, counts: Bytes, counted: Booleans) -> Integers:
         """Return how many copies of judged documents that count there are: topics × replicates."""
-        sums = np.zeros((len(held) + 1, held.shape[1]), np.int64)
-        np.cumsum(held * counted[:, None], axis=0, out=sums[1:])
-        found: Integers = np.diff(sums[self.qrels.offsets], axis=0)
-        return found
+        places = np.flatnonzero(counted)
+        bounds = np.searchsorted(places, self.qrels.offsets)
+        present = np.flatnonzero(np.diff(bounds))
+        copies = np.zeros((len(self.qrels.topics), counts.shape[1]), np.int64)
+        if len(present):
+            found, starts = counts[self.judged[places]], bounds[present]
+            copies[present] = np.add.reduceat(found, starts, axis=0, dtype=np.int64)
+        return copies
 
-    def _average_precision(
-        self, measure: Measure, counts: Bytes, held: Integers, scores: Floats
-    ) -> None:
+    def _average_precision(self, measure: Measure, counts: Bytes, scores: Floats) -> None:
         relevant = np.zeros(len(self.pool), bool)
         is_relevant = self.qrels.gains >= measure.lowest_gain
         relevant[self.judged[is_relevant]] = True
@@ -122,7 +123,7 @@ class TopicDocuments:
             self.offsets,
             self.documents,
             relevant,
-            self._by_topic(held, is_relevant),
+            self._by_topic(counts, is_relevant),
             cutoff,
             _harmonic_numbers((MOST_COPIES * longest).bit_length()),
             scores.reshape(-1, counts.shape[1]),
@@ -132,7 +133,6 @@ class TopicDocuments:
         self,
         measures: Sequence[tuple[int, Measure | ListMeasure]],
         counts: Bytes,
-        held: Integers,
         scores: Floats,
         *,
         lowest: int | None,
@@ -145,8 +145,9 @@ class TopicDocuments:
         most = max(_CELLS // counts.shape[1], 1)
         gains = self.qrels.gains
         at_levels = np.stack(
-            [self._by_topic(held, gains == level) for level in self.levels], axis=1
+            [self._by_topic(counts, gains == level) for level in self.levels], axis=1
         )
+        held = counts[self.judged].astype(np.int64)
         start = 0
         while start < len(self.runs):
             stop = max(int(np.searchsorted(rows, rows[start] + most, side="right")) - 1, start + 1)

@@ -58,6 +58,11 @@ class CollectionContents:
 
 
 def _gather(scope: Scope) -> CollectionContents:
+    found: CollectionContents = scope.found("collection")
+    return found
+
+
+def _gather_all(scope: Scope) -> CollectionContents:
     lists, scores, settings = scope.require_lists(), scope.scores, scope.settings
     refuse_design(scores.design, "the bootstrap over documents")
     bounded = [scores.measures[m] for m in np.flatnonzero(bounded_measures(scores))]
@@ -143,6 +148,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 SECTION: Section[Contents] = Section(
     by_measure=False,
     gather=_gather,
+    gather_all=_gather_all,
     anchor="collection",
     title="Collection",
     heading="Another collection",

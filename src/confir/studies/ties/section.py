@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Section, Sentence, gather_from_lists
-from confir.studies.ties.ties import bound_scored_ties, no_order
+from confir.studies.ties.ties import no_order, study_ties
 
-_gather, _gather_all = gather_from_lists("ties", bound_scored_ties, no_order)
+_gather, _gather_blocks = gather_from_lists("ties", study_ties, no_order)
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -24,6 +24,6 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
-    gather_all=_gather_all,
+    gather_blocks=_gather_blocks,
     methods=_methods,
 )

@@ -19,7 +19,7 @@ from confir.data.result import axis, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
 from confir.measures.measure import Compute, Measure
-from confir.measures.scored_lists import ScoredLists, read_scored_lists
+from confir.measures.scored_lists import BlockStudy, ScoredLists, read_scored_lists
 from confir.measures.ties import extreme_lists
 from confir.parallel import Progress
 from confir.studies.unjudged.compared_means import BoundedMeans
@@ -92,13 +92,22 @@ def no_order(measure: Measure) -> str | None:
 
 def bound_scored_ties(scored: ScoredLists) -> TieBounds:
     """Return what `bound_ties` does, of lists and scores that are known already."""
+    bounds: TieBounds = study_ties(scored).result()
+    return bounds
+
+
+def study_ties(scored: ScoredLists) -> BlockStudy:
+    """Return how `bound_scored_ties` is computed."""
+    return BlockStudy(scored.lists, partial(_score_orders, scored), partial(_as_bounds, scored))
+
+
+def _as_bounds(scored: ScoredLists, found: Floats) -> TieBounds:
+    """Return the bounds from lowest, expected and highest scores: measures × runs × topics."""
     scores = scored.scores
-    lowest, expected, highest = map(
-        scored.scores_of, scored.by_block(partial(_score_orders, scored))
-    )
     runs = [scored.lists.runs.index(run) for run in scores.runs]
     tied, _ = count_ties(scored.lists, scored.rules.tie_precision)
     share = tied / np.maximum(scored.lists.depth.sum(axis=1), 1)
+    lowest, expected, highest = map(scored.scores_of, found)
     return TieBounds(scores.runs, scores.measures, scores, lowest, expected, highest, share[runs])
 
 

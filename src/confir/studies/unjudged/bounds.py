@@ -24,7 +24,7 @@ from confir.data.run import Run
 from confir.data.scores import Scores
 from confir.measures.completions import Rule, ScoreBounds
 from confir.measures.measure import Measure
-from confir.measures.scored_lists import ScoredLists, read_scored_lists
+from confir.measures.scored_lists import BlockStudy, ScoredLists, read_scored_lists
 from confir.parallel import Progress, run_in_threads
 from confir.studies.unjudged.compared_means import BoundedMeans
 
@@ -101,6 +101,12 @@ def no_rule(measure: Measure) -> str | None:
 
 def bound_scored_lists(scored: ScoredLists, pool_depth: int | None = None) -> UnjudgedBounds:
     """Return what `bound_unjudged` does, of lists and scores that are known already."""
+    bounds: UnjudgedBounds = study_unjudged(scored, pool_depth).result()
+    return bounds
+
+
+def study_unjudged(scored: ScoredLists, pool_depth: int | None = None) -> BlockStudy:
+    """Return how `bound_scored_lists` is computed."""
     depths = scored.pool_depths(pool_depth)
     grades = possible_grades(scored.lists.qrels)
     # A measure with the cutoff at which the pool ends sees nothing of the lists below it.
@@ -121,17 +127,14 @@ def bound_scored_lists(scored: ScoredLists, pool_depth: int | None = None) -> Un
         ]
         return np.moveaxis(np.array(bounds), 2, 0)
 
-    lowest, highest = scored.by_block(bound)
-    scores = scored.scores
-    return UnjudgedBounds(
-        scores.runs,
-        scores.measures,
-        scores,
-        scored.scores_of(lowest),
-        scored.scores_of(highest),
-        scored.judged(),
-        depths,
-    )
+    def finish(found: Floats) -> UnjudgedBounds:
+        scores = scored.scores
+        lowest, highest = map(scored.scores_of, found)
+        return UnjudgedBounds(
+            *(scores.runs, scores.measures, scores, lowest, highest), scored.judged(), depths
+        )
+
+    return BlockStudy(scored.lists, bound, finish)
 
 
 def _bounds(measure: Measure, run: UnjudgedDocuments) -> ScoreBounds:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Figure, Section, Sentence, gather_from_lists
 from confir.report.tables import Table
-from confir.studies.unjudged.bounds import UnjudgedBounds, bound_scored_lists, no_rule
+from confir.studies.unjudged.bounds import UnjudgedBounds, no_rule, study_unjudged
 from confir.studies.unjudged.chart import unjudged_bounds_chart
 from confir.studies.unjudged.table import unjudged_bounds_table
 
-_gather, _gather_all = gather_from_lists("unjudged", bound_scored_lists, no_rule)
+_gather, _gather_blocks = gather_from_lists("unjudged", study_unjudged, no_rule)
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
@@ -37,7 +37,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
-    gather_all=_gather_all,
+    gather_blocks=_gather_blocks,
     figures=_figures,
     tables=_tables,
     methods=_methods,
