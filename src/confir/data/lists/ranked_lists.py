@@ -19,7 +19,7 @@ from confir.data.run import Run
 # Listed documents of a run that are worked on at a time: what is computed of them stays in the cache.
 _BLOCK = 1 << 16
 # All runs together have at most so many times as many, for their memory.
-_RUNS_AT_ONCE = 8
+_RUNS_AT_ONCE = 48
 
 
 class TopicLists(Protocol):
