@@ -3,6 +3,8 @@
 import errno
 import gc
 import os
+import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -190,3 +192,46 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
     del stored
     gc.collect()
     assert os.listdir(folder) == []
+
+
+# Reads 2 runs of so many topics, looks at all of their lists, and says what that took.
+LOOKING = """
+import re, sys
+from pathlib import Path
+from confir.data import experiment
+from confir.measures.evaluation import evaluate_lists
+from confir.studies.unjudged.bounds import bound_unjudged
+
+experiment._HELD_SIZE = int(sys.argv[2])
+given = experiment.Experiment(sys.argv[1] + "/qrels.txt", sys.argv[1] + "/runs", ["AP"])
+scores = evaluate_lists(given)
+bounds = bound_unjudged(given)
+peak = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]
+print(scores.mean().sum(), bounds.highest.sum(), int(peak) / 1024)
+"""
+
+
+def write_sparse_runs(folder, topics, depth=500):
+    (folder / "runs").mkdir(parents=True)
+    rng = np.random.default_rng(topics)
+    (folder / "qrels.txt").write_text("".join(f"{t} 0 d{t} 1\n" for t in range(topics)))
+    for run in "ab":
+        with open(folder / "runs" / f"{run}.txt", "w") as file:
+            for topic in range(topics):
+                found = rng.integers(0, 10**7, depth - 1)
+                listed = dict.fromkeys([*(f"x{d}" for d in found.tolist()), f"d{topic}"])
+                file.writelines(f"{topic} 0 {d} 1 {-n} {run}\n" for n, d in enumerate(listed))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
+def test_memory_does_not_grow_with_lists_on_disk(tmp_path):
+    found = {}
+    for topics in (200, 3_000):
+        write_sparse_runs(tmp_path / str(topics), topics)
+        for held_size in (0, 1 << 40):
+            command = [sys.executable, "-c", LOOKING, str(tmp_path / str(topics)), str(held_size)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            found[topics, held_size] = list(map(float, done.stdout.split()))
+    assert found[3_000, 0][:2] == pytest.approx(found[3_000, 1 << 40][:2], rel=1e-12)
+    stored, held = (found[3_000, size][2] - found[200, size][2] for size in (0, 1 << 40))
+    assert stored < 60 < held, (stored, held)

@@ -146,7 +146,7 @@ def read_scored_lists(
     experiment: Experiment = as_experiment(qrels, runs, rules)
     parsed = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
     wanted = usable_measures(parsed, objection)
-    lists = experiment.lists(progress)
+    lists = experiment.lists_by_topic(progress)
     return scored_lists(lists, evaluate(experiment, measures=wanted), experiment.rules, objection)
 
 

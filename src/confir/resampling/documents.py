@@ -176,7 +176,7 @@ def resample_documents(
     )
     if scheduler_in_use() is not None and not experiment.has_lists and experiment.is_in_files:
         return resample_files(experiment, drawing, progress)
-    return resample_prepared(PreparedLists(experiment.lists(), drawing), progress)
+    return resample_prepared(PreparedLists(experiment.lists_by_topic(), drawing), progress)
 
 
 def resample_lists(

@@ -185,26 +185,20 @@ class _StoringScanner(JudgedScanner):
         super().__init__(wanted, kernels)
         self.files = _ListFiles()
         self._distinct = DistinctKeys(lines)
-        self._counting = threading.Lock()
 
     def record_lists(self, block: Bytes, lines: Lines) -> tuple[Integers, ...]:
         """Return where each list is stored."""
         ranked = self.kernels.rank_lines(block, lines)
         text, sizes, keys = self.kernels.copy_ids(block, lines.document_starts[ranked])
-        self.count(keys)
+        self._distinct.add(keys)
         documents, bytes_before = self.files.append(lines.scores[ranked], sizes, text)
         ends = np.concatenate(([0], np.cumsum(sizes + 1, dtype=np.int64)))[lines.group_lines]
         return documents + lines.group_lines[:-1], bytes_before + ends[:-1]
 
-    def count(self, keys: Any) -> None:
-        """Count docids, each once, by their keys."""
-        with self._counting:
-            self._distinct.add(keys)
-
     def count_mentioned(self, judged: Docids) -> int:
         """Return the number of docids in lists and qrels."""
         blank = judged.have_blanks()
-        self.count(self.kernels.copy_ids(judged.content, judged.starts[~blank])[2])
+        self._distinct.add(self.kernels.copy_ids(judged.content, judged.starts[~blank])[2])
         in_no_file = {judged[place] for place in np.flatnonzero(blank).tolist()}
         return self._distinct.count_distinct() + len(in_no_file)
 

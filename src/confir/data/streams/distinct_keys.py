@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -32,6 +33,7 @@ class DistinctKeys:
     def __init__(self, most: int) -> None:
         self.count = 0
         self._most = most
+        self._adding = threading.Lock()
         self._opened = ExitStack()
         weakref.finalize(self, _close, self._opened)
 
@@ -45,13 +47,16 @@ class DistinctKeys:
         return [self._opened.enter_context(open(path, "wb")) for path in paths]
 
     def add(self, keys: Words) -> None:
-        """Put keys aside."""
-        self.count += len(keys)
-        with self._folder.writing(8 * self._most):
-            order, ends = self._folder.sort(keys)
+        """Put keys aside; several threads may do so."""
+        with self._adding:
+            folder = self._folder
+        with folder.writing(8 * self._most):
+            order, ends = folder.sort(keys)
             ordered = keys[order]
-            for file, start, end in zip(self._files, [0, *ends], ends, strict=False):
-                file.write(ordered[start:end].data)
+            with self._adding:
+                self.count += len(keys)
+                for file, start, end in zip(self._files, [0, *ends], ends, strict=False):
+                    file.write(ordered[start:end].data)
 
     def find_repeated(self) -> int | None:
         """Return the smallest key that was added twice, or None; no more can be added."""

@@ -150,7 +150,7 @@ def inspect_data(
     """
     ranks = as_integers("cutoffs", cutoffs)
     experiment = as_experiment(qrels, runs, ReadingRules(rel))
-    return inspect_lists(experiment.lists(), cutoffs=ranks, rel=experiment.rules.rel)
+    return inspect_lists(experiment.lists_by_topic(), cutoffs=ranks, rel=experiment.rules.rel)
 
 
 def inspect_lists(
