@@ -174,6 +174,38 @@ def test_lists_are_held_where_the_disk_has_no_room(tmp_path, monkeypatch):
     assert sum(told) == 3
 
 
+# Lets no file grow beyond a number of bytes, as a full disk does.
+ON_A_FULL_DISK = """
+import resource, sys
+from confir.data import experiment
+from confir.data.scanning.scan_kernels import load_kernels
+from confir.measures.evaluation import evaluate_lists
+
+experiment._HELD_SIZE = 0
+load_kernels()  # which may be put into numba's cache
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), int(sys.argv[3])))
+given = experiment.Experiment(*sys.argv[1:3], ["AP"])
+print(given.has_stored_lists, evaluate_lists(given).mean().sum(), given.has_stored_lists)
+"""
+
+
+@pytest.mark.parametrize(("room", "stored"), [(100, False), (9_000, False), (1 << 30, True)])
+def test_a_full_disk_is_no_obstacle(tmp_path, room, stored):
+    (tmp_path / "qrels").write_text("".join(f"{t} 0 doc3 1\n" for t in "123"))
+    source = write(tmp_path, lists(length=800))
+    command = [
+        sys.executable,
+        "-c",
+        ON_A_FULL_DISK,
+        str(tmp_path / "qrels"),
+        source.path,
+        str(room),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"False 0.25 {stored}\n"
+    assert done.stderr == ""
+
+
 @pytest.mark.usefixtures("few_are_held")
 def test_measures_of_other_packages_read_the_files(tmp_path):
     source = write(tmp_path, lists(length=50))

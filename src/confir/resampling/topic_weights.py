@@ -102,14 +102,14 @@ def topic_weights(
 
 def _draw(replicates: int, topics: int, draws: int, rng: np.random.Generator) -> TopicWeights:
     rows = max(1, _DRAWN_AT_ONCE // topics)
-    parts = []
+    counts: _Counts = np.empty((replicates, topics), np.uint8)
     for start in range(0, replicates, rows):
         drawn = topic_draws(topics, min(rows, replicates - start), rng, draws)
         drawn += np.arange(len(drawn))[:, None] * topics
-        counts = np.bincount(drawn.reshape(-1), minlength=len(drawn) * topics)
-        small = np.uint8 if counts.max() <= np.iinfo(np.uint8).max else np.int64
-        parts.append(counts.reshape(len(drawn), topics).astype(small))
-    counts = np.concatenate(parts)  # the largest of their types
+        found = np.bincount(drawn.reshape(-1), minlength=len(drawn) * topics)
+        if found.max(initial=0) > np.iinfo(counts.dtype).max:
+            counts = counts.astype(np.int64)
+        counts[start : start + len(drawn)] = found.reshape(len(drawn), topics)
     counts.flags.writeable = False
     return TopicWeights(counts, draws)
 

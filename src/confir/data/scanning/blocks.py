@@ -131,7 +131,7 @@ class BlockScanner(ABC):
         self.kernels = kernels
         self._size = len(topics)
         self._topics = index_ids(topics, np.array([0, len(topics)]), kernels)
-        self._documents = documents
+        self.documents = documents
 
     @abstractmethod
     def record(self, block: Bytes, lines: Lines) -> tuple[Column, ...]:
@@ -146,7 +146,7 @@ class BlockScanner(ABC):
         block, stop = whole
         if block[:stop].max() > 127 and not _is_utf8(block[:stop]):
             return None
-        lines = self.kernels.scan_lines(block, stop, self._topics, self._documents)
+        lines = self.kernels.scan_lines(block, stop, self._topics, self.documents)
         if not lines.understood or not complete_scores(block, lines):
             return None
         known = lines.group_topics >= 0

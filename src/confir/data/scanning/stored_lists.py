@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -69,9 +70,9 @@ class StoredLists:
     def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> RankedLists:
         """Return the lists of some consecutive topics, or the tops of these lists."""
         whole = self.depth[:, start:stop]
-        if depth is None or self._tie_precision == "double":
-            return self._read(start, stop, whole if depth is None else np.minimum(depth, whole))
-        return self._read(start, stop, whole).of_topics(0, stop - start, depth)
+        if depth is not None and self._tie_precision == "single":  # another order than that on disk
+            return self._read(start, stop, whole).tops(depth)
+        return self._read(start, stop, whole if depth is None else depth)
 
     def _read(self, start: int, stop: int, depth: Integers) -> RankedLists:
         """Return so many documents of each list of some consecutive topics."""
@@ -136,7 +137,7 @@ class _StoredColumn:
         self._file: IO[bytes] = tempfile.TemporaryFile(prefix="confir-")  # noqa: SIM115 - kept open
         self._size = 0
         self._using = threading.Lock()
-        weakref.finalize(self, self._file.close)
+        weakref.finalize(self, _close, self._file)
 
     def append(self, values: Column) -> int:
         """Store values; return how many stood there before."""
@@ -145,6 +146,10 @@ class _StoredColumn:
             self._file.write(values.data)
             self._size += len(values)
             return before
+
+    def flush(self) -> None:
+        """Let the disk say now whether it has room."""
+        self._file.flush()
 
     def read(self, starts: Integers, sizes: Integers) -> Any:
         """Return the values that are stored at some places, so many at each of them."""
@@ -158,8 +163,18 @@ class _StoredColumn:
         with self._using:
             for place, (start, stop) in zip(first[spans].tolist(), pairwise(bounds), strict=True):
                 self._file.seek(place * self._kind.itemsize)
-                self._file.readinto(values[start:stop].data)  # type: ignore[attr-defined]
+                wanted = values[start:stop]
+                if cast("io.BufferedRandom", self._file).readinto(wanted.data) < wanted.nbytes:
+                    raise UnreadableError(
+                        f"{tempfile.gettempdir()}: lists stored there are damaged"
+                    )
         return values
+
+
+def _close(file: IO[bytes]) -> None:
+    """Close a file whose content is not needed, be the disk full."""
+    with suppress(OSError):
+        file.close()
 
 
 class _ListFiles:
@@ -176,6 +191,11 @@ class _ListFiles:
         with self._adding:
             self.sizes.append(sizes)
             return self.scores.append(scores), self.text.append(text)
+
+    def flush(self) -> None:
+        """Raise where the disk has no room for the last documents."""
+        for column in (self.scores, self.sizes, self.text):
+            column.flush()
 
 
 class _StoringScanner(JudgedScanner):
@@ -195,8 +215,15 @@ class _StoringScanner(JudgedScanner):
         ends = np.concatenate(([0], np.cumsum(sizes + 1, dtype=np.int64)))[lines.group_lines]
         return documents + lines.group_lines[:-1], bytes_before + ends[:-1]
 
-    def count_mentioned(self, judged: Docids) -> int:
+    @property
+    def judged(self) -> Docids:
+        """The docids of the qrels."""
+        starts = self.documents.starts
+        return Docids(self.documents.text, starts[:-1], (np.diff(starts) - 1).astype(np.int32))
+
+    def count_mentioned(self) -> int:
         """Return the number of docids in lists and qrels."""
+        judged = self.judged
         blank = judged.have_blanks()
         self._distinct.add(self.kernels.copy_ids(judged.content, judged.starts[~blank])[2])
         in_no_file = {judged[place] for place in np.flatnonzero(blank).tolist()}
@@ -252,15 +279,15 @@ def _store(
             places.append(scanned.lists)
             if progress is not None:
                 progress(1)
-    docids = Docids.of(wanted.qrels.documents)
+    scanner.files.flush()
     return StoredLists(
         qrels=wanted.qrels,
         runs=tuple(name for rankings, _ in ranked for name in rankings.runs),
         depth=np.concatenate([rankings.depth[:, :, 0] for rankings, _ in ranked]),
         unknown=tuple(unknown for _, unknown in ranked),
-        mentioned=scanner.count_mentioned(docids),
+        mentioned=scanner.count_mentioned(),
         _ranked=tuple(rankings for rankings, _ in ranked),
-        _docids=docids,
+        _docids=scanner.judged,
         _files=scanner.files,
         _places=_Places(*map(np.stack, zip(*places, strict=True))),
         _tie_precision=wanted.tie_precision,
