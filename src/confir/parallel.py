@@ -56,11 +56,14 @@ def reuse_memory() -> None:
 
 
 def return_memory() -> None:
-    """Return what short-lived arrays of threads have left behind to the system, where glibc can."""
+    """Return what short-lived arrays have left behind to the system, where glibc and Arrow can."""
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         if trim is not None:
             trim(0)
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
 
 
 def run_in_threads(
@@ -104,14 +107,20 @@ def _with_warnings(
         return _at_work(function, task), warned
 
 
-def run_ahead(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
-    """Yield what `run_in_threads` returns, for tasks that are large: few of them are held."""
+def run_ahead(
+    function: Callable[[Task], Result], tasks: Iterable[Task], threads: int | None = None
+) -> Iterator[Result]:
+    """Yield what `run_in_threads` returns, for tasks that are large: few of them are held.
+
+    By default there are as many threads as cores; one result per thread is held, and one more.
+    """
     reuse_memory()
+    threads = threads or usable_cores()
     waiting: deque[Future[Result]] = deque()
-    with single_products, ThreadPoolExecutor(usable_cores()) as pool:
+    with single_products, ThreadPoolExecutor(threads) as pool:
         for task in tasks:
             waiting.append(pool.submit(copy_context().run, function, task))
-            if len(waiting) > usable_cores():
+            if len(waiting) > threads:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

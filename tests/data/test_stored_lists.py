@@ -20,7 +20,9 @@ from confir.data.lists.tied_lists import count_ties
 from confir.data.scanning import stored_lists
 from confir.data.scanning.list_scanner import read_lists
 from confir.data.scanning.stored_lists import StoredLists, store_lists
+from confir.measures import evaluation, worker_evaluation
 from confir.measures.evaluation import evaluate, evaluate_lists
+from confir.studies.data_quality.data_quality import inspect_lists
 from run_files import experiments, fuzz, lists, make_qrels, scan_options, write
 
 QRELS = make_qrels({t: {"doc3": 1, "doc17": 0, "doc39": -1, "no": 2, "a b": 1} for t in "123"})
@@ -65,8 +67,7 @@ def assert_same_lists(stored, held):
         tops = some[:, start:stop]
         assert_same_documents(stored.of_topics(start, stop, tops), whole.tops(tops))
         np.testing.assert_array_equal(
-            np.sort(stored.scores_of_topics(start, stop)),
-            np.sort(held.scores_of_topics(start, stop)),
+            stored.scores_of_topics(start, stop), held.scores_of_topics(start, stop)
         )
 
 
@@ -126,6 +127,15 @@ def test_ties_are_counted_for_each_run_as_pairs_of_neighbours_say(tmp_path):
         assert largest.tolist() == [3, 2, 0]
 
 
+def test_documents_tied_in_single_precision_are_counted_as_such(tmp_path):
+    scores = {"a": 1 + 1e-12, "b": 1.0, "c": 1 + 1e-12, "d": 0.5}
+    source = write(tmp_path, [f"1 Q0 {d} 1 {s!r} tag" for d, s in scores.items()])
+    for read in (store_lists, read_lists):
+        found = read(QRELS, [source], tie_precision="single")
+        assert inspect_lists(found, tie_precision="single").tied.tolist() == [0.75]
+        assert inspect_lists(read(QRELS, [source])).tied.tolist() == [0.5]
+
+
 def test_files_in_other_formats_are_not_stored(tmp_path):
     bad = write(tmp_path, ['{"1": {"d": 1.0}}'], "run.json")
     assert store_lists(QRELS, [bad]) is None
@@ -146,18 +156,27 @@ def few_are_held(monkeypatch):
 @pytest.mark.usefixtures("few_are_held")
 def test_an_experiment_stores_long_lists_once(tmp_path):
     source = write(tmp_path, lists(length=50))
-    told = []
+    shown = []
     experiment = Experiment(QRELS, [source.path], ["AP", "nDCG@10"])
-    scores = evaluate_lists(experiment, told.append)
+    scores = evaluate_lists(experiment, shown.append)
     stored = experiment.lists_by_topic()
     assert isinstance(stored, StoredLists)
-    assert told == [1]
+    assert shown == [1]
     assert experiment.has_stored_lists
     assert not experiment.has_lists
     expected = evaluate(QRELS, [source.path], ["AP", "nDCG@10"])
     np.testing.assert_array_equal(scores.values, expected.values)
     assert isinstance(experiment.lists(), RankedLists)
     assert isinstance(experiment.lists_by_topic(), RankedLists)  # what is held is used
+
+
+@pytest.mark.usefixtures("few_are_held")
+def test_workers_read_no_file_whose_lists_are_stored(tmp_path, monkeypatch):
+    experiment = Experiment(QRELS, [write(tmp_path, lists(length=50)).path], ["AP"])
+    experiment.lists_by_topic()
+    monkeypatch.setattr(evaluation, "scheduler_in_use", object)
+    monkeypatch.setattr(worker_evaluation, "evaluate_on_workers", None)
+    assert len(evaluate(experiment).topics) == 3
 
 
 @pytest.mark.usefixtures("few_are_held")
@@ -168,10 +187,21 @@ def test_lists_are_held_where_the_disk_has_no_room(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(stored_lists._ListFiles, "append", fail)
-    told = []
-    found = Experiment(QRELS, sources).lists_by_topic(told.append)
+    shown = []
+    found = Experiment(QRELS, sources).lists_by_topic(shown.append)
     assert isinstance(found, RankedLists)
-    assert sum(told) == 3
+    assert shown == [1, 1, 1]
+
+
+@pytest.mark.usefixtures("few_are_held")
+def test_progress_counts_each_run_once(tmp_path):
+    content = [lists(length=50), lists(length=50), ['{"1": {"d": 1.0}}'], lists(length=5)]
+    names = ["a.run", "b.run", "c.json", "d.run"]
+    paths = [write(tmp_path, *one).path for one in zip(content, names, strict=True)]
+    shown = []
+    found = Experiment(QRELS, paths).lists_by_topic(shown.append)
+    assert isinstance(found, RankedLists)
+    assert shown == [1, 1, 1, 1]
 
 
 # Lets no file grow beyond a number of bytes, as a full disk does.

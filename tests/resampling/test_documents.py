@@ -373,6 +373,24 @@ def test_ap_needs_lists_down_to_their_last_relevant_document(measures, depth, ex
     assert PreparedLists(lists, drawing).hold((0, 2)).lists.depth.tolist() == expected
 
 
+@pytest.mark.parametrize("jackknife", [False, True])
+def test_topics_with_few_documents_are_resampled_together(jackknife):
+    drawing = Drawing((parse_measure("AP"),), 10, 1, jackknife=jackknife)
+    judged, depth = np.array([100, 4_000, 50, 30, 5_000]), np.full((2, 5), 3)
+    parts = [(part.start, part.stop) for part in drawing.split_topics(judged, depth)]
+    one_by_one = [(topic, topic + 1) for topic in range(5)]
+    assert parts == (one_by_one if jackknife else [(0, 1), (1, 4), (4, 5)])
+
+
+def test_topics_that_are_resampled_together_have_the_bits_of_each_alone(monkeypatch):
+    qrels, runs = random_collection()
+    drawn = {"replicates": 600, "rng": 6}
+    together = resample_documents(qrels, runs, ["AP", "nDCG", "Bpref"], **drawn)
+    monkeypatch.setattr(prepared_lists, "_TOGETHER", 1)
+    alone = resample_documents(qrels, runs, ["AP", "nDCG", "Bpref"], **drawn)
+    np.testing.assert_array_equal(together.values, alone.values)
+
+
 def test_statistics_of_the_bootstrap_are_means_over_topics():
     qrels, runs = random_collection()
     sample = resample_documents(qrels, runs, ["AP", "RR"], replicates=40, rng=6)

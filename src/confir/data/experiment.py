@@ -37,7 +37,7 @@ P = ParamSpec("P")
 # Runs of up to this many bytes are kept as whole lists, in up to twice as much memory, when they are
 # read for scores alone.
 _KEPT_SIZE = 1 << 29
-# Lists of larger runs are stored on disk for work on some topics at a time.
+# Whole lists of runs of more bytes are stored on disk, for work on some topics at a time.
 _HELD_SIZE = 1 << 28
 
 
@@ -178,7 +178,8 @@ class Experiment:
 
     Files are found once, and read once when they are first needed: qrels, whole lists and scores
     are kept for all verbs. Runs of more than half a gigabyte are first only scored, and read again for
-    verbs that need their whole lists.
+    verbs that need their whole lists. From a quarter of that on, verbs that look at some topics at a
+    time store whole lists in temporary files.
 
     Parameters
     ----------
@@ -291,8 +292,13 @@ class Experiment:
 
     @property
     def has_lists(self) -> bool:
-        """Whether the lists have been read already."""
+        """Whether the lists are held in memory."""
         return "lists" in self._kept
+
+    @property
+    def has_read_lists(self) -> bool:
+        """Whether the lists have been read, be they held or stored."""
+        return self.has_lists or self.has_stored_lists
 
     @property
     def has_stored_lists(self) -> bool:
@@ -317,18 +323,14 @@ class Experiment:
         as_function("progress", progress)
         if self.has_lists or not self.is_in_files or self._size_of_files <= _HELD_SIZE:
             return self.lists(progress)
-        rules, told = self.rules, []
-
-        def tell(runs: int) -> None:
-            told.append(runs)
-            if progress is not None:
-                progress(runs)
-
+        rules, shown = self.rules, _ShownOnce(progress)
         found = self._keep(
             "stored_lists",
-            lambda: store_lists(self.qrels, self._files, rules.name_by, rules.tie_precision, tell),
+            lambda: store_lists(
+                self.qrels, self._files, rules.name_by, rules.tie_precision, shown.first
+            ),
         )
-        return found or self.lists(None if told else progress)
+        return found or self.lists(shown.again)
 
     @property
     def reads_lists_at_once(self) -> bool:
@@ -373,6 +375,26 @@ class Experiment:
             named["scheduler"] = self.scheduler
         shown = [f"{name}={value!r}" for name, value in {**named, **self.rules.changed()}.items()]
         return f"Experiment({', '.join(['qrels', 'runs', *shown])})"
+
+
+class _ShownOnce:
+    """Shows the progress of reading runs, some of which may be read twice."""
+
+    def __init__(self, progress: Callable[[int], None] | None) -> None:
+        self._progress = progress or (lambda _: None)
+        self._shown = 0
+
+    def first(self, runs: int) -> None:
+        """Show runs that are read for the first time."""
+        self._shown += runs
+        self._progress(runs)
+
+    def again(self, runs: int) -> None:
+        """Show runs, but not as many as were shown before."""
+        before = min(runs, self._shown)
+        self._shown -= before
+        if runs > before:
+            self._progress(runs - before)
 
 
 def _is_file(source: RunSource) -> bool:

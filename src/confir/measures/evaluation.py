@@ -123,11 +123,11 @@ def _evaluate(
         parted = evaluate_partitions(experiment, wanted)
         return experiment.rules.with_design(parted.hold(progress))
     judged = experiment.qrels
-    if scheduler_in_use() is not None and not experiment.has_lists and experiment.is_in_files:
+    if scheduler_in_use() is not None and not experiment.has_read_lists and experiment.is_in_files:
         from confir.measures.worker_evaluation import evaluate_on_workers
 
         return experiment.rules.with_design(evaluate_on_workers(experiment, wanted, progress))
-    if whole and experiment.reads_lists_at_once and not experiment.has_stored_lists:
+    if whole and experiment.reads_lists_at_once and not experiment.has_read_lists:
         experiment.lists(progress)
     ranked, sources = _rank(experiment, wanted, progress)
     scores = score_rankings(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,13 +114,28 @@ class BlockStudy(NamedTuple):
 
     def result(self) -> Any:
         """Return the result, computed in threads."""
-        blocks = topic_blocks(self.lists.depth)
-        parts = run_in_threads(lambda block: self.compute(self.lists.of_topics(*block)), blocks)
-        return self.join(parts)
+        return self.join([part for (part,) in run_in_threads(_call, block_tasks([self]))])
 
     def join(self, parts: Sequence[Floats]) -> Any:
         """Return the result from what was computed of all blocks of topics."""
         return self.finish(np.concatenate(parts, axis=-1))
+
+
+def block_tasks(studies: Sequence[BlockStudy]) -> list[Callable[[], list[Any]]]:
+    """Return tasks that each compute studies of the same lists for some topics, read once."""
+    if not studies:
+        return []
+    lists = studies[0].lists
+
+    def compute(start: int, stop: int) -> list[Any]:
+        held = lists.of_topics(start, stop)
+        return [study.compute(held) for study in studies]
+
+    return [partial(compute, *block) for block in topic_blocks(lists.depth)]
+
+
+def _call(task: Callable[[], list[Any]]) -> list[Any]:
+    return task()
 
 
 def read_scored_lists(

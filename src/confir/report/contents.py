@@ -39,7 +39,7 @@ from confir.measures.chance import MOST_DOCUMENTS
 from confir.measures.score_summary import ScoreSummary, listed_scores
 from confir.order import best_first
 from confir.parallel import Progress, run_in_threads
-from confir.report.common_work import gather_all, try_again
+from confir.report.all_measures import compute_for_all, try_again
 from confir.report.sections import Scope, Section
 from confir.resampling.shared_draws import shared_draws
 from confir.resampling.topics import check_replicates
@@ -263,7 +263,7 @@ def gather_contents(
             )
         sections = find_sections()  # imported here, not by several threads at once
         whole = Scope(scores, chosen, qrels, lists, documents, {})
-        whole = replace(whole, of_all=gather_all(sections, whole))
+        whole = replace(whole, of_all=compute_for_all(sections, whole))
         of_measure = partial(_of_measure, sections, whole, progress)
         if isinstance(scores, ScoreSummary):  # what one measure reads is kept for the next
             measures = tuple(map(of_measure, scores.measures))

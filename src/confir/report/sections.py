@@ -142,9 +142,11 @@ class Section(Generic[Gathered]):
     gather
         Returns its result, or None if it has nothing to say. If it raises a ConfirError, the
         section is left out and the page says why; if the section is ``needed``, there is no report.
-    gather_all, gather_blocks
-        Returns what is computed of all measures at once, beside other sections, or how it is
-        computed some topics at a time; ``gather`` takes it, or each measure's part.
+    gather_all
+        Returns what is computed of all measures at once, beside other sections; ``gather`` takes it,
+        or each measure's part.
+    gather_blocks
+        Returns how that is computed from lists, some topics at a time.
     anchor, title, heading
         Id, text in the navigation, and heading; section.html is the body. Without an anchor it is
         not on the page.

@@ -156,7 +156,7 @@ def resample_documents(
     jackknife
         Whether to leave out each document in turn, for BCa intervals.
     progress
-        Called with 1 after each topic.
+        Called with the number of topics that are done since the last call.
     """
     check_replicates(replicates)
     as_flag("jackknife", jackknife)
@@ -174,7 +174,7 @@ def resample_documents(
         experiment.rules.missing,
         jackknife,
     )
-    if scheduler_in_use() is not None and not experiment.has_lists and experiment.is_in_files:
+    if scheduler_in_use() is not None and not experiment.has_read_lists and experiment.is_in_files:
         return resample_files(experiment, drawing, progress)
     return resample_prepared(PreparedLists(experiment.lists_by_topic(), drawing), progress)
 

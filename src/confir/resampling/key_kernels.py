@@ -58,7 +58,15 @@ _R16, _R24, _R32, _R63, _R1, _R40, _R48 = (np.uint64(n) for n in (16, 24, 32, 63
 
 
 def document_keys(docids: Docids, in_all: int = 0) -> Words:
-    """Return a key for each docid, the same on every machine; ``in_all`` with others to come."""
+    """Return a key for each docid, the same on every machine.
+
+    Parameters
+    ----------
+    docids
+        The docids.
+    in_all
+        Number of docids expected over all calls, if more.
+    """
     loaded = compile_kernel.cache_info().currsize > 0
     worth = max(len(docids), in_all) >= _WORTH_COMPILING
     kernel = compile_kernel() if loaded or worth else None

@@ -1,4 +1,4 @@
-"""Lists on resampled collections, topic by topic: what is prepared, drawn and put together."""
+"""Lists on resampled collections, some topics at a time: what is prepared, drawn, put together."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from confir.resampling.topic_documents import (
 _WORTH_COMPILING = 200_000_000
 
 
-# Listed documents of topics that are resampled together: their counts stay in the cache.
+# Judged and listed documents of topics that are resampled together: their counts stay in the cache.
 _TOGETHER = 4096
 
 # Scores of some topics on resampled collections, and their acceleration.
@@ -78,16 +78,19 @@ class Drawing(NamedTuple):
     missing: Missing = "zero"
     jackknife: bool = False
 
-    def split_topics(self, depth: Integers) -> list[slice]:
-        """Return which topics are resampled together: one by one, unless their lists are short.
+    def split_topics(self, judged: Integers, depth: Integers) -> list[slice]:
+        """Return which topics are resampled together: one by one, unless they have few documents.
 
         Parameters
         ----------
+        judged
+            Number of judged documents of each topic.
         depth
             Number of documents in each list: runs × topics.
         """
-        together = 1 if self.jackknife else _TOGETHER  # which scores all of them for each document
-        return list(starmap(slice, split_by_size(np.maximum(depth.sum(axis=0), 1), together)))
+        # The jackknife scores all topics that are together for each document that it leaves out.
+        together = 1 if self.jackknife else _TOGETHER
+        return list(starmap(slice, split_by_size(judged + depth.sum(axis=0), together)))
 
     def resample(self, task: TopicTask) -> DrawnScores:
         """Return scores, measures × runs × topics × replicates, and the acceleration if wanted."""
@@ -111,6 +114,8 @@ class Outline(NamedTuple):
     relevant, retrieved
         Numbers of relevant documents, measures × topics, and of those in lists, measures × runs ×
         topics.
+    judged
+        Number of judged documents of each topic.
     depth
         Length of each list: runs × topics.
     left_out
@@ -120,6 +125,7 @@ class Outline(NamedTuple):
     scores: Scores
     relevant: Integers
     retrieved: Integers
+    judged: Integers
     depth: Integers
     left_out: tuple[str, ...]
 
@@ -144,15 +150,18 @@ class PreparedLists:
         self._rankings = stacked if drawing.depth is None else stacked.cut(drawing.depth)
         self._depth = np.zeros(lists.depth.shape, np.int64)
         self._depth[:, self._kept] = _needed_depth(self._rankings, drawing)
-        self._kernels = choose_kernels(int(self._depth.sum()) * drawing.replicates)
+        needed = int(self._depth.sum())
+        self._kernels = choose_kernels(needed * drawing.replicates)
+        self._most_keys = min(needed, lists.mentioned * len(self.blocks()))
         self._gains = np.unique(qrels.gains)
 
     def outline(self) -> Outline:
         """Return what is known beside the scores on resampled collections."""
         levels = [measure.lowest_gain for measure in self.drawing.measures]
         relevant, retrieved = count_relevant(self._rankings, levels)
+        judged = np.diff(self._rankings.qrels.offsets)
         depth = self._rankings.depth[:, :, 0]
-        return Outline(self._scores, relevant, retrieved, depth, self._left_out)
+        return Outline(self._scores, relevant, retrieved, judged, depth, self._left_out)
 
     def blocks(self) -> list[tuple[int, int]]:
         """Return the topics to be held at a time, the first ones and the ends."""
@@ -168,7 +177,7 @@ class PreparedLists:
             needed = needed.restrict(kept)
         return HeldTopics(
             needed,
-            _keys_of_listed(needed, self.drawing.seed, int(self._depth.sum())),
+            _keys_of_listed(needed, self.drawing.seed, self._most_keys),
             self._scores.values[first:last],
             self._gains,
             self._kernels,
@@ -201,8 +210,8 @@ def _resample(
 ) -> Iterator[tuple[slice, DrawnScores]]:
     """Yield the scores of some topics at a time on resampled collections, and which topics."""
     drawing, done = lists.drawing, 0
-    for held in run_ahead(lists.hold, lists.blocks()):
-        parts = drawing.split_topics(held.lists.depth)
+    for held in run_ahead(lists.hold, lists.blocks(), threads=1):
+        parts = drawing.split_topics(np.diff(held.lists.qrels.offsets), held.lists.depth)
         drawn = iterate_blocks(drawing.resample, parts, None, held.task)
         for topics, scores in with_topics(drawn, parts, progress):
             yield slice(done + topics.start, done + topics.stop), scores

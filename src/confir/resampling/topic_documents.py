@@ -1,4 +1,4 @@
-"""Scores of the lists of one topic on resampled collections."""
+"""Scores of the lists of some topics on resampled collections."""
 
 from __future__ import annotations
 

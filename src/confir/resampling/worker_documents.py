@@ -1,4 +1,4 @@
-"""How are documents resampled on a cluster? Workers read the runs' files, and draw topic by topic."""
+"""How are documents resampled on a cluster? Workers read the runs' files, and draw by topics."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def resample_files(
     """Return the scores of runs in files, which workers read, on resampled collections."""
     files = _FileLists(experiment.qrels, find_run_files(experiment), experiment.rules, drawing)
     (outline,) = run_blocks(files.outline, [None])
-    parts = drawing.split_topics(outline.depth)
+    parts = drawing.split_topics(outline.judged, outline.depth)
     drawn = with_topics(iterate_blocks(files.resample, parts), parts, progress)
     return join_topics(outline, drawing, drawn)
 
 
 class _FileLists:
-    """Lists in files, which every process reads once, when it gets its first topic."""
+    """Lists in files, which every process reads once, when it gets its first topics."""
 
     def __init__(
         self, qrels: Qrels, files: Sequence[RunFile], rules: ReadingRules, drawing: Drawing

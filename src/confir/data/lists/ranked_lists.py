@@ -18,7 +18,7 @@ from confir.data.run import Run
 
 # Listed documents of a run that are worked on at a time: what is computed of them stays in the cache.
 _BLOCK = 1 << 16
-# All runs together have at most so many times as many, for their memory.
+# All runs together: at most this many times as many documents.
 _RUNS_AT_ONCE = 48
 
 

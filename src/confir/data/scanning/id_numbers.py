@@ -1,4 +1,4 @@
-"""Which number has a docid that stands in a block? By a compiled hash table that grows."""
+"""Which number does a docid in a block have? By a compiled hash table that grows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class IdNumbers:
         """Return the numbers of the docids that start at some positions of a block."""
         tags, ends = self._kernels.hash_ids(block, starts)
         with self._entering:
-            self._make_room(len(starts), len(block))
+            self._make_room(len(starts), int((ends - starts + 1).sum()))
             numbers, self._count = self._kernels.number_ids(
                 block, starts, tags, ends, self._table, self._count
             )
@@ -55,15 +55,16 @@ class IdNumbers:
 
     def _number_with_blanks(self, docid: str) -> int:
         """Return the number of a docid that no file can hold."""
-        if docid not in self._with_blanks:
-            text = np.frombuffer(docid.encode() + b"\n", np.uint8)
-            self._make_room(1, len(text))
-            start = self._table.starts[self._count]
-            self._table.text[start : start + len(text)] = text
-            self._with_blanks[docid] = self._count
-            self._count += 1
-            self._table.starts[self._count] = start + len(text)
-        return self._with_blanks[docid]
+        with self._entering:
+            if docid not in self._with_blanks:
+                text = np.frombuffer(docid.encode() + b"\n", np.uint8)
+                self._make_room(1, len(text))
+                start = self._table.starts[self._count]
+                self._table.text[start : start + len(text)] = text
+                self._with_blanks[docid] = self._count
+                self._count += 1
+                self._table.starts[self._count] = start + len(text)
+            return self._with_blanks[docid]
 
     def _make_room(self, ids: int, size: int) -> None:
         """Let the table grow until a number of further ids, of a number of bytes, fit into it."""

@@ -138,11 +138,14 @@ class JudgedScanner(BlockScanner):
 
     def record(self, block: Bytes, lines: Lines) -> tuple[Integers, Integers, Integers]:
         """Return topic, row and documents above of each judged document."""
-        scores = lines.scores
-        if self._wanted.tie_precision == "single":
-            with np.errstate(over="ignore"):
-                scores = scores.astype(np.float32).astype(np.float64)
-        return self.kernels.rank_judged(block, lines._replace(scores=scores))
+        return self.kernels.rank_judged(block, self.compared(lines))
+
+    def compared(self, lines: Lines) -> Lines:
+        """Return lines with scores in the precision in which they are compared."""
+        if self._wanted.tie_precision == "double":
+            return lines
+        with np.errstate(over="ignore"):
+            return lines._replace(scores=lines.scores.astype(np.float32).astype(np.float64))
 
     def rankings(self, scanned: Scanned) -> Ranked:
         """Return the rankings of a run, and its topics that the qrels lack."""

@@ -7,7 +7,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import IO, Any, NamedTuple, cast
@@ -32,6 +32,7 @@ from confir.data.scanning.scan_kernels import (
 )
 from confir.data.scanning.scanner import JudgedScanner, Wanted
 from confir.data.streams.distinct_keys import DistinctKeys
+from confir.data.streams.spill_folder import close_unneeded
 from confir.errors import UnreadableError
 
 
@@ -54,7 +55,6 @@ class StoredLists:
     _docids: Docids  # of the qrels
     _files: _ListFiles
     _places: _Places
-    _tie_precision: TiePrecision
     _kernels: ScanKernels
 
     def rankings(self) -> list[Rankings]:
@@ -69,13 +69,7 @@ class StoredLists:
 
     def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> RankedLists:
         """Return the lists of some consecutive topics, or the tops of these lists."""
-        whole = self.depth[:, start:stop]
-        if depth is not None and self._tie_precision == "single":  # another order than that on disk
-            return self._read(start, stop, whole).tops(depth)
-        return self._read(start, stop, whole if depth is None else depth)
-
-    def _read(self, start: int, stop: int, depth: Integers) -> RankedLists:
-        """Return so many documents of each list of some consecutive topics."""
+        depth = self.depth[:, start:stop] if depth is None else depth
         first, last = self.qrels.offsets[[start, stop]].tolist()
         numbers = IdNumbers(self._kernels)
         judged = numbers.number(self._docids[first:last])
@@ -92,8 +86,6 @@ class StoredLists:
             unknown=self.unknown,
             mentioned=self.mentioned,
         )
-        if self._tie_precision == "single":
-            lists = lists.in_single_precision()
         for run, ranked in enumerate(self._ranked):
             offsets = ranked.offsets[start : stop + 1]
             found = slice(offsets[0], offsets[-1])
@@ -137,7 +129,7 @@ class _StoredColumn:
         self._file: IO[bytes] = tempfile.TemporaryFile(prefix="confir-")  # noqa: SIM115 - kept open
         self._size = 0
         self._using = threading.Lock()
-        weakref.finalize(self, _close, self._file)
+        weakref.finalize(self, close_unneeded, self._file)
 
     def append(self, values: Column) -> int:
         """Store values; return how many stood there before."""
@@ -171,12 +163,6 @@ class _StoredColumn:
         return values
 
 
-def _close(file: IO[bytes]) -> None:
-    """Close a file whose content is not needed, be the disk full."""
-    with suppress(OSError):
-        file.close()
-
-
 class _ListFiles:
     """The documents of all lists: retrieval scores, sizes of docids, and these one after the other."""
 
@@ -208,7 +194,7 @@ class _StoringScanner(JudgedScanner):
 
     def record_lists(self, block: Bytes, lines: Lines) -> tuple[Integers, ...]:
         """Return where each list is stored."""
-        ranked = self.kernels.rank_lines(block, lines)
+        ranked = self.kernels.rank_lines(block, self.compared(lines))
         text, sizes, keys = self.kernels.copy_ids(block, lines.document_starts[ranked])
         self._distinct.add(keys)
         documents, bytes_before = self.files.append(lines.scores[ranked], sizes, text)
@@ -290,6 +276,5 @@ def _store(
         _docids=scanner.judged,
         _files=scanner.files,
         _places=_Places(*map(np.stack, zip(*places, strict=True))),
-        _tie_precision=wanted.tie_precision,
         _kernels=kernels,
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import cached_property
 from typing import IO, TypeVar
 
 import numpy as np
 
 from confir.data.streams.hashed_ids import Words
-from confir.data.streams.spill_folder import SpillFolder
+from confir.data.streams.spill_folder import SpillFolder, close_unneeded
 from confir.parallel import run_in_threads
 
 Found = TypeVar("Found")
@@ -35,7 +35,7 @@ class DistinctKeys:
         self._most = most
         self._adding = threading.Lock()
         self._opened = ExitStack()
-        weakref.finalize(self, _close, self._opened)
+        weakref.finalize(self, close_unneeded, self._opened)
 
     @cached_property
     def _folder(self) -> SpillFolder:
@@ -89,9 +89,3 @@ class DistinctKeys:
             return find(keys)
 
         return run_in_threads(find_in, range(self._folder.parts))
-
-
-def _close(opened: ExitStack) -> None:
-    """Close files whose content is not needed, be the disk full."""
-    with suppress(OSError):
-        opened.close()

@@ -50,7 +50,7 @@ from confir.data.tables.score_columns import (
 )
 from confir.data.tables.table_files import check_header
 from confir.errors import FormatError, warn_caller
-from confir.parallel import run_blocks, single_products
+from confir.parallel import return_memory, run_blocks, single_products
 
 _REPEATED = {*COLUMN_NAMES["run"], *COLUMN_NAMES["measure"]}
 
@@ -129,6 +129,7 @@ class ParquetScores(ScoreBlocks):
         task = partial(_describe_piece, self._reader, describe, not self._checked)
         for known, noticed in describe_blocks(self._pieces, task):
             self._note(noticed, checks)
+            return_memory()
             if known is not None:
                 yield known
         yield from map(describe, self._edge_topics(checks))

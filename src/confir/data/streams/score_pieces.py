@@ -57,11 +57,20 @@ class ScoreLayout(NamedTuple):
 
 
 class FilePart(NamedTuple):
-    """Row groups of a file, as a fragment of pyarrow; its path, and size where it is no address."""
+    """Row groups of a file; its path, and size where it is no address; and what opens it."""
 
     path: str
     size: int | None
-    fragment: Any
+    groups: tuple[int, ...]
+    format: Any
+    filesystem: Any
+    partition: Any
+
+    def open(self) -> Any:
+        """Return a fragment of pyarrow, which holds what the file says about its row groups."""
+        return self.format.make_fragment(
+            self.path, self.filesystem, self.partition, row_groups=list(self.groups)
+        )
 
 
 Piece = tuple[FilePart, ...]
@@ -96,10 +105,9 @@ def split_table(data: Any, source: str, where: RowFilter | None = None) -> list[
 def _part_of(data: Any, file: Any, groups: Sequence[int], source: str) -> FilePart:
     remote = is_address(source)
     path = file.path if remote else os.path.abspath(file.path)
-    fragment = data.format.make_fragment(
-        path, data.filesystem, file.partition_expression, row_groups=list(groups)
-    )
-    return FilePart(path, None if remote else os.path.getsize(path), fragment)
+    size = None if remote else os.path.getsize(path)
+    opening = data.format, data.filesystem, file.partition_expression
+    return FilePart(path, size, tuple(groups), *opening)
 
 
 def check_files(piece: Piece) -> None:
@@ -255,7 +263,7 @@ class PieceReader:
         for part in piece:
             named = part.path if folder else self.source
             yield from scan_batches(
-                part.fragment, columns, TOPICS_AT_ONCE, named, self.schema, self.where
+                part.open(), columns, TOPICS_AT_ONCE, named, self.schema, self.where
             )
 
     def _encoded(self, batch: Any, name: str) -> Any:

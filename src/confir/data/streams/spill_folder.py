@@ -6,8 +6,9 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -17,6 +18,13 @@ from confir.errors import UnreadableError
 
 # Files that are open at the same time, at most: macOS allows a process 256 of all kinds.
 _MOST_PARTS = 128
+
+
+class SupportsClose(Protocol):
+    """Something that can be closed."""
+
+    def close(self) -> None:
+        """Close it."""
 
 
 @contextmanager
@@ -31,6 +39,12 @@ def needing_room(folder: str, size: int) -> Iterator[None]:
             f"{folder}: topics cannot be put into order there ({error.strerror or error}); expected "
             f"room for {size / 2**20:,.0f} MB, or a folder with more in TMPDIR"
         ) from None
+
+
+def close_unneeded(files: SupportsClose) -> None:
+    """Close files whose content is not needed, even if the disk is full."""
+    with suppress(OSError):
+        files.close()
 
 
 def count_parts(rows: int, rows_at_once: int) -> int:

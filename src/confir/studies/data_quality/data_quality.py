@@ -12,7 +12,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Experiment, ReadingRules, as_experiment
 from confir.data.files import PathLike
 from confir.data.lists.ranked_lists import TopicLists
-from confir.data.lists.rankings import Rankings
+from confir.data.lists.rankings import Rankings, TiePrecision
 from confir.data.lists.tied_lists import count_ties
 from confir.data.qrels import Qrels
 from confir.data.result import (
@@ -150,17 +150,24 @@ def inspect_data(
     """
     ranks = as_integers("cutoffs", cutoffs)
     experiment = as_experiment(qrels, runs, ReadingRules(rel))
-    return inspect_lists(experiment.lists_by_topic(), cutoffs=ranks, rel=experiment.rules.rel)
+    rules = experiment.rules
+    return inspect_lists(
+        experiment.lists_by_topic(), ranks, rel=rules.rel, tie_precision=rules.tie_precision
+    )
 
 
 def inspect_lists(
-    lists: TopicLists, *, cutoffs: Sequence[int] = DEFAULT_CUTOFFS, rel: int = 1
+    lists: TopicLists,
+    cutoffs: Sequence[int] = DEFAULT_CUTOFFS,
+    *,
+    rel: int = 1,
+    tie_precision: TiePrecision = "double",
 ) -> DataQuality:
     """Return what `inspect_data` does, for lists already read."""
     qrels, depth = lists.qrels, lists.depth
     ranks = tuple(sorted({int(cutoff) for cutoff in cutoffs}))
     levels, counts = qrels.count_by_gain()
-    tied, largest_tie = _ties(lists)
+    tied, largest_tie = _ties(lists, tie_precision)
     return DataQuality(
         topics=qrels.topics,
         runs=lists.runs,
@@ -193,9 +200,9 @@ def _unjudged(rankings: Rankings, cutoffs: Sequence[int]) -> list[float]:
     return shares
 
 
-def _ties(lists: TopicLists) -> tuple[Floats, Integers]:
+def _ties(lists: TopicLists, precision: TiePrecision) -> tuple[Floats, Integers]:
     """Return each run's share of tied documents, and its largest tied group."""
-    tied, largest = count_ties(lists)
+    tied, largest = count_ties(lists, precision)
     with np.errstate(invalid="ignore"):
         share: Floats = tied / lists.depth.sum(axis=1)
     return share, largest

@@ -19,7 +19,10 @@ from confir.studies.data_quality.sentences import (
 
 def _gather(scope: Scope) -> DataQuality:
     """Return what runs and qrels lack, and warn of what may make conclusions wrong."""
-    quality = inspect_lists(scope.require_lists(human=True), rel=scope.settings.rules.rel)
+    rules = scope.settings.rules
+    quality = inspect_lists(
+        scope.require_lists(human=True), rel=rules.rel, tie_precision=rules.tie_precision
+    )
     for text, kind in (
         (unjudged_warning(quality), UnjudgedWarning),
         (few_topics_warning(quality), SmallSampleWarning),

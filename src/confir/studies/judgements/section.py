@@ -37,7 +37,6 @@ def _gather(scope: Scope) -> JudgementComparison | None:
         return None
     if scope.lists is None:
         raise InvalidValueError("another judge changes scores of runs; expected qrels and runs")
-    lists = scope.lists.of_topics(0, len(scope.lists.qrels.topics))
     refuse_design(scope.scores.design, "the comparison of judgements")
     others: Mapping[str, Any] = name_judges(settings.judges)
     if _OWN in others:
@@ -47,12 +46,13 @@ def _gather(scope: Scope) -> JudgementComparison | None:
         )
     scale, maps = parse_grades(settings.grades)
     judges = gather_judges(
-        {_OWN: lists.qrels, **others},
+        {_OWN: scope.lists.qrels, **others},
         grades=scale,
         grade_maps=maps,
         intents=settings.rules.intents,
         reading=settings.rules.reading,
     )
+    lists = scope.lists.of_topics(0, len(scope.lists.qrels.topics))
     kept = np.isin(np.array(lists.qrels.topics, object), np.array(judges.topics, object))
     return compare_judged_lists(
         judges,

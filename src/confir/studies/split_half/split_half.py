@@ -178,7 +178,7 @@ def validate_split_half(
         Number of splits, up to 128 (in a small collection, those that leave topics): the first halves documents by the last bit of their docid's MD5,
         its parity, each further one by the bit before. All have the same replicates.
     progress
-        Called with 1 after each topic of each half.
+        Called with the number of topics that are done since the last call of each half.
     """
     level = as_level(level)
     check_replicates(replicates)
