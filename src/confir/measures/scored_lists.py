@@ -56,6 +56,12 @@ class ScoredLists:
         """Return some of the lists, cut at the depth of the rules."""
         return lists if self.rules.depth is None else lists.cut(self.rules.depth)
 
+    @property
+    def longest(self) -> int:
+        """Length of the longest list, as the depth of the rules leaves it."""
+        longest = int(self.lists.depth.max(initial=1))
+        return min(longest, self.rules.depth or longest)
+
     @cached_property
     def rankings(self) -> Rankings:
         """The judged documents of all runs, as the depth of the rules leaves them."""
@@ -81,7 +87,7 @@ class ScoredLists:
 
         To the depth given, else to the measure's cutoff; None where that is all of the lists.
         """
-        longest = int(self.rankings.depth.max(initial=1))
+        longest = self.longest
         wanted = [depth or measure.cutoff for measure in self.measures]
         return tuple(one if one is not None and one < longest else None for one in wanted)
 

@@ -159,10 +159,13 @@ def _draw_counts_loop(
             word = (word ^ (word >> S27)) * SECOND_FACTOR
             drawn[b] = np.uint32((word ^ (word >> S31)) >> S32)
             above[b] = 0
-        for j in range(len(thresholds)):
+        least = drawn.min()
+        j = 0
+        while j < len(thresholds) and least < thresholds[j]:
             threshold = thresholds[j]
             for b in range(size):
                 above[b] += np.uint32(drawn[b] < threshold)
+            j += 1
         for b in range(size):
             row[b] = np.uint8(above[b])
 

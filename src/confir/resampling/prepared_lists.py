@@ -131,37 +131,32 @@ class Outline(NamedTuple):
 
 
 class PreparedLists:
-    """Lists of the topics with relevant documents, ready to be resampled some topics at a time."""
+    """Lists of the topics with relevant documents, ready to be resampled some topics at a time.
+
+    ``outline`` is what is known beside the scores on resampled collections.
+    """
 
     def __init__(self, lists: TopicLists, drawing: Drawing) -> None:
         self._lists = lists
         self.drawing = drawing
-        self._kept, self._left_out = _with_relevant(lists)
-        rankings = restrict_rankings(lists.rankings(), self._kept)
-        qrels = rankings[0].qrels
-        self._scores = score_rankings(
-            qrels,
-            list(zip(rankings, lists.unknown, strict=True)),
+        self._kept, left_out = _with_relevant(lists)
+        parts = restrict_rankings(lists.rankings(), self._kept)
+        scores = score_rankings(
+            parts[0].qrels,
+            list(zip(parts, lists.unknown, strict=True)),
             drawing.measures,
             depth=drawing.depth,
             missing=drawing.missing,
         )
-        stacked = stack_rankings(rankings)
-        self._rankings = stacked if drawing.depth is None else stacked.cut(drawing.depth)
+        stacked = stack_rankings(parts)
+        rankings = stacked if drawing.depth is None else stacked.cut(drawing.depth)
+        self.outline = _outline(scores, rankings, drawing, left_out)
+        self._gains = rankings.levels
         self._depth = np.zeros(lists.depth.shape, np.int64)
-        self._depth[:, self._kept] = _needed_depth(self._rankings, drawing)
+        self._depth[:, self._kept] = _needed_depth(rankings, drawing)
         needed = int(self._depth.sum())
         self._kernels = choose_kernels(needed * drawing.replicates)
         self._most_keys = min(needed, lists.mentioned * len(self.blocks()))
-        self._gains = np.unique(qrels.gains)
-
-    def outline(self) -> Outline:
-        """Return what is known beside the scores on resampled collections."""
-        levels = [measure.lowest_gain for measure in self.drawing.measures]
-        relevant, retrieved = count_relevant(self._rankings, levels)
-        judged = np.diff(self._rankings.qrels.offsets)
-        depth = self._rankings.depth[:, :, 0]
-        return Outline(self._scores, relevant, retrieved, judged, depth, self._left_out)
 
     def blocks(self) -> list[tuple[int, int]]:
         """Return the topics to be held at a time, the first ones and the ends."""
@@ -178,7 +173,7 @@ class PreparedLists:
         return HeldTopics(
             needed,
             _keys_of_listed(needed, self.drawing.seed, self._most_keys),
-            self._scores.values[first:last],
+            self.outline.scores.values[first:last],
             self._gains,
             self._kernels,
         )
@@ -202,7 +197,7 @@ class HeldTopics(NamedTuple):
 
 def resample_prepared(lists: PreparedLists, progress: Progress | None = None) -> DocumentReplicates:
     """Return the scores of lists on resampled collections."""
-    return join_topics(lists.outline(), lists.drawing, _resample(lists, progress))
+    return join_topics(lists.outline, lists.drawing, _resample(lists, progress))
 
 
 def _resample(
@@ -261,6 +256,20 @@ def choose_kernels(cells: int) -> DocumentKernels:
     loaded = compile_kernels.cache_info().currsize > 0
     compiled = compile_kernels() if loaded or cells >= _WORTH_COMPILING else None
     return compiled or PLAIN_KERNELS
+
+
+def _outline(
+    scores: Scores, rankings: Rankings, drawing: Drawing, left_out: tuple[str, ...]
+) -> Outline:
+    """Return what is known beside the scores on resampled collections."""
+    levels = [measure.lowest_gain for measure in drawing.measures]
+    return Outline(
+        scores,
+        *count_relevant(rankings, levels),
+        judged=np.diff(rankings.qrels.offsets),
+        depth=rankings.depth[:, :, 0],
+        left_out=left_out,
+    )
 
 
 def _needed_depth(rankings: Rankings, drawing: Drawing) -> Integers:

@@ -16,7 +16,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.resampling.topic_weights import TopicWeights, resampled_means
 
 # Size of arrays that are copied at once.
-_CELLS = 4_000_000
+_CELLS = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +114,7 @@ def mean_over_topics(values: Floats, defined: Booleans | None = None) -> Floats:
     """Return the mean over the first axis of the defined values, by default all but NaN."""
     defined = ~np.isnan(values) if defined is None else defined
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean: Floats = np.where(defined, values, 0.0).sum(axis=0) / defined.sum(axis=0)
+        mean: Floats = values.sum(axis=0, where=defined) / defined.sum(axis=0)
     return mean
 
 

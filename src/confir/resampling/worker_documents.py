@@ -51,7 +51,7 @@ class _FileLists:
 
     def outline(self, _: None) -> Outline:
         """Return what is known beside the scores on resampled collections, with all warnings."""
-        return self._prepare().outline()
+        return self._prepare().outline
 
     def resample(self, topics: slice) -> DrawnScores:
         """Return the scores of some topics on resampled collections."""

@@ -45,8 +45,8 @@ class Docids(Sequence[str]):
         """Return which docids hold blanks, as no docid of a file in TREC format does."""
         ends = self.starts + self.sizes
         first, last = self.starts.min(initial=len(self.content)), ends.max(initial=0)
-        blanks = np.append(0, np.cumsum(self.content[first:last] <= ord(" ")))
-        found: Booleans = blanks[ends - first] > blanks[self.starts - first]
+        blanks = first + np.flatnonzero(self.content[first:last] <= ord(" "))
+        found: Booleans = np.searchsorted(blanks, ends) > np.searchsorted(blanks, self.starts)
         return found
 
     def encoded(self, place: int) -> bytes:

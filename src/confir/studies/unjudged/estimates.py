@@ -186,7 +186,7 @@ def _completed(
     scored: ScoredLists, runs: Sequence[UnjudgedDocuments], completions: Sequence[Completions]
 ) -> list[Floats]:
     """Return the scores by each measure after its completions: runs × topics × replicates."""
-    longest = int(scored.rankings.depth.max(initial=1))
+    longest = scored.longest
     lists: dict[tuple[int, int], list[int]] = {}  # measures by what they look at
     for place, (measure, made) in enumerate(zip(scored.measures, completions, strict=True)):
         key = min(measure.cutoff or longest, longest), id(made)
