@@ -376,7 +376,7 @@ def test_ap_needs_lists_down_to_their_last_relevant_document(measures, depth, ex
 @pytest.mark.parametrize("jackknife", [False, True])
 def test_topics_with_few_documents_are_resampled_together(jackknife):
     drawing = Drawing((parse_measure("AP"),), 10, 1, jackknife=jackknife)
-    judged, depth = np.array([100, 4_000, 50, 30, 5_000]), np.full((2, 5), 3)
+    judged, depth = np.array([100, 8_100, 50, 30, 9_000]), np.full((2, 5), 3)
     parts = [(part.start, part.stop) for part in drawing.split_topics(judged, depth)]
     one_by_one = [(topic, topic + 1) for topic in range(5)]
     assert parts == (one_by_one if jackknife else [(0, 1), (1, 4), (4, 5)])

@@ -44,7 +44,7 @@ _WORTH_COMPILING = 200_000_000
 
 
 # Judged and listed documents of topics that are resampled together: their counts stay in the cache.
-_TOGETHER = 4096
+_TOGETHER = 8192
 
 # Scores of some topics on resampled collections, and their acceleration.
 DrawnScores: TypeAlias = tuple[Floats, Floats | None]

@@ -9,6 +9,7 @@ from typing import TypeGuard
 import numpy as np
 
 from confir.arrays import Booleans, Bytes, Floats, Integers
+from confir.data.lists.distinct_documents import index_distinct
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings
 from confir.measures.catalogue import MEASURES
@@ -20,9 +21,6 @@ BLOCK = 512
 
 # Judged documents × replicates that numpy processes at once.
 _CELLS = 400_000
-
-# A table of all documents is faster than sorting, up to this multiple of a topic's documents.
-_TABLE_SHARE = 8
 
 
 def count_relevant(rankings: Rankings, lowest_gains: Sequence[int]) -> tuple[Integers, Integers]:
@@ -59,11 +57,12 @@ class TopicDocuments:
     def __init__(self, lists: RankedLists, levels: Integers, kernels: DocumentKernels) -> None:
         topics = len(lists.qrels.topics)
         list_topics = np.repeat(np.tile(np.arange(topics), len(lists.runs)), np.diff(lists.offsets))
-        self.pool, places = _pool(
+        entries, places = index_distinct(
             np.concatenate((lists.qrels.document_topics, list_topics)),
-            np.concatenate((lists.judged, lists.documents)),
+            np.concatenate((lists.judged, lists.documents), dtype=np.int64),
             len(lists.docids),
         )
+        self.pool = entries % len(lists.docids)
         self.judged = places[: len(lists.judged)]
         self.documents = np.ascontiguousarray(places[len(lists.judged) :])
         self.offsets = lists.offsets
@@ -206,25 +205,3 @@ class TopicDocuments:
         with np.errstate(divide="ignore", invalid="ignore"):
             acceleration: Floats = cubes / (6.0 * squares**1.5)
         return acceleration
-
-
-def _pool(topics: Integers, documents: Integers, size: int) -> tuple[Integers, Integers]:
-    """Return the distinct documents of each topic, ascending, and the index of each among them.
-
-    Parameters
-    ----------
-    topics, documents
-        Of each document its topic, and its number.
-    size
-        Documents have numbers below this.
-    """
-    entries = topics * size + documents
-    span = (int(topics.max(initial=0)) + 1) * size
-    if span > _TABLE_SHARE * len(documents):
-        pool, places = np.unique(entries, return_inverse=True)
-        return pool % size, places
-    table = np.zeros(span, np.int64)
-    table[entries] = 1
-    pool = np.flatnonzero(table)
-    table[pool] = np.arange(len(pool))
-    return pool % size, table[entries]

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Integers
+from confir.data.lists.distinct_documents import index_distinct
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings
 from confir.data.qrels import Qrels
@@ -147,7 +148,8 @@ class UnjudgedDocuments:
         before = np.concatenate((base.before[:, 0], self.before[places]))
         topics = np.concatenate((base.topic, self.topics[places]))
         once = np.ones((len(base.gain), replicates), np.int64)
-        order = np.lexsort((before, topics))
+        # Each part is in order, which this sort makes use of.
+        order = np.argsort(topics * (before.max(initial=0) + 1) + before, kind="stable")
         return replace(
             base,
             depth=np.repeat(base.depth, replicates, axis=2),
@@ -186,17 +188,18 @@ def find_unjudged(
     places = np.flatnonzero(lists.judgements < 0)
     list_of = np.repeat(np.arange(len(lists.offsets) - 1), np.diff(lists.offsets))[places]
     before = places - lists.offsets[list_of]
-    # A number for each topic and document, by topic.
-    keys = (list_of % topics) * len(lists.docids) + lists.documents[places]
-    if depth is None:
-        found, numbers = np.unique(keys, return_inverse=True)
-    else:
-        found = np.unique(keys[before < depth])
-        numbers = np.searchsorted(found, keys)
-        kept = np.flatnonzero(np.append(found, -1)[numbers] == keys)
-        numbers, before, list_of = numbers[kept], before[kept], list_of[kept]
+    found, numbers = index_distinct(list_of % topics, lists.documents[places], len(lists.docids))
     best = np.full(len(found), np.iinfo(np.int64).max)
     np.minimum.at(best, numbers, before + 1)
+    if depth is not None:  # only what a run has among its first documents
+        inside = best <= depth
+        kept = np.flatnonzero(inside[numbers])
+        numbers, before, list_of = (
+            (np.cumsum(inside) - 1)[numbers[kept]],
+            before[kept],
+            list_of[kept],
+        )
+        found, best = found[inside], best[inside]
     topic = found // max(len(lists.docids), 1)
     pool = Pool(
         topic,
