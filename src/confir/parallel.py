@@ -61,9 +61,9 @@ def return_memory() -> None:
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         if trim is not None:
             trim(0)
-    arrow = sys.modules.get("pyarrow")
-    if arrow is not None:
-        arrow.default_memory_pool().release_unused()
+    arrow_memory = getattr(sys.modules.get("pyarrow"), "default_memory_pool", None)
+    if arrow_memory is not None:
+        arrow_memory().release_unused()
 
 
 def run_in_threads(

@@ -178,8 +178,8 @@ class Experiment:
 
     Files are found once, and read once when they are first needed: qrels, whole lists and scores
     are kept for all verbs. Runs of more than half a gigabyte are first only scored, and read again for
-    verbs that need their whole lists. From a quarter of that on, verbs that look at some topics at a
-    time store whole lists in temporary files.
+    verbs that need their whole lists. Verbs that look at some topics at a time store the lists of runs
+    of more than half of that in temporary files.
 
     Parameters
     ----------
