@@ -267,6 +267,17 @@ def sampled(human, measures=MEASURES, rng=1, **rules):
     return confir.evaluate(BY_MODEL, RUNS, measures, **given, **rules)
 
 
+def test_the_seed_of_a_report_decides_the_replicates_of_the_draw(tmp_path):
+    human, pages = draw(np.random.default_rng(1)), []
+    for seed in (5, 5, 6):
+        given = {"human": human, "human_sample": "random-documents"}
+        experiment = confir.Experiment(BY_MODEL, RUNS[:2], ["nDCG@10"], **given)
+        found = confir.write_report(tmp_path / "r.html", experiment, replicates=99, rng=seed)
+        pages.append(found.scores.document_variance)
+    np.testing.assert_array_equal(pages[0], pages[1])
+    assert (pages[0] != pages[2]).any()
+
+
 def test_if_all_documents_are_drawn_scores_are_those_by_people():
     every = {t: {d: (gain, 1.0) for d, gain in judged.items()} for t, judged in PEOPLE.items()}
     for rules in ({}, {"depth": 30}):

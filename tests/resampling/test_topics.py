@@ -340,6 +340,17 @@ def test_a_function_that_returns_another_shape_is_refused(function, shape):
     assert "(1, 2): replicates × columns" in str(caught.value)
 
 
+@pytest.mark.parametrize("returned", ["text", [["a", "b"]], [[1.0], [2.0, 3.0]], [[1j, 2.0]]])
+def test_a_function_that_returns_no_numbers_is_refused(returned):
+    with pytest.raises(
+        InvalidValueError, match=r"what the statistic returned is .*an array of num"
+    ):
+        bootstrap_topics(
+            np.random.default_rng(0).random((5, 2)),
+            statistic=lambda w, x: returned,  # noqa: ARG005
+        )
+
+
 def test_a_function_takes_no_missing_scores():
     with pytest.raises(InvalidValueError, match="no missing scores"):
         bootstrap_topics([0.1, np.nan, 0.3], statistic=lambda w, x: w @ x)

@@ -153,10 +153,12 @@ def write_report(
         raise invalid("origin", origin, "an Origin")
     if not isinstance(experiment, Experiment | None):
         raise invalid("experiment", experiment, "an Experiment")
+    seed = _as_seed(rng)
     if isinstance(scores, Experiment):
+        if scores.human is not None and scores.rng is None:
+            scores = scores.with_human(*scores.human, seed)
         experiment = experiment or scores
     rules = ReadingRules() if experiment is None else experiment.rules
-    seed = _as_seed(rng)
     settings = Settings(level, method, replicates, seed, documents, rules, judges, grades, baseline)
     check_settings(settings)
     with collected_warnings(shown=True) as warned:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from confir.arguments import as_reals
 from confir.arrays import Booleans, Floats
 from confir.errors import InvalidValueError
 from confir.resampling.distribution import SamplingDistribution
@@ -287,8 +288,8 @@ def jackknife_distribution(
 
 
 def _apply(function: WeightedStatistic, weights: Floats, scores: Floats) -> Floats:
-    """Return a user-defined statistic for each row of weights; raise if its shape is wrong."""
-    result = np.asarray(function(weights, scores), np.float64)
+    """Return a user-defined statistic for each row of weights; raise if it is none."""
+    result = as_reals("what the statistic returned", function(weights, scores))
     if result.shape != (len(weights), scores.shape[1]):
         raise InvalidValueError(
             f"the statistic returned an array of shape {result.shape} for weights of shape "

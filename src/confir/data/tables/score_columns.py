@@ -106,7 +106,9 @@ def find_columns(table: InputTable) -> dict[str, int]:
     found = {column: table.find(names) for column, names in COLUMN_NAMES.items()}
     unused = [name for name in table.header if fold(name) in _UNUSED_NAMES]
     if unused:
-        warn_caller(f"{table.source}: not used: columns {', '.join(unused)}", ReadingWarning)
+        hint = "; confir leaderboard compares datasets" if "dataset" in map(fold, unused) else ""
+        message = f"{table.source}: not used: columns {', '.join(unused)}{hint}"
+        warn_caller(message, ReadingWarning)
     return {column: place for column, place in found.items() if place is not None}
 
 
