@@ -200,10 +200,6 @@ class RankedLists:
         starts = self.offsets[:-1] - (np.cumsum(sizes) - sizes)
         return self._only(np.repeat(starts, sizes) + np.arange(sizes.sum()))
 
-    def condensed(self) -> RankedLists:
-        """Return the lists without their unjudged documents, as trec_eval -J scores them."""
-        return self._only(np.flatnonzero(self.judgements >= 0))
-
     def restrict(self, topics: Booleans, documents: Booleans | None = None) -> RankedLists:
         """Return what is left of qrels and lists when only some topics and documents count.
 

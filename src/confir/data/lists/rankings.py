@@ -105,6 +105,13 @@ class Rankings:
         shorter = replace(self, copies=copies, depth=np.minimum(self.depth, depth))
         return shorter.only(np.any(copies > 0, axis=1))
 
+    def condensed(self) -> Rankings:
+        """Return plain lists without their unjudged documents, as trec_eval -J scores them."""
+        sizes = np.diff(self.offsets)
+        before = np.arange(len(self.documents)) - np.repeat(self.offsets[:-1], sizes)
+        depth = sizes.reshape(*self.present.shape, 1)
+        return replace(self, present=depth[:, :, 0] > 0, depth=depth, before=before[:, None])
+
     def filled(
         self,
         runs: tuple[str, ...],

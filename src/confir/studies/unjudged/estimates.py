@@ -11,7 +11,6 @@ from confir.arguments import as_choice, as_generator, as_integer, as_level
 from confir.arrays import Floats
 from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
 from confir.data.files import PathLike
-from confir.data.lists.rankings import stack_rankings
 from confir.data.lists.unjudged_documents import Completions, UnjudgedDocuments, find_unjudged
 from confir.data.qrels import Qrels
 from confir.data.result import axis, constant, over, result
@@ -136,7 +135,7 @@ def sees_judged(measure: Measure) -> str | None:
 
 def condense(scored: ScoredLists, level: float = LEVEL) -> UnjudgedEstimate:
     """Return the means of lists without their unjudged documents."""
-    condensed = stack_rankings(scored.cut_lists.condensed().rankings())
+    condensed = scored.rankings.condensed()
     found = scored.scores_of([one(condensed)[:, :, 0] for one in scored.measures])
     none = np.full(found.values.shape[1:], np.nan)
     scores = scored.scores
