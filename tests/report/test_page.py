@@ -16,7 +16,7 @@ from confir import errors, parallel
 from confir.cli.warning_summary import WarningSummary
 from confir.data import experiment as experiment_module
 from confir.data.experiment import Experiment
-from confir.data.lists import ranked_lists
+from confir.data.lists import topic_lists
 from confir.data.scores import Scores
 from confir.data.simulation import sample_collection, write_collection
 from confir.errors import (
@@ -401,7 +401,7 @@ def test_lists_that_are_stored_on_disk_give_the_same_page(tmp_path, monkeypatch,
     write_collection(sample_collection(), tmp_path)
     judge = confir.read_qrels(tmp_path / "qrels.txt").to_dict()
     judge["101"] = dict.fromkeys(judge["101"], 1)
-    monkeypatch.setattr(ranked_lists, "_BLOCK", 3_000)
+    monkeypatch.setattr(topic_lists, "_BLOCK", 3_000)
     page, pages = tmp_path / "page.html", []
     for held_size in (1 << 28, 0):
         monkeypatch.setattr(experiment_module, "_HELD_SIZE", held_size)

@@ -27,6 +27,7 @@ def lines_of(table, width):
 def test_decimals_are_rounded_from_the_numbers_and_not_from_their_text():
     table = rounded(means(["a"]), 3)
     assert table.rows[0][1].text == "0.444 [0.311, 0.556]"  # 0.4445 would become 0.445
+    # What these return is text to mypy; at run time it also knows its numbers.
     assert number_text(0.44449).rounded(2) == "0.44"  # type: ignore[attr-defined]
     assert difference_text(-0.0449, -0.1, 0.2).rounded(2) == "-0.04 [-0.10, +0.20]"  # type: ignore[attr-defined]
     assert limits_text(0.31111, 0.44449).rounded(3) == "[0.311, 0.444]"  # type: ignore[attr-defined]

@@ -16,8 +16,9 @@ from confir.data.files import STDIN, PathLike
 from confir.data.formats.objects import as_qrels, as_runs, find_run_datasets
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
-from confir.data.lists.ranked_lists import RankedLists, TopicLists
+from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
+from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
 from confir.data.sampling.design import ROLES, Datasets, DesignSource, refuse_design

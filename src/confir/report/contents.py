@@ -19,7 +19,8 @@ from confir.arrays import Floats, Integers
 from confir.data.common_topics import comparable_means
 from confir.data.experiment import ReadingRules
 from confir.data.formats.run_metadata import RunMetadata
-from confir.data.lists.ranked_lists import RankedLists, TopicLists
+from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
 from confir.data.scanning.list_scanner import read_lists
 from confir.data.scanning.stored_lists import StoredLists

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from confir.data.lists.ranked_lists import RankedLists, TopicLists
+from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.topic_lists import TopicLists
 from confir.measures.score_summary import listed_scores
 from confir.report.contents import Contents, most_different_topics
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from confir.data.lists.ranked_lists import TopicLists
+from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
 from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.data.scores import Scores

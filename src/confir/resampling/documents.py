@@ -21,7 +21,7 @@ from confir.data.experiment import (
     on_its_scheduler,
     takes_rules,
 )
-from confir.data.lists.ranked_lists import TopicLists
+from confir.data.lists.topic_lists import TopicLists
 from confir.defaults import DOCUMENT_REPLICATES
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.evaluation import chosen_measures

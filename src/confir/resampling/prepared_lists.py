@@ -10,8 +10,9 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Missing
-from confir.data.lists.ranked_lists import RankedLists, TopicLists, split_by_size, topic_blocks
+from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, restrict_rankings, stack_rankings
+from confir.data.lists.topic_lists import TopicLists, split_by_size, topic_blocks
 from confir.data.scores import Scores
 from confir.data.streams.hashed_ids import Words
 from confir.errors import (

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers, SingleFloats
-from confir.data.lists.ranked_lists import RankedLists, TopicLists, topic_blocks
+from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, TiePrecision, stack_rankings
+from confir.data.lists.topic_lists import TopicLists, topic_blocks
 
 
 class TieGroups(NamedTuple):

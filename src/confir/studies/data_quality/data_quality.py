@@ -11,9 +11,9 @@ from confir.arguments import as_integers
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Experiment, ReadingRules, as_experiment
 from confir.data.files import PathLike
-from confir.data.lists.ranked_lists import TopicLists
 from confir.data.lists.rankings import Rankings, TiePrecision
 from confir.data.lists.tied_lists import count_ties
+from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
 from confir.data.result import (
     Record,
