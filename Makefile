@@ -1,12 +1,16 @@
 # make demo       install confir into .venv, evaluate the built-in sample, write demo-report.html
-# make test       run all tests, in .venv-test; the examples of README and docs in .venv
+# make test       run the tests, in .venv-test; the examples of README and docs in .venv
 # make test-embedding   tests with MTEB, sentence-transformers and PyTerrier, in .venv-embedding (2 GB)
 # make test-spark       tests with a local session of Spark, in .venv-spark (needs Java)
 # make check      format, lint, types
 # make outputs    write the outputs in README and docs anew
 # make docs       build the documentation site in build/docs
-# make verify     what takes too long for every commit: coverage, packages, fuzz,
-#                 mutate, LaTeX tables, read-only folders, embedding libraries
+# make verify     what takes too long for every commit: coverage, packages, fuzz, mutate,
+#                 the slow tests of tests/verify, the newest packages, embedding libraries
+# make test-slow  tests/verify: memory at 10 million topics, ranx, all real runs, all pages by
+#                 processes, LaTeX tables, read-only folders
+# make test-newest   the tests with the newest versions of all packages, not those of constraints.txt
+# make lock       choose anew the versions of packages that are installed, in constraints.txt
 # make coverage   branches that the tests reach; fails below 95 % of the data and statistics layers
 # make fuzz       feed the readers with damaged files: SECONDS=… for each of them
 # make mutate     break lines of the statistics, and count which the tests notice: SECONDS=…
@@ -25,23 +29,24 @@ TEST_VENV := .venv-test
 EMBEDDING_VENV := .venv-embedding
 SPARK_VENV := .venv-spark
 PIP := -m pip --disable-pip-version-check --quiet
+LOCK := --constraint constraints.txt
 BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 SECONDS ?= 300
 
-.PHONY: demo test test-embedding test-spark test-surroundings check verify coverage fuzz mutate outputs docs \
+.PHONY: demo test test-embedding test-spark test-slow test-newest check lock verify coverage fuzz mutate outputs docs \
 	bench tables data packages reproduce format clean
 
-%/installed: pyproject.toml
+%/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $*
-	$*/$(BIN)/python $(PIP) install --upgrade "pip>=25.1"
-	$*/$(BIN)/python $(PIP) install --editable '.[all]'
+	$*/$(BIN)/python $(PIP) install $(LOCK) --upgrade "pip>=25.1"
+	$*/$(BIN)/python $(PIP) install $(LOCK) --editable '.[all]'
 	touch $@
 
 TEST_GROUPS := test check peers docs fuzz
 $(TEST_GROUPS:%=$(TEST_VENV)/installed-%): \
 $(TEST_VENV)/installed-%: $(TEST_VENV)/installed
-	$(TEST_VENV)/$(BIN)/python $(PIP) install --group $*
+	$(TEST_VENV)/$(BIN)/python $(PIP) install $(LOCK) --group $*
 	touch $@
 
 demo: $(VENV)/installed
@@ -57,10 +62,10 @@ $(EMBEDDING_VENV)/installed-embedding: $(EMBEDDING_VENV)/installed
 test-embedding: $(EMBEDDING_VENV)/installed-embedding
 	$(EMBEDDING_VENV)/$(BIN)/python -m pytest tests/embedding $(ARGS)
 
-$(SPARK_VENV)/installed-spark: pyproject.toml
+$(SPARK_VENV)/installed-spark: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(SPARK_VENV)
-	$(SPARK_VENV)/$(BIN)/python $(PIP) install --upgrade "pip>=25.1"
-	$(SPARK_VENV)/$(BIN)/python $(PIP) install --editable '.[spark,fast]' --group spark
+	$(SPARK_VENV)/$(BIN)/python $(PIP) install $(LOCK) --upgrade "pip>=25.1"
+	$(SPARK_VENV)/$(BIN)/python $(PIP) install $(LOCK) --editable '.[spark,fast]' --group spark
 	touch $@
 
 test-spark: $(SPARK_VENV)/installed-spark
@@ -72,12 +77,19 @@ check: $(TEST_VENV)/installed-check
 	$(TEST_VENV)/$(BIN)/codespell
 	$(TEST_VENV)/$(BIN)/mypy
 
-verify: coverage packages fuzz mutate test-surroundings test-embedding
+lock:
+	$(PYTHON) hardening/lock.py
 
-# Needs LaTeX with acmart; on Debian: apt-get install texlive-publishers texlive-latex-extra
-# texlive-fonts-extra texlive-fonts-recommended texlive-plain-generic
-test-surroundings: $(TEST_VENV)/installed-test
-	$(TEST_VENV)/$(BIN)/python -m pytest tests/verify --ignore tests/verify/test_packages.py $(ARGS)
+verify: coverage packages fuzz mutate test-slow test-newest test-embedding
+
+# LaTeX with acmart is needed for the tables; on Debian: apt-get install texlive-publishers
+# texlive-latex-extra texlive-fonts-extra texlive-fonts-recommended texlive-plain-generic
+test-slow: $(VENV)/installed $(TEST_VENV)/installed-test
+	CONFIR_DEMO_PYTHON=$(CURDIR)/$(VENV)/$(BIN)/python $(TEST_VENV)/$(BIN)/python -m pytest -n auto \
+		tests/verify --ignore tests/verify/test_packages.py $(ARGS)
+
+test-newest:
+	$(MAKE) test LOCK= VENV=$(VENV)-newest TEST_VENV=$(TEST_VENV)-newest
 
 # The layers are those of the data and statistics; pages and browsers are not needed to reach them.
 # Which test ran which line, and for how long, is kept for the mutants.
@@ -90,11 +102,13 @@ coverage: $(VENV)/installed $(TEST_VENV)/installed-test
 build/tests.xml:
 	$(MAKE) coverage
 
-# The readers by atheris, then the command line, its charts and reports by hypothesis.
+# The readers by atheris, then the command line, its charts and reports by hypothesis, and all other
+# properties with more examples than in `make test`.
 fuzz: $(TEST_VENV)/installed-fuzz $(TEST_VENV)/installed-test
 	for reader in runs qrels scores effects; do \
 		$(TEST_VENV)/$(BIN)/python hardening/fuzz_readers.py $$reader --seconds $(SECONDS) || exit 1; done
 	CONFIR_EXAMPLES=$(SECONDS) $(TEST_VENV)/$(BIN)/python -m pytest -n 0 tests/cli/test_any_input.py
+	CONFIR_THOROUGH=1 $(TEST_VENV)/$(BIN)/python -m pytest -n auto -m hypothesis
 
 mutate: $(TEST_VENV)/installed-test build/tests.xml
 	$(TEST_VENV)/$(BIN)/python hardening/mutate.py --seconds $(SECONDS) $(ARGS)
@@ -132,4 +146,4 @@ reproduce: $(VENV)/installed
 		$(VENV)/$(BIN)/python $$script --data $(CONFIR_DATA) --output docs/reproductions || exit 1; done
 
 clean:
-	rm -rf $(VENV) $(TEST_VENV) $(EMBEDDING_VENV) $(SPARK_VENV) .ruff_cache .mypy_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) $(TEST_VENV) $(VENV)-newest $(TEST_VENV)-newest $(EMBEDDING_VENV) $(SPARK_VENV) .ruff_cache .mypy_cache .pytest_cache .hypothesis build dist

@@ -3,6 +3,7 @@
 import logging
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -18,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 def pytest_configure(config):
     config.pluginmanager.register(Stopwatch())
-    if not hasattr(config, "workerinput"):
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Durations(REPOSITORY / "build" / "durations.txt"))
 
 
@@ -39,6 +40,26 @@ def pytest_xdist_make_scheduler(config, log):
 
     config.option.loadscopereorder = False  # the order is that of the tests
     return ByScope(config, log)
+
+
+# What compiles the kernels that numba keeps in files: half of the work each.
+KERNELS = (
+    ["confir.data.scanning.scan_kernels:load_kernels"],
+    [
+        "confir.intervals.count_kernels:compile_kernels",
+        "confir.resampling.document_kernels:compile_kernels",
+        "confir.resampling.key_kernels:compile_kernel",
+        "confir.resampling.maxima_kernels:compile_kernels",
+    ],
+)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes():
+    """Compile the kernels that are not in files yet, or else each worker would."""
+    code = "import sys, pkgutil\nfor name in sys.argv[1:]: pkgutil.resolve_name(name)()"
+    for process in [subprocess.Popen([sys.executable, "-c", code, *names]) for names in KERNELS]:
+        process.wait()
 
 
 def scope_of(nodeid: str) -> str:

@@ -6,13 +6,12 @@ from scipy import stats
 
 def noisy_judge(qrels, *, leniency=0.0, noise=0.7, seed=1, highest=3):
     """Return judgements that add leniency and noise to the gains, rounded to grades."""
-    rng = np.random.default_rng(seed)
+    judged = qrels if isinstance(qrels, dict) else qrels.to_dict()
+    gains = np.array([gain for documents in judged.values() for gain in documents.values()])
+    errors = np.random.default_rng(seed).normal(0, noise, len(gains))
+    grades = iter(np.clip(np.rint(gains + leniency + errors), 0, highest).astype(int).tolist())
     return {
-        topic: {
-            docid: int(np.clip(np.rint(gain + leniency + rng.normal(0, noise)), 0, highest))
-            for docid, gain in judged.items()
-        }
-        for topic, judged in (qrels if isinstance(qrels, dict) else qrels.to_dict()).items()
+        topic: {docid: next(grades) for docid in documents} for topic, documents in judged.items()
     }
 
 

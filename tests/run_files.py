@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from confir.data.formats.run_sources import RunSource
 from confir.data.qrels import build_qrels
 from confir.errors import ConfirError, InputWarning
+from strategies import MOST_EXAMPLES
 
 fuzz = settings(
-    max_examples=100,
+    max_examples=min(100, 2 * MOST_EXAMPLES),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

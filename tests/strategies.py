@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -156,10 +157,16 @@ class Collection:
         )
 
 
+# `make fuzz` tries as many examples as the tests name, and `make test` at most so many.
+MOST_EXAMPLES = 10_000 if os.environ.get("CONFIR_THOROUGH") else 20
+
+
 def examples(number: int) -> settings:
     """Return settings that try so many examples, on slow and busy machines too."""
     return settings(
-        max_examples=number, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+        max_examples=min(number, MOST_EXAMPLES),
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
     )
 
 

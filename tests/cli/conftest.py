@@ -7,7 +7,8 @@ from typing import NamedTuple
 import pytest
 
 import confir.cli
-from confir.data.simulation import sample_collection, write_collection
+from confir.data.simulation import write_collection
+from samples import short_sample, whole_sample
 
 
 class Outcome(NamedTuple):
@@ -38,8 +39,12 @@ def confir_command(monkeypatch, capsys):
 
 
 @pytest.fixture(scope="session")
-def sample_files(tmp_path_factory):
-    """The folder of the sample collection's files: qrels.txt and runs/."""
-    folder = tmp_path_factory.mktemp("sample")
-    write_collection(sample_collection(), folder)
-    return folder
+def sample_files(once_per_run):
+    """The folder of the sample collection's files, qrels.txt and runs/, with short lists."""
+    return once_per_run("short-sample", lambda folder: write_collection(short_sample(), folder))
+
+
+@pytest.fixture(scope="session")
+def whole_files(once_per_run):
+    """The folder of the sample collection's files."""
+    return once_per_run("sample", lambda folder: write_collection(whole_sample(), folder))

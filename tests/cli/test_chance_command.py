@@ -38,9 +38,9 @@ def test_qrels_give_the_mean_baseline_over_topics(confir_command, sample_files):
     assert float(record["expected"]) > float(record["prevalence"]) > 0
 
 
-def test_runs_stand_above_a_line_for_chance(confir_command, sample_files):
+def test_runs_stand_above_a_line_for_chance(confir_command, whole_files):
     outcome = confir_command(
-        *("chance", sample_files / "qrels.txt", sample_files / "runs"),
+        *("chance", whole_files / "qrels.txt", whole_files / "runs"),
         *("--documents", 64000, "--depth", 1000, "-m", "AP", "-m", "P@10", "--draws", 99),
     )
     assert outcome.code == 0

@@ -14,27 +14,36 @@ import confir
 
 @pytest.fixture
 def compare(confir_command, sample_files):
-    """Compare runs of the sample collection: names of runs, then options."""
+    """A function that compares three runs of the sample with short lists."""
+    return comparing(confir_command, sample_files)
 
+
+@pytest.fixture
+def compare_whole(confir_command, whole_files):
+    """A function that compares three runs of the sample."""
+    return comparing(confir_command, whole_files)
+
+
+def comparing(confir_command, files):
     def run(*arguments, runs=("bm25", "dense", "tfidf")):
-        paths = [sample_files / "runs" / f"{name}.txt" for name in runs]
-        return confir_command("compare", sample_files / "qrels.txt", *paths, "--quiet", *arguments)
+        paths = [files / "runs" / f"{name}.txt" for name in runs]
+        return confir_command("compare", files / "qrels.txt", *paths, "--quiet", *arguments)
 
     return run
 
 
 @pytest.fixture
-def score_table(sample_files, tmp_path):
+def score_table(whole_files, tmp_path):
     """A score table of some runs of the sample collection."""
-    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
+    runs = [whole_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
     path = tmp_path / "scores.csv"
-    scores = confir.evaluate(sample_files / "qrels.txt", runs, ["AP", "nDCG@10"])
+    scores = confir.evaluate(whole_files / "qrels.txt", runs, ["AP", "nDCG@10"])
     confir.write_scores(scores, path)
     return path
 
 
-def test_a_baseline_gives_differences_intervals_and_words(compare):
-    code, out, err = compare("--baseline", "bm25", "-m", "AP")
+def test_a_baseline_gives_differences_intervals_and_words(compare_whole):
+    code, out, err = compare_whole("--baseline", "bm25", "-m", "AP")
     assert code == 0
     assert err == ""
     lines = out.splitlines()
@@ -72,8 +81,8 @@ def test_numbers_are_those_of_the_library(compare, sample_files):
     assert json.loads(out) == confir.compare_runs(scores, baseline="bm25", rng=5).to_records()
 
 
-def test_a_correction_leaves_intervals_as_they_are_and_says_so(compare):
-    _, out, _ = compare("--baseline", "bm25", "-m", "AP", "--correction", "holm")
+def test_a_correction_leaves_intervals_as_they_are_and_says_so(compare_whole):
+    _, out, _ = compare_whole("--baseline", "bm25", "-m", "AP", "--correction", "holm")
     assert out.splitlines()[1].startswith(
         "AP       dense  inconclusive  +0.0302 [-0.0090, +0.0693]"
     )
@@ -247,9 +256,9 @@ def test_several_measures_may_guard_the_gate(compare):
     assert measures == {"P@10", "AP", "RR"}
 
 
-def test_a_summary_in_markdown(compare, tmp_path):
+def test_a_summary_in_markdown(compare_whole, tmp_path):
     path = tmp_path / "summary.md"
-    code, out, err = compare(
+    code, out, err = compare_whole(
         *("--baseline", "bm25", "-m", "AP", "--fail-if-worse", "AP", "-o", path)
     )
     assert code == 1
@@ -298,18 +307,18 @@ def test_charts_of_every_view(compare, tmp_path, view, ending):
     assert b"PNG" in start if ending == "png" else b"<svg" in start
 
 
-def test_topics_groups_and_effects(compare):
-    _, out, _ = compare("--baseline", "bm25", "-m", "AP", "-q", "--format", "csv")
+def test_topics_groups_and_effects(compare_whole):
+    _, out, _ = compare_whole("--baseline", "bm25", "-m", "AP", "-q", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert list(rows[0]) == ["measure", "baseline", "run", "topic", "difference"]
     assert len(rows) == 2 * 50
     assert rows[0]["topic"] == "102"
-    _, out, _ = compare("-m", "AP", "-m", "RR", "--groups")
+    _, out, _ = compare_whole("-m", "AP", "-m", "RR", "--groups")
     lines = out.splitlines()
     assert lines[0].split() == ["run", "AP", "RR"]
     assert lines[1].startswith("dense  0.2267 (1)")
     assert "runs of a group do not differ significantly" in out
-    _, out, _ = compare("--baseline", "bm25", "-m", "AP", "--effects", "--format", "json")
+    _, out, _ = compare_whole("--baseline", "bm25", "-m", "AP", "--effects", "--format", "json")
     assert json.loads(out)[0]["robustness_index"] == pytest.approx((22 - 28) / 50)
 
 

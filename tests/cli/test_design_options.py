@@ -6,6 +6,7 @@ import pytest
 
 import confir
 from requirements import required
+from samples import short_sample
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def files(sample_files):
 @pytest.fixture
 def folders(tmp_path):
     """Three datasets, each a part of the sample collection in a folder of its own."""
-    sample = confir.sample_collection()
+    sample = short_sample()
     qrels = sample.qrels.to_dict()
     for number, name in enumerate(("alpha", "<script>", "gamma")):
         own = sample.qrels.topics[number::3]

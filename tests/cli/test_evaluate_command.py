@@ -21,9 +21,9 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_prints_a_row_a_run_and_a_column_a_measure_best_first(confir_command, sample_files):
+def test_prints_a_row_a_run_and_a_column_a_measure_best_first(confir_command, whole_files):
     outcome = confir_command(
-        "evaluate", sample_files / "qrels.txt", sample_files / "runs", "-m", "AP"
+        "evaluate", whole_files / "qrels.txt", whole_files / "runs", "-m", "AP"
     )
     assert outcome.code == 0
     lines = outcome.out.splitlines()
@@ -210,8 +210,8 @@ def test_a_score_outside_the_range_of_its_measure_is_an_error_for_every_view(
         assert "AP of run 'a' on topic '6' is 60; expected a score in [0, 1]" in refused.err
 
 
-def test_a_baseline_puts_marks_on_runs_and_explains_them(confir_command, sample_files):
-    arguments = ["evaluate", sample_files / "qrels.txt", sample_files / "runs", "-m", "AP"]
+def test_a_baseline_puts_marks_on_runs_and_explains_them(confir_command, whole_files):
+    arguments = ["evaluate", whole_files / "qrels.txt", whole_files / "runs", "-m", "AP"]
     outcome = confir_command(*arguments, "--baseline", "bm25", "--quiet")
     rows = {line.split()[0]: line for line in outcome.out.splitlines()[1:9]}
     assert {run for run, line in rows.items() if line.endswith("▲")} == {
@@ -243,11 +243,11 @@ def test_a_baseline_adds_the_verdicts_of_compare_to_the_records(confir_command, 
     assert {"better", "worse", "inconclusive"} <= set(found.values())
 
 
-def test_a_baseline_may_be_a_file_that_is_not_among_the_runs(confir_command, sample_files):
-    runs = sample_files / "runs"
+def test_a_baseline_may_be_a_file_that_is_not_among_the_runs(confir_command, whole_files):
+    runs = whole_files / "runs"
     outcome = confir_command(
         "evaluate",
-        sample_files / "qrels.txt",
+        whole_files / "qrels.txt",
         runs / "rerank.txt",
         *("-m", "AP", "--baseline", runs / "tfidf.txt", "--format", "tex"),
     )

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from confir.data.simulation import sample_collection
 from judge_files import noisy_judge, write_judge
+from samples import short_sample
 
 RANDOM = ("--human-sample", "random-topics")
 
@@ -14,7 +14,7 @@ RANDOM = ("--human-sample", "random-topics")
 @pytest.fixture
 def files(tmp_path, sample_files):
     """Judgements of a model, those of people on 15 topics and on all, and three runs."""
-    qrels = sample_collection().qrels.to_dict()
+    qrels = short_sample().qrels.to_dict()
     chosen = np.random.default_rng(3).permutation(list(qrels))[:15].tolist()
     model = write_judge(tmp_path / "model.qrels", noisy_judge(qrels, leniency=0.3, noise=0.5))
     people = write_judge(tmp_path / "people.qrels", {t: qrels[t] for t in chosen})

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from confir.data.simulation import sample_collection
 from judge_files import noisy_judge, write_judge
+from samples import short_sample
 
 
 @pytest.fixture
 def files(tmp_path, sample_files):
     """Qrels of three judges, and two runs."""
-    qrels = sample_collection().qrels
+    qrels = short_sample().qrels
     write_judge(tmp_path / "people.qrels", qrels.to_dict())
     write_judge(tmp_path / "model.qrels", noisy_judge(qrels, leniency=0.4))
     write_judge(tmp_path / "other.qrels", noisy_judge(qrels, noise=1.0, seed=4))
@@ -136,7 +136,7 @@ def test_bad_input_is_one_sentence(judges, files, arguments, message):
     (files / "twice.qrels").write_text("101 0 d 1\n101 0 d 2\n", encoding="utf-8")
     (files / "a").mkdir()
     write_judge(files / "a" / "people.qrels", {"101": {"d": 1}})
-    qrels = sample_collection().qrels.to_dict()
+    qrels = short_sample().qrels.to_dict()
     binary = {t: {d: int(g > 0) for d, g in judged.items()} for t, judged in qrels.items()}
     write_judge(files / "binary.qrels", binary)
     outcome = judges(*arguments)
@@ -146,7 +146,7 @@ def test_bad_input_is_one_sentence(judges, files, arguments, message):
 
 
 def test_a_map_of_grades_makes_judges_comparable(judges, files):
-    qrels = sample_collection().qrels.to_dict()
+    qrels = short_sample().qrels.to_dict()
     binary = {t: {d: int(g > 0) for d, g in judged.items()} for t, judged in qrels.items()}
     write_judge(files / "binary.qrels", binary)
     mapped = ("--grades", "people=0:0,1:1,2:1,3:1")
@@ -157,7 +157,7 @@ def test_a_map_of_grades_makes_judges_comparable(judges, files):
 
 
 def test_json_is_read_where_judges_are_named(judges, files):
-    judged = sample_collection().qrels.to_dict()
+    judged = short_sample().qrels.to_dict()
     (files / "people.json").write_text(json.dumps(judged), encoding="utf-8")
     outcome = judges("--judge", "people.json", "--judge", "model.qrels", "bm25.txt", "-m", "AP")
     assert outcome.code == 0, outcome.err

@@ -366,15 +366,15 @@ def test_direct_effects_are_those_of_the_library(confir_command, sample_files):
 
 
 def test_direct_effects_agree_with_those_from_the_table_of_topics(
-    confir_command, sample_files, tmp_path
+    confir_command, whole_files, tmp_path
 ):
     topics = tmp_path / "topics.csv"
-    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
+    runs = [whole_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
     arguments = ["--replicates", 200, "--per-topic", "-o", topics]
-    assert confir_command("collection", sample_files / "qrels.txt", *runs, *arguments).code == 0
+    assert confir_command("collection", whole_files / "qrels.txt", *runs, *arguments).code == 0
     compare = ["--effect", "logit-difference", "--baseline", "bm25", "--model", "reml"]
     by_table = records(confir_command("meta", topics, *compare, "--format", "json"))
-    direct = on_sample(sample_files, *compare, "--pairing", "independent", "--format", "json")
+    direct = on_sample(whole_files, *compare, "--pairing", "independent", "--format", "json")
     for one, other in zip(by_table, records(confir_command(*direct)), strict=True):
         assert one["run"] == other["run"]
         assert other["effect"] == pytest.approx(one["effect"], rel=1e-6)

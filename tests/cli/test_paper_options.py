@@ -42,9 +42,9 @@ def test_a_report_takes_a_width_for_its_figures_only(confir_command):
     assert "--figure-width is for --figures DIR" in outcome.err
 
 
-def test_a_table_is_printed_with_fewer_decimals(confir_command, sample_files):
-    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
-    given = ("evaluate", sample_files / "qrels.txt", *runs, "-m", "AP", "--decimals", 2)
+def test_a_table_is_printed_with_fewer_decimals(confir_command, whole_files):
+    runs = [whole_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
+    given = ("evaluate", whole_files / "qrels.txt", *runs, "-m", "AP", "--decimals", 2)
     assert "bm25   0.20 [0.15, 0.25]" in confir_command(*given).out
     latex = confir_command(*given, "--format", "tex", "--width", "column").out
     assert r"[t]{@{}r@{}}0.20\\[-2pt]{\scriptsize [0.15, 0.25]}\end{tabular}" in latex

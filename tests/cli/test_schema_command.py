@@ -14,9 +14,9 @@ from cli.json_outputs import JSON_OUTPUTS
 from confir.cli.provenance import Provenance
 from confir.cli.schema import schema_text
 from confir.cli.start import COMMANDS
-from confir.data.simulation import sample_collection
 from confir.errors import TopicWarning, UnreadableError
 from judge_files import noisy_judge
+from samples import short_sample
 
 SCHEMA = json.loads(schema_text())
 # Not kinds of records, but what they are made of; and the file of --provenance.
@@ -48,7 +48,7 @@ def validator(kind):
 def names(sample_files, tmp_path_factory):
     """The files that commands read, by name."""
     folder = tmp_path_factory.mktemp("files")
-    sample = sample_collection()
+    sample = short_sample()
     for name, seed in (("human", 1), ("other", 2)):
         confir.write_qrels(noisy_judge(sample.qrels, seed=seed), folder / f"{name}.txt")
     lines = (folder / "human.txt").read_text().splitlines(keepends=True)

@@ -142,8 +142,13 @@ STARTS = {
 
 @ON_UNIX
 @pytest.mark.parametrize("start_of", STARTS)
-@pytest.mark.parametrize("delay", [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6])
-def test_an_interrupt_at_any_moment_prints_no_traceback(sample_files, start_of, delay):
+@pytest.mark.parametrize("delay", [0.02, 0.1, 0.25, 0.5])
+def test_an_interrupt_at_any_moment_prints_no_traceback(whole_files, start_of, delay):
+    interrupt(whole_files, start_of, delay)
+
+
+def interrupt(sample_files, start_of, delay):
+    """Send Ctrl-C to a command so many seconds after its start; tests/verify tries more of them."""
     code = f"import os\ndef tell(): os.write(2, b'ready\\n')\n{STARTS[start_of]}"
     arguments = ["evaluate", sample_files / "qrels.txt", sample_files / "runs", "--quiet"]
     child = subprocess.Popen(

@@ -9,6 +9,7 @@ import confir
 from confir.data.formats import catalogue
 from confir.data.formats.trec_files import read_trec_qrels, write_trec_qrels
 from confir.data.run import build_run
+from samples import short_sample
 
 
 def read_toy_run(content, source, _):
@@ -38,7 +39,7 @@ def _toy_format(monkeypatch):
 @pytest.fixture
 def files(tmp_path):
     """Qrels in TREC's format, and a run in the new one."""
-    sample = confir.sample_collection()
+    sample = short_sample()
     confir.write_qrels(sample.qrels, tmp_path / "qrels.txt")
     confir.write_run(sample.runs[0], tmp_path / "first.toy")
     return sample, tmp_path / "qrels.txt", tmp_path / "first.toy"

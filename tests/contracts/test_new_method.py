@@ -10,12 +10,12 @@ import confir
 from confir.cli.lists import methods_command
 from confir.cli.options import Output
 from confir.data.scores import Scores
-from confir.data.simulation import sample_collection
 from confir.intervals.catalogue import METHODS
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
 from confir.resampling.documents import bootstrap_documents
 from confir.studies.split_half.split_half import validate_split_half
+from samples import short_sample
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -45,7 +45,7 @@ def test_it_gives_intervals_over_topics(scores):
 
 
 def test_it_gives_intervals_over_documents():
-    sample = sample_collection()
+    sample = short_sample()
     drawn = bootstrap_documents(
         sample.qrels, sample.runs[:1], statistic="score", replicates=20, rng=1
     )
@@ -70,7 +70,7 @@ def test_its_coverage_is_studied_with_that_of_the_others(scores):
 
 
 def test_it_is_validated_on_halves_of_a_collection():
-    sample = sample_collection()
+    sample = short_sample()
     found = validate_split_half(sample.qrels, sample.runs[:1], replicates=20, rng=1)
     assert found.methods[-1] == "toy"
 

@@ -10,7 +10,6 @@ import pytest
 import confir
 from confir.data.result import Result
 from confir.data.scores import Scores
-from confir.data.simulation import sample_collection
 from confir.data.tables.effect_files import Group
 from confir.resampling.documents import resample_documents
 from confir.studies import STUDIES
@@ -22,13 +21,14 @@ from confir.studies.collection.variance import decompose_variance
 from confir.studies.history.history import GateHistory
 from confir.studies.meta_analysis.meta_analysis import pool_models
 from judge_files import noisy_judge
+from samples import short_sample
 
 # Where dimensions stand in arrays; all others come before them.
 ORDER = {"topic": 1, "run": 2, "pair": 2, "column": 2, "measure": 3, "summary": 4}
 
 
 def make_results():
-    sample = sample_collection()
+    sample = short_sample()
     runs = [run for run in sample.runs if run.name != "bm25-rm3"][:3]
     scores = confir.evaluate(sample.qrels, runs, ["AP", "P@10"])
     values = scores.values.copy()

@@ -16,6 +16,7 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from requirements import required
+from samples import short_sample
 
 TOPICS = ("1", "2", "3", "4", "<script>", "constructor")
 
@@ -144,13 +145,13 @@ def test_unknown_columns_are_named_with_the_known_ones(table):
 
 
 def test_columns_need_a_design():
-    sample = confir.sample_collection()
+    sample = short_sample()
     with pytest.raises(InvalidValueError, match="expected a design beside it"):
         confir.evaluate(sample.qrels, sample.runs, "AP", cluster="conversation")
 
 
 def test_evaluate_takes_a_design_and_an_experiment_has_its_own():
-    sample = confir.sample_collection()
+    sample = short_sample()
     groups = {topic: str(place // 5) for place, topic in enumerate(sample.qrels.topics)}
     scores = confir.evaluate(sample.qrels, sample.runs[:3:2], "AP", design=groups)
     assert len(set(scores.design.cluster)) == 10
@@ -170,7 +171,7 @@ def test_evaluate_takes_a_design_and_an_experiment_has_its_own():
     ],
 )
 def test_studies_of_simple_samples_refuse_a_design(verb):
-    sample = confir.sample_collection()
+    sample = short_sample()
     groups = {topic: str(place // 5) for place, topic in enumerate(sample.qrels.topics)}
     experiment = confir.Experiment(sample.qrels, sample.runs[:3:2], "AP", design=groups)
     with pytest.raises(UnsupportedMethodError, match="expected no design"):

@@ -3,6 +3,7 @@
     python tests/documentation/run_pages.py PAGE            prints the page with its outputs made anew
     python tests/documentation/run_pages.py --write PAGE…   writes the pages that change
     python tests/documentation/run_pages.py --processes …   starts a process for each `confir`
+    python tests/documentation/run_pages.py --serve         runs pages that it reads the paths of
 
 The interpreter that runs this script runs the blocks, so that an environment can be tested that
 holds nothing but confir and what it needs; hence only the standard library is imported here. All
@@ -26,6 +27,7 @@ that a user runs.
 
 import argparse
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -39,8 +41,10 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 RUNNABLE = re.compile(
     r"""
@@ -292,25 +296,88 @@ def write_changed(path: Path, text: str) -> None:
         sys.stderr.write(f"{path}: written\n")
 
 
+# What pages and commands import, apart from confir; a part of it may be missing.
+HEAVY = (
+    "numpy",
+    "scipy.stats",
+    "numba",
+    "joblib",
+    "typer",
+    "rich.table",
+    "altair",
+    "pyarrow.parquet",
+)
+
+
+def serve(sample: Path | None) -> None:
+    """Run pages, one for each line on stdin, and answer each by a line: JSON of code, output, errors.
+
+    Each page runs in a copy of this process, in which the packages are there already.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line does
+    for name in HEAVY:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    for line in sys.stdin:
+        with tempfile.TemporaryFile("w+b") as out, tempfile.TemporaryFile("w+b") as err:
+            child = os.fork()
+            if child == 0:
+                run_as_if_started(Path(line.rstrip("\n")), sample, out.fileno(), err.fileno())
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            said = []
+            for stream in (out, err):
+                stream.seek(0)
+                said.append(stream.read().decode())
+        sys.stdout.write(json.dumps([code, *said]) + "\n")
+        sys.stdout.flush()
+
+
+def run_as_if_started(page: Path, sample: Path | None, out: int, err: int) -> NoReturn:
+    """Run one page with these files as standard streams, and end the process."""
+    code = 1
+    try:
+        for descriptor, place in ((os.open(os.devnull, os.O_RDONLY), 0), (out, 1), (err, 2)):
+            os.dup2(descriptor, place)
+        print_page(page, processes=False, sample=sample)
+        code = 0
+    except SystemExit as stop:
+        sys.stderr.write(f"{stop.code}\n")
+    except BaseException:  # noqa: BLE001 - the process ends
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def print_page(page: Path, *, processes: bool, sample: Path | None) -> None:
+    """Print a page with its outputs made anew, if its pictures are what it draws."""
+    made, pictures = run_page(page.read_text(encoding="utf-8"), processes=processes, sample=sample)
+    check_pictures(page, pictures)
+    sys.stdout.write(made)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Run what pages show.")
-    parser.add_argument("pages", nargs="+", type=Path)
+    parser.add_argument("pages", nargs="*", type=Path)
     parser.add_argument("--write", action="store_true", help="write the pages that change")
     parser.add_argument(
         "--processes", action="store_true", help="start a process for each command of confir"
     )
+    parser.add_argument("--serve", action="store_true", help="run pages named on standard input")
     parser.add_argument("--sample", type=Path, help="where the sample collection has been written")
     given = parser.parse_args(arguments)
+    if given.serve:
+        serve(given.sample)
     for page in given.pages:
+        if not given.write:
+            print_page(page, processes=given.processes, sample=given.sample)
+            continue
         text = page.read_text(encoding="utf-8")
         made, pictures = run_page(text, processes=given.processes, sample=given.sample)
-        if given.write:
-            write_changed(page, made)
-            for path, drawn in pictures.items():
-                write_changed(page.parent / path, drawn)
-        else:
-            check_pictures(page, pictures)
-            sys.stdout.write(made)
+        write_changed(page, made)
+        for path, drawn in pictures.items():
+            write_changed(page.parent / path, drawn)
 
 
 if __name__ == "__main__":

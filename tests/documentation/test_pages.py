@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from confir.data.simulation import sample_collection, write_collection
+from confir.data.simulation import write_collection
 from confir.studies import STUDIES
 from documentation.run_pages import RUNNABLE
 from requirements import missing_requirement
+from samples import whole_sample
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -28,7 +29,24 @@ FOR_READING = {"text", "yaml", "{toctree}"}
 @pytest.fixture(scope="session")
 def sample(once_per_run):
     """The folder of the sample collection's files."""
-    return once_per_run("sample", lambda folder: write_collection(sample_collection(), folder))
+    return once_per_run("sample", lambda folder: write_collection(whole_sample(), folder))
+
+
+@pytest.fixture(scope="session")
+def serve_page(sample):
+    """A function that runs what a page shows in a copy of a process that imported all packages."""
+    command = [PYTHON, str(RUN_PAGES), "--serve", "--sample", str(sample)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, encoding="utf-8", **pipes) as server:
+
+        def run(page):
+            server.stdin.write(f"{page}\n")
+            server.stdin.flush()
+            code, out, err = json.loads(server.stdout.readline())
+            return subprocess.CompletedProcess(page, code, out, err)
+
+        yield run
+        server.stdin.close()
 
 
 @pytest.fixture
@@ -47,8 +65,8 @@ def run_script(*words):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_blocks_run_and_print_what_the_page_shows(run_page, page):
-    done = run_page(page, *(["--processes"] if page.name == BY_PROCESSES else []))
+def test_blocks_run_and_print_what_the_page_shows(run_page, serve_page, page):
+    done = run_page(page, "--processes") if page.name == BY_PROCESSES else serve_page(page)
     assert done.returncode == 0, done.stderr
     assert done.stdout == page.read_text(encoding="utf-8"), "`make outputs` writes them anew"
 
@@ -190,12 +208,12 @@ def test_commands_print_the_same_in_one_process_and_in_processes(run_page, tmp_p
         ("```sh\nconfir nothing\n```\n", "confir nothing ended with exit code 2"),
     ],
 )
-def test_a_block_that_fails_fails_its_page(run_page, block, named, tmp_path):
+def test_a_block_that_fails_fails_its_page(run_page, serve_page, block, named, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(block, encoding="utf-8")
-    done = run_page(page, "--write")
-    assert done.returncode == 1
-    assert named in done.stderr
+    for done in (serve_page(page), run_page(page, "--write")):
+        assert done.returncode == 1
+        assert named in done.stderr
     assert page.read_text(encoding="utf-8") == block
 
 
@@ -227,12 +245,19 @@ def test_continuous_integration_does_what_readme_tells_a_newcomer():
     script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
     told = re.search(r"^```text\n(make .*?)^```$", readme, re.DOTALL | re.MULTILINE)[1]
     assert told.splitlines() == ["make demo", "make test"]
-    assert [line for line in script.splitlines() if line.startswith("make ")] == [
-        *told.splitlines(),
-        "make test-spark",
-        "make check",
-        "make docs",
-    ]
+    *commands, slow = [line for line in script.splitlines() if line.startswith("make ")]
+    assert commands == [*told.splitlines(), "make test-spark", "make check", "make docs"]
+    assert slow.startswith("make test-slow ")
+
+
+def test_slow_tests_are_only_left_out_of_what_others_run_by_name():
+    script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    for name in re.findall(r"--ignore (\S+\.py)", script + makefile):
+        assert (REPOSITORY / name).is_file(), name
+    written = (REPOSITORY / "docs" / "contributing.md").read_text(encoding="utf-8")
+    for path in (REPOSITORY / "tests" / "verify").glob("test_*.py"):
+        assert f"`{path.name}`" in written, f"contributing.md does not say what {path.name} tests"
 
 
 def readme_rows():

@@ -9,7 +9,6 @@ import pytest
 import confir
 from confir.data.formats.run_sources import Reading
 from confir.data.formats.sampled_qrels import read_sampled
-from confir.data.simulation import sample_collection
 from confir.errors import (
     FormatError,
     InvalidValueError,
@@ -21,6 +20,7 @@ from confir.measures.catalogue import parse_measure
 from confir.measures.document_sample import DocumentSample
 from confir.measures.sampled_scores import Listed, _Spread, precision_sums, score_lists
 from judge_files import noisy_judge
+from samples import short_sample
 
 MODEL = np.array([2, 1, 0, 1, 0, 1, 2, 0])
 HUMAN = np.array([1, 0, 1, 2, 2, 0, 1, 0])
@@ -234,7 +234,7 @@ def test_gains_are_without_bias_against_enumeration_and_so_is_dcg():
     np.testing.assert_allclose(weights @ expected, dcg, atol=1e-12)
 
 
-SAMPLE = sample_collection()
+SAMPLE = short_sample()
 RUNS = [run for run in SAMPLE.runs if run.name in ("bm25", "dense", "rerank")]
 PEOPLE = SAMPLE.qrels.to_dict()
 BY_MODEL = noisy_judge(SAMPLE.qrels, leniency=0.3, noise=0.5)

@@ -15,13 +15,13 @@ import scipy.stats
 
 import confir
 from confir.cli.start import COMMANDS
-from confir.data.simulation import sample_collection
+from samples import whole_sample
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "coming-from.md"
 # As validation/ranx_values.py wrote it; `make verify` compares it with ranx itself.
 RANX = json.loads((ROOT / "validation" / "reference_values" / "ranx.json").read_text("utf-8"))
-SAMPLE = sample_collection()
+SAMPLE = whole_sample()
 QRELS = SAMPLE.qrels.to_dict()
 # Distinct retrieval scores: tools break ties each in its own way.
 RUNS = {

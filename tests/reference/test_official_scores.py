@@ -20,10 +20,10 @@ TREC_COVID = {
 }
 
 
-def rank_all(folder, pattern):
-    """Return the rankings of all runs of a folder, ties broken as trec_eval 9 broke them."""
+def rank_all(folder, pattern, step=1):
+    """Return the rankings of the runs of a folder, ties broken as trec_eval 9 broke them."""
     positions = JudgedPositions(read_qrels(folder / "qrels.txt"))
-    paths = sorted((folder / "runs").glob(pattern))
+    paths = sorted((folder / "runs").glob(pattern))[::step]
     return stack_rankings([positions.rank(read_run(path), "single") for path in paths])
 
 
@@ -31,12 +31,16 @@ def assert_printed_to_four_decimals(means, printed):
     np.testing.assert_allclose(means, np.array(printed, float), rtol=0, atol=0.5e-4 + 1e-9)
 
 
-def test_trec_covid_leaderboard_is_reproduced(real_data):
-    folder = real_data / "trec-covid-r5"
-    rankings = rank_all(folder, "*.xz")
+def test_every_eighth_run_of_the_trec_covid_leaderboard_is_reproduced(real_data):
+    reproduce_trec_covid(real_data / "trec-covid-r5", step=8, number=10)
+
+
+def reproduce_trec_covid(folder, *, step, number):
+    """Compare so many runs of the leaderboard; tests/verify takes all of them."""
+    rankings = rank_all(folder, "*.xz", step)
     with (folder / "leaderboard.csv").open() as file:
         official = {row["tag"].removesuffix(".txt"): row for row in csv.DictReader(file)}
-    assert len(rankings.runs) == 74
+    assert len(rankings.runs) == number
     for column, name in TREC_COVID.items():
         means = parse_measure(name)(rankings)[:, :, 0].mean(axis=1)
         assert_printed_to_four_decimals(means, [official[run][column] for run in rankings.runs])

@@ -8,7 +8,6 @@ import pytest
 
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
-from confir.data.simulation import sample_collection
 from confir.measures.evaluation import evaluate
 from confir.report.contents import Settings, gather_contents
 from confir.report.names import isolated
@@ -24,6 +23,7 @@ from confir.studies.means.section import leaderboard_table
 from confir.studies.planning.planning import plan_topics
 from confir.studies.planning.table import plan_table
 from confir.studies.ranks.ranking import rank_runs
+from samples import short_sample
 
 TOPICS = 40
 FAST = Settings(replicates=499)
@@ -161,7 +161,7 @@ def test_another_level_is_named_everywhere():
 
 @pytest.fixture(scope="module")
 def with_documents():
-    sample = sample_collection()
+    sample = short_sample()
     runs = [run for run in sample.runs if run.name in ("bm25", "dense", "rerank")]
     scores = evaluate(sample.qrels, runs, ["AP"])
     return gather_contents(scores, qrels=sample.qrels, runs=runs, settings=FAST)

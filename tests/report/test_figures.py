@@ -9,18 +9,18 @@ import pytest
 import confir
 from chart_labels import names_of
 from confir.data.scores import Scores
-from confir.data.simulation import sample_collection
 from confir.report.contents import Settings, gather_contents
 from confir.report.figures import _file_names, report_figures, write_figures
 from confir.studies.comparison.topic_differences import TopicDifferences
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics
+from samples import short_sample
 
 RUNS = ("bm25", "dense", "rerank", "splade")
 
 
 @pytest.fixture(scope="module")
 def contents():
-    sample = sample_collection()
+    sample = short_sample()
     runs = [run for run in sample.runs if run.name in RUNS]
     scores = confir.evaluate(sample.qrels, runs, ["AP", "P@10"])
     return gather_contents(scores, qrels=sample.qrels, runs=runs, settings=Settings(replicates=499))

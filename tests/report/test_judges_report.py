@@ -6,7 +6,6 @@ import pytest
 
 import confir
 from confir.data.experiment import Experiment
-from confir.data.simulation import sample_collection
 from confir.errors import ConfirError
 from confir.report.charts import chart
 from confir.report.contents import Settings, gather_contents
@@ -15,8 +14,9 @@ from confir.report.page import render_page
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import answer_sentences
 from judge_files import noisy_judge
+from samples import short_sample
 
-SAMPLE = sample_collection()
+SAMPLE = short_sample()
 RUNS = [run for run in SAMPLE.runs if run.name != "bm25-rm3"][:4]
 MODEL = noisy_judge(SAMPLE.qrels, leniency=0.4)
 

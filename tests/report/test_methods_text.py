@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from confir.data.scores import Scores
-from confir.data.simulation import sample_collection
 from confir.intervals.catalogue import METHODS
 from confir.measures.evaluation import evaluate
 from confir.references import REFERENCES
 from confir.report.contents import Settings, gather_contents
 from confir.report.methods_text import methods_text
 from confir.studies.means.section import leaderboard_table
+from samples import short_sample
 
 
 def table(runs=3, topics=20, measures=("AP",), scale=1.0):
@@ -137,7 +137,7 @@ def test_missing_scores_are_said_to_be_left_out():
 
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
 def test_parts_about_documents_are_described_where_they_are_there():
-    sample = sample_collection()
+    sample = short_sample()
     runs = [run for run in sample.runs if run.name in ("bm25-rm3", "dense")]
     scores = evaluate(sample.qrels, runs, ["AP"])
     paragraph, _, bibtex = text(scores, sample.qrels, runs, documents=1_000_000)

@@ -10,7 +10,6 @@ import pytest
 
 import confir
 from confir.data.scores import Scores
-from confir.data.simulation import sample_collection
 from confir.report.notebook import notebook_html, table_of
 from confir.report.tables import to_html
 from confir.resampling.documents import resample_documents
@@ -19,11 +18,12 @@ from confir.studies.collection.differences import compare_on_collection
 from confir.studies.collection.means import summarise_means
 from confir.studies.collection.topics import summarise_topics
 from confir.studies.collection.variance import decompose_variance
+from samples import short_sample
 
 
 @pytest.fixture(scope="module")
 def results():
-    sample = sample_collection()
+    sample = short_sample()
     runs = [run for run in sample.runs if run.name != "bm25-rm3"][:3]  # which lacks a topic
     scores = confir.evaluate(sample.qrels, runs, ["AP"])
     comparison = confir.compare_runs(scores, rng=1)

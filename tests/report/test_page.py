@@ -18,7 +18,7 @@ from confir.data import experiment as experiment_module
 from confir.data.experiment import Experiment
 from confir.data.lists import topic_lists
 from confir.data.scores import Scores
-from confir.data.simulation import sample_collection, write_collection
+from confir.data.simulation import write_collection
 from confir.errors import (
     ConfirWarning,
     InvalidValueError,
@@ -35,6 +35,7 @@ from confir.report.page_data import level_key, page_data, shown
 from confir.report.script_bundle import ScriptBundle
 from confir.studies.coverage import section as coverage_section
 from confir.studies.coverage.section import COVERAGE_SAMPLES, coverage_error
+from samples import short_sample
 
 FAST = Settings(replicates=499)
 NASTY = "</script><script>alert('a&b')</script>"
@@ -354,7 +355,7 @@ def test_the_public_name_writes_the_page_and_returns_what_it_shows(tmp_path):
 
 def test_the_same_seed_makes_the_same_page():
     scores = table(measures=("AP", "RR", "P@5"))
-    pages = {rendered(scores, Settings(method="percentile", replicates=99)) for _ in range(3)}
+    pages = {rendered(scores, Settings(method="percentile", replicates=99)) for _ in range(2)}
     assert len(pages) == 1
 
 
@@ -367,7 +368,7 @@ def test_the_page_does_not_depend_on_the_number_of_threads(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
 def test_with_runs_and_qrels_no_part_is_left_out():
-    sample = sample_collection()
+    sample = short_sample()
     runs = [run for run in sample.runs if run.name in ("bm25-rm3", "dense")]
     scores = confir.evaluate(sample.qrels, runs, ["AP"], rel=1)
     contents = gather_contents(scores, qrels=sample.qrels, runs=runs, settings=FAST)
@@ -398,7 +399,7 @@ def test_with_runs_and_qrels_no_part_is_left_out():
 @pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
 @pytest.mark.parametrize("rules", [{}, {"depth": 40, "tie_precision": "single"}])
 def test_lists_that_are_stored_on_disk_give_the_same_page(tmp_path, monkeypatch, rules):
-    write_collection(sample_collection(), tmp_path)
+    write_collection(short_sample(), tmp_path)
     judge = confir.read_qrels(tmp_path / "qrels.txt").to_dict()
     judge["101"] = dict.fromkeys(judge["101"], 1)
     monkeypatch.setattr(topic_lists, "_BLOCK", 3_000)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from chart_labels import names_of
-from confir.data.simulation import sample_collection
 from confir.report.charts import chart, save_chart
 from confir.studies.data_quality.data_quality import DataQuality, inspect_data
 from confir.studies.data_quality.table import quality_table
+from samples import whole_sample
 
 
 def quality_of(shares, cutoffs=(5, 10)):
@@ -68,7 +68,7 @@ def test_a_run_without_lists_has_no_text_in_its_cells(tmp_path):
 
 
 def test_the_table_has_bold_numbers_where_sentences_speak():
-    collection = sample_collection()
+    collection = whole_sample()
     quality = inspect_data(collection.qrels, collection.runs, cutoffs=(10,))
     rows = {row[0].text: row for row in quality_table(quality).rows}
     assert [cell.text for cell in rows["bm25-rm3"]][1:5] == ["49", "1", "0", "1000/1000/1000"]

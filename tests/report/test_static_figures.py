@@ -6,7 +6,6 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from confir import sample_collection
 from confir.data.formats.objects import as_qrels
 from confir.data.scores import Scores
 from confir.measures.evaluation import evaluate
@@ -16,6 +15,7 @@ from confir.report.list_excerpts import LIST_DEPTH, list_excerpts
 from confir.report.page import _page_chart
 from confir.report.static_figures import draw, static_figures
 from confir.report.static_scales import NotDrawable, Scale, condition
+from samples import short_sample
 
 NAMES = ("<script>", "constructor", "plain")
 
@@ -99,7 +99,7 @@ def test_ticks_are_round_and_inside():
 
 
 def test_every_chart_of_a_report_is_drawn_and_has_the_names_of_its_runs():
-    sample = sample_collection()
+    sample = short_sample()
     scores = evaluate(sample.qrels, sample.runs[2:5], ["AP"])
     settings = Settings(replicates=199)
     contents = gather_contents(scores, qrels=sample.qrels, runs=sample.runs[2:5], settings=settings)

@@ -11,7 +11,6 @@ from hypothesis.extra.numpy import arrays
 import confir
 from confir.data.lists.rankings import JudgedPositions
 from confir.data.scores import Scores
-from confir.data.simulation import sample_collection
 from confir.errors import (
     DegenerateSampleWarning,
     InvalidValueError,
@@ -22,6 +21,7 @@ from confir.errors import (
 from confir.studies.bias_variance.bias_variance import decompose_error
 from confir.studies.bias_variance.robustness import measure_robustness
 from confir.studies.bias_variance.table import bias_variance_note
+from samples import short_sample
 
 FEW = {"replicates": 999, "rng": 1}
 
@@ -42,7 +42,7 @@ def scores():
 
 @pytest.fixture(scope="module")
 def sample():
-    collection = sample_collection()
+    collection = short_sample()
     with pytest.warns(TopicWarning, match="bm25-rm3"):
         return collection, confir.evaluate(collection.qrels, collection.runs, ["AP", "P@20"])
 

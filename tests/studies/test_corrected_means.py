@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.simulation import sample_collection
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -19,8 +18,9 @@ from confir.measures.judged_evaluation import join_judges
 from confir.studies.corrected_means.corrected_means import correct_scores
 from confir.studies.corrected_means.table import corrected_note
 from judge_files import noisy_judge
+from samples import whole_sample
 
-SAMPLE = sample_collection()
+SAMPLE = whole_sample()
 RUNS = [run for run in SAMPLE.runs if run.name != "bm25-rm3"]
 MODEL = noisy_judge(SAMPLE.qrels, leniency=0.3, noise=0.5)
 PEOPLE = SAMPLE.qrels.to_dict()

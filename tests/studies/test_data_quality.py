@@ -10,10 +10,10 @@ import pytest
 
 import confir
 from confir.data.formats.objects import as_qrels, as_run
-from confir.data.simulation import sample_collection
 from confir.errors import ConfirError, InvalidValueError
 from confir.studies.data_quality.data_quality import inspect_data
 from confir.studies.data_quality.sentences import NOTHING_UNUSUAL, moved_sentences, unjudged_warning
+from samples import whole_sample
 
 QRELS = {
     "1": {"a": 1, "b": 0, "c": 2},
@@ -157,7 +157,7 @@ def plain_quality(qrels, ranked, cutoffs):
 
 
 def test_the_sample_collection_gives_what_plain_loops_give():
-    collection = sample_collection()
+    collection = whole_sample()
     quality = inspect_data(collection.qrels, collection.runs)
     for r, ranked in enumerate(collection.runs):
         expected = plain_quality(collection.qrels, ranked, quality.cutoffs)
@@ -169,7 +169,7 @@ def test_the_sample_collection_gives_what_plain_loops_give():
 
 
 def test_the_flaws_of_the_sample_collection_are_told():
-    collection = sample_collection()
+    collection = whole_sample()
     missing, tied = inspect_data(collection.qrels, collection.runs).sentences()
     assert missing == "run 'bm25-rm3' lacks 1 of 50 topics (135)"
     assert tied.startswith("99 % of the documents of run 'splade' are tied with another, up to 113")

@@ -7,12 +7,12 @@ import pytest
 from scipy import stats
 
 import confir
-from confir.data.simulation import sample_collection
 from confir.errors import InvalidValueError
 from confir.measures.catalogue import parse_measure
 from confir.measures.document_sample import DocumentSample
 from confir.measures.sampled_scores import Listed, score_lists
 from judge_files import noisy_judge
+from samples import short_sample
 
 TOPICS = np.repeat([0, 1], 4)
 HUMAN = np.array([1, 0, 1, 2, 2, 1, 1, 0])
@@ -54,7 +54,7 @@ def test_variances_at_other_rates_are_without_bias_against_enumeration():
     assert (np.diff(estimated[:, 0, 0]) < 0).all()
 
 
-SAMPLE = sample_collection()
+SAMPLE = short_sample()
 PEOPLE = SAMPLE.qrels.to_dict()
 MODEL = noisy_judge(SAMPLE.qrels, leniency=0.3, noise=0.5)
 RUNS = [run for run in SAMPLE.runs if run.name in ("bm25", "dense", "rerank")]

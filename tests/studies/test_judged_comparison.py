@@ -6,14 +6,14 @@ from scipy import stats
 
 import confir
 from confir.data.sampling.judged_scores import Judged
-from confir.data.simulation import sample_collection
 from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.measures.judged_evaluation import join_judges
 from confir.resampling.human_judgements import judged_weights
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from judge_files import noisy_judge, plain_correction
+from samples import short_sample
 
-SAMPLE = sample_collection()
+SAMPLE = short_sample()
 RUNS = [run for run in SAMPLE.runs if run.name != "bm25-rm3"]
 MODEL = noisy_judge(SAMPLE.qrels, leniency=0.3, noise=0.5)
 PEOPLE = SAMPLE.qrels.to_dict()

@@ -7,13 +7,13 @@ import pytest
 from scipy import stats
 
 import confir
-from confir.data.simulation import sample_collection
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.judgements.judge_effects import simultaneous_limits, split_variance
 from judge_files import noisy_judge
+from samples import whole_sample
 
-SAMPLE = sample_collection()
+SAMPLE = whole_sample()
 RUNS = [run for run in SAMPLE.runs if run.name != "bm25-rm3"]
 MEASURES = ["AP", "nDCG@10"]
 JUDGES = {

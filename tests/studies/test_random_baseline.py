@@ -8,7 +8,6 @@ import pytest
 import confir
 from confir.data.formats.objects import as_qrels
 from confir.data.scores import Scores
-from confir.data.simulation import sample_collection
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -24,6 +23,7 @@ from confir.measures.chance import (
 from confir.measures.chance_tail import combine_probabilities
 from confir.studies.chance.random_baseline import compare_with_chance, describe_chance
 from confir.studies.chance.table import _text
+from samples import short_sample
 
 QRELS = {
     "1": {"a": 1, "b": 2, "c": 0},
@@ -38,7 +38,7 @@ def qrels():
 
 @pytest.fixture(scope="module")
 def sample():
-    collection = sample_collection()
+    collection = short_sample()
     with pytest.warns(confir.errors.TopicWarning, match="bm25-rm3"):
         scores = confir.evaluate(collection.qrels, collection.runs, ["AP", "nDCG@10"], depth=1_000)
     return collection, scores

@@ -10,11 +10,12 @@ from scipy import stats
 from confir.data.lists.docids import Docids
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
-from confir.data.simulation import sample_collection, simulate_collection
+from confir.data.simulation import simulate_collection
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
 from confir.measures.evaluation import evaluate
 from confir.studies.split_half.split_half import SplitHalf, halves_of, validate_split_half
 from confir.studies.split_half.splits import DIRECTIONS, Split
+from samples import short_sample
 
 
 def half_of(document, bit=0):
@@ -360,7 +361,7 @@ def test_what_cannot_be_split_is_named(collection):
 
 @pytest.mark.parametrize("replicates", [0, -5])
 def test_replicates_that_make_no_bootstrap_are_refused(replicates):
-    sample = sample_collection()
+    sample = short_sample()
     with pytest.raises(InvalidValueError, match=f"replicates is {replicates}"):
         validate_split_half(sample.qrels, sample.runs[0], replicates=replicates)
 

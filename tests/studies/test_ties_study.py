@@ -5,6 +5,7 @@ import pytest
 
 import confir
 from confir.errors import UnsupportedMethodError
+from samples import short_sample
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000", "Q", "ERR"]
 
@@ -12,7 +13,7 @@ MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@1000", "Q", "ERR"]
 @pytest.fixture(scope="module")
 def tied():
     """A run whose scores are rounded: most documents are tied."""
-    sample = confir.sample_collection()
+    sample = short_sample()
     run = next(run for run in sample.runs if run.name == "dense").to_dict()
     rounded = {
         t: {d: float(np.round(s, 1)) for d, s in listed.items()} for t, listed in run.items()

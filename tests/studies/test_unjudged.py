@@ -11,6 +11,7 @@ from confir.data.lists import topic_lists
 from confir.data.lists.unjudged_documents import find_unjudged
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.resampling.drawn_judgements import draw_judgements, drawing_depth, gain_rates
+from samples import short_sample
 from strategies import collections, examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
@@ -20,7 +21,7 @@ MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@20"]
 
 @pytest.fixture(scope="module")
 def sample():
-    whole = confir.sample_collection()
+    whole = short_sample()
     return whole.qrels, [run for run in whole.runs if run.name in ("bm25", "dense", "splade")]
 
 
