@@ -282,7 +282,7 @@ def descending_ranks(values: Floats) -> Integers:
 
 def _places(values: Floats) -> tuple[Integers, Integers]:
     """Return how many values along the last axis are smaller, and how many others are not larger."""
-    order = values.argsort(axis=-1)
+    order = values.argsort(axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
     numbers = np.broadcast_to(np.arange(values.shape[-1]), values.shape)
     steps = np.diff(ordered, axis=-1) != 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from confir.order import best_first
 from confir.report.numbers import difference_text, interval_text, number_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.repeats.repeat_means import RepeatMeans
@@ -12,7 +13,7 @@ def repeats_table(means: RepeatMeans) -> Table:
     text = interval_text if means.baseline is None else difference_text
     rows = []
     for m, measure in enumerate(means.measures):
-        for s in means.mean[:, m].argsort()[::-1].tolist():
+        for s in best_first(means.mean[:, m]):
             numbers = [float(a[s, m]) for a in (means.mean, means.low, means.high)]
             parts = (means.se, means.se_topics, means.se_repeats)
             more = (means.se_twice_topics, means.se_twice_repeats)
