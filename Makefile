@@ -5,8 +5,9 @@
 # make check      format, lint, types
 # make outputs    write the outputs in README and docs anew
 # make docs       build the documentation site in build/docs
-# make verify     what takes too long for every commit: coverage, packages, fuzz,
-#                 mutate, LaTeX tables, read-only folders, embedding libraries
+# make test-processors  records and tests with less and less of this processor in use
+# make verify     what takes too long for every commit: coverage, packages, fuzz, mutate,
+#                 LaTeX tables, read-only folders, embedding libraries, other processors
 # make coverage   branches that the tests reach; fails below 95 % of the data and statistics layers
 # make fuzz       feed the readers with damaged files: SECONDS=… for each of them
 # make mutate     break lines of the statistics, and count which the tests notice: SECONDS=…
@@ -29,7 +30,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 SECONDS ?= 300
 
-.PHONY: demo test test-embedding test-spark test-surroundings check verify coverage fuzz mutate outputs docs \
+.PHONY: demo test test-embedding test-spark test-surroundings test-processors check verify coverage fuzz mutate outputs docs \
 	bench tables data packages reproduce format clean
 
 %/installed: pyproject.toml
@@ -72,12 +73,16 @@ check: $(TEST_VENV)/installed-check
 	$(TEST_VENV)/$(BIN)/codespell
 	$(TEST_VENV)/$(BIN)/mypy
 
-verify: coverage packages fuzz mutate test-surroundings test-embedding
+verify: coverage packages fuzz mutate test-surroundings test-embedding test-processors
 
 # Needs LaTeX with acmart; on Debian: apt-get install texlive-publishers texlive-latex-extra
 # texlive-fonts-extra texlive-fonts-recommended texlive-plain-generic
 test-surroundings: $(TEST_VENV)/installed-test
 	$(TEST_VENV)/$(BIN)/python -m pytest tests/verify --ignore tests/verify/test_packages.py $(ARGS)
+
+test-processors: $(VENV)/installed $(TEST_VENV)/installed-test
+	CONFIR_DEMO_PYTHON=$(CURDIR)/$(VENV)/$(BIN)/python $(TEST_VENV)/$(BIN)/python hardening/processors.py \
+		--tests tests/contracts tests/reference $(ARGS)
 
 # The layers are those of the data and statistics; pages and browsers are not needed to reach them.
 # Which test ran which line, and for how long, is kept for the mutants.
