@@ -12,8 +12,8 @@ from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
 LAYERS = ("data", "measures", "resampling", "intervals", "statistics")
-# Every layer may import these; they import errors, arrays, arguments, cores, scheduler and
-# stored_results at most.
+# Every layer may import these; they import errors, arrays, arguments, cores, scheduler,
+# stored_results and whole_files at most.
 GROUND = (
     "errors",
     "arrays",
@@ -27,6 +27,7 @@ GROUND = (
     "references",
     "scheduler",
     "stored_results",
+    "whole_files",
 )
 # What a part may import beside its own and the ground. Statistics never see what shows them; page
 # and command line know studies through their list alone.
@@ -125,7 +126,8 @@ def test_a_part_imports_only_what_it_may(path):
             continue
         other = _part(name.removeprefix("confir."))
         if own in GROUND:
-            below = {"errors", "arrays", "arguments", "cores", "scheduler", "stored_results"}
+            below = {"errors", "arrays", "arguments", "cores", "scheduler"}
+            below |= {"stored_results", "whole_files"}
             assert other in below - {own}, f"{path} imports {name}"
         elif other not in GROUND and not (other == "report" and _in_display(around)):
             assert other in ALLOWED[own], f"{path} imports {name}"

@@ -5,11 +5,9 @@ from __future__ import annotations
 import io
 import os
 import re
-import secrets
-import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import IO, Any, cast
 from weakref import WeakSet
 
@@ -23,6 +21,7 @@ from confir.data.compression import (
     decompressed,
 )
 from confir.errors import FormatError, InvalidValueError, MissingDependencyError, UnreadableError
+from confir.whole_files import replace_file
 
 PathLike = str | os.PathLike[str]
 
@@ -103,22 +102,7 @@ def write_whole(path: PathLike, content: bytes) -> None:
             with open(name, "ab") as stream:
                 stream.write(content)
         else:
-            _replace(os.path.realpath(name), content)
-
-
-def _replace(target: str, content: bytes) -> None:
-    """Write beside the target, then rename; what stood there keeps its permissions."""
-    beside = os.path.join(os.path.dirname(target), f".confir-{secrets.token_hex(8)}")
-    try:
-        with open(beside, "xb") as stream:
-            stream.write(content)
-        if os.path.exists(target):
-            shutil.copymode(target, beside)
-        os.replace(beside, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(beside)
-        raise
+            replace_file(os.path.realpath(name), content)
 
 
 def _is_special(name: str) -> bool:
