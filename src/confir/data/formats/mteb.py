@@ -29,7 +29,7 @@ PREDICTIONS = '{"mteb_model_meta": …, subset: {split: {topic: {docid: score}}}
 RESULTS = "means of datasets, without scores per topic"
 
 _META = "mteb_model_meta"
-_MODEL_FILE = "model_meta.json"
+MODEL_FILE = "model_meta.json"
 _EXPECTED = "expected results of MTEB, scores: {split: [{hf_subset, main_score, …}]}"
 
 is_mteb_predictions = has_keys(_META)
@@ -110,7 +110,7 @@ def _dataset(held: Mapping[str, Any], subset: str, split: str, several: bool) ->
 
 def _model(source: str) -> str:
     """Return the model's name, which MTEB writes beside its results; else that of the file."""
-    beside = os.path.join(os.path.dirname(source), _MODEL_FILE)
+    beside = os.path.join(os.path.dirname(source), MODEL_FILE)
     if not os.path.isfile(beside):
         return name_from_path(source)
     held = load_json(read_bytes(beside), beside, "expected the model's name")
