@@ -32,7 +32,9 @@ def runs_from_entries(
         made = [(name or default, entries.topics, entries.documents, entries.values)]
     else:
         ids = encode_ids(entries.runs)
-        rows = [np.flatnonzero(ids.codes == code) for code in range(len(ids.names))]
+        # by one sort, not a look at all entries for each run
+        ends = np.cumsum(np.bincount(ids.codes, minlength=len(ids.names)))
+        rows = np.split(np.argsort(ids.codes, kind="stable"), ends[:-1])
         made = [
             (run, pick(entries.topics, own), pick(entries.documents, own), entries.values[own])
             for run, own in zip(ids.names, rows, strict=True)

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.text_numbers import parse_number
 from confir.errors import (
     FormatError,
     ReadingWarning,
@@ -325,16 +326,12 @@ def _plain_numbers(column: Sequence[Any]) -> list[float] | None:
 
 def _number(cell: Any) -> float | None:
     """Return the number in a cell: NaN where it is missing, None where it is not finite."""
-    if isinstance(cell, str):
-        if fold(cell) in _MISSING:
-            return math.nan
-        # Python alone reads 1_000 and digits of other scripts as numbers
-        if "_" in cell or not cell.isascii():
-            return None
-    if cell is None or isinstance(cell, bool):
-        return math.nan if cell is None else None
+    if cell is None or (isinstance(cell, str) and fold(cell) in _MISSING):
+        return math.nan
+    if isinstance(cell, bool):
+        return None
     try:
-        value = float(cell)
+        value = parse_number(cell) if isinstance(cell, str) else float(cell)
     except (TypeError, ValueError, OverflowError):
         return None
-    return None if math.isinf(value) else value
+    return None if value is None or math.isinf(value) else value
