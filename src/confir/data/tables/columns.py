@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, Literal, NamedTuple
@@ -30,6 +30,10 @@ TOPIC_NAMES = ("topic", "topic_id", "query_id", "qid", "q_id", "query")
 
 _MISSING = {"", "na", "nan", "-nan", "–"}
 _SUMMARIES = {"all", "mean", "average", "amean", "total"}
+
+# Arrays of more cells are made only where so many of them, at most, come to one number.
+_LARGEST_SPARSE = 1 << 24
+_MOST_CELLS_PER_NUMBER = 64
 
 # what a spreadsheet would take for the beginning of a formula
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
@@ -257,6 +261,28 @@ def drop_rows(table: InputTable, kept: Booleans, summaries: str) -> InputTable:
             path=table.source,
         )
     return table.where(kept)
+
+
+def check_filled(sizes: Mapping[str, int], numbers: int, source: str, *, arrays: int = 1) -> None:
+    """Raise where numbers would fill almost nothing of a large array.
+
+    Parameters
+    ----------
+    sizes
+        The axes of the array, by the plural of what they hold.
+    numbers, source
+        How many numbers there are; the table, for messages.
+    arrays
+        How many such arrays are made.
+    """
+    cells = arrays * math.prod(sizes.values())
+    if cells > _LARGEST_SPARSE and cells > _MOST_CELLS_PER_NUMBER * numbers:
+        axes = " × ".join(f"{size:,} {name}" for name, size in sizes.items())
+        raise FormatError(
+            f"{numbers:,} numbers for {axes}, of which almost all would be missing; expected names "
+            "that come in many rows, such as topics on which all runs have a score",
+            path=source,
+        )
 
 
 def is_summary(name: str) -> bool:
