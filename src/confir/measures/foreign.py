@@ -5,6 +5,7 @@ They are for plain evaluation only: ir_measures scores whole runs, not resampled
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,11 @@ from confir.arrays import Floats
 from confir.data.qrels import Qrels
 from confir.data.run import Run
 from confir.errors import InvalidValueError
+
+# ir_measures parses names as Python, which runs out of memory over deeply nested text.
+_LONGEST_NAME = 200
+# Nor does anybody else read 1_0 as ten.
+_PYTHON_NUMBER = re.compile("[0-9]_[0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +35,12 @@ class ForeignMeasure:
         """Return the scores of a run on the topics of the qrels; 0 where it has none."""
         import ir_measures
 
-        judgements = self._judgements(qrels)
         try:
+            judgements = self._judgements(qrels)
             results = list(ir_measures.iter_calc([self.measure], judgements, run.to_dict()))
         except (ValueError, RuntimeError, AssertionError, OSError) as error:
-            raise InvalidValueError(f"ir_measures cannot compute {self}: {error}") from error
+            problem = " ".join(str(error).split())
+            raise InvalidValueError(f"ir_measures cannot compute {self}: {problem}") from error
         scores = {result.query_id: float(result.value) for result in results}
         return np.array([scores.get(topic, 0.0) for topic in qrels.topics])
 
@@ -59,17 +66,23 @@ class ForeignMeasure:
 
 def foreign_measure(name: str) -> ForeignMeasure | None:
     """Return the measure of ir_measures with this name, or None."""
+    if len(name) > _LONGEST_NAME or _PYTHON_NUMBER.search(name):
+        return None
     try:
         import ir_measures
     except ImportError:
         return None
-    for parse in (ir_measures.parse_measure, ir_measures.parse_trec_measure):
+    parsers: list[Any] = [ir_measures.parse_measure, ir_measures.parse_trec_measure]
+    for parse in parsers:
         try:
             parsed = parse(name)
-        except (ValueError, NameError, KeyError, AssertionError, SyntaxError, AttributeError):
+            found = parsed if isinstance(parsed, list) else [parsed]
+            unknown = [one for one in found if not one.params.keys() <= one.SUPPORTED_PARAMS.keys()]
+        except (
+            *(ValueError, NameError, KeyError, AssertionError),
+            *(SyntaxError, AttributeError, TypeError),
+        ):
             continue
-        if not isinstance(parsed, list):
-            return ForeignMeasure(parsed)
-        if len(parsed) == 1:
-            return ForeignMeasure(parsed[0])
+        if len(found) == 1 and not unknown:
+            return ForeignMeasure(found[0])
     return None

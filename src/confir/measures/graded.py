@@ -7,6 +7,7 @@ which documents are relevant still depends on the levels.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -16,6 +17,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.lists.rankings import Rankings, Values
+from confir.data.text_numbers import parse_number
 from confir.errors import InvalidValueError
 from confir.measures.binary import relevant_within, share
 from confir.measures.ratio_sums import accumulate, sums_of_ratios, sums_over_copies
@@ -23,6 +25,8 @@ from confir.measures.ratio_sums import accumulate, sums_of_ratios, sums_over_cop
 GainMap = dict[int, float]
 Dcg = Literal["log2", "exp-log2"]
 
+# Levels of qrels have at most ten digits.
+_LEVEL = re.compile(r" *[+-]?[0-9]{1,10} *")
 # Sums of gains, and of 2^gain, stay finite below these.
 _HIGHEST_GAIN = 1e100
 _HIGHEST_EXPONENT = 1000
@@ -131,12 +135,12 @@ def parse_gains(gains: str | None) -> GainMap:
     mapping: GainMap = {}
     for pair in [] if gains is None else gains.split(","):
         level, _, value = pair.partition(":")
-        try:
-            key, gain = int(level), float(value)
-        except ValueError:
+        gain = parse_number(value)
+        if _LEVEL.fullmatch(level) is None or gain is None:
             raise InvalidValueError(
                 f"gains={gains!r} is not a gain map; expected one such as '1:1,2:3'"
-            ) from None
+            )
+        key = int(level)
         if key in mapping:
             raise InvalidValueError(f"gains={gains!r} names level {key} twice")
         if not 0 <= gain <= _HIGHEST_GAIN:

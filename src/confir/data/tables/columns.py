@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, Literal, NamedTuple
@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.text_numbers import parse_number
 from confir.errors import (
     FormatError,
     ReadingWarning,
@@ -29,6 +30,10 @@ TOPIC_NAMES = ("topic", "topic_id", "query_id", "qid", "q_id", "query")
 
 _MISSING = {"", "na", "nan", "-nan", "–"}
 _SUMMARIES = {"all", "mean", "average", "amean", "total"}
+
+# Arrays of more cells are made only where so many of them, at most, come to one number.
+_LARGEST_SPARSE = 1 << 24
+_MOST_CELLS_PER_NUMBER = 64
 
 # what a spreadsheet would take for the beginning of a formula
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
@@ -258,6 +263,28 @@ def drop_rows(table: InputTable, kept: Booleans, summaries: str) -> InputTable:
     return table.where(kept)
 
 
+def check_filled(sizes: Mapping[str, int], numbers: int, source: str, *, arrays: int = 1) -> None:
+    """Raise where numbers would fill almost nothing of a large array.
+
+    Parameters
+    ----------
+    sizes
+        The axes of the array, by the plural of what they hold.
+    numbers, source
+        How many numbers there are; the table, for messages.
+    arrays
+        How many such arrays are made.
+    """
+    cells = arrays * math.prod(sizes.values())
+    if cells > _LARGEST_SPARSE and cells > _MOST_CELLS_PER_NUMBER * numbers:
+        axes = " × ".join(f"{size:,} {name}" for name, size in sizes.items())
+        raise FormatError(
+            f"{numbers:,} numbers for {axes}, of which almost all would be missing; expected names "
+            "that come in many rows, such as topics on which all runs have a score",
+            path=source,
+        )
+
+
 def is_summary(name: str) -> bool:
     """Whether a row of that name sums up the others."""
     return fold(name) in _SUMMARIES
@@ -325,16 +352,12 @@ def _plain_numbers(column: Sequence[Any]) -> list[float] | None:
 
 def _number(cell: Any) -> float | None:
     """Return the number in a cell: NaN where it is missing, None where it is not finite."""
-    if isinstance(cell, str):
-        if fold(cell) in _MISSING:
-            return math.nan
-        # Python alone reads 1_000 and digits of other scripts as numbers
-        if "_" in cell or not cell.isascii():
-            return None
-    if cell is None or isinstance(cell, bool):
-        return math.nan if cell is None else None
+    if cell is None or (isinstance(cell, str) and fold(cell) in _MISSING):
+        return math.nan
+    if isinstance(cell, bool):
+        return None
     try:
-        value = float(cell)
+        value = parse_number(cell) if isinstance(cell, str) else float(cell)
     except (TypeError, ValueError, OverflowError):
         return None
-    return None if math.isinf(value) else value
+    return None if value is None or math.isinf(value) else value

@@ -15,6 +15,7 @@ import numpy as np
 from confir.data.formats.run_sources import name_from_path
 from confir.data.scores import ScoreEntries
 from confir.data.tables.columns import TOPIC_NAMES, Ids, InputTable, drop_summaries, fold
+from confir.data.text_numbers import parse_number
 from confir.errors import ReadingWarning, warn_caller
 
 Layout = Literal["long", "wide"]
@@ -92,11 +93,7 @@ def is_reserved(name: str) -> bool:
 
 def is_numeric(cell: str) -> bool:
     """Whether a cell holds a number, be it an infinite one."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return parse_number(cell) is not None
 
 
 def find_columns(table: InputTable) -> dict[str, int]:

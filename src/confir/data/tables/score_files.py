@@ -21,7 +21,14 @@ from confir.data.files import PathLike, write_whole
 from confir.data.formats.catalogue import recognise
 from confir.data.formats.entries import has_columns
 from confir.data.scores import Scores
-from confir.data.tables.columns import Ids, InputTable, is_escaped, is_summary, is_unicode
+from confir.data.tables.columns import (
+    Ids,
+    InputTable,
+    check_filled,
+    is_escaped,
+    is_summary,
+    is_unicode,
+)
 from confir.data.tables.parquet_files import import_pyarrow
 from confir.data.tables.sample_tables import from_samples, with_repeats
 from confir.data.tables.score_columns import (
@@ -167,6 +174,7 @@ def scores_from_table(
     if measure is not None:
         measures = _renamed("measure", entries.measures, measure, table.source)
         entries = entries._replace(measures=measures)
+    check_filled(entries.sizes, len(entries.values), table.source)
     repetition = entries.find_repetition()
     if repetition:
         second, first = (entry % len(table) for entry in repetition)
@@ -196,7 +204,9 @@ def _merge(tables: Sequence[Scores], sources: Sequence[str]) -> Scores:
     runs = list(dict.fromkeys(name for table in tables for name in table.runs))
     measures = list(dict.fromkeys(name for table in tables for name in table.measures))
     places = [{name: i for i, name in enumerate(names)} for names in (topics, runs, measures)]
-    values = np.full((len(topics), len(runs), len(measures)), np.nan)
+    sizes = {"topics": len(topics), "runs": len(runs), "measures": len(measures)}
+    check_filled(sizes, sum(table.values.size for table in tables), sources[0])
+    values = np.full(tuple(sizes.values()), np.nan)
     owners = np.full(values.shape, -1)
     for number, table in enumerate(tables):
         names = (table.topics, table.runs, table.measures)
