@@ -6,8 +6,10 @@ import ir_measures
 import numpy as np
 import pytest
 
+import confir
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.lists.rankings import JudgedPositions
+from confir.errors import MissingTopicWarning, TopicWarning
 from confir.measures.catalogue import parse_measure
 from requirements import missing_requirement
 
@@ -66,3 +68,24 @@ def test_judged_share_against_ir_measures(real_data, name):
     for measure in measures:
         scores = parse_measure(measure)(rankings)[0, :, 0]
         np.testing.assert_array_equal(scores, [expected[measure, topic] for topic in qrels])
+
+
+def test_a_measure_that_is_not_defined_on_a_topic_is_missing_there_against_ir_measures():
+    """Accuracy compares relevant documents with others: topic 2 retrieves none of grade 2."""
+    qrels = {
+        "1": {"a": 2, "b": 0, "c": 2, "d": 0},
+        "2": {"a": 1, "b": 0},
+        "3": {"a": 2, "b": 0},
+    }
+    runs = {"x": {"1": {"a": 4, "b": 3, "c": 2, "d": 1}, "2": {"a": 2, "b": 1}}}
+    with (
+        pytest.warns(TopicWarning, match=r"Accuracy\(rel=2\) of run 'x' is not defined on 1 topic"),
+        pytest.warns(MissingTopicWarning),
+    ):
+        scores = confir.evaluate(qrels, runs, "Accuracy(rel=2)")
+    found = ir_measures.iter_calc([ir_measures.parse_measure("Accuracy(rel=2)")], qrels, runs["x"])
+    expected = {metric.query_id: metric.value for metric in found}
+    assert expected == {"1": pytest.approx(0.75)}
+    # topic 3, which the run lacks, scores 0
+    np.testing.assert_allclose(scores.values[:, 0, 0], [0.75, np.nan, 0.0])
+    assert scores.mean()[0, 0] == pytest.approx(0.375)
