@@ -9,6 +9,7 @@ from confir.measures.catalogue import (
     canonical_name,
     parse_measure,
 )
+from confir.measures.parsing import parse_measures
 
 # The names that trec_eval prints for the measures of the catalogue.
 TREC_EVAL_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -121,6 +122,8 @@ def test_no_two_measures_share_a_name():
     for definition in MEASURES.values():
         for spelling in (definition.name, *definition.synonyms):
             folded = spelling.casefold().replace("-", "_")
+            if spelling == "rbp":  # its case tells it from RBP
+                continue
             assert owners.setdefault(folded, definition.name) == definition.name
 
 
@@ -176,3 +179,30 @@ def test_unknown_names_are_met_with_the_nearest_ones(name, message):
 def test_impossible_values_are_refused(name, message):
     with pytest.raises(InvalidValueError, match=message):
         parse_measure(name)
+
+
+def test_rbp_is_that_of_trec_eval_and_other_spellings_are_not():
+    assert str(parse_measure("rbp")) == "rbp"
+    assert parse_measure("rbp").value("p") == 0.9
+    assert str(parse_measure("rbp(p=0.8)")) == "rbp(p=0.8)"
+    assert str(parse_measure("RBP")) == str(parse_measure("Rbp")) == "RBP"
+    with pytest.raises(InvalidValueError, match="rbp takes no cutoff"):
+        parse_measure("rbp_10")
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("rbp_resid", "rbp"),
+        ("gm_map", "AP"),
+        ("relative_P_5", "P"),
+        ("ndcg_rel", "nDCG"),
+        ("Rndcg", "nDCG or D_nDCG"),
+        ("map_avgjg", "AP"),
+        ("Rprec_mult_1.00", "Rprec"),
+        ("num_nonrel_judged_ret", "NumRelRet"),
+    ],
+)
+def test_measures_of_trec_eval_that_confir_lacks_are_refused_with_the_nearest(name, nearest):
+    with pytest.raises(UnknownNameError, match=rf"did you mean {nearest}\?"):
+        parse_measures(name)

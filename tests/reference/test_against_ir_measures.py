@@ -9,7 +9,7 @@ import pytest
 import confir
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.lists.rankings import JudgedPositions
-from confir.errors import ConfirError
+from confir.errors import ConfirError, MissingTopicWarning, TopicWarning
 from confir.measures.catalogue import parse_measure
 from requirements import missing_requirement
 
@@ -93,3 +93,24 @@ def test_gains_in_the_spelling_of_ir_measures(gains):
 def test_what_ir_measures_cannot_compute_is_said_in_a_sentence(name, message):
     with pytest.raises(ConfirError, match=f"^{message}.*$"):
         confir.evaluate({"1": {"a": 1}}, {"1": {"a": 1.0}}, name)
+
+
+def test_a_measure_that_is_not_defined_on_a_topic_is_missing_there_against_ir_measures():
+    """Accuracy compares relevant documents with others: topic 2 retrieves none of grade 2."""
+    qrels = {
+        "1": {"a": 2, "b": 0, "c": 2, "d": 0},
+        "2": {"a": 1, "b": 0},
+        "3": {"a": 2, "b": 0},
+    }
+    runs = {"x": {"1": {"a": 4, "b": 3, "c": 2, "d": 1}, "2": {"a": 2, "b": 1}}}
+    with (
+        pytest.warns(TopicWarning, match=r"Accuracy\(rel=2\) of run 'x' is not defined on 1 topic"),
+        pytest.warns(MissingTopicWarning),
+    ):
+        scores = confir.evaluate(qrels, runs, "Accuracy(rel=2)")
+    found = ir_measures.iter_calc([ir_measures.parse_measure("Accuracy(rel=2)")], qrels, runs["x"])
+    expected = {metric.query_id: metric.value for metric in found}
+    assert expected == {"1": pytest.approx(0.75)}
+    # topic 3, which the run lacks, scores 0
+    np.testing.assert_allclose(scores.values[:, 0, 0], [0.75, np.nan, 0.0])
+    assert scores.mean()[0, 0] == pytest.approx(0.375)

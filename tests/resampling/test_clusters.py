@@ -14,7 +14,7 @@ import confir
 from confir.data.sampling.design import Design
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
-from confir.resampling.clusters import Clusters, Ratios
+from confir.resampling.clusters import Clusters, Ratios, summed_df
 from confir.resampling.topics import cluster_counts, topic_sample
 from requirements import required
 
@@ -39,6 +39,12 @@ def clustered():
 def columns(scores, cluster, **more):
     """Return the columns of a design."""
     return {"topic": scores.topics, "cluster": [str(name) for name in cluster], **more}
+
+
+def corrected_satterthwaite(variances, df):
+    """Return the degrees of freedom of a sum of variances: those of each term are raised by 2."""
+    squares = sum(v**2 / (d + 2) for v, d in zip(variances, df, strict=True))
+    return sum(variances) ** 2 / squares - 2
 
 
 def test_standard_errors_equal_those_of_statsmodels(clustered):
@@ -90,8 +96,29 @@ def test_strata_are_added_as_cochran_has_them(clustered):
     variance = sum(parts)
     assert found.estimate[0] == pytest.approx(mean, abs=1e-13)
     assert found.se[0] == pytest.approx(np.sqrt(variance), abs=1e-13)
-    satterthwaite = variance**2 / sum(p**2 / d for p, d in zip(parts, df, strict=True))
-    assert found.df[0] == pytest.approx(satterthwaite, abs=1e-9)
+    assert found.df[0] == pytest.approx(corrected_satterthwaite(parts, df), abs=1e-9)
+
+
+@pytest.mark.parametrize("strata", [10, 50])
+def test_intervals_over_strata_of_two_topics_cover_the_mean(strata):
+    """Normal scores, 4,000 samples: with plain Satterthwaite, 10 strata cover 0.979."""
+    rng = np.random.default_rng(5)
+    scores = make_scores(0.5 + 0.05 * rng.standard_normal((2 * strata, 4000)))
+    table = {"topic": scores.topics, "stratum": [str(place // 2) for place in range(2 * strata)]}
+    found = confir.confidence_interval(scores.with_design(table), method="t")
+    coverage = np.mean((found.low < 0.5) & (found.high > 0.5))
+    assert coverage == pytest.approx(0.95, abs=0.012)
+
+
+def test_degrees_of_freedom_over_strata_are_near_the_true_ones():
+    """50 strata of two topics with equal variances have 50; plain Satterthwaite gives 17."""
+    rng = np.random.default_rng(6)
+    variances = rng.chisquare(1, (50, 2000))
+    assert np.median(summed_df(variances, np.ones((50, 1)))) == pytest.approx(50, abs=5)
+
+
+def test_one_stratum_keeps_its_degrees_of_freedom():
+    assert summed_df(np.array([[0.3, 0.0]]), np.array([[48.0]])).tolist() == [48.0, 48.0]
 
 
 def test_fixed_and_random_datasets_have_their_closed_forms(clustered):
@@ -105,7 +132,7 @@ def test_fixed_and_random_datasets_have_their_closed_forms(clustered):
     fixed = confir.bootstrap_topics(scores.with_design(table), replicates=2, rng=1)
     assert fixed.estimate[0] == pytest.approx(means.mean(), abs=1e-13)
     assert fixed.se[0] == pytest.approx(np.sqrt(errors.sum()) / 4, abs=1e-13)
-    df = errors.sum() ** 2 / sum(e**2 / (len(p) - 1) for e, p in zip(errors, parts, strict=True))
+    df = corrected_satterthwaite(errors, [len(part) - 1 for part in parts])
     assert fixed.df[0] == pytest.approx(df, abs=1e-9)
     random = scores.with_design(table, datasets="random")
     drawn = confir.bootstrap_topics(random, replicates=2, rng=1)

@@ -11,6 +11,8 @@ from confir import confidence_interval, plan_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
+from confir.resampling.topics import topic_sample
+from confir.studies.planning.pilot import measure_pilot
 from confir.studies.planning.power import detectable_at, half_width_at, power_at
 from confir.studies.planning.table import plan_table
 from studies.score_tables import table
@@ -312,3 +314,14 @@ def test_a_goal_beyond_the_measure_is_refused():
         plan_topics(small_pilot("AP"), baseline="a", difference=1.2)
     assert plan_topics(small_pilot("AP"), baseline="a", difference=1.0).topics[0, 0] > 3
     assert plan_topics(small_pilot("NumRet"), baseline="a", difference=1.2).topics[0, 0] > 3
+
+
+def test_strata_of_equal_variances_plan_as_independent_topics_do():
+    """Ten strata of two topics that vary alike have 28 degrees of freedom, more than topics."""
+    topics = tuple(f"{place:02}" for place in range(20))
+    values = np.tile([0.4, 0.6], 10) + np.repeat(np.linspace(-0.2, 0.2, 10), 2)
+    scores = Scores(topics, ("a",), ("AP",), values[:, None, None])
+    design = {"topic": topics, "stratum": [str(place // 2) for place in range(20)]}
+    pilot = measure_pilot(topic_sample(scores.with_design(design)), 0.95)
+    assert pilot.df[0] == pytest.approx(28)
+    assert pilot.freedom.at(np.array([40])).tolist() == [39]

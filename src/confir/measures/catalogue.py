@@ -98,6 +98,12 @@ _ALL = (
         tied=graded.rank_biased_precision,
     ),
     Definition(
+        "rbp",
+        graded.relative_rbp,
+        completions="its gains are relative to the topic's highest, which a judgement may raise",
+        tied=graded.relative_rbp,
+    ),
+    Definition(
         "Q",
         graded.q_measure,
         synonyms=("Q-measure",),
@@ -230,9 +236,9 @@ def parse_measure(name: Any, *, rel: int = 1) -> Measure:
     name = measure_name(name)
     match = _NAME.fullmatch(name.strip())
     spelt, digits = _split_cutoff(match) if match else ("", None)
-    definition = _SPELLINGS.get(_folded(spelt))
+    definition = find_definition(spelt)
     if not match or not definition:
-        raise UnknownNameError("measure", name, _spellings_like(name))
+        raise _unknown_measure(name)
     values = _parse_parameters(name, match["parameters"])
     cutoff = None if digits is None else _parse_cutoff(name, digits)
     accepted = definition.parameters
@@ -300,17 +306,31 @@ def _folded(name: str) -> str:
     return name.casefold().replace("-", "_")
 
 
+# Case matters where it tells a measure of trec_eval from another: rbp from RBP.
 _SPELLINGS = {
-    _folded(spelling): definition
+    spelling: definition
     for definition in _ALL
     for spelling in (definition.name, *definition.synonyms)
 }
+_FOLDED = {_folded(spelling): definition for spelling, definition in reversed(_SPELLINGS.items())}
 
 
-def _spellings_like(name: str) -> list[str]:
-    """Return the known names, with the cutoff of the given one, for suggestions."""
+def find_definition(name: str) -> Definition | None:
+    """Return the measure with this name, in any case; None if there is none."""
+    return _SPELLINGS.get(name) or _FOLDED.get(_folded(name))
+
+
+def _unknown_measure(name: str) -> UnknownNameError:
+    """Return the error that suggests similar names, with the cutoff of the given one.
+
+    Else those that are a part of it: trec_eval names variants so, as rbp_resid and gm_map.
+    """
     cutoff = re.search(r"@[0-9]+$", name)
-    return [known + (cutoff[0] if cutoff else "") for known in MEASURES]
+    ending = cutoff[0] if cutoff else ""
+    parts = filter(None, map(find_definition, re.split(r"[_.@]", name)))
+    related = dict.fromkeys(part.name for part in parts)
+    known = [spelling + ending for spelling in MEASURES]
+    return UnknownNameError("measure", name, known, related)
 
 
 # Nothing is given back, so that a long text is looked at once.

@@ -91,6 +91,13 @@ def rank_biased_precision(
     return relevant.total(gain[:, None] * reading[relevant.before] * stopping[kept])
 
 
+def relative_rbp(rankings: Rankings, *, p: float = 0.9) -> Floats:
+    """RBP as trec_eval 10 defines it: gains over the topic's highest, where that is above 1."""
+    scores = rank_biased_precision(rankings, p=p)
+    levels = np.where(rankings.counts > 0, rankings.levels[:, None], 1)
+    return scores / levels.max(axis=1, initial=1)
+
+
 def q_measure(
     rankings: Rankings, *, cutoff: int | None = None, beta: float = 1.0, gains: str | None = None
 ) -> Floats:

@@ -26,6 +26,7 @@ from confir.intervals.simultaneous import variance_floor
 from confir.measures.bounds import bounded_measures
 from confir.measures.score_summary import ScoreSummary, find_summary, summarise_scores
 from confir.order import TIE
+from confir.resampling.clusters import summed_df
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.drawn_pairs import draw_normal_means
 from confir.resampling.studentised_maxima import (
@@ -140,10 +141,9 @@ class SummarisedBoard:
         return confidence_interval(found, level=level)
 
     def _degrees(self, variance: Floats) -> Floats:
-        """Return the degrees of freedom of summed variances, datasets × … (Satterthwaite 1946)."""
-        own = (self.topics - 1.0).reshape(-1, *[1] * (variance.ndim - 1))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.square(variance.sum(axis=0)) / (np.square(variance) / own).sum(axis=0)
+        """Return the degrees of freedom of summed variances: datasets × …."""
+        own = np.asarray(self.topics - 1.0, np.float64)
+        found = summed_df(variance, own.reshape(-1, *[1] * (variance.ndim - 1)))
         most = self.topics.sum() - float(len(self.topics))
         degrees: Floats = np.where(np.isfinite(found), found, most)
         return degrees

@@ -188,7 +188,8 @@ def measure_pilot(sample: AnyTopics, level: float) -> Pilot:
                 stacklevel=3,
             )
     count, df = distribution.count, distribution.df
-    freedom = Freedom(cluster_size=count / (df + 1.0))
+    # strata whose variances happen to be equal have more degrees of freedom than topics
+    freedom = Freedom(cluster_size=np.maximum(count / (df + 1.0), 1.0))
     if isinstance(sample, JudgedSample):
         freedom = Freedom(taken=count - df)
     return Pilot(distribution.estimate, sd, low, high, count, df, freedom)
