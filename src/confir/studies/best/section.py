@@ -41,10 +41,11 @@ class Best(NamedTuple):
 def _gather(scope: Scope) -> Best:
     scope.require_runs("the best run")
     settings = scope.settings
-    pairs = pair_runs(scope.scores, settings.replicates, settings.seed, what="best runs")
+    drawn = settings.replicates, settings.seed
+    pairs = pair_runs(scope.scores, *drawn, what="best runs", level=settings.level)
     made = best_of_pairs(scope.scores, pairs, settings.levels)
     ranking = ranking_of_pairs(scope.scores, pairs, settings.level)
-    maxima = pairs[0].maxima.either.max(axis=0) if _pairs_are_plain(scope.scores) else None
+    maxima = pairs[0].maxima.largest if _pairs_are_plain(scope.scores) else None
     return Best(settings.level, dict(zip(settings.levels, made, strict=True)), ranking, maxima)
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from confir.arguments import as_generator, as_level, as_texts
 from confir.data.experiment import on_its_scheduler
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, NO_FAMILY
+from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY
 from confir.intervals.catalogue import DEFAULT_METHOD
 from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
+from confir.resampling.further_replicates import FURTHER, can_draw_further
 from confir.resampling.summarised_topics import default_replicates
 from confir.resampling.topics import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparability import (
@@ -27,16 +30,15 @@ from confir.studies.comparison.comparability import (
     warn_of_samples,
 )
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.decisions import (
-    count_tested,
-    decide,
-)
+from confir.studies.comparison.decisions import Decisions, count_tested, decide
 from confir.studies.comparison.families import (
     Adjustment,
     Correction,
     Families,
+    PermutedRanges,
     choose_family,
     form_families,
+    permuted_ranges,
     simultaneous_limits,
 )
 from confir.studies.comparison.mean_differences import (
@@ -44,7 +46,7 @@ from confir.studies.comparison.mean_differences import (
     mean_differences,
     model_weights,
 )
-from confir.studies.comparison.paired_tests import count_wins, find_test
+from confir.studies.comparison.paired_tests import Outcome, PairedTest, count_wins, find_test
 from confir.studies.comparison.pairs import check_differences, pair_runs
 from confir.studies.comparison.summarised_pairs import AnyPairs, pair_summarised_runs
 
@@ -119,11 +121,25 @@ def compare_runs(
     if isinstance(scores, Scores) and any(one.corrected for one in tests):
         warn_of_incomplete_topics(scores)
     tested = count_tested(means)
+    outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in tests]
     adjustment: Adjustment = Correction(correction)
     if family != NO_FAMILY:
-        adjustment = form_families(pairs, means, tested, replicates, seed)
-    outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in tests]
-    decisions = decide(outcomes, means, own, adjustment, margin=margin, level=level)
+        adjustment = form_families(pairs, means, tested, replicates, seed, level)
+
+    def decisions_on(found: list[tuple[PairedTest, Outcome]]) -> tuple[Adjustment, Decisions]:
+        own_adjustment = permuted_ranges(found) or adjustment
+        return own_adjustment, decide(found, means, own, own_adjustment, margin=margin, level=level)
+
+    adjustment, decisions = decisions_on(outcomes)
+    further = [one.resamples for one in tests]
+    if np.any(decisions.borderline[further]) and can_draw_further(
+        pairs.shape[0], len(scores.topics), replicates
+    ):
+        outcomes = [
+            (one, one.compute(pairs, means, FURTHER * replicates, seed) if one.resamples else found)
+            for one, found in outcomes
+        ]
+        adjustment, decisions = decisions_on(outcomes)
     simultaneous = simultaneous_limits(adjustment, means, level)
     wins, ties, losses = count_wins(pairs)
     return Comparison(
@@ -134,10 +150,12 @@ def compare_runs(
         **means._asdict(),
         low=own.low,
         high=own.high,
-        family=family,
+        family=ALL_PAIRS if isinstance(adjustment, PermutedRanges) else family,
         families=adjustment.by_measure if isinstance(adjustment, Families) else None,
         simultaneous_low=simultaneous.low,
         simultaneous_high=simultaneous.high,
+        open_end=simultaneous.open,
+        ranges=adjustment.by_measure if isinstance(adjustment, PermutedRanges) else None,
         wins=wins,
         ties=ties,
         losses=losses,

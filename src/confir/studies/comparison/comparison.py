@@ -15,14 +15,14 @@ from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import InvalidValueError
-from confir.intervals.interval import Limits
-from confir.intervals.simultaneous import ComparisonFamily
+from confir.intervals.simultaneous import ComparisonFamily, SimultaneousLimits
 from confir.measures.evaluation import as_scores
 from confir.measures.score_summary import ScoreSummary
 from confir.studies.comparison.decisions import (
     Decision,
     Family,
     adjust_p,
+    find_borderline,
     give_verdicts,
 )
 from confir.studies.comparison.effect_sizes import effect_sizes
@@ -30,6 +30,7 @@ from confir.studies.comparison.families import (
     Adjustment,
     Correction,
     Families,
+    PermutedRanges,
     families_of_maxima,
     simultaneous_limits,
 )
@@ -82,7 +83,17 @@ class Comparison(PairResult):
     identical
         Whether both runs have the same score on all of them.
     units
-        One more than the degrees of freedom of the standard error: topics, or clusters.
+        Number of independent units: topics, or clusters.
+    self_normalised
+        Sum of the differences over the root of the sum of their squares; 0 where it does not exist.
+    open_end
+        1 where the lower simultaneous limit is 0 and excluded, -1 where the upper one is, else 0:
+        the sign of the difference is significant where d ± c·se includes 0.
+    ranges
+        By measure, the permuted ranges of tukey-hsd where it is the only test; else None.
+    borderline
+        Whether other replicates might change the verdict, though ten times as many were drawn if
+        that takes seconds: tests × pairs × measures.
     tests, p, p_adjusted, correction, tested
         Paired tests, their p-values, those adjusted for the pairs tested by a measure, the
         correction of single tests, and the number of those pairs by measure.
@@ -110,6 +121,7 @@ class Comparison(PairResult):
     topics: Integers = over("pair", "measure")
     identical: Booleans = over("pair", "measure")
     units: Floats = over("pair", "measure")
+    self_normalised: Floats = over("pair", "measure")
     wins: Integers = over("pair", "measure")
     ties: Integers = over("pair", "measure")
     losses: Integers = over("pair", "measure")
@@ -120,10 +132,13 @@ class Comparison(PairResult):
     families: tuple[ComparisonFamily, ...] | None = over("measure")
     simultaneous_low: Floats = over("pair", "measure")
     simultaneous_high: Floats = over("pair", "measure")
+    open_end: Integers = over("pair", "measure")
+    ranges: tuple[Floats, ...] | None = over("measure")
     correction: str | None
     tested: Integers = over("measure")
     direction: Integers = over("test", "pair", "measure")
     verdict: Words = over("test", "pair", "measure")
+    borderline: Booleans = over("test", "pair", "measure")
     margin: float | None
     p_equivalence: Floats | None = over("pair", "measure")
     p_equivalence_adjusted: Floats | None = over("pair", "measure")
@@ -148,12 +163,14 @@ class Comparison(PairResult):
         "family",
         "simultaneous_low",
         "simultaneous_high",
+        "open",
         "effect_size",
         "wins",
         "ties",
         "losses",
         "topics",
         "verdict",
+        "borderline",
         "reason",
         "margin",
         "p_equivalence",
@@ -168,7 +185,9 @@ class Comparison(PairResult):
         return Result.__repr__(self)
 
     def derived(self) -> Iterator[Variable]:
-        """Yield effect sizes, the reasons of verdicts, and the margin of equivalence if any."""
+        """Yield effect sizes, open ends, reasons of verdicts, and the margin of equivalence if any."""
+        ends = np.array([None, "low", "high"], object)  # high for -1
+        yield Variable("open", ("pair", "measure"), ends[self.open_end])
         yield Variable("effect_size", ("pair", "measure"), self.effect_size)
         yield Variable("reason", ("test", "pair", "measure"), self.reasons)
         if self.margin is not None:
@@ -227,20 +246,28 @@ class Comparison(PairResult):
     def means(self) -> MeanDifferences:
         """The mean differences, as the decisions rest on them."""
         return MeanDifferences(
-            self.difference, self.se, self.df, self.topics, self.identical, self.units
+            self.difference,
+            self.se,
+            self.df,
+            self.topics,
+            self.identical,
+            self.units,
+            self.self_normalised,
         )
 
     @property
     def adjustment(self) -> Adjustment:
         """What makes the decisions on many pairs hold together."""
+        if self.ranges is not None:
+            return PermutedRanges(self.ranges)
         return Correction(self.correction) if self.families is None else Families(self.families)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> SimultaneousLimits:
         """The limits that verdicts rest on: simultaneous in a family, else each pair's own."""
         if self.family == NO_FAMILY:
-            return Limits(self.low, self.high)
-        return Limits(self.simultaneous_low, self.simultaneous_high)
+            return SimultaneousLimits(self.low, self.high, self.open_end)
+        return SimultaneousLimits(self.simultaneous_low, self.simultaneous_high, self.open_end)
 
     @property
     def reasons(self) -> Any:
@@ -257,6 +284,7 @@ class Comparison(PairResult):
                 difference=self.difference,
                 low=self.limits.low,
                 high=self.limits.high,
+                open=self.open_end,
                 level=self.level,
                 test=np.array(self.tests, object)[:, None, None],
                 direction=self.direction,
@@ -292,6 +320,8 @@ class Comparison(PairResult):
             margin=self.margin,
             topics=int(self.topics[cell]),
             constant=bool(self.means.constant[cell]),
+            open=int(self.open_end[cell]),
+            borderline=bool(self.borderline[place]),
         )
 
     def at(self, level: float) -> Comparison:
@@ -310,16 +340,26 @@ class Comparison(PairResult):
             high=own.high,
             simultaneous_low=simultaneous.low,
             simultaneous_high=simultaneous.high,
+            open_end=simultaneous.open,
         )
+        low, high, open_end = changed.limits
         verdict = give_verdicts(
-            Estimates(self.difference, *changed.limits, self.means.constant),
+            Estimates(self.difference, low, high, self.means.constant, open_end),
             self.direction,
             self.p_adjusted,
             level,
             self.identical,
             self.p_equivalence_adjusted,
         )
-        return replace(changed, verdict=verdict)
+        tested = [find_test(test) for test in self.tests]
+        unclear = find_borderline(
+            [(one, p, None) for one, p in zip(tested, self.p, strict=True)],
+            self.means,
+            self.adjustment,
+            verdict,
+            level,
+        )
+        return replace(changed, verdict=verdict, borderline=unclear)
 
     def as_family(self, maxima: Sequence[Floats]) -> Comparison:
         """Return all pairs, tested singly, as one family by maxima that are known already.
