@@ -10,7 +10,7 @@ from confir import compare_runs, confidence_interval, plan_topics
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.studies.planning.pilot import pilot_sample
-from confir.studies.planning.power import family_level, half_width_at, power_at
+from confir.studies.planning.power import Criterion, family_level
 from confir.studies.planning.table import plan_table
 from studies.score_tables import table
 
@@ -64,7 +64,7 @@ def test_without_assurance_the_promise_is_kept_in_half_of_the_pilots():
 def test_an_assured_half_width_is_reached_with_the_promised_assurance():
     pilots = normal_pilots(15, 3000, np.random.default_rng(4))
     plan = plan_topics(pilots, baseline="run0", half_width=0.05, assurance=0.9)
-    reached = half_width_at(np.array(SD), plan.topics[0].astype(int), 0.95) <= 0.05
+    reached = Criterion(0.95).half_width(np.array(SD), plan.topics[0].astype(int)) <= 0.05
     assert reached.mean() == pytest.approx(0.9, abs=0.03)
 
 
@@ -91,7 +91,7 @@ def test_bonferroni_levels_against_scipy(runs):
     }
     for family, expected in quantile.items():
         level = family_level(0.95, family, runs)
-        assert half_width_at(np.array([1.0]), np.array([25]), level) == pytest.approx(expected / 5)
+        assert Criterion(level).half_width(np.array([1.0]), np.array([25])) == pytest.approx(expected / 5)
 
 
 @pytest.mark.parametrize("runs", [2, 5, 20])
@@ -100,7 +100,7 @@ def test_plans_use_the_bound_of_the_families_that_runs_are_compared_in(runs):
     for family, (size, sides) in {**sizes, "best": (runs - 1, 1)}.items():
         bound = ComparisonFamily(size, np.empty(0), sides).critical_value(24.0, 0.9)
         level = family_level(0.9, family, runs)
-        assert half_width_at(np.array([1.0]), np.array([25]), level) == pytest.approx(bound / 5)
+        assert Criterion(level).half_width(np.array([1.0]), np.array([25])) == pytest.approx(bound / 5)
 
 
 def test_one_run_has_no_family():
@@ -186,10 +186,10 @@ def test_the_plan_of_a_best_set_is_two_half_widths_of_the_worst_pair(pilot):
         topics = np.array([plan.topics[r, m]], np.int64)
         sd = np.array([max(sds)])
         assert (
-            2 * half_width_at(sd, topics, level) <= 0.05 < 2 * half_width_at(sd, topics - 1, level)
+            2 * Criterion(level).half_width(sd, topics) <= 0.05 < 2 * Criterion(level).half_width(sd, topics - 1)
         )
     assert plan.half_width == pytest.approx(
-        np.vectorize(lambda sd, n: half_width_at(np.array([sd]), np.array([int(n)]), level)[0])(
+        np.vectorize(lambda sd, n: Criterion(level).half_width(np.array([sd]), np.array([int(n)]))[0])(
             plan.sd, plan.topics
         )
     )
@@ -235,7 +235,7 @@ def test_a_budget_says_what_it_buys(pilot):
     for r, m in np.ndindex(power.topics.shape):
         sd, n = np.array([power.sd[r, m]]), np.array([100])
         assert power.achieved_power[r, m] == power_at(sd, n, 0.03, 0.95)
-        assert power.half_width[r, m] == half_width_at(sd, n, 0.95)
+        assert power.half_width[r, m] == Criterion(0.95).half_width(sd, n)
         assert detectable.half_width[r, m] == power.half_width[r, m]
     assert power.to_dict()["power"] == power.achieved_power.T.reshape(-1).tolist()
     assert (power.low <= power.achieved_power).all()

@@ -202,6 +202,14 @@ def symmetric_bound(self_normalised: Any, comparisons: int, sides: int) -> Any:
     return np.minimum(1.0, comparisons * sides * _SYMMETRIC_FACTOR * ndtr(-size))
 
 
+def largest_bound_sum(comparisons: int, sides: int, level: float) -> float:
+    """Return the T from which on `symmetric_bound` is at most 1 - level."""
+    from scipy.special import ndtri
+
+    share = (1.0 - level) / (comparisons * sides * _SYMMETRIC_FACTOR)
+    return float(-ndtri(share))
+
+
 def self_normalised(contributions: Floats) -> Floats:
     """Return T of what each unit adds to a difference: from units × columns; 0 where all are 0."""
     size = np.sqrt(np.square(contributions).sum(axis=0))
