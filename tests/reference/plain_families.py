@@ -153,7 +153,7 @@ def compare_family(
     pairs: Sequence[Pair], draws: Sequence[Draw], level: float
 ) -> list[PlainPair]:
     """All pairs of a family, two-sided."""
-    m, middle = count_tested(pairs), median_spread(pairs)
+    m, middle = max(count_tested(pairs), 1), median_spread(pairs)
     maxima = largest_t(pairs, draws, m, middle) if m > 1 else []
     return [_compare(pair, maxima, m, middle, level) for pair in pairs]
 
@@ -245,11 +245,11 @@ def find_best(table: Sequence[Sequence[float]], draws: Sequence[Draw], level: fl
     for i in range(runs):
         others = [j for j in range(runs) if j != i and math.isfinite(se[i, j])]
         limit = min((-d[i, j] + c[i] * se[i, j] for j in others), default=math.nan)
-        upper.append(max(0.0, limit) if members[i] else 0.0)
+        upper.append(max(limit, 0.0) if members[i] else 0.0)
         rivals = [j for j in others if members[j]]
         limit = min((-d[i, j] - c[j] * se[i, j] for j in rivals), default=math.nan)
         alone = members[i] and sum(members) == 1
-        lower.append(0.0 if alone else min(0.0, limit))
+        lower.append(0.0 if alone else min(limit, 0.0))
     return PlainBest(members, p, lower, upper)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TypeGuard
 
 import numpy as np
 
@@ -46,8 +47,7 @@ def planned_criterion(
     signs = not isinstance(scores, JudgedScores) and comparisons > 1
     median, single = _column_medians(pilot, len(scores.measures)), np.full(len(pilot.sd), bound)
     if _is_plain(scores) and (family == BASELINE or len(scores.runs) <= _MOST_RUNS):
-        values = np.asarray(scores.values)
-        median, single = _from_pairs(values, scores.runs, family, baseline, level, bound)
+        median, single = _from_pairs(scores.values, scores.runs, family, baseline, level, bound)
     return Criterion(
         level=single,
         comparisons=comparisons,
@@ -57,7 +57,7 @@ def planned_criterion(
     )
 
 
-def _is_plain(scores: Scores | ScoreSummary) -> bool:
+def _is_plain(scores: Scores | ScoreSummary) -> TypeGuard[Scores]:
     """Whether topics are a simple random sample without missing scores, judged once."""
     if isinstance(scores, ScoreSummary | JudgedScores) or scores.design is not None:
         return False

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from confir.arguments import as_choice, as_integer, as_level, as_real
-from confir.arrays import Floats
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.judged_scores import SampledScores
 from confir.data.tables.score_objects import ScoresSource
@@ -250,9 +250,13 @@ class _Draws:
 
 def _topics(variance: Floats, goal: float, family: BonferroniFamily) -> Floats:
     """Return how many topics a half width needs, given variances of a topic's score."""
-    sd = np.sqrt(variance.reshape(-1))
-    needed = fewest_topics(lambda n: family.half_width(sd, n) <= goal, len(sd))
-    return needed.reshape(variance.shape)
+    sd, shape = np.sqrt(variance), variance.shape
+
+    def reaches(topics: Integers) -> Booleans:
+        reached: Booleans = family.half_width(sd, topics.reshape(shape)) <= goal
+        return reached.reshape(-1)
+
+    return fewest_topics(reaches, sd.size).reshape(shape)
 
 
 def _fewest_documents(

@@ -44,10 +44,12 @@ def _gather(scope: Scope) -> Plan | None:
         )
     runs, level = len(first.scores.runs), scope.settings.level
     family = ALL_PAIRS if runs > 2 else NO_FAMILY
-    asked = {"baseline": next_best, "difference": "observed", "family": family, "level": level}
     with warnings.catch_warnings():  # other runs may be identical to the second best
         warnings.simplefilter("ignore", DegenerateSampleWarning)
-        return plan_topics(first.scores, **asked).select(run=[best])
+        plan = plan_topics(
+            first.scores, baseline=next_best, difference="observed", family=family, level=level
+        )
+    return plan.select(run=[best])
 
 
 def _mean_difference(pair: Scores | ScoreSummary, baseline: str) -> float:
