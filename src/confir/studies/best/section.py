@@ -62,11 +62,11 @@ def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[F
 
 
 def _page_data(contents: MeasureContents) -> dict[str, Any]:
-    """Return which runs are in the set, by level: a digit per run."""
+    """Return which runs are in the set, by level: a digit per run, 1 if it is, and 2 if borderline."""
     best: Best = contents["best"]
     return {
         "at": {
-            level_key(level): "".join(map(str, found.in_set[:, 0].astype(int)))
+            level_key(level): "".join(map(str, (found.in_set + 2 * found.borderline)[:, 0]))
             for level, found in best.at.items()
         }
     }
@@ -91,10 +91,12 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         yield Sentence(
             25,
             f"The {percent(settings.level)} confidence set of the best run is from one-sided "
-            "multiple comparisons with the best (Hsu 1984) by the studentised maximum over "
-            f"bootstrap samples of the topics ({counted(settings.replicates, 'replicate')}), "
-            "bounded by Bonferroni's t.",
-            ("Hsu1984",),
+            "multiple comparisons with the best (Hsu 1984), with m = K − 1 for K runs in the rule for "
+            "families of comparisons: a run is left out where the largest t of another run above it "
+            "exceeds the order statistic of that largest t over bootstrap samples of the topics "
+            f"({counted(settings.replicates, 'replicate')}), between the one-sided t quantiles at α and "
+            "at α/(K − 1), or where 3.1787·(K − 1)·Φ(−T) is at most α.",
+            ("Hsu1984", "Bentkus2015"),
         )
 
 
