@@ -271,7 +271,7 @@ def _records(comparison: Comparison) -> list[Record]:
     """Return the records of the first test, with what the chart shows besides."""
     margin = comparison.margin
     shown = comparison.select(test=comparison.tests[0])
-    low, high = (limit.T.reshape(-1).tolist() for limit in shown.limits.limits)
+    low, high = (limit.T.reshape(-1).tolist() for limit in shown.limits)
     return [
         {
             **record,

@@ -15,7 +15,8 @@ from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import InvalidValueError
-from confir.intervals.simultaneous import ComparisonFamily, SimultaneousLimits
+from confir.intervals.interval import Limits
+from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.evaluation import as_scores
 from confir.measures.score_summary import ScoreSummary
 from confir.studies.comparison.decisions import (
@@ -263,11 +264,11 @@ class Comparison(PairResult):
         return Correction(self.correction) if self.families is None else Families(self.families)
 
     @property
-    def limits(self) -> SimultaneousLimits:
+    def limits(self) -> Limits:
         """The limits that verdicts rest on: simultaneous in a family, else each pair's own."""
         if self.family == NO_FAMILY:
-            return SimultaneousLimits(self.low, self.high, self.open_end)
-        return SimultaneousLimits(self.simultaneous_low, self.simultaneous_high, self.open_end)
+            return Limits(self.low, self.high)
+        return Limits(self.simultaneous_low, self.simultaneous_high)
 
     @property
     def reasons(self) -> Any:
@@ -342,9 +343,8 @@ class Comparison(PairResult):
             simultaneous_high=simultaneous.high,
             open_end=simultaneous.open,
         )
-        low, high, open_end = changed.limits
         verdict = give_verdicts(
-            Estimates(self.difference, low, high, self.means.constant, open_end),
+            Estimates(self.difference, *changed.limits, self.means.constant, open=changed.open_end),
             self.direction,
             self.p_adjusted,
             level,

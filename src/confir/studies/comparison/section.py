@@ -124,12 +124,12 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
 def _at_level(comparison: Comparison, kept: Integers, held: list[int]) -> dict[str, Any]:
     number = {word: place for place, word in enumerate(_WORDS)}
     words = np.array([number[word] for word in pair_verdicts(comparison)], np.int64)
-    low, high, open_end = comparison.limits
+    low, high = comparison.limits
     return {
         "against": _against(comparison, words, held),
         "low": _signed(low[kept, 0]),
         "high": _signed(high[kept, 0]),
-        "open": open_end[kept, 0].tolist(),
+        "open": comparison.open_end[kept, 0].tolist(),
         "borderline": comparison.borderline[0, kept, 0].astype(int).tolist(),
         "verdict": words[kept].tolist(),
         "reason": comparison.reasons[0, kept, 0].tolist(),
@@ -248,11 +248,11 @@ def _baseline_answer(comparison: Comparison) -> Iterator[Sentence]:
 def _described(comparison: Comparison, pair: int) -> str:
     """Return by how much a run differs from the baseline, and on which topics most."""
     baseline, run = map(isolated, comparison.names(pair))
-    low, high, open_end = (limit[pair, 0].item() for limit in comparison.limits)
+    low, high = (float(limit[pair, 0]) for limit in comparison.limits)
     gains, losses = comparison.topic_differences().extremes(pair, 0, _TOPICS)
     text = (
         f"{run} minus {baseline}: {signed(float(comparison.difference[pair, 0]))} "
-        f"{bracketed(signed(low), signed(high), open_end)}"
+        f"{bracketed(signed(low), signed(high), int(comparison.open_end[pair, 0]))}"
     )
     for verb, found in (("gains most on", gains), ("loses most on", losses)):
         if found:

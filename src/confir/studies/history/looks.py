@@ -101,7 +101,7 @@ def look_records(
     for gate in gates:
         m = comparison.measures.index(gate.measure)
         for pair, candidate in enumerate(gate.candidates):
-            limits = [float(limit[pair, m]) for limit in comparison.limits.limits]
+            limits = [float(limit[pair, m]) for limit in comparison.limits]
             record = _record(gate, candidate, limits, comparison.level, number, look)
             if gate.measure in arrived:
                 record["arrived"] = dict(arrived[gate.measure][pair])
