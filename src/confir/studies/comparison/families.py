@@ -72,7 +72,11 @@ class Families(NamedTuple):
             family.limits(difference, se, units, level, df, sums)
             for family, difference, se, units, df, sums in columns
         ]
-        return SimultaneousLimits(*(np.stack(part, axis=1) for part in zip(*found, strict=True)))
+        low, high, open_end = (np.stack(part, axis=1) for part in zip(*found, strict=True))
+        none = means.identical  # they are not in the family
+        return SimultaneousLimits(
+            np.where(none, np.nan, low), np.where(none, np.nan, high), open_end
+        )
 
     def adjust(self, tested: TestedPairs, sides: int = 2, errors: float = 0.0) -> Floats:
         """Return adjusted p-values, moved by some Monte-Carlo errors.
