@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ from confir.parallel import run_in_threads
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
 from confir.resampling.clusters import Clusters, Ratios, cluster_contributions
 from confir.resampling.drawn_pairs import draw_normal_means
-from confir.resampling.further_replicates import FURTHER, can_draw_further
+from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.human_judgements import clip_parts, judged_weights, resample_judged
 from confir.resampling.judged_pairs import varying
 from confir.resampling.studentised_maxima import (
@@ -267,13 +267,20 @@ def _draw_maxima(
 
 
 def _settled(draw: Callable[[int], RunPairs], replicates: int, level: float) -> RunPairs:
-    """Return pairs with ten times as many replicates where a decision is borderline without."""
+    """Return pairs with ten times as many replicates where a decision is borderline without.
+
+    Those of all pairs are drawn again for the sake of pairs alone, as in a comparison.
+    """
     pairs = draw(replicates)
-    count = pairs.runs * (pairs.runs - 1) // 2
-    if not can_draw_further(count, int(pairs.units), replicates):
+    if not can_draw_further(pairs.every.size, int(pairs.units), replicates):
         return pairs
-    unclear = pairs.borderline_pairs(level).any() or borderline_best(pairs, level).any()
-    return draw(FURTHER * replicates) if unclear else pairs
+    levels = levels_to_settle(level)
+    if any(pairs.borderline_pairs(one).any() for one in levels):
+        return draw(FURTHER * replicates)
+    if any(borderline_best(pairs, one).any() for one in levels):
+        further = draw(FURTHER * replicates)
+        return replace(further, maxima=further.maxima._replace(largest=pairs.maxima.largest))
+    return pairs
 
 
 def best_families(pairs: RunPairs) -> list[ComparisonFamily]:

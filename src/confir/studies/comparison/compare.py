@@ -15,7 +15,7 @@ from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY
 from confir.intervals.catalogue import DEFAULT_METHOD
 from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
-from confir.resampling.further_replicates import FURTHER, can_draw_further
+from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.summarised_topics import default_replicates
 from confir.resampling.topics import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparability import (
@@ -30,7 +30,7 @@ from confir.studies.comparison.comparability import (
     warn_of_samples,
 )
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.decisions import Decisions, count_tested, decide
+from confir.studies.comparison.decisions import count_tested, decide, find_borderline
 from confir.studies.comparison.families import (
     Adjustment,
     Correction,
@@ -42,6 +42,7 @@ from confir.studies.comparison.families import (
     simultaneous_limits,
 )
 from confir.studies.comparison.mean_differences import (
+    MeanDifferences,
     find_difference_method,
     mean_differences,
     model_weights,
@@ -49,6 +50,7 @@ from confir.studies.comparison.mean_differences import (
 from confir.studies.comparison.paired_tests import Outcome, PairedTest, count_wins, find_test
 from confir.studies.comparison.pairs import check_differences, pair_runs
 from confir.studies.comparison.summarised_pairs import AnyPairs, pair_summarised_runs
+from confir.studies.comparison.verdicts import INCONCLUSIVE
 
 
 @on_its_scheduler
@@ -125,21 +127,15 @@ def compare_runs(
     adjustment: Adjustment = Correction(correction)
     if family != NO_FAMILY:
         adjustment = form_families(pairs, means, tested, replicates, seed, level)
-
-    def decisions_on(found: list[tuple[PairedTest, Outcome]]) -> tuple[Adjustment, Decisions]:
-        own_adjustment = permuted_ranges(found) or adjustment
-        return own_adjustment, decide(found, means, own, own_adjustment, margin=margin, level=level)
-
-    adjustment, decisions = decisions_on(outcomes)
-    further = [one.resamples for one in tests]
-    if np.any(decisions.borderline[further]) and can_draw_further(
-        pairs.shape[0], len(scores.topics), replicates
+    if _is_borderline(outcomes, means, adjustment, level) and can_draw_further(
+        max(pairs.shape[0], 2), len(scores.topics), replicates
     ):
         outcomes = [
             (one, one.compute(pairs, means, FURTHER * replicates, seed) if one.resamples else found)
             for one, found in outcomes
         ]
-        adjustment, decisions = decisions_on(outcomes)
+    adjustment = permuted_ranges(outcomes) or adjustment
+    decisions = decide(outcomes, means, own, adjustment, margin=margin, level=level)
     simultaneous = simultaneous_limits(adjustment, means, level)
     wins, ties, losses = count_wins(pairs)
     return Comparison(
@@ -168,4 +164,21 @@ def compare_runs(
         replicates=replicates,
         weight=model_weights(pairs),
         **decisions._asdict(),
+    )
+
+
+def _is_borderline(
+    outcomes: Sequence[tuple[PairedTest, Outcome]],
+    means: MeanDifferences,
+    adjustment: Adjustment,
+    level: float,
+) -> bool:
+    """Whether other replicates of a test might change a decision at the level, or a usual one."""
+    resampled = [(one, found.p, found.p_error) for one, found in outcomes if one.resamples]
+    if not resampled:
+        return False
+    undecided = np.full((len(resampled), *means.difference.shape), INCONCLUSIVE)
+    return any(
+        find_borderline(resampled, means, adjustment, undecided, one).any()
+        for one in levels_to_settle(level)
     )

@@ -95,8 +95,8 @@ class Comparison(PairResult):
     borderline
         Whether other replicates might change the verdict, though ten times as many were drawn if
         that takes seconds: tests × pairs × measures.
-    tests, p, p_adjusted, correction, tested
-        Paired tests, their p-values, those adjusted for the pairs tested by a measure, the
+    tests, p, p_error, p_adjusted, correction, tested
+        Paired tests, their p-values with the Monte-Carlo errors of these, those adjusted for the pairs tested by a measure, the
         correction of single tests, and the number of those pairs by measure.
     direction
         What a test's own statistic favours: 1 the run, -1 the baseline, 0 neither.
@@ -128,6 +128,7 @@ class Comparison(PairResult):
     losses: Integers = over("pair", "measure")
     tests: tuple[str, ...] = axis("test")
     p: Floats = over("test", "pair", "measure")
+    p_error: Floats = over("test", "pair", "measure")
     p_adjusted: Floats = over("test", "pair", "measure")
     family: str = constant()
     families: tuple[ComparisonFamily, ...] | None = over("measure")
@@ -353,7 +354,7 @@ class Comparison(PairResult):
         )
         tested = [find_test(test) for test in self.tests]
         unclear = find_borderline(
-            [(one, p, None) for one, p in zip(tested, self.p, strict=True)],
+            list(zip(tested, self.p, self.p_error, strict=True)),
             self.means,
             self.adjustment,
             verdict,

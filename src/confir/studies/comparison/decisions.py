@@ -70,8 +70,8 @@ class Decisions(NamedTuple):
 
     Attributes
     ----------
-    p, p_adjusted
-        p-values, and those adjusted for the pairs of the measure.
+    p, p_error, p_adjusted
+        p-values, their Monte-Carlo errors, and those adjusted for the pairs of the measure.
     direction
         What the test's own statistic favours: 1 the run, -1 the baseline, 0 neither.
     verdict
@@ -83,6 +83,7 @@ class Decisions(NamedTuple):
     """
 
     p: Floats
+    p_error: Floats
     p_adjusted: Floats
     direction: Integers
     verdict: Words
@@ -109,7 +110,10 @@ def decide(
     direction = np.stack(
         [np.where(means.constant, means.sign, outcome.direction) for _, outcome in tests]
     )
-    alone = [(test, own_p, found.p_error) for (test, found), own_p in zip(tests, p, strict=True)]
+    errors = np.stack(
+        [np.zeros_like(p[0]) if found.p_error is None else found.p_error for _, found in tests]
+    )
+    alone = [(test, *own) for (test, _), *own in zip(tests, p, errors, strict=True)]
     adjusted = np.stack(
         [adjust_p(own_p, means, by_itself(test, adjustment)) for test, own_p, _ in alone]
     )
@@ -124,7 +128,9 @@ def decide(
         estimates, direction, adjusted, level, means.identical, equivalence_adjusted
     )
     unclear = find_borderline(alone, means, adjustment, verdict, level)
-    return Decisions(p, adjusted, direction, verdict, equivalence, equivalence_adjusted, unclear)
+    return Decisions(
+        p, errors, adjusted, direction, verdict, equivalence, equivalence_adjusted, unclear
+    )
 
 
 def find_borderline(

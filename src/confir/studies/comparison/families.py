@@ -21,7 +21,7 @@ from confir.intervals.interval import Limits
 from confir.intervals.method import Method
 from confir.intervals.simultaneous import ComparisonFamily, SimultaneousLimits
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
-from confir.resampling.further_replicates import FURTHER, can_draw_further
+from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.comparison.corrections import adjust_p_values
 from confir.studies.comparison.mean_differences import MeanDifferences
@@ -222,7 +222,7 @@ def form_families(
 ) -> Families:
     """Return the families of all measures: of all pairs, or of all runs against one.
 
-    Where a decision at the level is borderline, ten times as many replicates are drawn.
+    Where a decision at the level, or at a usual one, is borderline, ten times as many replicates are drawn.
 
     Parameters
     ----------
@@ -242,8 +242,8 @@ def form_families(
         family = ComparisonFamily.of(
             size, draw(m, borrowed, replicates) if size > 1 else np.empty(0), borrowed=borrowed
         )
-        if can_draw_further(size, int(means.topics[:, m].max()), replicates) and np.any(
-            _borderline(family, means, m, level)
+        if can_draw_further(size, int(means.topics[:, m].max()), replicates) and any(
+            _borderline(family, means, m, one).any() for one in levels_to_settle(level)
         ):
             maxima = draw(m, borrowed, FURTHER * replicates)
             family = ComparisonFamily.of(size, maxima, borrowed=borrowed)

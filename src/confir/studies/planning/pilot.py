@@ -188,7 +188,7 @@ def measure_pilot(sample: AnyTopics, level: float) -> Pilot:
                 stacklevel=3,
             )
     count, df = distribution.count, distribution.df
-    freedom = Freedom(cluster_size=count / (df + 1.0))
+    freedom = Freedom(cluster_size=np.maximum(count, 1) / np.maximum(df + 1.0, 1.0))
     if isinstance(sample, JudgedSample):
         freedom = Freedom(taken=count - df)
     return Pilot(distribution.estimate, sd, low, high, count, df, freedom)
