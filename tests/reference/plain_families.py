@@ -1,7 +1,7 @@
 """The rule for families of comparisons in plain loops, written from its definition alone.
 
-A pair is the list of its differences, one per topic, None where a run has no score. A draw is a list
-of numbers of topics. Nothing here is fast, and nothing is shared with the package.
+A pair is the list of its differences, one per topic, NaN where a run has no score. Draws are
+numbers of topics, replicates × topics. Nothing is shared with the package.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, fmean, median, variance
+from statistics import NormalDist, median
 
 import numpy as np
 from scipy import stats
 
-Pair = Sequence[float | None]
-Draw = Sequence[int]
+from confir.arrays import Floats, Integers
+
+Pair = Sequence[float] | Floats
+Draws = Integers  # replicates × topics
 
 # The least factor by which a normal tail bounds that of a self-normalised symmetric sum: 3.1787.
 FACTOR = 1 / (4 * NormalDist().cdf(-math.sqrt(2)))
@@ -32,7 +34,7 @@ class PlainPair:
     d: float
     se: float
     t: float
-    T: float
+    sums: float
     c: float
     p_family: float
     p_sign: float
@@ -47,15 +49,15 @@ def borrowed_share(m: int, n: float) -> float:
     return 1 - m ** (-1 / n)
 
 
-def self_normalised_sum(values: Sequence[float]) -> float:
+def self_normalised_sum(values: Sequence[float] | Floats) -> float:
     """T; 0 where all values are 0."""
     squares = sum(value * value for value in values)
     return sum(values) / math.sqrt(squares) if squares > 0 else 0.0
 
 
-def sign_bound(T: float, m: int, sides: int = 2) -> float:
-    """p_T, two-sided by |T|, one-sided by T."""
-    reached = abs(T) if sides == 2 else T
+def sign_bound(sums: float, m: int, sides: int = 2) -> float:
+    """p_T of a self-normalised sum T: two-sided by |T|, one-sided by T."""
+    reached = abs(sums) if sides == 2 else sums
     return min(1.0, m * sides * FACTOR * float(stats.norm.sf(reached)))
 
 
@@ -71,7 +73,9 @@ def critical_value(
     """c: of the maxima, between the t quantile of a single pair and Bonferroni's."""
     single = stats.t.isf((1 - level) / sides, df)
     bonferroni = stats.t.isf((1 - level) / sides / m, df)
-    return float(bonferroni if m == 1 else min(max(order_statistic(maxima, level), single), bonferroni))
+    return float(
+        bonferroni if m == 1 else min(max(order_statistic(maxima, level), single), bonferroni)
+    )
 
 
 def family_p(t: float, maxima: Sequence[float], m: int, df: float, sides: int = 2) -> float:
@@ -84,16 +88,17 @@ def family_p(t: float, maxima: Sequence[float], m: int, df: float, sides: int = 
     return min(max((1 + beyond) / (len(maxima) + 1), single), m * single, 1.0)
 
 
-def present(pair: Pair) -> list[float]:
+def present(pair: Pair) -> Floats:
     """The differences that are there; those of 0 up to rounding are 0."""
-    there = [one for one in pair if one is not None and not math.isnan(one)]
-    return [0.0 if abs(one) <= EQUAL else float(one) for one in there]
+    values = np.asarray(pair, float)
+    there = values[~np.isnan(values)]
+    return np.where(np.abs(there) <= EQUAL, 0.0, there)
 
 
-def spread(values: Sequence[float]) -> float:
+def spread(values: Floats) -> float:
     """s², ddof 1; 0 where all differences are equal up to rounding."""
-    constant = len(values) < 2 or max(values) - min(values) <= EQUAL
-    return 0.0 if constant else variance(values)
+    constant = len(values) < 2 or values.max() - values.min() <= EQUAL
+    return 0.0 if constant else float(values.var(ddof=1))
 
 
 def median_spread(pairs: Sequence[Pair]) -> float:
@@ -104,37 +109,36 @@ def median_spread(pairs: Sequence[Pair]) -> float:
 
 def count_tested(pairs: Sequence[Pair]) -> int:
     """m: pairs with two topics or more that are not identical."""
-    return sum(len(present(pair)) > 1 and any(present(pair)) for pair in pairs)
+    return sum(len(present(pair)) > 1 and present(pair).any() for pair in pairs)
 
 
-def resampled_t(pair: Pair, draw: Draw, borrowed: float) -> float:
-    """t* of one replicate, with the factor √(n/(n-1)) of the pair's own topics."""
+def resampled_t(pair: Pair, draws: Draws, borrowed: float) -> list[float]:
+    """t* of each replicate, with the factor √(n/(n-1)) of the pair's own topics."""
     values = present(pair)
-    drawn = present([pair[topic] for topic in draw])
-    if not drawn:
+    factor = math.sqrt(len(values) / (len(values) - 1))
+    return [_drawn_t(values, present(drawn), borrowed, factor) for drawn in np.asarray(pair)[draws]]
+
+
+def _drawn_t(values: Floats, drawn: Floats, borrowed: float, factor: float) -> float:
+    if len(drawn) == 0:
         return 0.0
-    moved = fmean(drawn) - fmean(values)
+    moved = drawn.mean() - values.mean()
     total = spread(drawn) + borrowed if len(drawn) > 1 else 0.0
     if total <= EQUAL**2:
         return 0.0 if abs(moved) <= EQUAL else math.copysign(math.inf, moved)
-    return moved / math.sqrt(total / len(drawn)) * math.sqrt(len(values) / (len(values) - 1))
+    return float(moved / math.sqrt(total / len(drawn)) * factor)
 
 
-def signed_t(
-    pairs: Sequence[Pair], draws: Sequence[Draw], m: int, middle: float
-) -> list[list[float]]:
-    """t* of the pairs that are not constant, replicate by replicate."""
+def signed_t(pairs: Sequence[Pair], draws: Draws, m: int, middle: float) -> list[list[float]]:
+    """t* of the pairs that are not constant: a list for each replicate."""
     vary = [pair for pair in pairs if spread(present(pair)) > 0]
-    borrowed = [borrowed_share(m, len(present(pair))) * middle for pair in vary]
-    return [
-        [resampled_t(pair, draw, own) for pair, own in zip(vary, borrowed, strict=True)]
-        for draw in draws
+    drawn = [
+        resampled_t(pair, draws, borrowed_share(m, len(present(pair))) * middle) for pair in vary
     ]
+    return [list(row) for row in zip(*drawn, strict=True)] if drawn else [[] for _ in draws]
 
 
-def largest_t(
-    pairs: Sequence[Pair], draws: Sequence[Draw], m: int, middle: float
-) -> list[float]:
+def largest_t(pairs: Sequence[Pair], draws: Draws, m: int, middle: float) -> list[float]:
     """The largest |t*| of each replicate."""
     drawn = signed_t(pairs, draws, m, middle)
     return [max((abs(t) for t in row), default=-math.inf) for row in drawn]
@@ -149,33 +153,30 @@ def standard_error(pair: Pair, m: int, middle: float) -> float:
     return math.sqrt(total / len(values)) if total > 0 else math.nan
 
 
-def compare_family(
-    pairs: Sequence[Pair], draws: Sequence[Draw], level: float
-) -> list[PlainPair]:
+def compare_family(pairs: Sequence[Pair], draws: Draws, level: float) -> list[PlainPair]:
     """All pairs of a family, two-sided."""
     m, middle = max(count_tested(pairs), 1), median_spread(pairs)
     maxima = largest_t(pairs, draws, m, middle) if m > 1 else []
     return [_compare(pair, maxima, m, middle, level) for pair in pairs]
 
 
-def _compare(
-    pair: Pair, maxima: Sequence[float], m: int, middle: float, level: float
-) -> PlainPair:
+def _compare(pair: Pair, maxima: Sequence[float], m: int, middle: float, level: float) -> PlainPair:
     values = present(pair)
-    se = standard_error(pair, m, middle)
-    T = self_normalised_sum(values)
+    # identical runs are not in the family, and have no interval
+    se = standard_error(pair, m, middle) if values.any() else math.nan
+    sums = self_normalised_sum(values)
     # T of a single pair says nothing: it is a plain t test, or exact sign flips
-    p_sign = sign_bound(T, m) if m > 1 else 1.0
-    if m == 1 and not math.isfinite(se) and any(values):
+    p_sign = sign_bound(sums, m) if m > 1 else 1.0
+    if m == 1 and not math.isfinite(se) and values.any():
         p_sign = 2.0 ** (1 - len(values))
-    return decide(fmean(values), se, len(values) - 1, T, p_sign, maxima, m, level)
+    return decide(values.mean(), se, len(values) - 1, sums, p_sign, maxima, m, level)
 
 
 def decide(
     d: float,
     se: float,
     df: float,
-    T: float,
+    sums: float,
     p_sign: float,
     maxima: Sequence[float],
     m: int,
@@ -184,18 +185,18 @@ def decide(
     """Interval, p-value and open end of one pair."""
     if not math.isfinite(se):
         p = min(p_sign, 1.0)
-        return PlainPair(d, se, math.nan, T, math.nan, 1.0, p_sign, p, math.nan, math.nan, 0)
+        return PlainPair(d, se, math.nan, sums, math.nan, 1.0, p_sign, p, math.nan, math.nan, 0)
     c, p_family = critical_value(maxima, m, df, level), family_p(d / se, maxima, m, df)
     low, high, side = d - c * se, d + c * se, 0
     if abs(d) <= c * se and p_sign <= (1 - level) * (1 + 1e-9) and d != 0:
         side = 1 if d > 0 else -1
         low, high = (0.0, high) if side > 0 else (low, 0.0)
     return PlainPair(
-        d, se, d / se, T, c, p_family, p_sign, min(p_family, p_sign, 1.0), low, high, side
+        d, se, d / se, sums, c, p_family, p_sign, min(p_family, p_sign, 1.0), low, high, side
     )
 
 
-def pairs_of(table: Sequence[Sequence[float]], baseline: int | None = None) -> list[list[float]]:
+def pairs_of(table: Sequence[Sequence[float]], baseline: int | None = None) -> list[Floats]:
     """Differences of the runs of a table, topics × runs: second less first, in order."""
     values = np.asarray(table, float)
     runs = range(values.shape[1])
@@ -203,7 +204,7 @@ def pairs_of(table: Sequence[Sequence[float]], baseline: int | None = None) -> l
         numbers = [(baseline, run) for run in runs if run != baseline]
     else:
         numbers = [(first, second) for first in runs for second in runs if first < second]
-    return [(values[:, second] - values[:, first]).tolist() for first, second in numbers]
+    return [values[:, second] - values[:, first] for first, second in numbers]
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,7 @@ class PlainBest:
     upper: list[float]
 
 
-def find_best(table: Sequence[Sequence[float]], draws: Sequence[Draw], level: float) -> PlainBest:
+def find_best(table: Sequence[Sequence[float]], draws: Draws, level: float) -> PlainBest:
     """Multiple comparisons with the best: m = K - 1, M over all pairs, one-sided."""
     values = np.asarray(table, float)
     topics, runs = values.shape
@@ -225,9 +226,9 @@ def find_best(table: Sequence[Sequence[float]], draws: Sequence[Draw], level: fl
     d, se = np.zeros((runs, runs)), np.full((runs, runs), np.nan)
     for i in range(runs):
         others = [j for j in range(runs) if j != i]
-        above = [(values[:, j] - values[:, i]).tolist() for j in others]
+        above = [values[:, j] - values[:, i] for j in others]
         for j, pair in zip(others, above, strict=True):
-            d[i, j], se[i, j] = fmean(present(pair)), standard_error(pair, m, middle)
+            d[i, j], se[i, j] = present(pair).mean(), standard_error(pair, m, middle)
         drawn = signed_t(above, draws, m, middle) if m > 1 else []
         maxima = [max(row, default=-math.inf) for row in drawn]
         c[i] = max(0.0, critical_value(maxima, m, df, level, 1))
@@ -253,12 +254,12 @@ def find_best(table: Sequence[Sequence[float]], draws: Sequence[Draw], level: fl
     return PlainBest(members, p, lower, upper)
 
 
-def rank_p(table: Sequence[Sequence[float]], draws: Sequence[Draw], run: int) -> list[float]:
+def rank_p(table: Sequence[Sequence[float]], draws: Draws, run: int) -> list[float]:
     """p-values of ranks 1, 2, … of one run, among its own K - 1 comparisons."""
     values = np.asarray(table, float)
     topics, runs = values.shape
     m, middle, df = runs - 1, median_spread(pairs_of(table)), topics - 1
-    pairs = [(values[:, j] - values[:, run]).tolist() for j in range(runs) if j != run]
+    pairs = [values[:, j] - values[:, run] for j in range(runs) if j != run]
     drawn = signed_t(pairs, draws, m, middle) if m > 1 else []
     above = [max(row, default=-math.inf) for row in drawn]
     below = [max((-t for t in row), default=-math.inf) for row in drawn]
@@ -276,9 +277,9 @@ def rank_p(table: Sequence[Sequence[float]], draws: Sequence[Draw], run: int) ->
         worse = min(share(below, t), (rank - 1) * tail)
         return max(tail, min(1.0, share(either, t), m * tail, better + worse))
 
-    def significance(pair: list[float], sign: int, rank: int) -> float:
+    def significance(pair: Pair, sign: int, rank: int) -> float:
         """The level from which on a run counts as better (1) or worse (-1) than this one."""
-        d, se = sign * fmean(present(pair)), standard_error(pair, m, middle)
+        d, se = sign * present(pair).mean(), standard_error(pair, m, middle)
         if not d > 0:
             return 1.0
         by_t = rejecting(d / se, rank) if math.isfinite(se) else 1.0
@@ -297,7 +298,7 @@ def rank_p(table: Sequence[Sequence[float]], draws: Sequence[Draw], run: int) ->
 
 
 def simultaneous_ranks(
-    table: Sequence[Sequence[float]], draws: Sequence[Draw], level: float
+    table: Sequence[Sequence[float]], draws: Draws, level: float
 ) -> tuple[list[int], list[int]]:
     """1 + runs that are better, and runs less those that are worse, in the family of all pairs."""
     runs = np.asarray(table).shape[1]
@@ -364,10 +365,8 @@ def cluster_sum(pair: Sequence[float], design: PlainDesign) -> float:
     added = []
     for h, share in enumerate(design.share):
         mass = sum(design.weight[i] for i in design.topics(h))
-        for g in design.clusters(h):
-            added.append(
-                share * sum(design.weight[i] * pair[i] for i in design.topics(h, g)) / mass
-            )
+        groups = [design.topics(h, g) for g in design.clusters(h)]
+        added += [share * sum(design.weight[i] * pair[i] for i in group) / mass for group in groups]
     return self_normalised_sum(added)
 
 
@@ -395,7 +394,7 @@ def compare_designed(
         maxima.append(largest)
     found = []
     for pair, (mean, own, df), kept in zip(pairs, moments, vary, strict=True):
-        T = cluster_sum(pair, design)
-        se = math.sqrt((own if kept else 0.0) + added)
-        found.append(decide(mean, se, df, T, sign_bound(T, m), maxima, m, level))
+        sums = cluster_sum(pair, design)
+        se = math.sqrt((own if kept else 0.0) + added) if any(pair) else math.nan
+        found.append(decide(mean, se, df, sums, sign_bound(sums, m), maxima, m, level))
     return found
