@@ -103,7 +103,7 @@ def test_a_winner_may_be_significantly_better_than_some():
     scores = scores_of(0.3, 0.601, 0.6, 0.2, spread=0.05)
     sentences = answer(scores)
     assert sentences[1].startswith("It is significantly better than 2 of the other 3 runs")
-    alike = "One run is statistically indistinguishable from it: "
+    alike = "Its lead over one run is inconclusive: "
     assert sentences[2] in (f"{alike}run1.", f"{alike}run2.")
 
 

@@ -13,7 +13,7 @@ from confir.data.tables.score_files import read_scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
 from confir.resampling.topics import topic_sample
 from confir.studies.planning.pilot import measure_pilot
-from confir.studies.planning.power import detectable_at, half_width_at, power_at
+from confir.studies.planning.power import Criterion
 from confir.studies.planning.table import plan_table
 from studies.score_tables import table
 
@@ -42,7 +42,10 @@ def test_planned_power_is_had_in_simulation(pilot, power, difference):
         found = rejections(samples)
         # the next smaller number of topics would not do
         assert found >= power - slack
-        assert found <= power_at(np.array([sd]), np.array([topics + 1]), difference, 0.95) + slack
+        assert (
+            found
+            <= Criterion(0.95).power(np.array([sd]), np.array([topics + 1]), difference) + slack
+        )
 
 
 def test_planned_power_is_had_on_real_scores(real_data):
@@ -80,8 +83,8 @@ def test_goals_are_each_others_inverse(pilot):
 def test_planned_width_is_the_smallest_that_does(pilot, baseline):
     plan = plan_topics(pilot, baseline=baseline, half_width=0.015, family="none")
     topics = plan.topics.astype(int)
-    assert (half_width_at(plan.sd, topics, 0.95) <= 0.015).all()
-    assert (half_width_at(plan.sd, topics - 1, 0.95) > 0.015).all()
+    assert (Criterion(0.95).half_width(plan.sd, topics) <= 0.015).all()
+    assert (Criterion(0.95).half_width(plan.sd, topics - 1) > 0.015).all()
 
 
 def test_the_width_at_hand_needs_the_topics_at_hand(pilot):
@@ -129,7 +132,7 @@ def test_the_range_covers_the_truth_of_real_scores(real_data):
         drawn = differences[rng.integers(0, 249, (50, 400))]
         pilots = table(np.stack([np.zeros_like(drawn), drawn], axis=1))
         plan = plan_topics(pilots, baseline="run0", topics=50)
-        truth = detectable_at(np.array([differences.std()]), np.array([50]), 0.8, 0.95)
+        truth = Criterion(0.95).detectable(np.array([differences.std()]), np.array([50]), 0.8)
         shares.append(np.mean((plan.low <= truth) & (truth <= plan.high)))
     assert 0.88 <= np.mean(shares) <= 0.97
 
@@ -175,7 +178,7 @@ def test_the_curve_passes_through_the_answer(pilot):
         assert plan.curve_topics[-1] >= 1.9 * plan.topics.max()
         record = plan.curve_records()[0]
         assert list(record) == ["measure", "run", "topics", "value"]
-    value = detectable_at(plan.sd[0], np.array([plan.curve_topics[7]]), 0.8, 0.95)
+    value = Criterion(0.95).detectable(plan.sd[0], np.array([plan.curve_topics[7]]), 0.8)
     assert plan.curve[7, 0] == pytest.approx(value)
 
 
@@ -284,7 +287,7 @@ def small_pilot(measure):
 
 def test_a_difference_beyond_the_measure_is_not_promised():
     sd = np.std([0.8, -0.6, 0.2], ddof=1)
-    needed = float(detectable_at(np.array([sd]), np.array([3]), 0.8, 0.95)[0])
+    needed = float(Criterion(0.95).detectable(np.array([sd]), np.array([3]), 0.8)[0])
     assert needed > 1
     plan = plan_topics(small_pilot("AP"), baseline="a")
     assert math.isnan(plan.difference[0, 0])

@@ -263,6 +263,20 @@ def summed_df(variances: Floats, df: Floats) -> Floats:
     return found - 2.0
 
 
+def cluster_contributions(clusters: Clusters, values: Floats) -> Floats:
+    """Return what each cluster adds to the mean of values: clusters × columns.
+
+    Of topics without a value, the others of the stratum take the weight.
+    """
+    present = ~np.isnan(values)
+    held = clusters.topic_weight * present
+    mass = clusters.by_stratum(clusters.totals(held))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = clusters.over_clusters(clusters.share[:, None] / mass)
+    contributions: Floats = scale * clusters.totals(held * np.where(present, values, 0.0))
+    return contributions
+
+
 def designed_distribution(
     clusters: Clusters,
     statistic: Statistic,

@@ -23,13 +23,12 @@ from confir.defaults import LEVEL, REPLICATES
 from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.intervals.catalogue import confidence_interval
 from confir.intervals.interval import Interval, Limits
-from confir.intervals.simultaneous import ComparisonFamily
+from confir.intervals.simultaneous import is_significant
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.resampling.clusters import Clusters, Ratios
 from confir.resampling.topics import Rng, check_replicates, cluster_counts
 from confir.studies.best.run_pairs import RunPairs, pair_runs
-from confir.studies.comparison.significance import is_significant
 from confir.studies.leaderboard.board_sources import INCOMPLETE, BoardSource, board_scores
 from confir.studies.leaderboard.summarised_board import (
     SummarisedBoard,
@@ -174,7 +173,7 @@ def make_leaderboard(
     names = tuple(dict.fromkeys(scores.design.dataset))
     cells = _cells(scores, names, level)
     seeds = as_generator(rng).spawn(2)
-    (pairs,) = pair_runs(scores, replicates, seeds[0], what="ranks")
+    (pairs,) = pair_runs(scores, replicates, seeds[0], what="ranks", level=level)
     return _leaderboard(
         names,
         cells,
@@ -332,14 +331,7 @@ def _neighbours(pairs: RunPairs, level: float) -> tuple[Floats, Booleans]:
     runs = pairs.runs
     order = np.lexsort((np.arange(runs), -pairs.mean))
     p = np.full(runs, np.nan)
-    if runs > 1:
-        largest = pairs.maxima.either.max(axis=0)
-        family = ComparisonFamily.of(runs * (runs - 1) // 2, largest)
-        first, following = order[:-1], order[1:]
-        t = -pairs.t[first, following]
-        found = family.p_values(t, np.array(pairs.units))
-        constant = pairs.constant[first, following]
-        p[first] = np.where(constant, pairs.constant_p(runs * (runs - 1)), found)
+    p[order[:-1]] = pairs.pair_p[order[:-1], order[1:]]
     return p, is_significant(p, level)
 
 

@@ -139,7 +139,8 @@ def rank_runs(
     levels = as_levels(level)
     for one in levels:
         check_level(one)
-    ranking = ranking_of_pairs(scores, pair_runs(scores, replicates, rng, what="ranks"), levels[0])
+    pairs = pair_runs(scores, replicates, rng, what="ranks", level=levels[0])
+    ranking = ranking_of_pairs(scores, pairs, levels[0])
     rankings = [ranking, *(ranking.at(one) for one in levels[1:])]
     return rankings[0] if isinstance(level, Real) else rankings
 
