@@ -111,7 +111,7 @@ format: $(TEST_VENV)/installed-check
 outputs: $(VENV)/installed
 	$(VENV)/$(BIN)/confir demo --output docs/figures/demo.svg
 	for page in README.md docs/*.md; do \
-		$(VENV)/$(BIN)/python tests/documentation/run_pages.py --write $$page || exit 1; done
+		$(VENV)/$(BIN)/python tests/documentation/run_pages.py --processes --write $$page || exit 1; done
 
 docs: $(TEST_VENV)/installed-docs
 	$(TEST_VENV)/$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs

@@ -2,13 +2,24 @@
 
 import logging
 import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 
+from durations import Durations, Stopwatch
 from requirements import missing_requirement, required
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(Stopwatch())
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Durations(REPOSITORY / "build" / "durations.txt"))
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +32,36 @@ def real_data() -> Path:
     if not folder.is_dir():
         missing_requirement(f"no real data at {folder}; set CONFIR_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def once_per_run(tmp_path_factory, worker_id) -> Callable[[str, Callable[[Path], object]], Path]:
+    """A function that makes a folder, once for all workers: from its name and what fills it."""
+    own = tmp_path_factory.getbasetemp()
+    alone = worker_id == "master" or sys.platform == "win32"  # which has no such locks
+    shared = own if alone else own.parent
+
+    def made(name: str, fill: Callable[[Path], object]) -> Path:
+        folder, done = shared / f"once-{name}", shared / f"once-{name}.done"
+        with nullcontext() if alone else locked(shared / f"once-{name}.lock"):
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)  # of one that failed to fill it
+                folder.mkdir()
+                fill(folder)
+                done.touch()
+        return folder
+
+    return made
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock that other processes wait for, until the block or the process ends."""
+    import fcntl
+
+    with open(path, "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
     python tests/documentation/run_pages.py PAGE            prints the page with its outputs made anew
     python tests/documentation/run_pages.py --write PAGE…   writes the pages that change
+    python tests/documentation/run_pages.py --processes …   starts a process for each `confir`
 
 The interpreter that runs this script runs the blocks, so that an environment can be tested that
 holds nothing but confir and what it needs; hence only the standard library is imported here. All
@@ -16,17 +17,29 @@ writes it; a file of that folder that the page shows, ![…](figures/NAME), is i
 
 A command that ends with an error, or code that raises one, is an error of the page. Blocks in other
 languages do not run.
+
+Commands run in bash. The `confir` that bash finds there is a messenger: it hands its words, folder,
+environment and streams to this process, which calls the entry point of confir as the console script
+does. So a page imports what its commands need only once; `--processes` lets bash find the program
+that a user runs.
 """
 
 import argparse
 import contextlib
 import io
+import json
 import os
 import re
+import selectors
+import shlex
+import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 RUNNABLE = re.compile(
@@ -45,14 +58,132 @@ PICTURE = re.compile(r"!\[[^\]]*\]\((figures/[\w-]+\.svg)\)")
 COMMAND = re.compile(r"^\$ (?:[^\n]*\\\n)*[^\n]*\n", re.MULTILINE)
 
 
-class PageRun:
-    """One page's blocks, run in order in a folder: Python in one namespace, commands by bash."""
+# What bash finds as `confir`: it sends what it was given, waits, and ends with the code it is told.
+MESSENGER = """\
+import json, os, socket, sys
+channel = socket.socket(socket.AF_UNIX)
+channel.connect({address!r})
+given = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+socket.send_fds(channel, [len(given).to_bytes(8, "big")], [0, 1, 2])
+channel.sendall(given)
+sys.exit(int(channel.recv(16)))
+"""
 
-    def __init__(self, folder: Path) -> None:
+
+class EntryPoint:
+    """Runs `confir` in this process for messengers, which it puts into a folder of programs."""
+
+    def __init__(self, programs: Path) -> None:
+        address = str(programs / "socket")
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(address)
+        self._listener.listen()
+        messenger, program = programs / "messenger.py", programs / "confir"
+        messenger.write_text(MESSENGER.format(address=address), encoding="utf-8")
+        words = shlex.join([sys.executable, "-IS", str(messenger)])
+        program.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+
+    def serve(self, process: "subprocess.Popen[bytes]") -> None:
+        """Run what messengers ask for until a process ends."""
+        ended, end = socket.socketpair()
+
+        def wait() -> None:
+            with end:
+                process.wait()
+
+        threading.Thread(target=wait, daemon=True).start()
+        with ended, selectors.DefaultSelector() as waiting:
+            waiting.register(self._listener, selectors.EVENT_READ)
+            waiting.register(ended, selectors.EVENT_READ)
+            while (ready := {key.fileobj for key, _ in waiting.select()}) != {ended}:
+                if self._listener in ready:
+                    self._answer()
+
+    def _answer(self) -> None:
+        channel, _ = self._listener.accept()
+        with channel:
+            length, streams, _, _ = socket.recv_fds(channel, 8, 3)
+            with channel.makefile("rb") as reader:
+                words, folder, environment = json.loads(reader.read(int.from_bytes(length, "big")))
+            with standard_streams(streams), surroundings(words, folder, environment):
+                code = call_main()
+            channel.sendall(str(code).encode())
+
+
+def call_main() -> int:
+    """Call what the console script calls, and return the exit code."""
+    from confir.cli import main
+
+    try:
+        main()
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+@contextlib.contextmanager
+def surroundings(words: list[str], folder: str, environment: dict[str, str]) -> Iterator[None]:
+    """Let the process look as if it had just been started with words in a folder."""
+    program = str(Path(sys.executable).with_name("confir"))
+    words_before, variables, hook = sys.argv, dict(os.environ), sys.unraisablehook
+    listening = signal.getsignal(signal.SIGINT)
+    sys.argv = [program, *words]
+    os.environ.clear()
+    os.environ.update(environment)
+    try:
+        with contextlib.chdir(folder):
+            yield
+    finally:
+        sys.argv, sys.unraisablehook = words_before, hook
+        signal.signal(signal.SIGINT, listening)
+        os.environ.clear()
+        os.environ.update(variables)
+
+
+@contextlib.contextmanager
+def standard_streams(descriptors: Sequence[int]) -> Iterator[None]:
+    """Read and write the given files as standard streams, and close them."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = sys.stdin, sys.stdout, sys.stderr
+    saved = [os.dup(place) for place in range(3)]
+    for place, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, place)
+        os.close(descriptor)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        sys.stdin, sys.stdout, sys.stderr = kept
+        for place, descriptor in enumerate(saved):
+            os.dup2(descriptor, place)
+            os.close(descriptor)
+
+
+class PageRun:
+    """One page's blocks, run in order in a folder: Python in one namespace, commands by bash.
+
+    Parameters
+    ----------
+    folder
+        In which they run.
+    programs
+        A folder in which bash finds `confir`.
+    entry
+        Runs `confir` for the messenger in that folder, or None where there is a program.
+    """
+
+    def __init__(self, folder: Path, programs: Path, entry: EntryPoint | None) -> None:
         self.folder = folder
+        self.entry = entry
         self.names: dict[str, object] = {"__name__": "__main__"}
-        binaries = str(Path(sys.executable).parent)
-        path = os.pathsep.join([binaries, os.environ.get("PATH", os.defpath)])
+        binaries = [str(programs), str(Path(sys.executable).parent)]
+        path = os.pathsep.join([*binaries, os.environ.get("PATH", os.defpath)])
         self.environment = {**os.environ, "PATH": path, "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
 
     def block(self, match: re.Match[str]) -> str:
@@ -90,19 +221,24 @@ class PageRun:
 
     def shell(self, commands: str) -> str:
         """Return what commands print, errors and warnings included, as a terminal would show it."""
-        done = subprocess.run(
-            ["bash", "-e", "-c", commands],
-            cwd=self.folder,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            sys.exit(f"{commands.strip()} ended with exit code {done.returncode}:\n{done.stdout}")
-        return trimmed(done.stdout)
+        # A file, not a pipe: libraries in this process may hold on to the streams of a command.
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as printed:
+            bash = subprocess.Popen(
+                ["bash", "-e", "-c", commands],
+                cwd=self.folder,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=subprocess.STDOUT,
+            )
+            if self.entry is not None:
+                self.entry.serve(bash)
+            code = bash.wait()
+            printed.seek(0)
+            output = printed.read()
+        if code:
+            sys.exit(f"{commands.strip()} ended with exit code {code}:\n{output}")
+        return trimmed(output)
 
 
 def trimmed(output: str) -> str:
@@ -111,15 +247,28 @@ def trimmed(output: str) -> str:
     return f"{text}\n" if text else ""
 
 
-def run_page(text: str) -> tuple[str, dict[str, str]]:
+def run_page(text: str, *, processes: bool, sample: Path | None) -> tuple[str, dict[str, str]]:
     """Return a page with the outputs of all its blocks made anew, and its pictures by their paths."""
+    if not RUNNABLE.search(text):
+        return text, {}
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as programs:
+        put_sample(Path(name) / "sample", sample)
+        entry = None if processes else EntryPoint(Path(programs))
+        with contextlib.chdir(name):
+            made = RUNNABLE.sub(PageRun(Path(name), Path(programs), entry).block, text)
+            drawn = {path: Path(Path(path).name) for path in PICTURE.findall(text)}
+            pictures = {path: svg.read_text("utf-8") for path, svg in drawn.items() if svg.exists()}
+        return made, pictures
+
+
+def put_sample(folder: Path, made: Path | None) -> None:
+    """Copy the files of the sample collection from where they were made, or make them."""
+    if made is not None:
+        shutil.copytree(made, folder)
+        return
     from confir.data.simulation import sample_collection, write_collection
 
-    with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
-        write_collection(sample_collection(), Path("sample"))
-        made = RUNNABLE.sub(PageRun(Path(name)).block, text)
-        drawn = {path: Path(Path(path).name) for path in PICTURE.findall(text)}
-        return made, {path: svg.read_text("utf-8") for path, svg in drawn.items() if svg.exists()}
+    write_collection(sample_collection(), folder)
 
 
 def labels(picture: str) -> set[str]:
@@ -147,10 +296,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Run what pages show.")
     parser.add_argument("pages", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true", help="write the pages that change")
+    parser.add_argument(
+        "--processes", action="store_true", help="start a process for each command of confir"
+    )
+    parser.add_argument("--sample", type=Path, help="where the sample collection has been written")
     given = parser.parse_args(arguments)
     for page in given.pages:
         text = page.read_text(encoding="utf-8")
-        made, pictures = run_page(text)
+        made, pictures = run_page(text, processes=given.processes, sample=given.sample)
         if given.write:
             write_changed(page, made)
             for path, drawn in pictures.items():

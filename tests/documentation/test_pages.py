@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from confir.data.simulation import sample_collection, write_collection
 from confir.studies import STUDIES
 from documentation.run_pages import RUNNABLE
 from requirements import missing_requirement
@@ -18,18 +19,36 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 PYTHON = os.environ.get("CONFIR_DEMO_PYTHON", sys.executable)
 RUN_PAGES = Path(__file__).with_name("run_pages.py")
+# The page whose commands are programs that the shell starts; those of the others run in one process.
+BY_PROCESSES = "README.md"
 # Blocks that do not run, because they are no commands, or make the machine that runs the tests.
 FOR_READING = {"text", "yaml", "{toctree}"}
 
 
-def run_page(page, *options):
-    command = [PYTHON, str(RUN_PAGES), *options, str(page)]
+@pytest.fixture(scope="session")
+def sample(once_per_run):
+    """The folder of the sample collection's files."""
+    return once_per_run("sample", lambda folder: write_collection(sample_collection(), folder))
+
+
+@pytest.fixture
+def run_page(sample):
+    """A function that runs what a page shows."""
+
+    def run(page, *options):
+        return run_script("--sample", sample, *options, page)
+
+    return run
+
+
+def run_script(*words):
+    command = [PYTHON, str(RUN_PAGES), *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_blocks_run_and_print_what_the_page_shows(page):
-    done = run_page(page)
+def test_blocks_run_and_print_what_the_page_shows(run_page, page):
+    done = run_page(page, *(["--processes"] if page.name == BY_PROCESSES else []))
     assert done.returncode == 0, done.stderr
     assert done.stdout == page.read_text(encoding="utf-8"), "`make outputs` writes them anew"
 
@@ -110,10 +129,11 @@ not run
 """
 
 
-def test_outputs_are_written_in_place_and_then_stay(tmp_path):
+@pytest.mark.parametrize("options", [(), ("--processes",)], ids=["one process", "processes"])
+def test_outputs_are_written_in_place_and_then_stay(run_page, tmp_path, options):
     page = tmp_path / "page.md"
     page.write_text(STALE, encoding="utf-8")
-    assert run_page(page, "--write").returncode == 0
+    assert run_page(page, *options, "--write").returncode == 0
     written = page.read_text(encoding="utf-8")
     session = "$ ls sample && \\\n    echo more\nqrels.txt\nruns\nmore\n$ echo warned >&2\nwarned\n"
     assert f"```console\n{session}```\n" in written
@@ -122,18 +142,60 @@ def test_outputs_are_written_in_place_and_then_stay(tmp_path):
     assert "<!-- $ cat kept.txt -->\n\nkept\n\n<!-- end -->" in written
     assert "```text\nnot run\n```" in written
     assert "old" not in written
-    assert run_page(page).stdout == written
+
+
+def test_a_page_has_the_sample_collection_without_being_given_it(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ ls sample\n```\n", encoding="utf-8")
+    assert run_script(page).stdout == "```console\n$ ls sample\nqrels.txt\nruns\n```\n"
+
+
+# What the shell, the streams and the surroundings make of commands, and what they leave behind.
+COMMANDS = """\
+```sh
+mkdir "a folder"
+```
+
+```console
+$ cd sample && confir evaluate qrels.txt runs/{bm25,dense}.txt -m AP | grep -o "^[a-z]*[0-9]* "
+$ confir evaluate sample/qrels.txt nowhere.txt || echo "exit code $?"
+$ COLUMNS=60 confir measures --help | head -4
+$ confir evaluate sample/qrels.txt sample/runs/b*.txt -m P@10 >/dev/null
+$ confir evaluate sample/qrels.txt - -m AP -o "a folder/x.csv" --provenance <sample/runs/bm25.txt
+$ ls "a folder"; grep -A4 '"command"' "a folder/x.csv.provenance.json"
+$ echo $COLUMNS; pwd | grep -c sample || confir --version 2>&1
+```
+"""
+
+
+def test_commands_print_the_same_in_one_process_and_in_processes(run_page, tmp_path):
+    shown = []
+    for name, options in (("one.md", ()), ("each.md", ("--processes",))):
+        page = tmp_path / name
+        page.write_text(COMMANDS, encoding="utf-8")
+        done = run_page(page, *options)
+        assert done.returncode == 0, done.stderr
+        shown.append(done.stdout)
+    assert shown[0] == shown[1]
+    for part in ("exit code 2", "lacks 1 topic", "x.csv.provenance.json", "confir 0.", "\nbm25\n"):
+        assert part in shown[0]
 
 
 @pytest.mark.parametrize(
-    "block", ["```python\n1 / 0\n```\n", "```console\n$ false\n```\n", "```sh\nfalse\ntrue\n```\n"]
+    ("block", "named"),
+    [
+        ("```python\n1 / 0\n```\n", "ZeroDivisionError"),
+        ("```console\n$ false\n```\n", "false ended with exit code 1"),
+        ("```sh\nfalse\ntrue\n```\n", "false\ntrue ended with exit code 1"),
+        ("```sh\nconfir nothing\n```\n", "confir nothing ended with exit code 2"),
+    ],
 )
-def test_a_block_that_fails_fails_its_page(block, tmp_path):
+def test_a_block_that_fails_fails_its_page(run_page, block, named, tmp_path):
     page = tmp_path / "page.md"
     page.write_text(block, encoding="utf-8")
     done = run_page(page, "--write")
     assert done.returncode == 1
-    assert "ZeroDivisionError" in done.stderr or "false" in done.stderr
+    assert named in done.stderr
     assert page.read_text(encoding="utf-8") == block
 
 
