@@ -22,6 +22,41 @@ def pytest_configure(config):
         config.pluginmanager.register(Durations(REPOSITORY / "build" / "durations.txt"))
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Begin with what takes long, so that no worker is left alone with it at the end."""
+    items.sort(key=lambda item: scope_of(item.nodeid) == file_of(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Let one worker run all tests of a file, which share fixtures."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByScope(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return scope_of(nodeid)
+
+    config.option.loadscopereorder = False  # the order is that of the tests
+    return ByScope(config, log)
+
+
+def scope_of(nodeid: str) -> str:
+    """Return what tests have in common that one worker runs: the browser, or else the file.
+
+    The pages of the documentation take long, and have nothing in common.
+    """
+    if nodeid.startswith("tests/browser/"):
+        return "tests/browser"
+    return (
+        nodeid if "::test_blocks_run_and_print_what_the_page_shows" in nodeid else file_of(nodeid)
+    )
+
+
+def file_of(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """The folder of real TREC and NTCIR data: CONFIR_DATA, else data/ in the checkout."""

@@ -1,11 +1,13 @@
 """A real browser, and pages that the real command made."""
 
 import csv
+import io
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from confir.cli import main
 from confir.data.simulation import sample_collection, write_collection
 from requirements import missing_requirement
 
@@ -52,14 +55,26 @@ class Made(NamedTuple):
     def ask(self, command: str, *options: str) -> list[dict[str, Any]]:
         """Return what a command prints as JSON about the same input."""
         arguments = ("qrels.txt", "runs", *options, "--format", "json", "--quiet")
-        return json.loads(confir(self.folder, command, *arguments))
+        return json.loads(printed(self.folder, command, *arguments))
+
+
+def confir(folder: Path, *arguments: str) -> None:
+    """Run the command in a folder."""
+    subprocess.run([sys.executable, "-m", "confir", *arguments], cwd=folder, check=True)
 
 
 @cache
-def confir(folder: Path, *arguments: str) -> str:
-    """Run the command in a folder and return what it prints."""
-    command = [sys.executable, "-m", "confir", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+def printed(folder: Path, *arguments: str) -> str:
+    """Return what the command prints in a folder, run in this process."""
+    listening = signal.getsignal(signal.SIGINT)
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as out:
+        patch.setattr(sys, "argv", ["confir", *arguments])
+        patch.setattr(sys, "unraisablehook", sys.unraisablehook)
+        patch.chdir(folder)
+        with pytest.raises(SystemExit, match=r"^0$"):
+            main()
+    signal.signal(signal.SIGINT, listening)
+    return out.getvalue()
 
 
 @pytest.fixture(scope="session")
@@ -75,12 +90,15 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def sample(tmp_path_factory) -> Made:
+def sample(once_per_run) -> Made:
     """The page about the sample collection, by two measures."""
-    folder = tmp_path_factory.mktemp("sample")
-    write_collection(sample_collection(), folder)
-    measures = ("-m", "AP", "-m", "nDCG@10")
-    confir(folder, "report", "qrels.txt", "runs", *measures, "-o", "report.html", "--quiet")
+
+    def fill(folder: Path) -> None:
+        write_collection(sample_collection(), folder)
+        measures = ("-m", "AP", "-m", "nDCG@10")
+        confir(folder, "report", "qrels.txt", "runs", *measures, "-o", "report.html", "--quiet")
+
+    folder = once_per_run("page-of-sample", fill)
     return Made(folder / "report.html", folder)
 
 
@@ -95,56 +113,92 @@ def write_scores(folder: Path, runs: Sequence[str], topics: Sequence[str] = NAST
 
 
 @pytest.fixture(scope="session")
-def built_in(tmp_path_factory) -> Made:
+def built_in(once_per_run) -> Made:
     """A page about runs and topics that are named like what every object of JavaScript has."""
-    folder = tmp_path_factory.mktemp("built_in")
-    write_scores(folder, BUILT_IN, BUILT_IN)
-    options = ("-o", "report.html", "--replicates", "999", "--quiet")
-    confir(folder, "report", "--scores", "scores.csv", *options)
+
+    def fill(folder: Path) -> None:
+        write_scores(folder, BUILT_IN, BUILT_IN)
+        options = ("-o", "report.html", "--replicates", "999", "--quiet")
+        confir(folder, "report", "--scores", "scores.csv", *options)
+
+    folder = once_per_run("page-of-built-in-names", fill)
     return Made(folder / "report.html", folder)
 
 
 @pytest.fixture(scope="session")
-def nasty(tmp_path_factory) -> Made:
+def nasty(once_per_run) -> Made:
     """A page from a score table whose names are made to break it."""
-    folder = tmp_path_factory.mktemp("nasty")
-    write_scores(folder, NASTY_RUNS)
-    options = ("-o", "report.html", "--title", "<i>&amp;", "--replicates", "999", "--quiet")
-    confir(folder, "report", "--scores", "scores.csv", *options)
+
+    def fill(folder: Path) -> None:
+        write_scores(folder, NASTY_RUNS)
+        options = ("-o", "report.html", "--title", "<i>&amp;", "--replicates", "999", "--quiet")
+        confir(folder, "report", "--scores", "scores.csv", *options)
+
+    folder = once_per_run("page-of-nasty-names", fill)
     return Made(folder / "report.html", folder)
 
 
+class Tab:
+    """A tab of the browser, and what its page asks for and says."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.page = page = browser.new_context(offline=True).new_page()
+        self.requests: list[str] = []
+        self.messages: list[str] = []
+        page.set_default_timeout(STUCK)
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("console", lambda message: self._note(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self._note(f"error: {error}"))
+        page.on("dialog", lambda dialog: (self._note("dialog"), dialog.dismiss()))
+
+    def _note(self, message: str) -> None:
+        self.messages.append(message)
+
+    def open(self, made: Made, width: int, scheme: str) -> Opened:
+        self.page.mouse.move(0, 0)
+        self.page.goto("about:blank")
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.emulate_media(media="null", color_scheme=scheme)
+        self.requests, self.messages = [], []
+        self.page.goto(made.path.as_uri())
+        drawn(self.page)
+        return Opened(self.page, self.requests, self.messages)
+
+
+@pytest.fixture(scope="session")
+def free_tabs() -> list[Tab]:
+    """Tabs to use again: the scripts of the page are compiled there, which takes half of the time."""
+    return []
+
+
 @pytest.fixture
-def show(browser: Browser):
+def show(browser: Browser, free_tabs, request):
     """A function that opens a page as a double click does, and waits until it is drawn."""
-    contexts = []
+    taken: list[Tab] = []
+    failed = request.session.testsfailed
 
     def opened(made: Made, *, width: int = 1200, scheme: str = "light") -> Opened:
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
-        )
-        context.set_default_timeout(STUCK)
-        contexts.append(context)
-        page = context.new_page()
-        requests: list[str] = []
-        messages: list[str] = []
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: messages.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (messages.append("dialog"), dialog.dismiss()))
-        page.goto(made.path.as_uri())
-        drawn(page)
-        return Opened(page, requests, messages)
+        taken.append(free_tabs.pop() if free_tabs else Tab(browser))
+        return taken[-1].open(made, width, scheme)
 
     yield opened
-    for context in contexts:
-        context.close()
+    if request.session.testsfailed == failed:
+        free_tabs.extend(taken)
+    else:  # a test that failed may leave keys pressed
+        for tab in taken:
+            tab.page.context.close()
 
 
 def drawn(page: Page) -> None:
     """Wait until all charts are drawn, or the page has failed."""
     page.wait_for_selector("html[data-ready=true], html[data-ready=error]")
     assert page.get_attribute("html", "data-ready") == "true"
+
+
+def unfold(page: Page, table: str) -> None:
+    """Open a table that is folded, and wait for its rows, which the page writes after the click."""
+    page.locator(f"{table} summary").click()
+    page.wait_for_selector(f"{table} tbody tr")
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser.conftest import drawn, redrawing
+from browser.conftest import drawn, redrawing, unfold
 from browser.test_report_page import column, rows
 
 POINTS = "figure[data-part=bias-variance] .mark-symbol path"
@@ -88,7 +88,7 @@ def test_a_filter_takes_parts_of_several_names_and_whole_names(show, sample, tex
 
 def test_tables_behind_charts_are_sorted_by_any_column(show, sample):
     page = show(sample).page
-    page.locator("[data-table=bias-variance] summary").click()
+    unfold(page, "[data-table=bias-variance]")
     table = page.locator("[data-table=bias-variance] table")
     texts = "rows => rows.map(r => [...r.cells].map(c => c.innerText))"
 

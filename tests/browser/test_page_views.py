@@ -11,7 +11,7 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
-from browser.conftest import BUILT_IN, NASTY_RUNS, Made, confir, drawn, redrawing
+from browser.conftest import BUILT_IN, NASTY_RUNS, Made, confir, drawn, redrawing, unfold
 from browser.test_report_page import NAMES, chart_labels, column, rows, serious_faults
 
 SAID = {
@@ -38,18 +38,21 @@ def write_table(folder, runs, topics=20, seed=3):
 
 
 @pytest.fixture(scope="session")
-def many(tmp_path_factory):
+def many(once_per_run):
     """A page about 130 runs."""
-    return write_table(tmp_path_factory.mktemp("many"), 130)
+    folder = once_per_run("page-of-many-runs", lambda folder: write_table(folder, 130))
+    return Made(folder / "report.html", folder)
 
 
 @pytest.fixture(scope="session")
-def against_bm25(sample, tmp_path_factory):
+def against_bm25(sample, once_per_run):
     """The page about the sample that asks which runs beat bm25."""
-    path = tmp_path_factory.mktemp("baseline") / "report.html"
-    options = ("-m", "AP", "--baseline", "bm25", "-o", str(path), "--quiet")
-    confir(sample.folder, "report", "qrels.txt", "runs", *options)
-    return Made(path, sample.folder)
+
+    def fill(folder):
+        options = ("-m", "AP", "--baseline", "bm25", "-o", str(folder / "report.html"), "--quiet")
+        confir(sample.folder, "report", "qrels.txt", "runs", *options)
+
+    return Made(once_per_run("page-against-bm25", fill) / "report.html", sample.folder)
 
 
 def answer(page):
@@ -203,7 +206,7 @@ def test_a_topic_opens_both_ranked_lists_side_by_side(show, sample):
     page = show(sample).page
     page.select_option("#run-a", label="rerank")
     page.select_option("#run-b", label="bm25")
-    page.locator("#topics .behind summary").click()
+    unfold(page, "#topics .behind")
     page.locator("#topic-table tbody button", has_text="118").click()
     assert page.evaluate("location.hash").endswith("&topic=118")
     qrels = [line.split() for line in (sample.folder / "qrels.txt").read_text().splitlines()]
@@ -237,7 +240,7 @@ def test_a_topic_opens_both_ranked_lists_side_by_side(show, sample):
 
 def test_pages_from_scores_say_that_they_have_no_lists(show, built_in):
     page = show(built_in).page
-    page.locator("#topics .behind summary").click()
+    unfold(page, "#topics .behind")
     page.locator("#topic-table tbody button").first.click()
     assert "without ranked lists" in page.inner_text("#lists-note")
 
@@ -259,7 +262,7 @@ def test_filter_pointer_and_choice_act_on_all_parts_at_once(show, sample):
     )
     assert min(left for left, _ in edges) == 0
     assert max(left + width for left, width in edges) == pytest.approx(100, abs=0.01)
-    page.locator("#topics .behind summary").click()
+    unfold(page, "#topics .behind")
     scores = {
         (r["run"], r["topic"]): r["score"]
         for r in sample.ask("evaluate", "-m", "AP", "--per-topic")

@@ -11,6 +11,7 @@ from browser.conftest import (
     confir,
     drawn,
     redrawing,
+    unfold,
     write_scores,
 )
 
@@ -224,7 +225,7 @@ def test_a_cell_of_the_matrix_chooses_its_pair(show, sample):
 
 def test_the_table_of_pairs_holds_what_confir_compare_says(show, sample):
     page = show(sample).page
-    page.locator("#pair-details summary").click()
+    unfold(page, "#pair-details")
     page.select_option("#level", label="90 %")
     records = sample.ask("compare", "-m", "AP", "--level", "0.9")
     shown = {
@@ -250,7 +251,7 @@ def test_topic_by_topic_shows_scores_and_differences_of_the_chosen_runs(show, sa
     page.select_option("#run-a", label="bm25")
     page.select_option("#run-b", label="splade")
     page.select_option("#measure", label="nDCG@10")
-    page.locator("#topics .behind summary").click()
+    unfold(page, "#topics .behind")
     drawn(page)
     scores = {
         (r["run"], r["topic"]): r["score"]
@@ -278,7 +279,7 @@ def test_topic_by_topic_shows_scores_and_differences_of_the_chosen_runs(show, sa
 def test_the_tables_behind_charts_open_with_the_numbers_of_their_commands(show, sample):
     page = show(sample).page
     for part in ("collection", "coverage", "bias-variance", "chance", "quality"):
-        page.locator(f"[data-table={part}] summary").click()
+        unfold(page, f"[data-table={part}]")
     errors = {r["run"]: r for r in sample.ask("bias-variance", "-m", "AP", "--target", "best")}
     table = page.eval_on_selector_all(
         "[data-table=bias-variance] tbody tr",
@@ -307,7 +308,7 @@ def test_names_are_shown_as_text_whatever_they_are(show, nasty):
     assert sorted(names) == sorted(NASTY_RUNS)
     options = page.eval_on_selector_all("#run-a option", "all => all.map(o => o.textContent)")
     assert sorted(options) == sorted(NASTY_RUNS)
-    page.locator("#topics .behind summary").click()
+    unfold(page, "#topics .behind")
     topics = page.eval_on_selector_all(
         "#topic-table tbody th", "cells => cells.map(cell => cell.textContent)"
     )
@@ -429,7 +430,7 @@ def test_the_chart_of_datasets_is_drawn_and_follows_the_filter(show, tmp_path):
     assert "leaderboard --means scores.csv" in page.inner_text("#methods-command")
     page.locator("#datasets .meaning summary").click()
     assert page.inner_text("#datasets .meaning a") == "docs/designs.md"
-    page.locator("[data-table=datasets] summary").click()
+    unfold(page, "[data-table=datasets]")
     with redrawing(page):
         page.fill("#filter", "se")
     kept = {"dense", "sparse"}
