@@ -208,14 +208,17 @@ def _was_interrupted(error: BaseException | None) -> bool:
 
 
 def _memory_advice(named: list[str], trace: TracebackType | None) -> str:
-    """Return what to do about too little memory: draw less, or else read less at a time."""
-    modules = []
+    """Return what to do about too little memory: draw less, or else read less at a time.
+
+    Which of them helps is known by our innermost module: commands are studies, whatever they do.
+    """
+    innermost = ""
     while trace is not None:
-        modules.append(str(trace.tb_frame.f_globals.get("__name__")))
+        module = str(trace.tb_frame.f_globals.get("__name__"))
+        innermost = module if module.startswith("confir.") else innermost
         trace = trace.tb_next
-    drawing = any(module.startswith(_DRAWING) for module in modules)
-    advice = "fewer runs or a smaller table at a time need less"
-    if drawing and named:
+    advice = "fewer runs or topics at a time need less, and long tables in Parquet, which are read in parts"
+    if innermost.startswith(_DRAWING) and not innermost.endswith(".command") and named:
         options = _parameters(named[0])
         advice = next((words for name, words in _SMALLER.items() if name in options), advice)
     return f"there is not enough memory for this; {advice}"
