@@ -9,10 +9,9 @@ from confir import compare_runs, find_best, rank_runs
 from confir.intervals.simultaneous import ComparisonFamily, symmetric_bound
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.clusters import Clusters
-from confir.resampling.topic_weights import topic_weights
 from confir.resampling.topics import cluster_counts, own_seed
-from confir.studies.best.run_pairs import pair_runs
 from reference import plain_families as plain
+from studies.drawn_topics import draws_of, draws_of_runs
 from studies.score_tables import table
 
 pytestmark = [
@@ -22,22 +21,6 @@ pytestmark = [
 ]
 
 REPLICATES = 40
-
-
-def draws_of(topics, replicates, seed):
-    """The topics that are drawn with a seed: replicates × topics."""
-    rng = np.random.default_rng(own_seed(np.random.default_rng(seed)))
-    weights = topic_weights(topics, replicates, rng)
-    return np.array(
-        [np.repeat(np.arange(topics), np.rint(topics * w).astype(int)) for w in weights]
-    )
-
-
-def draws_of_runs(scores, replicates, seed, level):
-    """The topics drawn for each run's own comparisons, and for all pairs, where more may be."""
-    (pairs,) = pair_runs(scores, replicates, seed, what="ranks", level=level)
-    counts = pairs.maxima.above.shape[1], len(pairs.maxima.largest)
-    return [draws_of(pairs.topics, count, seed) for count in counts]
 
 
 def some_values(seed, topics=12, gaps=0.0):
