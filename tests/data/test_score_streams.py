@@ -235,7 +235,7 @@ BAD = {
         "score": [0.1, 0.2, 0.3],
     },
     "infinite": {"topic": ["x", "y"], "a": [0.1, np.inf]},
-    "not numbers": {"topic": ["x", "y"], "a": ["0.1", "0.2"]},
+    "not numbers": {"topic": ["x", "y"], "a": [[0.1], [0.2]]},
     "topic is missing": {"topic": ["x", None], "a": [0.1, 0.2]},
     "without rows": {"topic": pa.array([], pa.string()), "a": pa.array([], pa.float64())},
     "no column of topics": {"a": [0.1, 0.2]},
@@ -395,3 +395,45 @@ def test_a_topic_that_every_run_has_twice_is_refused(tmp_path):
     pq.write_table(pa.table({**rows, "score": values[:, :, 0].T.reshape(-1)}), path)
     with pytest.raises(FormatError, match=f"a second score of run 'run.*topic '{ids[7]}'"):
         confir.summarise_scores(path).mean()
+
+
+COLUMNS = {
+    "an empty topic": {"topic": ["1", ""], "a": [0.5, 0.25]},
+    "an empty run": {"topic": ["1", "2"], "run": ["x", ""], "score": [0.5, 0.25]},
+    "an empty run by its distinct values": {
+        "topic": ["1", "2"],
+        "run": pa.array(["x", ""]).dictionary_encode(),
+        "score": [0.5, 0.25],
+    },
+    "no topic": {"topic": ["1", None], "a": [0.5, 0.25]},
+    "numbers in text": {"topic": ["1", "2"], "a": ["0.5", " 1e-1 "]},
+    "missing numbers in text": {"topic": ["1", "2"], "a": ["0.5", ""]},
+    "words": {"topic": ["1", "2"], "a": ["0.5", "high"]},
+    "underscores": {"topic": ["1", "2"], "a": ["0.5", "1_0"]},
+    "digits of another script": {"topic": ["1", "2"], "a": ["0.5", "\u0661"]},
+    "an infinite number in text": {"topic": ["1", "2"], "a": ["0.5", "inf"]},
+    "an infinite number": {"topic": ["1", "2"], "a": [0.5, float("inf")]},
+    "a missing number": {"topic": ["1", "2"], "a": [0.5, None]},
+    "truth values": {"topic": ["1", "2"], "a": [True, False]},
+    "numbers by their distinct values": {
+        "topic": ["1", "2"],
+        "a": pa.array([0.5, 0.25]).dictionary_encode(),
+    },
+    "columns named like measures": {"topic": ["1", "2"], "nDCG@10": [0.5, 0.25]},
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_what_is_an_id_and_what_a_number_does_not_depend_on_the_reader(tmp_path, name):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table(COLUMNS[name]), path)
+    means = []
+    for read in (confir.read_scores, confir.summarise_scores):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                means.append(read(path).mean().tolist())
+            except FormatError as error:
+                assert str(error).startswith(f"{path}: ")  # noqa: PT017
+                means.append(None)
+    np.testing.assert_equal(means[0], means[1])

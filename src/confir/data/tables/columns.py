@@ -170,7 +170,7 @@ class InputTable:
         return Ids(names, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64))
 
     def _listed_ids(self, place: int, *, optional: bool) -> Ids:
-        cells = self._cells(place)
+        cells = self.cells(place)
         if optional:
             cells = ["" if cell is None else cell for cell in cells]
         if not set(map(type, cells)) <= {str, int}:
@@ -180,13 +180,13 @@ class InputTable:
             )
         return encode_ids(list(map(str, cells)))
 
-    def _cells(self, place: int) -> Sequence[Any]:
+    def cells(self, place: int) -> list[Any]:
+        """Return the cells of a column, as objects of Python."""
         column = self.columns[place]
         try:
-            cells: Sequence[Any] = column.to_pylist() if _is_arrow(column) else column
+            return list(column.to_pylist() if _is_arrow(column) else column)
         except (ValueError, OverflowError) as error:
             raise self._unreadable(place, error) from None
-        return cells
 
     def _unreadable(self, place: int, error: Exception) -> FormatError:
         return self.header_error(f"column {self.header[place]!r} cannot be read ({error})")
@@ -215,12 +215,12 @@ class InputTable:
         return min(found, default=None)
 
     def _listed_numbers(self, place: int, expected: str, *, commas: bool) -> list[float]:
-        cells = self._cells(place)
+        cells = self.cells(place)
         texts = [cell.replace(",", ".") for cell in cells] if commas else cells
         plain = _plain_numbers(texts)
         if plain is not None:
             return plain
-        numbers = [_number(cell) for cell in texts]
+        numbers = list(map(as_number, texts))
         if None in numbers:
             row = numbers.index(None)
             raise self.error(
@@ -350,7 +350,7 @@ def _plain_numbers(column: Sequence[Any]) -> list[float] | None:
     return None if np.isinf(values).any() else values
 
 
-def _number(cell: Any) -> float | None:
+def as_number(cell: Any) -> float | None:
     """Return the number in a cell: NaN where it is missing, None where it is not finite."""
     if cell is None or (isinstance(cell, str) and fold(cell) in _MISSING):
         return math.nan

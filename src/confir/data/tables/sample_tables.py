@@ -88,8 +88,7 @@ def with_repeats(table: InputTable) -> InputTable:
 
 
 def _cells(table: InputTable, name: str) -> list[Any]:
-    column = table.columns[list(table.header).index(name)]
-    return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
+    return table.cells(list(table.header).index(name))
 
 
 def _ids(table: InputTable, name: str) -> list[str]:

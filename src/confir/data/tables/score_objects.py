@@ -11,9 +11,9 @@ from confir.data.formats.entries import has_columns, is_from_ranx, type_name
 from confir.data.formats.mteb import is_mteb_object, mteb_object_rows
 from confir.data.scores import Scores
 from confir.data.tables.columns import InputTable
+from confir.data.tables.measure_names import are_measures, confir_name, is_text_measure
 from confir.data.tables.score_columns import COLUMN_NAMES
 from confir.data.tables.score_files import read_scores, scores_from_table
-from confir.data.tables.score_lines import are_measures, confir_name, is_text_measure
 from confir.errors import FormatError, InvalidValueError
 
 _ACCEPTED = (
