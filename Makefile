@@ -15,6 +15,7 @@
 # make tables     simulate the quantiles that calibrated-beta ships with
 # make packages   build wheel and sdist, and try both in empty environments
 # make data       say where the collections are published, and verify the copy in CONFIR_DATA
+# make references write the values of validation/ anew, by R with the packages that its README names
 # make reproduce  compare the papers' tables with those of confir, on the data in CONFIR_DATA
 
 PYTHON ?= python3
@@ -31,7 +32,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 SECONDS ?= 300
 
 .PHONY: demo test test-embedding test-spark test-surroundings test-processors check verify coverage fuzz mutate outputs docs \
-	bench tables data packages reproduce format clean
+	bench tables data packages references reproduce format clean
 
 %/installed: pyproject.toml
 	$(PYTHON) -m venv $*
@@ -131,6 +132,9 @@ packages: $(TEST_VENV)/installed-test
 
 data:
 	$(PYTHON) collections/verify.py $(CONFIR_DATA)
+
+references: $(VENV)/installed
+	PYTHON=$(CURDIR)/$(VENV)/$(BIN)/python validation/regenerate.sh
 
 reproduce: $(VENV)/installed
 	for script in reproductions/*.py; do \

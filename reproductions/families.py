@@ -195,13 +195,14 @@ def _means(rows: list[dict[str, float]]) -> dict[str, float]:
     return {key: float(np.mean([row[key] for row in rows])) for key in rows[0]}
 
 
-def exchangeable(values: Floats, rng: np.random.Generator) -> Floats:
-    """Return the scores of each topic shuffled among the runs: no run is better than another."""
-    return rng.permuted(values, axis=1)
+def exchangeable(values: Floats, topics: int, rng: np.random.Generator) -> Floats:
+    """Return a sample in which the scores of each topic are shuffled among the runs."""
+    drawn: Floats = rng.permuted(values[rng.integers(0, len(values), topics)], axis=1)
+    return drawn
 
 
-def rescaled(values: Floats, rng: np.random.Generator) -> Floats:
-    """Return runs that differ from the first on the topics on which real pairs do, with mean 0.
+def rescaled(values: Floats, topics: int, rng: np.random.Generator) -> Floats:
+    """Return a sample of runs that differ on the topics on which real pairs do, with mean 0.
 
     Each is a shared run plus the difference of a near-tied pair, whose gains or losses are rescaled
     to a mean of 0: ties and skewness stay.
@@ -214,20 +215,21 @@ def rescaled(values: Floats, rng: np.random.Generator) -> Floats:
         gain, loss = apart[apart > 0].sum(), -apart[apart < 0].sum()
         if gain > 0 and loss > 0:
             made[:, place] += np.where(apart > 0, apart * loss / gain, apart)
-    return made
+    return made[rng.integers(0, len(values), topics)]
 
 
 def error_rate(
-    values: Floats, make: Callable[[Floats, np.random.Generator], Floats], topics: int, samples: int
+    values: Floats,
+    make: Callable[[Floats, int, np.random.Generator], Floats],
+    topics: int,
+    samples: int,
 ) -> tuple[float, float]:
     """Return how often any pair of 40 equal runs is called different: by the rule, and by t alone."""
     rng = np.random.default_rng([SEED, topics, 7])
     rule, plain = [], []
     for _ in range(samples):
         chosen = rng.permutation(values.shape[1])[:AMONG]
-        equal = make(values[:, chosen], rng)
-        equal = equal - equal.mean(axis=0) + equal.mean()
-        drawn = equal[rng.integers(0, len(values), topics)]
+        drawn = make(values[:, chosen], topics, rng)
         sample = Sample(drawn, np.zeros(drawn.shape[1]), baseline=False)
         rule.append(sample.judge(sample.family(rng, borrows=True, draws=True), signs=True)[1].any())
         alone = sample.family(rng, borrows=False, draws=False)
@@ -241,11 +243,9 @@ def best_sets(values: Floats, topics: int, samples: int) -> dict[str, float]:
     rows = []
     for _ in range(samples):
         chosen = rng.permutation(values.shape[1])[:AMONG]
-        runs = values[:, chosen]
-        best = np.argsort(-runs.mean(axis=0), kind="stable")[:TIED]
-        runs = runs.copy()
-        runs[:, best] += runs.mean(axis=0).max() - runs.mean(axis=0)[best]
-        drawn = runs[rng.integers(0, len(values), topics)]
+        best = np.argsort(-values[:, chosen].mean(axis=0), kind="stable")[:TIED]
+        drawn = values[np.ix_(rng.integers(0, len(values), topics), chosen)]
+        drawn[:, best] = rng.permuted(drawn[:, best], axis=1)
         names = tuple(f"{place:03d}" for place in range(max(drawn.shape)))
         scores = Scores(names[:topics], names[: drawn.shape[1]], ("score",), drawn[:, :, None])
         found = find_best(scores, replicates=REPLICATES, rng=int(rng.integers(2**32)))
@@ -368,14 +368,14 @@ relative to those without help. *wrong direction*: samples with a verdict that c
 """
 
 ERRORS = """
-40 runs without any true difference: the scores of each topic shuffled among the runs; or a run plus the
+40 runs without any true difference: the scores of each topic are shuffled among the runs; or a run plus the
 differences of near-tied pairs, their gains rescaled so that the mean is 0, which keeps ties and skewness. The error
 rate is the share of samples in which any of the 780 pairs is called different.
 """
 
 BEST_TEXT = """
-Five runs are shifted to the highest mean of 40: all five are the best. *each kept*: the share in which one of
-them is in the set, which should be at least 0.95.
+Of the five best of 40 runs, the scores of each topic are shuffled among them: all five are the best. *each kept*:
+the share of samples in which one of them is in the set, which should be at least 0.95.
 """
 
 NOISE = """

@@ -107,9 +107,12 @@ def test_studentised_maxima_against_loops():
             for other in range(4):
                 y, f, g = (part[:, other] - part[:, one] for part in parts)
                 if one != other:
-                    observed = plain_correction(y, f, g)[0]
-                    mean, _, se, _ = plain_correction(y[drawn], f[drawn], g[more])
-                    t[one, other] = (mean - observed) / max(se, np.sqrt(floor / 9))
+                    observed, _, own, _ = plain_correction(y, f, g, left_out=False)
+                    wider = plain_correction(y, f, g)[2] / own
+                    again = y[drawn], f[drawn], g[more]
+                    mean, _, se, _ = plain_correction(*again, left_out=False)
+                    moved = wider * (mean - observed)
+                    t[one, other] = moved / max(wider * se, np.sqrt(floor / 9))
         np.testing.assert_allclose(maxima.above[:, b], [np.delete(t[i], i).max() for i in range(4)])
         np.testing.assert_allclose(
             maxima.below[:, b], [-np.delete(t[i], i).min() for i in range(4)]

@@ -94,8 +94,8 @@ def rank_biased_precision(
 def relative_rbp(rankings: Rankings, *, p: float = 0.9) -> Floats:
     """RBP as trec_eval 10 defines it: gains over the topic's highest, where that is above 1."""
     scores = rank_biased_precision(rankings, p=p)
-    levels = np.where(rankings.counts > 0, rankings.levels[:, None], 1)
-    return scores / levels.max(axis=1, initial=1)
+    highest = np.where(rankings.counts > 0, rankings.levels[:, None], 1).max(axis=1, initial=1)
+    return np.asarray(scores / highest, np.float64)
 
 
 def q_measure(
