@@ -20,7 +20,7 @@ from confir.data.scores import Scores
 from confir.intervals.catalogue import METHODS
 from confir.resampling.topics import topic_sample
 from confir.studies.meta_analysis.meta_analysis import pool_effects
-from confir.studies.planning.power import power_at
+from confir.studies.planning.power import Criterion
 
 FOLDER = Path(__file__).parents[2] / "validation"
 MODELS = {
@@ -196,10 +196,12 @@ def test_power_and_topics_against_pwr():
     for case in reference("pwr").values():
         sd, effect = np.ones(1), case["effect"]
         if "needed" in case:
-            enough = [power_at(sd, np.array([n]), effect, 0.95)[0] for n in needed_around(case)]
+            enough = [
+                Criterion(0.95).power(sd, np.array([n]), effect)[0] for n in needed_around(case)
+            ]
             assert enough[0] < 0.8 <= enough[1]
         else:
-            power = power_at(sd, np.array([case["topics"]]), effect, case["level"])
+            power = Criterion(case["level"]).power(sd, np.array([case["topics"]]), effect)
             assert power[0] == pytest.approx(case["power"], abs=1e-5)
 
 
