@@ -61,6 +61,8 @@ class Leaderboard(Result):
         Mean over datasets that count alike, with its interval.
     rank, rank_low, rank_high
         By the macro mean, with simultaneous limits, of all ranks at once.
+    borderline
+        Whether other replicates might change a limit of the rank.
     borda, borda_rank, borda_low, borda_high
         Borda count as MTEB has it, its rank, and the middle part of the rank in replicates.
     p_next, separable
@@ -83,6 +85,7 @@ class Leaderboard(Result):
     rank: Integers = over("run")
     rank_low: Integers = over("run")
     rank_high: Integers = over("run")
+    borderline: Booleans = over("run")
     borda: Floats = over("run")
     borda_rank: Integers = over("run")
     borda_low: Integers = over("run")
@@ -238,6 +241,7 @@ def _leaderboard(
         rank=ranking.rank[:, 0],
         rank_low=ranking.simultaneous_low[:, 0],
         rank_high=ranking.simultaneous_high[:, 0],
+        borderline=ranking.borderline[:, 0],
         borda=borda,
         borda_rank=descending_ranks(borda),
         borda_low=borda_limits.low.astype(np.int64),

@@ -12,8 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
-from confir.intervals.simultaneous import is_significant, symmetric_bound
+from confir.arrays import Booleans, Floats, Integers
+from confir.intervals.simultaneous import (
+    MONTE_CARLO_ERRORS,
+    is_significant,
+    monte_carlo_error,
+    symmetric_bound,
+)
 from confir.studies.best.run_pairs import RunPairs
 
 # p-values above this decide nothing at any level that is asked for.
@@ -51,6 +56,16 @@ def rank_tests(pairs: RunPairs) -> RankTests:
         for sign in (1, -1)
     )
     return RankTests(marginal, np.minimum(better, worse[:, ::-1]))
+
+
+def borderline_ranks(p: Floats, level: float, draws: int) -> Booleans:
+    """Return for which runs other replicates might change a limit of the rank: from runs × ranks."""
+    error = MONTE_CARLO_ERRORS * monte_carlo_error(p, draws) if draws else np.zeros_like(p)
+    narrow, wide = (
+        rank_limits(np.clip(moved, 0.0, 1.0), level) for moved in (p - error, p + error)
+    )
+    unclear: Booleans = (narrow[0] != wide[0]) | (narrow[1] != wide[1])
+    return unclear
 
 
 def rank_limits(p: Floats, level: float) -> tuple[Integers, Integers]:
