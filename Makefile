@@ -5,8 +5,9 @@
 # make check      format, lint, types
 # make outputs    write the outputs in README and docs anew
 # make docs       build the documentation site in build/docs
-# make verify     what takes too long for every commit: coverage, packages, fuzz, mutate,
-#                 the slow tests of tests/verify, the newest packages, embedding libraries
+# make test-processors  records and tests with less and less of this processor in use
+# make verify     what takes too long for every commit: coverage, packages, fuzz, mutate, the slow
+#                 tests of tests/verify, the newest packages, embedding libraries, other processors
 # make test-slow  tests/verify: memory at 10 million topics, ranx, all real runs, all pages by
 #                 processes, LaTeX tables, read-only folders
 # make test-newest   the tests with the newest versions of all packages, not those of constraints.txt
@@ -18,6 +19,7 @@
 # make tables     simulate the quantiles that calibrated-beta ships with
 # make packages   build wheel and sdist, and try both in empty environments
 # make data       say where the collections are published, and verify the copy in CONFIR_DATA
+# make references write the values of validation/ anew, by R with the packages that its README names
 # make reproduce  compare the papers' tables with those of confir, on the data in CONFIR_DATA
 
 PYTHON ?= python3
@@ -34,8 +36,8 @@ BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 SECONDS ?= 300
 
-.PHONY: demo test test-embedding test-spark test-slow test-newest check lock verify coverage fuzz mutate outputs docs \
-	bench tables data packages reproduce format clean
+.PHONY: demo test test-embedding test-spark test-slow test-newest test-processors check lock verify coverage \
+	fuzz mutate outputs docs bench tables data packages references reproduce format clean
 
 %/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $*
@@ -80,7 +82,7 @@ check: $(TEST_VENV)/installed-check
 lock:
 	$(PYTHON) hardening/lock.py
 
-verify: coverage packages fuzz mutate test-slow test-newest test-embedding
+verify: coverage packages fuzz mutate test-slow test-newest test-embedding test-processors
 
 # LaTeX with acmart is needed for the tables; on Debian: apt-get install texlive-publishers
 # texlive-latex-extra texlive-fonts-extra texlive-fonts-recommended texlive-plain-generic
@@ -90,6 +92,10 @@ test-slow: $(VENV)/installed $(TEST_VENV)/installed-test
 
 test-newest:
 	$(MAKE) test LOCK= VENV=$(VENV)-newest TEST_VENV=$(TEST_VENV)-newest
+
+test-processors: $(VENV)/installed $(TEST_VENV)/installed-test
+	CONFIR_DEMO_PYTHON=$(CURDIR)/$(VENV)/$(BIN)/python $(TEST_VENV)/$(BIN)/python hardening/processors.py \
+		--tests tests/contracts tests/reference $(ARGS)
 
 # The layers are those of the data and statistics; pages and browsers are not needed to reach them.
 # Which test ran which line, and for how long, is kept for the mutants.
@@ -140,6 +146,9 @@ packages: $(TEST_VENV)/installed-test
 
 data:
 	$(PYTHON) collections/verify.py $(CONFIR_DATA)
+
+references: $(VENV)/installed
+	PYTHON=$(CURDIR)/$(VENV)/$(BIN)/python validation/regenerate.sh
 
 reproduce: $(VENV)/installed
 	for script in reproductions/*.py; do \

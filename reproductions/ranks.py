@@ -103,7 +103,7 @@ def study(population: Population, topics: int, samples: int) -> list[Found]:
     for sample in range(samples):
         values = population.values[rng.integers(0, len(population.values), topics)]
         scores = Scores(tuple(map(str, range(topics))), names, ("gain",), values[:, :, None])
-        pairs = pair_runs(scores, REPLICATES, sample, what="ranks")
+        pairs = pair_runs(scores, REPLICATES, sample, what="ranks", level=LEVEL)
         (chosen,) = best_of_pairs(scores, pairs, [LEVEL])
         ranking = ranking_of_pairs(scores, pairs, LEVEL)
         low, high = ranking.low[:, 0], ranking.high[:, 0]

@@ -41,6 +41,7 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     ),
     "ERR": ("ERR", "ERR@1", "ERR@3", "ERR@100", "ERR(gmax=5)@3", "ERR(gains='1:3,2:0.3')"),
     "nERR": ("nERR", "nERR@1", "nERR@3", "nERR@100", "nERR(gmax=6)", "nERR(gains='1:3,2:0')@3"),
+    "rbp": ("rbp", "rbp(p=0.5)"),
     "RBP": ("RBP", "RBP@3", "RBP(p=0.5)", "RBP(rel=1)", "RBP(p=0.95,rel=2)@3", "RBP(gains='1:9')"),
     "Q": ("Q", "Q@1", "Q@3", "Q@100", "Q(beta=0)", "Q(beta=2.5)@3", "Q(gains='1:5,2:0.3')"),
     "Bpref": ("Bpref", "Bpref(rel=2)"),

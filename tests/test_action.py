@@ -1,29 +1,48 @@
-"""The GitHub Action, its steps run in a shell as a runner would run them."""
+"""The GitHub Action, its steps run in a shell as a runner would run them.
 
+The command ``confir`` that they find passes its arguments on to this process, which runs them: a
+process of its own would load the library every time.
+"""
+
+import io
 import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import pytest
 import yaml
 
+import confir.cli
 from confir.data.simulation import sample_collection, write_collection
 from requirements import missing_requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 
-CONFIR = f"""#!/bin/sh
-exec "{sys.executable}" -m confir "$@"
+# Passes on what it is asked, and repeats the answer.
+CONFIR = f"""#!{sys.executable} -IS
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as line, line.makefile("rw") as stream:
+    line.connect(os.environ["CONFIR_SOCKET"])
+    print(json.dumps([os.getcwd(), sys.argv[1:]]), file=stream, flush=True)
+    code, out, err = json.loads(stream.readline())
+sys.stdout.write(out)
+sys.stderr.write(err)
+sys.exit(code)
 """
 # Records what it is asked, filters the comments that are there, and fails where it is told to.
-GH = f"""#!{sys.executable}
+GH = f"""#!{sys.executable} -IS
 import json, os, subprocess, sys
 words = sys.argv[1:]
 body = [open(word[6:]).read() for word in words if word.startswith("body=@")]
@@ -74,14 +93,67 @@ def evaluated(text: Any, contexts: dict[str, Any]) -> Any:
     return re.sub(r"\$\{\{(.*?)\}\}", lambda found: str(value(found[1].strip())), str(text))
 
 
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """The folder of the sample collection's files."""
+    folder = tmp_path_factory.mktemp("sample")
+    write_collection(sample_collection(), folder)
+    return folder
+
+
+def run_here(folder: str, words: list[str]) -> tuple[int, str, str]:
+    """Run the command line in this process, as if it had been started in a folder."""
+    out, err = io.StringIO(), io.StringIO()
+    before, listening = os.getcwd(), sys.unraisablehook
+    code = None
+    with mock.patch.object(sys, "argv", ["confir", *words]), redirect_stdout(out):
+        try:
+            os.chdir(folder)
+            with redirect_stderr(err):
+                confir.cli.main()
+        except SystemExit as stop:
+            code = stop.code
+        finally:
+            os.chdir(before)
+            sys.unraisablehook = listening
+    return int(code or 0), out.getvalue(), err.getvalue()
+
+
+@pytest.fixture(scope="module")
+def answering():
+    """The socket at which commands are run in this process."""
+    with (
+        tempfile.TemporaryDirectory(prefix="c-") as folder,  # sockets have short names
+        socket.socket(socket.AF_UNIX) as listening,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        listening.bind(os.path.join(folder, "s"))
+        listening.listen()
+
+        def answer():
+            while True:
+                line, _ = listening.accept()
+                with line, line.makefile("rw") as stream:
+                    asked = stream.readline()
+                    if not asked:
+                        return
+                    print(json.dumps(run_here(*json.loads(asked))), file=stream, flush=True)
+
+        pool.submit(answer)
+        yield listening.getsockname()
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(listening.getsockname())
+
+
 @pytest.fixture
-def act(tmp_path):
+def act(tmp_path, sample, answering):
     """A function that runs the action with inputs, in a folder with the sample's files."""
     if shutil.which("jq") is None:
         missing_requirement("jq is not installed")
     work, tools = tmp_path / "work", tmp_path / "tools"
     tools.mkdir()
-    write_collection(sample_collection(), work / "sample")
+    work.mkdir()
+    (work / "sample").symlink_to(sample)
     for name, text in {"confir": CONFIR, "gh": GH, "python": PYTHON}.items():
         (tools / name).write_text(text)
         (tools / name).chmod(0o755)
@@ -128,6 +200,7 @@ def act(tmp_path):
                     "GH_LOG": str(files["gh"]),
                     "GH_COMMENTS": str(files["comments"]),
                     "PIP_LOG": str(files["pip"]),
+                    "CONFIR_SOCKET": answering,
                     **own,
                     **(extra or {}),
                 },
@@ -148,7 +221,7 @@ def act(tmp_path):
         calls = [json.loads(line) for line in files["gh"].read_text().splitlines()]
         return Done(failed, log, outputs, files["summary"].read_text(), calls)
 
-    vars(run).update(work=work, pip=tmp_path / "pip")
+    vars(run).update(work=work, tools=tools, pip=tmp_path / "pip")
     return run
 
 
@@ -205,9 +278,64 @@ def test_an_error_fails_the_job_and_is_shown(act):
     assert "confir: error: nowhere.run: no such file" in done.calls[-1]["body"][0]
 
 
-def test_a_closed_gate_may_leave_the_job_alone_but_no_error(act):
-    assert act(**RUNS, fail="false").failed == 0
+@pytest.mark.parametrize(
+    ("fail", "code"),
+    [("false", 0), ("False", 0), ("no", 0), ("true", 1), ("TRUE", 1), ("yes", 1), ("1", 1)],
+)
+def test_a_closed_gate_may_leave_the_job_alone_in_any_spelling(act, fail, code):
+    replay(act, 1, "### Gate closed: AP\n")
+    assert act(**RUNS, fail=fail).failed == code
+
+
+@pytest.mark.parametrize("fail", ["", "maybe", "truth", "false\n::error::x"])
+def test_what_is_neither_true_nor_false_is_refused(act, fail):
+    replay(act, 1, "### Gate closed: AP\n")
+    done = act(**RUNS, fail=fail)
+    assert done.failed == 2
+    assert "; expected true or false" in done.log
+    assert not re.search("^::error::x", done.log, re.MULTILINE)
+
+
+def test_no_error_leaves_the_job_alone(act):
     assert act(**{**RUNS, "qrels": ""}, fail="false").failed == 2
+
+
+def replay(act, code, summary, message=""):
+    """Let the command exit with a code, and write this summary to its output."""
+    path = act.tools / "confir"
+    path.write_text(
+        f"#!{sys.executable} -IS\nimport sys\n"
+        f"if {summary!r}:\n"
+        f"    open(sys.argv[sys.argv.index('--output') + 1], 'w').write({summary!r})\n"
+        f"print({message!r}, file=sys.stderr)\nsys.exit({code})\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "summary"),
+    [
+        (0, ""),  # such as of --help
+        (0, "a table\n"),
+        (0, "### Gate closed: AP\n"),
+        (0, "### Gate open: AP\n\n### Gate closed: nDCG\n"),
+        (1, ""),  # such as of Python itself, where an import fails
+        (1, "### Gate open: AP\n"),
+        (2, "### Gate open: AP\n"),
+        (127, ""),
+        (139, "### Gate closed: AP\n"),
+    ],
+)
+@pytest.mark.parametrize("fail", ["true", "false"])
+def test_nothing_but_an_open_gate_passes(act, code, summary, fail):
+    replay(act, code, summary)
+    done = act(**RUNS, fail=fail, comment="false")
+    assert (done.failed, done.outputs["gate"]) == (max(code, 2), "error")
+
+
+def test_help_is_no_open_gate(act):
+    done = act(**RUNS, arguments="--help")
+    assert (done.failed, done.outputs["gate"]) == (2, "error")
+    assert "::error title=Retrieval quality::confir compare decided nothing" in done.log
 
 
 def test_only_pull_requests_are_commented_on(act):
@@ -278,10 +406,12 @@ def test_the_action_installs_the_version_that_it_is_part_of(act):
 
 def test_a_long_comparison_is_cut_to_what_a_comment_may_hold(act):
     (act.work / "many").mkdir()
+    read = (act.work / "sample/runs/hybrid.txt").read_text().splitlines(keepends=True)
+    lines = "".join(line for line in read if int(line.split()[3]) <= 10)
+    (act.work / "cut.txt").write_text(lines)
     for number in range(120):
-        name = f"{'ä' * 60}-{number:03d}.txt"
-        shutil.copy(act.work / "sample/runs/hybrid.txt", act.work / "many" / name)
-    done = act(**{**RUNS, "candidate": "many"}, measures="AP,nDCG@10,P@10")
+        (act.work / "many" / f"{'ä' * 60}-{number:03d}.txt").write_text(lines)
+    done = act(**{**RUNS, "baseline": "cut.txt", "candidate": "many"}, measures="AP,nDCG@10,P@10")
     assert done.failed == 0, done.log
     (body,) = done.calls[-1]["body"]
     assert len(done.summary.encode()) > 60_000

@@ -12,8 +12,8 @@ from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
 LAYERS = ("data", "measures", "resampling", "intervals", "statistics")
-# Every layer may import these; they import errors, arrays, arguments, cores, scheduler and
-# stored_results at most.
+# Every layer may import these; they import errors, arrays, arguments, cores, scheduler,
+# stored_results and whole_files at most.
 GROUND = (
     "errors",
     "arrays",
@@ -27,6 +27,7 @@ GROUND = (
     "references",
     "scheduler",
     "stored_results",
+    "whole_files",
 )
 # What a part may import beside its own and the ground. Statistics never see what shows them; page
 # and command line know studies through their list alone.
@@ -125,7 +126,8 @@ def test_a_part_imports_only_what_it_may(path):
             continue
         other = _part(name.removeprefix("confir."))
         if own in GROUND:
-            below = {"errors", "arrays", "arguments", "cores", "scheduler", "stored_results"}
+            below = {"errors", "arrays", "arguments", "cores", "scheduler"}
+            below |= {"stored_results", "whole_files"}
             assert other in below - {own}, f"{path} imports {name}"
         elif other not in GROUND and not (other == "report" and _in_display(around)):
             assert other in ALLOWED[own], f"{path} imports {name}"
@@ -204,6 +206,48 @@ def test_no_character_is_named_in_a_string():
     """To compile such a string loads a module; an interrupt there ends in a SyntaxError."""
     named = [path for path in MODULES if '"\\N{' in path.read_text(encoding="utf-8")]
     assert not named
+
+
+# Orders whose ties change no result, by module: each call, and why its ties do not matter.
+UNSTABLE_SORTS = {
+    "data/streams/blocks.py": {
+        "np.argpartition(mixed, count - 1)": "keys differ, and what is sampled is a set",
+    },
+}
+
+
+def _unstable_sorts(tree: ast.AST) -> set[str]:
+    """Calls that order indices and leave ties to the algorithm, which depends on the processor."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    named = [(call, getattr(call.func, "attr", getattr(call.func, "id", ""))) for call in calls]
+    return {
+        ast.unparse(call)
+        for call, name in named
+        if name == "argpartition"
+        or (
+            name == "argsort"
+            and not any(
+                word.arg == "kind"
+                and isinstance(word.value, ast.Constant)
+                and word.value.value == "stable"
+                for word in call.keywords
+            )
+        )
+    }
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_ties_are_sorted_alike_on_every_processor(path):
+    known = UNSTABLE_SORTS.get(path.relative_to(SOURCE).as_posix(), {})
+    assert _unstable_sorts(ast.parse(path.read_text())) == set(known)
+
+
+@pytest.mark.parametrize(
+    "call", ["np.argsort(x)", "x.argsort(axis=1)", "np.argsort(x, kind=None)", "argpartition(x, 3)"]
+)
+def test_a_sort_that_leaves_ties_open_is_found(call):
+    assert _unstable_sorts(ast.parse(f"y = {call}[0]")) == {call}
+    assert not _unstable_sorts(ast.parse("y = np.argsort(x, kind='stable'), np.sort(x)"))
 
 
 def test_every_part_of_the_design_exists():

@@ -258,6 +258,37 @@ def test_errors_of_tasks_arrive_as_they_are(cluster, error):
     assert vars(caught.value) == vars(error)
 
 
+def test_the_error_raised_is_that_of_the_first_task(cluster, tmp_path):
+    later_one_failed = tmp_path / "failed"
+
+    def fail(number):
+        while number == 0 and not later_one_failed.exists():
+            pass
+        later_one_failed.touch()
+        raise FormatError(f"task {number}")
+
+    for tasks in (range(4), iter(range(4))):  # sent at once, or as workers get free
+        with use_scheduler(cluster), pytest.raises(FormatError, match="task 0"):
+            list(scheduler_in_use().run(fail, tasks))
+        later_one_failed.unlink()
+
+
+def test_outcomes_of_tasks_are_told_in_the_order_of_the_tasks():
+    outcomes = confir.scheduler._OutcomesInOrder()
+    outcomes.warned(1, [("second", InputWarning)])
+    outcomes.failed(3, FormatError("fourth"))
+    outcomes.tell([0, 2])
+    outcomes.failed(2, FormatError("third"))
+    outcomes.tell([0])
+    outcomes.warned(0, [("first", InputWarning)])
+    with (
+        pytest.raises(FormatError, match="third"),
+        pytest.warns(InputWarning) as said,
+    ):
+        outcomes.tell([])
+    assert [str(one.message) for one in said] == ["first", "second"]
+
+
 @ON_LINUX
 def test_a_file_that_a_worker_does_not_see_is_named(cluster, files, monkeypatch):
     monkeypatch.chdir(files)

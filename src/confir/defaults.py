@@ -6,6 +6,9 @@ from typing import Literal
 
 # Confidence level of intervals.
 LEVEL = 0.95
+
+# Levels that readers of the report can choose from.
+LEVELS = (0.9, LEVEL, 0.99)
 # Replicates of the bootstrap over topics; with 9,999 the quantiles of the usual levels are replicates.
 REPLICATES = 9_999
 # Replicates of the bootstrap over the topics of a summary, which may be millions.

@@ -83,11 +83,15 @@ class UnknownNameError(ConfirError, LookupError):
         The name that was given.
     known
         The names that exist.
+    related
+        Names to suggest where none is similar.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(
+        self, kind: str, name: str, known: Iterable[str], related: Iterable[str] = ()
+    ) -> None:
         names = list(known)
-        nearest = nearest_names(name, names)
+        nearest = nearest_names(name, names) or list(related)
         if nearest:
             hint = f"did you mean {' or '.join(nearest)}?"
         else:

@@ -1,4 +1,4 @@
-"""Order and equality of numbers up to rounding, and signed differences."""
+"""Order and equality of numbers up to rounding; signed differences and intervals as text."""
 
 from __future__ import annotations
 
@@ -36,3 +36,14 @@ def signed(value: float, decimals: int = 4) -> str:
     if abs(value) < 0.5 * 10.0**-decimals:
         return f"{value:+.0e}"
     return f"{value:+,.{decimals if abs(value) < 10 else 1}f}"
+
+
+def bracketed(low: str, high: str, open_end: int = 0) -> str:
+    """Return the text of an interval: ``[low, high]``, a round bracket at an end that is excluded.
+
+    Parameters
+    ----------
+    open_end
+        1 where the lower end is excluded, -1 where the upper one is, else 0.
+    """
+    return f"{'(' if open_end > 0 else '['}{low}, {high}{')' if open_end < 0 else ']'}"

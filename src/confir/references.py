@@ -150,6 +150,15 @@ REFERENCES = {
   publisher = {Wiley},
   year      = {1993}
 }""",
+    "Bentkus2015": """@article{Bentkus2015,
+  author  = {Vidmantas Kastytis Bentkus and Dainius Dzindzalieta},
+  title   = {A tight {G}aussian bound for weighted sums of {R}ademacher random variables},
+  journal = {Bernoulli},
+  volume  = {21},
+  number  = {2},
+  pages   = {1231--1237},
+  year    = {2015}
+}""",
     "Cohen1968": """@article{Cohen1968,
   author  = {Jacob Cohen},
   title   = {Weighted Kappa: Nominal Scale Agreement with Provision for Scaled Disagreement or

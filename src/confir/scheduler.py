@@ -139,7 +139,8 @@ class Scheduler:
         """Yield the number and the result of every task, as they are finished.
 
         Tasks of an iterator are made as workers get free: they may be large. Warnings of confir are
-        repeated here.
+        repeated here in the order of the tasks, and the error raised is that of the first task that
+        has one, as if they had been run one after the other.
         """
         client = self._client
         dumps = import_module("cloudpickle").dumps
@@ -157,15 +158,22 @@ class Scheduler:
         with self._translated():
             # Sent once, and as a task: unlike scattered data, it is not lost with its worker.
             shared = client.submit(pickle.loads, dumps(function), pure=False)
-            finished = as_completed(send(at_once), client.loop, with_results=True)
+            finished = as_completed(
+                send(at_once), client.loop, with_results=True, raise_errors=False
+            )
+            outcomes = _OutcomesInOrder()
             for future, found in finished:
+                number = places.pop(future.key)
                 if isinstance(found, BaseException):  # cancelled, as when the scheduler is gone
                     raise found
-                result, warned = found
-                for message, category in warned:
-                    warn_caller(message, category)
-                yield places[future.key], result
-                if at_once is not None:
+                if future.status == "error":
+                    outcomes.failed(number, found[1].with_traceback(found[2]))
+                else:
+                    result, warned = found
+                    outcomes.warned(number, warned)
+                    yield number, result
+                outcomes.tell(places.values())
+                if at_once is not None and not outcomes.any_failed:
                     finished.update(send(1))
 
     @contextmanager
@@ -188,6 +196,38 @@ class Scheduler:
 
 
 _IN_USE: ContextVar[Scheduler | None] = ContextVar("scheduler", default=None)
+
+
+class _OutcomesInOrder:
+    """Warnings and errors of tasks that finish in any order, told in the order of the tasks."""
+
+    def __init__(self) -> None:
+        self._next = 0
+        self._warned: dict[int, list[CollectedWarning]] = {}
+        self._failed: dict[int, BaseException] = {}
+
+    @property
+    def any_failed(self) -> bool:
+        """Whether a task failed: later ones are not needed any more."""
+        return bool(self._failed)
+
+    def warned(self, number: int, warned: list[CollectedWarning]) -> None:
+        """Keep the warnings of a task."""
+        self._warned[number] = warned
+
+    def failed(self, number: int, error: BaseException) -> None:
+        """Keep the error of a task."""
+        self._failed[number] = error
+
+    def tell(self, unfinished: Iterable[int]) -> None:
+        """Warn of what no unfinished task can precede; raise the first error once it is known."""
+        while self._next in self._warned:
+            for message, category in self._warned.pop(self._next):
+                warn_caller(message, category)
+            self._next += 1
+        first = min(self._failed, default=None)
+        if first is not None and not any(number < first for number in unfinished):
+            raise self._failed[first]
 
 
 def _work(function: Callable[[Task], Result], task: Task) -> tuple[Result, list[CollectedWarning]]:

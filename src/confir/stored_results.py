@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from confir.errors import InvalidValueError, UnreadableError
+from confir.whole_files import UNFINISHED, replace_file
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
-# The file that describes the study, its key inside each result, and how unfinished files end.
+# The file that describes the study, and its key inside each result.
 _LISTING = "study.json"
 _STUDY = "study"
-_UNFINISHED = ".part"
 
 
 def digest(*arrays: np.ndarray[Any, Any]) -> str:
@@ -39,7 +39,7 @@ def check_resume_folder(path: str | os.PathLike[str]) -> None:
     folder = Path(path)
     with _writing_to(folder):
         held = sorted(os.listdir(folder)) if folder.is_dir() else []
-    other = [name for name in held if not name.endswith(_UNFINISHED)]
+    other = [name for name in held if not name.endswith(UNFINISHED)]
     if other and not (folder / _LISTING).exists():
         raise InvalidValueError(
             f"{folder}: contains {other[0]} but no results; expected a new or an empty folder"
@@ -60,7 +60,7 @@ class StoredResults:
         with _writing_to(folder):
             folder.mkdir(parents=True, exist_ok=True)
             if not listing.exists():
-                self._write(listing, lambda stream: stream.write(self._study.encode()))
+                replace_file(listing, self._study.encode())
             content = listing.read_bytes()
         try:
             kept = json.loads(content)
@@ -100,21 +100,12 @@ class StoredResults:
         """Store the arrays of a task."""
         content: dict[str, Any] = {**arrays, _STUDY: np.array(self._study)}
         with _writing_to(self._folder):
-            self._write(self._path(number), lambda stream: np.savez(stream, **content))
+            stream = io.BytesIO()
+            np.savez(stream, **content)
+            replace_file(self._path(number), stream.getvalue())
 
     def _path(self, number: int) -> Path:
         return self._folder / f"task-{number:06d}.npz"
-
-    def _write(self, path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
-        """Write a temporary file, then move it to its place."""
-        descriptor, beside = tempfile.mkstemp(dir=self._folder, suffix=_UNFINISHED)
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                fill(stream)
-            os.replace(beside, path)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from browser.test_report_page import NAMES, chart_labels, column, rows, serious_
 SAID = {
     "better": r"(\d+|none) (?:is|are) significantly better than",
     "worse": r"(\d+|none) (?:is|are) significantly worse",
-    "inconclusive": r"(\d+|none) (?:is|are) statistically indistinguishable",
+    "inconclusive": r"(\d+|none) (?:is|are) inconclusive",
 }
 
 
@@ -60,7 +60,7 @@ def answer(page):
 
 
 def counts_said(text):
-    """How many runs a sentence about a baseline calls better, worse and indistinguishable."""
+    """How many runs a sentence about a baseline calls better, worse and inconclusive."""
     found = {word: re.search(pattern, text) for word, pattern in SAID.items()}
     number = {word: match[1] if match else "none" for word, match in found.items()}
     return {word: 0 if text == "none" else int(text) for word, text in number.items()}

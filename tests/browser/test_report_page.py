@@ -180,7 +180,7 @@ PAIRS = {
     ("hybrid", "bm25"): "hybrid is significantly better than bm25",
     ("bm25", "hybrid"): "bm25 is significantly worse than hybrid",
     ("tfidf", "dense"): "tfidf is significantly worse than dense",
-    ("dense", "dense-tuned"): "dense and dense-tuned are statistically indistinguishable",
+    ("dense", "dense-tuned"): "the difference between dense and dense-tuned is inconclusive",
 }
 
 

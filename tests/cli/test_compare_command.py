@@ -50,7 +50,7 @@ def test_a_baseline_gives_differences_intervals_and_words(compare_whole):
     assert lines[0].split() == (
         ["measure", "run", "verdict", "difference", "p", "adj.", "p", "d_z", "w/t/l"]
     )
-    assert lines[1].startswith("AP       dense  inconclusive  +0.0302 [-0.0149, +0.0752]")
+    assert lines[1].startswith("AP       dense  inconclusive  +0.0302 [-0.0151, +0.0754]")
     assert lines[2].startswith("AP       tfidf  worse")
     assert (
         "mean difference from bm25 with simultaneous 95 % interval, 2 pairs with bm25, over 50 "
@@ -58,7 +58,7 @@ def test_a_baseline_gives_differences_intervals_and_words(compare_whole):
     ) in out
     assert (
         "dense against bm25 by AP: difference +0.0302, simultaneous 95 % interval "
-        "[-0.0149, +0.0752]: inconclusive"
+        "[-0.0151, +0.0754]: inconclusive"
     ) in out
     assert "topics most for it" in out
     assert "102 +0.3582, 150 +0.3487, 117 +0.3257" in out
@@ -266,7 +266,7 @@ def test_a_summary_in_markdown(compare_whole, tmp_path):
     assert err.startswith("confir: gate closed: by AP against bm25")
     lines = path.read_text().splitlines()
     assert lines[0] == "### Gate closed: AP"
-    assert "| **tfidf** | **fails** | **-0.0881 [-0.1212, -0.0551]** |" in lines
+    assert "| **tfidf** | **fails** | **-0.0881 [-0.1215, -0.0547]** |" in lines
     assert "### Differences" in lines
     assert "### In words" in lines
     assert "### Topics" in lines

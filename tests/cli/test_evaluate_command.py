@@ -171,6 +171,18 @@ MIXED = "run,measure,topic,score\n" + "".join(
 )
 
 
+def test_the_columns_of_a_score_table_can_be_named(confir_command, tmp_path):
+    path = tmp_path / "rag.csv"
+    path.write_text("qid,strict_vital_score,all_score\n1,0.5,0.25\n2,0.75,1\n")
+    columns = "topic=qid,value=strict_vital_score,value=all_score"
+    words = ("evaluate", "--scores", path, "--columns", columns, "--format", "csv")
+    lines = [line.split(",")[:4] for line in confir_command(*words).out.splitlines()]
+    assert lines[1:] == [
+        ["rag", "strict_vital_score", "2", "0.625"],
+        ["rag", "all_score", "2", "0.625"],
+    ]
+
+
 def test_the_note_names_the_method_of_each_measure_and_what_is_assumed(confir_command, tmp_path):
     (tmp_path / "mixed.csv").write_text(MIXED)
     outcome = confir_command("evaluate", "--scores", tmp_path / "mixed.csv")
@@ -399,6 +411,25 @@ def test_compressed_runs_and_names_of_ones_own(confir_command, files):
         (["qrels.txt"], "expected QRELS and at least one RUN"),
         (["nowhere.txt", "good.run"], "nowhere.txt: no such file"),
         (["qrels.txt", "nowhere.run"], "nowhere.run: no such file"),
+        (["qrels.txt", "no*.run"], "no*.run: no file matches this pattern"),
+        (["qrels.txt", "x=no[ab].run"], "no[ab].run: no file matches this pattern"),
+        (["no?.txt", "good.run"], "no?.txt: no file matches this pattern"),
+        (["--scores", "no*.csv"], "no*.csv: no file matches this pattern"),
+        (["qrels.txt", "folder"], "folder/README.md: the run is empty; expected one line per"),
+        (["qrels.txt", "folder"], "(each file of folder is taken for a run; if this is none, name"),
+        (
+            ["qrels.txt", "good.run", "-m", "AP", "nDCG@10"],
+            "is a measure where a file was expected; expected each measure after its own -m: -m AP -m",
+        ),
+        (["-m", "AP", "nDCG@10", "qrels.txt", "good.run"], "-m AP -m nDCG@10"),
+        (["qrels.txt", "good.run", "-m", f"P@{'1' * 5000}"], "the cutoff has 5,000 digits"),
+        (["qrels.txt", "good.run", "-m", "P(depth=3)@5"], "unknown parameter of P 'depth'"),
+        (
+            ["qrels.txt", "good.run", "--columns", "topic=qid,value=a"],
+            "--columns is for score tables; expected --scores FILE",
+        ),
+        (["--scores", "rag.csv"], "rag.csv:1: columns are named like measures (all_score)"),
+        (["--scores", "rag.csv", "--columns", "qid,all_score"], "such as topic=qid,value=nDCG@10"),
         (["good.run", "qrels.txt"], "good.run:1: 6 columns; expected 4"),
         (["qrels.txt", "qrels.txt"], "this looks like qrels"),
         (["qrels.txt", "good.run", "-m", "nDGC@10"], "did you mean nDCG@10"),
@@ -434,6 +465,10 @@ def test_bad_input_ends_in_one_sentence(confir_command, files, monkeypatch, argu
     (files / "empty.run").write_text("")
     (files / "nan.run").write_text("1 Q0 a 1 nan x\n")
     (files / "twice.run").write_text("1 Q0 a 1 2 x\n1 Q0 a 2 1 x\n")
+    (files / "rag.csv").write_text("qid,all_score\n1,0.5\n2,0.25\n")
+    (files / "folder").mkdir()
+    (files / "folder" / "README.md").write_text("# Runs of our team\n")
+    (files / "folder" / "a.run").write_text(RUN)
     outcome = confir_command("evaluate", *arguments)
     assert outcome.code == 2
     assert outcome.out == ""
@@ -453,9 +488,10 @@ def test_a_bug_is_told_in_one_sentence_and_shown_on_demand(confir_command, files
     assert outcome.code == 2
     assert "this is a bug in confir: RuntimeError: boom" in outcome.err
     monkeypatch.setenv("CONFIR_TRACEBACK", "1")
-    monkeypatch.setattr(sys, "argv", ["confir", "evaluate", "q", "r"])
-    with pytest.raises(RuntimeError, match="boom"):
-        confir_command("evaluate", files / "qrels.txt", files / "good.run")
+    outcome = confir_command("evaluate", files / "qrels.txt", files / "good.run")
+    assert outcome.code == 2  # 1 is the code of a closed gate
+    assert outcome.err.startswith("Traceback (most recent call last):\n")
+    assert ', in broken\n    raise RuntimeError("boom")\n' in outcome.err
 
 
 def test_hostile_names_are_shown_as_text(confir_command, files):

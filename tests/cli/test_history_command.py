@@ -92,6 +92,10 @@ def test_names_are_escaped_in_junit(confir_command, sample_files, tmp_path):
         (("--commit", "c1"), "--commit and --looks need --history FILE"),
         (("--looks", "topics"), "--commit and --looks need --history FILE"),
         (("--history", "no/where.jsonl"), "no/where.jsonl: cannot be written (no such folder)"),
+        (
+            ("--junit", "thesis.tex"),
+            "thesis.tex: the gate is written as JUnit XML; expected a name",
+        ),
         (("--history", "x.csv", "-o", "x.csv"), "two results cannot go to the same file"),
         (("--history", "h.jsonl", "--method", "bca"), "intervals by the method 'bca' need"),
     ],
@@ -107,10 +111,10 @@ def test_options_that_do_not_fit_are_named(gate, options, message, tmp_path):
 def test_what_is_kept_is_of_a_gate(confir_command, sample_files, option, tmp_path):
     runs = sample_files / "runs"
     given = (sample_files / "qrels.txt", runs / "bm25.txt", runs / "tfidf.txt")
-    outcome = confir_command("compare", *given, "--baseline", "bm25", option, tmp_path / "x.jsonl")
+    outcome = confir_command("compare", *given, "--baseline", "bm25", option, tmp_path / "x.xml")
     assert outcome.code == 2
     assert f"{option} needs --fail-if-worse MEASURE" in outcome.err
-    outcome = confir_command("compare", *given, "--best", option, tmp_path / "x.jsonl")
+    outcome = confir_command("compare", *given, "--best", option, tmp_path / "x.xml")
     assert f"{option} cannot be combined with the confidence set of the best run" in outcome.err
 
 

@@ -215,6 +215,44 @@ def test_a_link_in_a_folder_is_not_followed(tmp_path):
         OutputFolder(tmp_path / "made")
 
 
+@pytest.mark.parametrize("name", ["qrels.txt", "runs/a.txt", ".confir"])
+def test_a_file_of_ours_that_became_a_link_is_not_followed(tmp_path, name):
+    theirs = tmp_path / "theirs"
+    theirs.write_text("years of work")
+    folder = OutputFolder(tmp_path / "made")
+    for one in ("qrels.txt", "runs/a.txt"):
+        folder.file(one).write_text("ours")
+    folder.remove_stale()
+    (tmp_path / "made" / name).rename(tmp_path / "moved")
+    os.symlink(tmp_path / ("moved" if name == ".confir" else "theirs"), tmp_path / "made" / name)
+    before = (tmp_path / "moved").read_text()
+    with pytest.raises(InvalidValueError, match=f"holds {name}, which confir did not write"):
+        OutputFolder(tmp_path / "made")
+    assert theirs.read_text() == "years of work"
+    assert (tmp_path / "moved").read_text() == before
+
+
+@pytest.mark.parametrize("link", ["runs", "runs/a.txt"])
+def test_a_link_made_while_a_folder_is_written_is_not_followed(tmp_path, link):
+    (tmp_path / "theirs" / "a.txt").parent.mkdir()
+    folder = OutputFolder(tmp_path / "made")
+    if link != "runs":
+        (tmp_path / "made" / "runs").mkdir()
+    os.symlink(tmp_path / "theirs", tmp_path / "made" / link, target_is_directory=True)
+    with pytest.raises(InvalidValueError, match=f"holds {link}, which confir did not write"):
+        folder.file("runs/a.txt")
+
+
+def test_a_listing_that_became_a_link_is_replaced_not_followed(tmp_path):
+    theirs = tmp_path / "theirs"
+    theirs.write_text("years of work")
+    folder = OutputFolder(tmp_path / "made")
+    (tmp_path / "made" / ".confir").unlink()
+    os.symlink(theirs, tmp_path / "made" / ".confir")
+    folder.file("qrels.txt")
+    assert theirs.read_text() == "years of work"
+
+
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(

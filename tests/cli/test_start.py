@@ -5,6 +5,7 @@ What is not imported cannot be slow: these tests stand in for the clock.
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -119,3 +120,54 @@ def test_a_command_after_two_dashes_runs(confir_command):
     outcome = confir_command("--", "methods", "--format", "csv")
     assert outcome.code == 0
     assert outcome.out.startswith("method,over")
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [("typer", ("--version",)), ("numpy", ("evaluate", "--scores", "scores.csv"))],
+)
+def test_a_package_that_cannot_be_imported_is_no_closed_gate(tmp_path, module, arguments):
+    (tmp_path / f"{module}.py").write_text("raise ImportError('libfoo.so.1:\\n no such file')\n")
+    (tmp_path / "scores.csv").write_text("topic,a,b\n1,0.5,0.5\n2,0.4,0.6\n")
+    paths = [str(tmp_path), str(Path(confir.__file__).parent.parent)]
+    done = subprocess.run(
+        [sys.executable, "-m", "confir", *arguments],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("confir: error: ")
+    assert "libfoo.so.1: no such file" in done.stderr
+    assert "expected an installation with all it needs" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("error", [ImportError("no such module"), RuntimeError("no such thing")])
+def test_what_keeps_the_command_line_from_starting_is_no_closed_gate(
+    confir_command, monkeypatch, error
+):
+    def broken():
+        raise error
+
+    monkeypatch.setattr("confir.cli.start.run", broken)
+    outcome = confir_command("--version")
+    assert outcome.code == 2
+    assert outcome.err.startswith(
+        f"confir: error: confir cannot be started ({type(error).__name__}"
+    )
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("part", ["print_message", "release_streams"])
+def test_streams_that_fail_at_the_end_do_not_change_the_exit_code(
+    confir_command, monkeypatch, part
+):
+    def broken(*_):
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(f"confir.cli.streams.{part}", broken)
+    monkeypatch.setattr("confir.cli.start.run", broken)
+    assert confir_command("--version").code == 2

@@ -203,13 +203,19 @@ def test_nothing_that_takes_time_is_imported_before_somebody_listens():
     assert found <= light | {"confir", "confir.cli"}
 
 
-def memory_error_in(module: str):
-    """Return a function that fails for want of memory in a module."""
+LESS_AT_A_TIME = "fewer runs or topics at a time need less, and long tables in Parquet, which are"
 
-    def fail(*_, **__):
+
+def memory_error_in(modules: str):
+    """Return a function that fails for want of memory in a module, which others have called."""
+
+    def called(*_, **__):
         raise MemoryError
 
-    return eval("lambda *_: fail()", {"__name__": module, "fail": fail})  # noqa: S307
+    for module in reversed(modules.split()):
+        held = {"__name__": module, "inner": called}
+        called = eval("lambda *_: inner()", held)  # noqa: S307
+    return called
 
 
 @pytest.mark.parametrize(
@@ -222,14 +228,22 @@ def memory_error_in(module: str):
         (
             "plan",
             "confir.studies.planning.planning",
-            "fewer runs or a smaller table at a time need less",
+            LESS_AT_A_TIME,
         ),
         (
             "evaluate",
             "confir.data.formats.trec_files",
-            "fewer runs or a smaller table at a time need less",
+            LESS_AT_A_TIME,
         ),
-        ("methods", "confir.report.tables", "fewer runs or a smaller table at a time need less"),
+        ("methods", "confir.report.tables", LESS_AT_A_TIME),
+        ("evaluate", "confir.studies.means.command", LESS_AT_A_TIME),
+        ("evaluate", "confir.studies.means.command confir.data.tables.columns", LESS_AT_A_TIME),
+        ("compare", "confir.studies.comparison.compare confir.data.run", LESS_AT_A_TIME),
+        (
+            "compare",
+            "confir.studies.comparison.command confir.resampling.topics",
+            "fewer --replicates need less",
+        ),
     ],
 )
 def test_advice_on_memory_fits_the_command(confir_command, monkeypatch, command, module, advice):

@@ -90,6 +90,19 @@ def test_selected_topics_keep_their_part_of_the_design():
     assert chosen.design.cluster == ("x", "y", "y")
 
 
+def test_lists_make_a_design_as_tuples_and_arrays_do():
+    values = make_scores()
+    lists = Design(list(TOPICS), cluster=list("xxyyzz"), weight=[1.0, 2.0, 1.0, 1.0, 1.0, 3.0])
+    table = {"topic": TOPICS, "cluster": list("xxyyzz"), "weight": [1.0, 2.0, 1.0, 1.0, 1.0, 3.0]}
+    np.testing.assert_array_equal(
+        values.with_design(lists).mean(), values.with_design(table).mean()
+    )
+    with pytest.raises(InvalidValueError, match="weight is 'heavy'; expected an array of numbers"):
+        Design(TOPICS, weight="heavy")
+    with pytest.raises(FormatError, match=r"weight has shape \(2,\); expected \(6,\): topic"):
+        Design(TOPICS, weight=[1.0, 2.0])
+
+
 def test_design_in_words():
     design = Design(TOPICS, cluster=tuple("xxyyzz"), weight=np.ones(6))
     assert design.describe() == "6 topics in 3 clusters, weighted"

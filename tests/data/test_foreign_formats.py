@@ -1,13 +1,4 @@
-"""Files of other tools: each gives what the TREC files of the same data give.
-
-Files of tools that are not installed here are written from their definitions: MTEB
-(``AbsTask._save_task_predictions``, ``TaskResult.to_disk``), BEIR (``GenericDataLoader``),
-sentence-transformers (``InformationRetrievalEvaluator``, ``write_predictions``), OpenSearch
-(search-relevance: ``EvaluationResult.toXContent``, ``Judgment.toXContent``), Elasticsearch (``toXContent``
-of ``RankEvalResponse``, ``EvalQueryQuality`` and ``RatedSearchHit``; reference of ``_search``), Quepid
-(``api/v1/export/books``), ir_metadata (Breuer et al. 2022; general information, schema 0.1), inspect
-(``SampleSummary`` and ``SampleDefault`` of ``samples_df``), lm-eval (``evaluate`` with ``log_samples``).
-"""
+"""Files of other tools: each gives what the TREC files of the same data give."""
 
 import gzip
 import json
@@ -23,113 +14,23 @@ from confir.data.formats.objects import as_runs
 from confir.data.formats.run_metadata import read_metadata
 from confir.errors import ConfirError, FormatError, InputWarning, UnreadableError
 from confir.studies.judgements.judges import gather_judges
+from foreign_files import (
+    GAINS,
+    QRELS,
+    RUN,
+    RUNS,
+    SCORES,
+    beir,
+    book,
+    evaluation_results,
+    judgment,
+    meta,
+    mteb_results,
+    rank_eval,
+    responses,
+    sample,
+)
 from requirements import required
-
-RUN = {"q 1": {"a": 3.5, "b": 2.0}, "q2": {"c": 1.0}}
-GAINS = {"q 1": {"a": 2, "b": 0}, "q2": {"c": 1}}
-
-
-def hits(listed):
-    return [{"_index": "i", "_id": d, "_score": s} for d, s in listed.items()]
-
-
-def responses(run):
-    return {
-        topic: {
-            "took": 3,
-            "timed_out": False,
-            "_shards": {"total": 1},
-            "hits": {"hits": hits(held)},
-        }
-        for topic, held in run.items()
-    }
-
-
-def rank_eval(run=RUN, gains=GAINS):
-    details = {
-        topic: {
-            "metric_score": 0.25,
-            "unrated_docs": [],
-            "hits": [{"hit": h, "rating": gains[topic].get(h["_id"])} for h in hits(held)],
-            "metric_details": {"precision": {"relevant_docs_retrieved": 1, "docs_retrieved": 4}},
-        }
-        for topic, held in run.items()
-    }
-    return {"metric_score": 0.25, "details": details, "failures": {}}
-
-
-def predictions(run):
-    return "".join(
-        json.dumps(
-            {
-                "query_id": topic,
-                "query": "text",
-                "results": [{"corpus_id": d, "score": s} for d, s in held.items()],
-            }
-        )
-        + "\n"
-        for topic, held in run.items()
-    )
-
-
-def evaluation_results(runs):
-    return [
-        {
-            "id": "1",
-            "searchConfigurationId": name,
-            "searchText": topic,
-            "judgmentIds": ["j"],
-            "documentIds": list(held),
-            "metrics": [{"metric": "NDCG@5", "value": 0.5}, {"metric": "MAP@5", "value": 0.25}],
-        }
-        for name, run in runs.items()
-        for topic, held in run.items()
-    ]
-
-
-def judgment(gains):
-    rated = [
-        {"query": topic, "ratings": [{"docId": d, "rating": f"{g}.000"} for d, g in held.items()]}
-        for topic, held in gains.items()
-    ]
-    return {"id": "j", "type": "IMPORT_JUDGMENT", "judgmentRatings": rated}
-
-
-def book(*judges):
-    pairs = [
-        {
-            "query_text": topic,
-            "doc_id": document,
-            "judgements": [{"rating": float(gain), "user_email": judge} for judge in judges],
-        }
-        for topic, held in GAINS.items()
-        for document, gain in held.items()
-    ]
-    return {"name": "a book", "query_doc_pairs": pairs}
-
-
-def beir(gains, separator="\t", header=("query-id", "corpus-id", "score")):
-    rows = [header, *((t, d, str(g)) for t, held in gains.items() for d, g in held.items())]
-    return "\n".join(map(separator.join, rows)) + "\n"
-
-
-def meta(**held):
-    return {"mteb_model_meta": {"model_name": "m", "revision": "r"}, **held}
-
-
-RUNS = {
-    "MTEB predictions": ("T_predictions.json", json.dumps(meta(default={"test": RUN}))),
-    "sentence-transformers predictions": ("p.jsonl", predictions(RUN)),
-    "Elasticsearch _rank_eval": ("e.json", json.dumps(rank_eval())),
-    "Elasticsearch search responses": ("s.json", json.dumps(responses(RUN))),
-    "table": ("t.tsv", beir(RUN, header=("qid", "docno", "score"))),
-}
-QRELS = {
-    "table": ("test.tsv", beir(GAINS)),
-    "OpenSearch judgment": ("j.json", json.dumps(judgment(GAINS))),
-    "Quepid book": ("b.json", json.dumps(book("x@y"))),
-    "Elasticsearch _rank_eval": ("e.json", json.dumps(rank_eval())),
-}
 
 
 def write(folder, name, held):
@@ -163,8 +64,8 @@ def test_qrels_are_those_of_the_same_data(tmp_path, kind):
 
 def test_every_format_but_the_general_ones_is_tested_here():
     general = {"JSON", "TREC", "Parquet", "ir_datasets"}
-    scores = {"MTEB results", "lm-eval samples", "OpenSearch evaluation results"}
-    assert {one.name for one in FORMATS} == general | scores | RUNS.keys() | QRELS.keys()
+    shown = RUNS.keys() | QRELS.keys() | SCORES.keys()
+    assert {one.name for one in FORMATS} == general | shown
 
 
 @pytest.mark.parametrize(
@@ -328,16 +229,6 @@ def test_documents_without_a_score_are_ranked_as_they_stand(tmp_path):
     assert [document for document, _ in run["q 1"]] == ["a", "b"]
 
 
-def mteb_results(task, score, **entry):
-    held = {"hf_subset": "default", "main_score": score, "ndcg_at_10": score, **entry}
-    return {
-        "dataset_revision": "r",
-        "task_name": task,
-        "mteb_version": "2",
-        "scores": {"test": [held]},
-    }
-
-
 def test_results_of_mteb_are_scores_of_datasets(tmp_path):
     (tmp_path / "model_meta.json").write_text('{"name": "org/model"}')
     files = [
@@ -366,22 +257,12 @@ def test_a_set_of_documents_are_judgements_and_a_list_of_hits_is_a_run():
     found = {"q": [{"corpus_id": 7, "score": 0.5}, {"corpus_id": 3, "score": 0.25}]}
     assert confir.as_run(found).to_dict() == {"q": {"7": 0.5, "3": 0.25}}
     assert confir.evaluate({"q": {3}}, {"a": found, "b": found}, "RR").runs == ("a", "b")
-    with pytest.raises(FormatError, match="document '7' occurs twice in a topic"):
+    with pytest.raises(FormatError, match="document '7' occurs twice in topic 'q'"):
         confir.as_run({"q": [{"corpus_id": 7, "score": 0.5}] * 2})
     with pytest.raises(FormatError, match="topic 'q' holds an object of type list; expected a map"):
         confir.as_run({"q": [{"corpus_id": 7}]})
     with pytest.raises(FormatError, match="topic 'q' holds an object of type set; expected a mapp"):
         confir.as_run({"q": {"d1"}})
-
-
-def sample(topic, *, metrics=("acc",), **held):
-    return {
-        "doc_id": topic,
-        "doc": {"q": "?"},
-        "filtered_resps": ["x"],
-        "metrics": list(metrics),
-        **held,
-    }
 
 
 def test_samples_of_lm_eval_are_scores(tmp_path):
@@ -473,7 +354,7 @@ def test_runs_and_qrels_are_written_and_read_as_parquet(tmp_path):
 @pytest.mark.parametrize("name", ["both.txt", "both.run", "both.run.gz", "both"])
 def test_several_runs_in_a_file_named_like_a_run_of_trec_are_refused_with_advice(tmp_path, name):
     rows = [f"{n},{t},{d},{s}" for n in "xy" for t, held in RUN.items() for d, s in held.items()]
-    text = "\n".join(["run,topic,docid,score", *rows]).encode()
+    text = "\n".join(["run,topic,docid,score", *rows, ""]).encode()
     path = tmp_path / name
     path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
     advice = "holds 2 runs (x, y); expected one here: several are read from files that end in .csv"

@@ -325,7 +325,7 @@ NOT_SCORES = ("nan", "inf", "-Infinity", "1e999", "0x10", "1_0", "１", "--1", "
 BAD_LINES = [
     *(f"3 Q0 doc 1 {score} tag".encode() for score in (*NOT_SCORES, "1.2.3", "e5", "1-", "1.5f")),
     b"3 Q0 doc 1 2 tag 3 Q0 other 2 1 tag",
-    b"3 Q0 doc 1 2 tag seventh",
+    b"3 Q0 doc first 2 tag seventh",
     b"3 0 doc 1",
     b"3",
     b"3 Q0 doc 1 2 ta\0g",

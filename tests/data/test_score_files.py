@@ -402,6 +402,126 @@ def test_the_long_tables_of_soboroff_are_read(real_data, name):
     assert len(by_pandas) == len(scores.to_records())
 
 
+# Columns that are measures, and columns that the user names
+
+
+MEASURED = {
+    "a.csv": "qid,strict_vital_score,all_score\n1,0.5,0.25\n2,0.75,1\n",
+    "a.tsv": "topic\tnDCG@10\tbm25\n1\t0.5\t0.25\n",
+    "a.jsonl": '{"query_id": "1", "ndcg_cut_10": 0.5, "P_5": 1}\n',
+    "b.csv": "topic,AP,RR\n1,0.5,0.25\n",
+    "c.csv": "topic,ndcg_at_10\n1,0.5\n",
+}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_columns_that_are_measures_are_not_read_as_runs(write, name):
+    path = write(name, MEASURED[name])
+    with pytest.raises(
+        FormatError, match=r"columns are named like measures \(.*--columns topic="
+    ) as e:
+        read_scores(path)
+    assert str(e.value).startswith(f"{path}:1: ")
+
+
+@pytest.mark.parametrize("runs", ["bm25,AP", "G,P1", "bm25@1,bm25@2", "p,q", "dense@3,map"])
+def test_columns_that_may_be_runs_are_runs(write, runs):
+    path = write("a.csv", f"topic,{runs}\n1,0.5,0.25\n")
+    assert ",".join(read_scores(path).runs) == runs
+
+
+def test_measures_under_a_column_of_runs_are_measures(write):
+    path = write("a.csv", "topic,run,nDCG@10,AP\n1,x,0.5,0.25\n")
+    assert read_scores(path).measures == ("nDCG@10", "AP")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "topic=qid,value=strict_vital_score,value=all_score",
+        {"topic": "qid", "value": ["strict_vital_score", "ALL_SCORE"]},
+    ],
+)
+def test_the_columns_of_a_table_can_be_named(write, columns):
+    scores = read_scores(write("rag.csv", MEASURED["a.csv"]), columns=columns)
+    measures = scores.measures[0], scores.measures[1].lower()
+    assert (scores.runs, measures) == (("rag",), ("strict_vital_score", "all_score"))
+    assert scores.values[:, 0].tolist() == [[0.5, 0.25], [0.75, 1.0]]
+
+
+def test_long_tables_of_any_names_are_read_by_them(write):
+    text = "who;what;weight;which;n\nx;AP;0,5;1;7\nx;AP;0,25;2;7\ny;AP;1;1;7\ny;AP;;2;7\n"
+    columns = "run=who, measure=what, topic=which, value=weight"
+    scores = read_scores(write("a.csv", text), columns=columns)
+    assert (scores.runs, scores.measures, scores.topics) == (("x", "y"), ("AP",), ("1", "2"))
+    np.testing.assert_array_equal(scores.values[:, :, 0], [[0.5, 1.0], [0.25, np.nan]])
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        (
+            "topic=qid",
+            InvalidValueError,
+            "columns is 'topic=qid'; expected which columns hold topic",
+        ),
+        ("run,topic,value", InvalidValueError, "expected which columns hold topic, value, run"),
+        ("topic=qid,score=a", InvalidValueError, "expected which columns hold topic, value, run"),
+        ("topic=a,topic=b,value=c", InvalidValueError, "names two columns of topics; expected one"),
+        (7, InvalidValueError, "expected which columns hold topic"),
+        ({"topic": 1, "value": "a"}, InvalidValueError, "expected which columns hold topic"),
+        (
+            {"topic": "a", "value": ["b", "c"], "measure": "d"},
+            InvalidValueError,
+            "a column of measures, and several of values; expected one of values",
+        ),
+        (
+            "topic=qid,value=b",
+            FormatError,
+            "a.csv:1: no column 'b'; expected one of 'qid', 'strict_",
+        ),
+        ("topic=all_score,value=qid", FormatError, "a second score of|is not an id"),
+    ],
+)
+def test_columns_that_are_named_wrongly_are_refused(write, columns, error, message):
+    text = MEASURED["a.csv"] + "3,0.5,1\n"
+    with pytest.raises(error, match=message):
+        read_scores(write("a.csv", text), columns=columns)
+
+
+def test_measures_in_frames_of_pyterrier_have_the_names_that_they_have_elsewhere():
+    rows = [("bm25", "1", m, 0.5) for m in ("map", "ndcg_cut_10", "P.5", "nDCG@20", "ndcg_rel")]
+    frame = pd.DataFrame(rows, columns=["name", "qid", "measure", "value"])
+    assert read_scores(frame).measures == ("AP", "nDCG@10", "P@5", "nDCG@20", "ndcg_rel")
+    other = frame.rename(columns={"name": "run"})
+    assert read_scores(other).measures == ("map", "ndcg_cut_10", "P.5", "nDCG@20", "ndcg_rel")
+
+
+# Files that end too early
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "topic,a,b\n1,0.5,0.25\n2,0.5,0.2"),
+        ("a.csv", "topic,a\r\n1,0.5\r\n2,0.2"),
+        ("a.tsv", "topic\ta\n1\t0.2"),
+        ("a.eval", "map\t1\t0.5\nmap\t2\t0.2"),
+    ],
+)
+def test_a_table_that_ends_in_a_number_without_a_line_end_is_read_with_a_warning(write, name, text):
+    path = write(name, text)
+    with pytest.warns(InputWarning, match=rf"^{path}: the file ends in 0\.2 without a line end"):
+        assert read_scores(path).values[-1, -1, -1] == 0.2
+    read_scores(write(name, text + "\n"))
+
+
+@pytest.mark.parametrize("text", ["topic,a,note\n1,0.5,x", 'topic,"a"\n1,"0.5"\n2,"0.5"'])
+def test_what_else_a_file_may_end_in_needs_no_line_end(write, text):
+    columns = "topic=topic,value=a"
+    assert read_scores(write("a.csv", text), columns=columns).topics[0] == "1"
+
+
 # CSV and TSV, wide
 
 

@@ -461,7 +461,7 @@ def test_types_of_parquet_columns_do_not_matter(tmp_path, types):
 def test_long_columns_of_parquet_are_never_lists(tmp_path, monkeypatch):
     from confir.data.tables.columns import InputTable
 
-    monkeypatch.setattr(InputTable, "_cells", None)
+    monkeypatch.setattr(InputTable, "cells", None)
     scores = Scores(("1", "2"), ("b", "a"), ("AP",), np.array([[[0.5], [1]], [[np.nan], [0]]]))
     write_scores(scores, tmp_path / "t.parquet")
     assert_equal(read_scores(tmp_path / "t.parquet"), scores)

@@ -7,8 +7,18 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from confir.intervals.simultaneous import ComparisonFamily, variance_floor
-from confir.resampling.studentised_maxima import studentised_maxima
+from confir.intervals.simultaneous import (
+    ComparisonFamily,
+    is_significant,
+    self_normalised,
+    self_normalised_sums,
+)
+from confir.resampling.borrowed_variance import (
+    NOTHING_BORROWED,
+    BorrowedVariance,
+    median_variance,
+)
+from confir.resampling.studentised_maxima import largest_statistics
 
 
 def family(size=6, replicates=999, sides=2, seed=1, df=9):
@@ -20,11 +30,11 @@ def family(size=6, replicates=999, sides=2, seed=1, df=9):
 def test_one_comparison_is_the_plain_t():
     d, se, topics = np.array([0.3]), np.array([0.1]), np.array([10])
     one = family(1)
-    low, high = one.limits(d, se, topics, 0.95)
+    low, high = one.limits(d, se, topics, 0.95).limits
     assert (low[0], high[0]) == pytest.approx(stats.t.interval(0.95, 9, 0.3, 0.1))
-    assert one.p_values(d / se, topics)[0] == pytest.approx(2 * stats.t.sf(3.0, 9))
+    assert one.p_values(d / se, topics - 1)[0] == pytest.approx(2 * stats.t.sf(3.0, 9))
     one_sided = family(1, sides=1)
-    assert one_sided.p_values(d / se, topics)[0] == pytest.approx(stats.t.sf(3.0, 9))
+    assert one_sided.p_values(d / se, topics - 1)[0] == pytest.approx(stats.t.sf(3.0, 9))
 
 
 @given(
@@ -39,11 +49,10 @@ def test_p_is_at_most_one_minus_level_exactly_where_t_exceeds_c(
 ):
     one = family(size, replicates, sides, seed)
     t = np.concatenate([np.linspace(-6, 8, 601), one.maxima, np.nextafter(one.maxima, np.inf)])
-    topics = np.full(len(t), 10)
     c = one.critical_value(9.0, level)
     size_of_t = np.abs(t) if sides == 2 else t
     clear = np.abs(size_of_t - c) > 1e-9 if c not in one.maxima else np.full(len(t), True)
-    p = one.p_values(t, topics)
+    p = one.p_values(t, 9.0)
     np.testing.assert_array_equal((p <= 1 - level + 1e-9)[clear], (size_of_t > c)[clear])
 
 
@@ -51,11 +60,11 @@ def test_limits_are_nested_and_p_values_fall_with_t():
     one = family()
     d, se, topics = np.array([0.1, -0.4]), np.array([0.1, 0.2]), np.array([10, 8])
     widths = [
-        np.subtract(*one.limits(d, se, topics, level)[::-1])
+        np.subtract(*one.limits(d, se, topics, level).limits[::-1])
         for level in (0.5, 0.8, 0.9, 0.95, 0.999, 0.99999)
     ]
     assert (np.diff(widths, axis=0) >= 0).all()
-    assert (np.diff(one.p_values(np.linspace(0, 9, 200), np.full(200, 10))) <= 0).all()
+    assert (np.diff(one.p_values(np.linspace(0, 9, 200), 9.0)) <= 0).all()
 
 
 def test_c_lies_between_a_single_t_and_bonferronis():
@@ -65,7 +74,7 @@ def test_c_lies_between_a_single_t_and_bonferronis():
         expected = single if maxima[0] == 0 else bonferroni
         assert one.critical_value(9.0, 0.95) == pytest.approx(expected)
         p = 2 * stats.t.sf(3.0, 9)
-        adjusted = one.p_values(np.array([3.0]), np.array([10]))[0]
+        adjusted = one.p_values(np.array([3.0]), 9.0)[0]
         assert adjusted == pytest.approx(p if maxima[0] == 0 else 5 * p)
 
 
@@ -73,24 +82,72 @@ def test_without_replicates_p_values_are_bonferronis_against_statsmodels():
     t = np.array([0.5, 2.0, 3.5, 8.0])
     one = ComparisonFamily.of(4, np.empty(0))
     expected = multipletests(2 * stats.t.sf(t, 9), method="bonferroni")[1]
-    np.testing.assert_allclose(one.p_values(t, np.full(4, 10)), expected)
+    np.testing.assert_allclose(one.p_values(t, 9.0), expected)
 
 
 def test_what_has_no_standard_error_has_neither_limits_nor_p():
     one = family()
     nan = np.array([np.nan])
     assert np.isnan(one.limits(np.array([0.1]), nan, np.array([10]), 0.95).low).all()
-    assert np.isnan(one.p_values(nan, np.array([10]))).all()
+    assert np.isnan(one.p_values(nan, 9.0)).all()
 
 
-def test_the_least_variance_is_a_share_of_the_median_and_never_a_single_pairs_own():
-    assert variance_floor(np.array([1.0, 2.0, 9.0, np.nan])) == pytest.approx(0.006 * 2.0)
-    assert variance_floor(np.repeat([1.0, 2.0, 9.0], 100)) == pytest.approx(0.4 * 2.0)
-    assert variance_floor(np.array([0.01])) < 0.01
-    assert variance_floor(np.array([np.nan])) == 0.0
-    one = ComparisonFamily.of(3, np.full(99, 2.0), floor=0.4)
-    se = one.standard_errors(np.array([0.1, 0.5, np.nan]), np.array([10, 10, 10]))
-    np.testing.assert_allclose(se, [0.2, 0.5, np.nan])
+def test_the_median_is_that_of_variances_above_0():
+    assert median_variance(np.array([1.0, 2.0, 9.0, 0.0, np.nan])) == 2.0
+    assert median_variance(np.array([0.0, np.nan])) == 0.0
+
+
+def test_standard_errors_borrow_a_share_of_the_median_that_falls_with_the_topics():
+    family = ComparisonFamily.of(3, np.full(99, 2.0), borrowed=BorrowedVariance(3, 0.4))
+    se = family.standard_errors(np.array([0.1, 0.5, np.nan, 0.1]), np.array([10, 10, 10, 40]))
+    small, large = 0.4 * (1 - 3 ** (-1 / 10)), 0.4 * (1 - 3 ** (-1 / 40))
+    expected = np.sqrt([0.01 + small / 10, 0.25 + small / 10, small / 10, 0.01 + large / 40])
+    np.testing.assert_allclose(se, expected, rtol=1e-12)
+
+
+def test_a_single_comparison_borrows_nothing():
+    assert BorrowedVariance(1, 0.4).of(10) == 0
+    one = ComparisonFamily.of(1, np.empty(0), borrowed=BorrowedVariance(1, 0.4))
+    np.testing.assert_array_equal(
+        one.standard_errors(np.array([0.1, np.nan]), np.array([10, 10])), [0.1, np.nan]
+    )
+
+
+def test_self_normalised_sums_of_moments_are_those_of_the_differences():
+    d = np.random.default_rng(5).normal(0.1, 0.3, (12, 4))
+    d[:, 1] = 0.2
+    d[:, 2] = 0.0
+    se = d.std(axis=0, ddof=1) / np.sqrt(12)
+    se[1:3] = np.nan
+    sums = d.sum(axis=0) / np.sqrt(np.maximum(np.square(d).sum(axis=0), 1e-300))
+    np.testing.assert_allclose(self_normalised_sums(d.mean(axis=0), se, 12), sums, rtol=1e-12)
+    np.testing.assert_allclose(self_normalised(d), sums, rtol=1e-12)
+    assert sums[1] == pytest.approx(np.sqrt(12))
+    assert sums[2] == 0
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_end_is_open_at_0_where_the_signs_alone_decide(sign):
+    family = ComparisonFamily.of(10, np.full(99, 3.0))
+    d, se, topics = sign * np.array([0.1, 0.1, 0.5]), np.full(3, 0.05), np.full(3, 50)
+    sums = sign * np.array([5.0, 3.0, 5.0])
+    low, high, open_end = family.limits(d, se, topics, 0.95, self_normalised=sums)
+    assert open_end.tolist() == [sign, 0, 0]  # too small a sum; an interval that excludes 0
+    near, far = (low, high) if sign > 0 else (high, low)
+    assert near[0] == 0
+    np.testing.assert_allclose(far, d + sign * 0.05 * family.critical_value(49.0, 0.95))
+    np.testing.assert_allclose(near[1:], d[1:] - sign * 0.05 * family.critical_value(49.0, 0.95))
+    p = family.p_values(d / se, 49.0, sums)
+    assert is_significant(p, 0.95).tolist() == [True, False, True]
+
+
+def test_without_a_standard_error_the_signs_alone_give_p():
+    family = ComparisonFamily.of(10, np.full(99, 3.0))
+    nan = np.array([np.nan])
+    (p,) = family.p_values(nan, 49.0, np.array([6.0]))
+    factor = 1 / (4 * stats.norm.sf(np.sqrt(2)))
+    assert p == pytest.approx(10 * 2 * factor * stats.norm.sf(6.0), rel=1e-12)
+    assert np.isnan(family.limits(np.array([0.1]), nan, np.array([50]), 0.95).low).all()
 
 
 def correlated(rng, runs, topics):
@@ -101,9 +158,9 @@ def correlated(rng, runs, topics):
 def test_c_of_runs_against_one_approaches_dunnetts_against_scipy():
     """With many topics, paired differences of independent runs are Dunnett's many-to-one problem."""
     values = correlated(np.random.default_rng(2), 6, 2_000)
-    maxima = studentised_maxima(values, 9_999, np.random.default_rng(1), runs=[0]).either[0]
+    maxima = largest_statistics(values, 9_999, np.random.default_rng(1), NOTHING_BORROWED, runs=[0])
     t = 2.4
-    p = ComparisonFamily.of(5, maxima).p_values(np.array([t]), np.array([2_000]))[0]
+    p = ComparisonFamily.of(5, maxima).p_values(np.array([t]), 1_999.0)[0]
     # samples whose t statistic against the control is 2.4 for one of five groups, 0 for the rest
     n = 2_000
     base = np.tile([-1.0, 1.0], n // 2)
@@ -128,9 +185,10 @@ def test_simultaneous_limits_hold_for_all_pairs_in_nineteen_of_twenty_samples(ru
         values = rng.normal(size=(n, 1)) + spread * rng.normal(size=(n, k))
         d = values[:, second] - values[:, first]
         se = d.std(axis=0, ddof=1) / np.sqrt(n)
-        maxima = studentised_maxima(values, 399, rng, runs).either.max(axis=0)
-        one = ComparisonFamily.of(len(first), maxima)
-        low, high = one.limits(d.mean(axis=0), se, np.full(len(first), n), 0.95)
+        variance = BorrowedVariance(len(first), np.median(d.var(axis=0, ddof=1)))
+        maxima = largest_statistics(values, 399, rng, variance, runs)
+        one = ComparisonFamily.of(len(first), maxima, borrowed=variance)
+        low, high = one.limits(d.mean(axis=0), se, np.full(len(first), n), 0.95).limits
         held += bool(((low <= 0) & (high >= 0)).all())
     assert held / samples == pytest.approx(0.95, abs=0.035)
 
@@ -142,4 +200,4 @@ def test_p_values_of_two_comparisons_count_the_maxima_that_reach_them():
     counted = (1 + (np.linspace(0.0, 3.0, 99)[:, None] >= t).sum(axis=0)) / 100
     expected = np.clip(np.minimum(2 * single, counted), single, 1.0)
     assert (expected < 2 * single).any()
-    np.testing.assert_allclose(family.p_values(t, np.array([30])), expected, rtol=1e-12)
+    np.testing.assert_allclose(family.p_values(t, 29.0), expected, rtol=1e-12)

@@ -9,7 +9,13 @@ from hypothesis import given
 
 from confir.data.experiment import Experiment
 from confir.data.scanning.list_scanner import read_lists
-from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
+from confir.errors import (
+    InputWarning,
+    InvalidValueError,
+    TopicMismatchError,
+    TopicWarning,
+    UnknownNameError,
+)
 from confir.measures.catalogue import parse_measure
 from confir.measures.evaluation import evaluate, evaluate_lists
 from confir.resampling.documents import resample_documents
@@ -42,6 +48,7 @@ def assert_equal(one, other):
 def test_every_measure_scores_lists_as_it_does_runs(collection):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TopicWarning)
+        warnings.filterwarnings("ignore", "the mean RBP", InputWarning)
         try:
             expected = evaluate(collection.qrels, collection.runs, ALL)
         except TopicMismatchError as error:
@@ -108,3 +115,16 @@ def test_a_way_to_treat_missing_topics_that_is_none_is_refused():
         from_lists(QRELS, RUNS, missing="bogus")
     with pytest.raises(UnknownNameError, match="missing topics"):
         resample_documents(QRELS, RUNS, missing="bogus")
+
+
+def test_a_mean_above_1_by_the_grades_of_the_qrels_is_warned_of():
+    qrels, runs = {"1": {"a": 2, "b": 2}}, {"x": {"1": {"a": 2.0, "b": 1.0}}}
+    with pytest.warns(
+        InputWarning, match=r"the mean RBP\(p=0\.5\) is 1\.50, above 1: .*1:0\.5,2:1"
+    ):
+        scores = evaluate(qrels, runs, ["RBP(p=0.5)", "NumRet"])
+    assert scores.mean()[0, 0] == 1.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        chosen = ["RBP(gains='1:0.5,2:1')", "RBP(rel=1)", "rbp", "RBP(gains='2:9')"]
+        evaluate(qrels, runs, chosen)

@@ -187,6 +187,11 @@ def rank_biased_precision(
     return total
 
 
+def relative_rbp(topic: PlainList, p: float = 0.9) -> float:
+    highest = max([1.0, *(topic.gain(document, {}) for document in topic.judged)])
+    return rank_biased_precision(topic, p=p) / highest
+
+
 def q_measure(
     topic: PlainList, cutoff: int | None = None, beta: float = 1.0, gains: str | None = None
 ) -> float:
@@ -309,6 +314,7 @@ PLAIN_MEASURES: dict[str, PlainMeasure] = {
     "ERR": expected_reciprocal_rank,
     "nERR": normalised_err,
     "RBP": rank_biased_precision,
+    "rbp": relative_rbp,
     "Q": q_measure,
     "Bpref": binary_preference,
     "Success": success,

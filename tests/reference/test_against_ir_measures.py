@@ -6,8 +6,10 @@ import ir_measures
 import numpy as np
 import pytest
 
+import confir
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.lists.rankings import JudgedPositions
+from confir.errors import ConfirError, MissingTopicWarning, TopicWarning
 from confir.measures.catalogue import parse_measure
 from requirements import missing_requirement
 
@@ -66,3 +68,49 @@ def test_judged_share_against_ir_measures(real_data, name):
     for measure in measures:
         scores = parse_measure(measure)(rankings)[0, :, 0]
         np.testing.assert_array_equal(scores, [expected[measure, topic] for topic in qrels])
+
+
+@pytest.mark.parametrize("gains", ["{0:1,1:4}", "{0: 0, 1: 4}", "{1:1,2:8}"])
+def test_gains_in_the_spelling_of_ir_measures(gains):
+    """Those of levels below 1 are computed by ir_measures, for which such documents gain, too."""
+    qrels = {"1": {"a": 1, "b": 0, "c": 2, "d": 1}}
+    run = {"1": {"b": 3.0, "a": 2.0, "z": 1.5, "c": 1.0}}
+    measure = ir_measures.parse_measure(f"nDCG(gains={gains})@10")
+    (theirs,) = ir_measures.iter_calc([measure], qrels, run)
+    for spelt in (measure, f"nDCG(gains={gains})@10", str(measure)):
+        assert confir.evaluate(qrels, run, spelt).values.item() == pytest.approx(theirs.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("P(depth=1)@3", "unknown parameter of P 'depth'; known: rel"),
+        ("infAP(depth=1)", r"unknown measure 'infAP\(depth=1\)'"),
+        ("-" * 100_000, "unknown measure '---"),
+        ("SDCG@10", "ir_measures cannot compute SDCG@10: invalid param max_rel"),
+    ],
+)
+def test_what_ir_measures_cannot_compute_is_said_in_a_sentence(name, message):
+    with pytest.raises(ConfirError, match=f"^{message}.*$"):
+        confir.evaluate({"1": {"a": 1}}, {"1": {"a": 1.0}}, name)
+
+
+def test_a_measure_that_is_not_defined_on_a_topic_is_missing_there_against_ir_measures():
+    """Accuracy compares relevant documents with others: topic 2 retrieves none of grade 2."""
+    qrels = {
+        "1": {"a": 2, "b": 0, "c": 2, "d": 0},
+        "2": {"a": 1, "b": 0},
+        "3": {"a": 2, "b": 0},
+    }
+    runs = {"x": {"1": {"a": 4, "b": 3, "c": 2, "d": 1}, "2": {"a": 2, "b": 1}}}
+    with (
+        pytest.warns(TopicWarning, match=r"Accuracy\(rel=2\) of run 'x' is not defined on 1 topic"),
+        pytest.warns(MissingTopicWarning),
+    ):
+        scores = confir.evaluate(qrels, runs, "Accuracy(rel=2)")
+    found = ir_measures.iter_calc([ir_measures.parse_measure("Accuracy(rel=2)")], qrels, runs["x"])
+    expected = {metric.query_id: metric.value for metric in found}
+    assert expected == {"1": pytest.approx(0.75)}
+    # topic 3, which the run lacks, scores 0
+    np.testing.assert_allclose(scores.values[:, 0, 0], [0.75, np.nan, 0.0])
+    assert scores.mean()[0, 0] == pytest.approx(0.375)

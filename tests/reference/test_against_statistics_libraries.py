@@ -12,7 +12,7 @@ from confir.errors import InputWarning
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.corrections import adjust_p_values
 from confir.studies.planning.planning import plan_topics
-from confir.studies.planning.power import detectable_at, power_at
+from confir.studies.planning.power import Criterion
 from studies.score_tables import table
 
 
@@ -140,7 +140,7 @@ def test_power_against_statsmodels(level):
     for effect in (0.05, 0.2, 0.5, 1.0, 3.0):
         for topics in (3, 10, 50, 200):
             expected = peer.power(effect, topics, 1 - level)
-            found = power_at(np.array([1.0]), np.array([topics]), effect, level)[0]
+            found = Criterion(level).power(np.array([1.0]), np.array([topics]), effect)[0]
             if np.isnan(expected):  # statsmodels gives up where the power is nearly 1
                 expected = 1.0
             assert found == pytest.approx(expected, abs=1e-9 if expected < 1 else 2e-5)
@@ -150,7 +150,7 @@ def test_detectable_difference_against_statsmodels():
     peer = TTestPower()
     for topics in (5, 20, 50, 249):
         expected = peer.solve_power(nobs=topics, alpha=0.05, power=0.8)
-        found = detectable_at(np.array([2.0]), np.array([topics]), 0.8, 0.95)[0]
+        found = Criterion(0.95).detectable(np.array([2.0]), np.array([topics]), 0.8)[0]
         assert found == pytest.approx(2.0 * expected, rel=1e-6)
 
 

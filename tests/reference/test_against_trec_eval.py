@@ -12,6 +12,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
+import confir
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.lists.rankings import JudgedPositions, stack_rankings
 from confir.data.qrels import build_qrels
@@ -153,6 +154,7 @@ def assert_prints(rankings, printed, *, rel=1):
             assert text == printed[name, topic], (name, topic)
 
 
+@pytest.mark.filterwarnings("ignore:.*text after the tag is left out")
 @pytest.mark.parametrize(
     ("expected", "run", "qrels", "depth", "rel"),
     [
@@ -164,18 +166,10 @@ def assert_prints(rankings, printed, *, rel=1):
 )
 def test_printed_outputs_of_trec_eval_are_reproduced(real_data, expected, run, qrels, depth, rel):
     folder = real_data / "trec_eval-tests" / "test"
-    rankings = JudgedPositions(read_qrels(folder / qrels)).rank(read_six_columns(folder / run))
+    rankings = JudgedPositions(read_qrels(folder / qrels)).rank(read_run(folder / run))
     printed = read_printed(folder / expected)
     assert {("bpref", "301"), ("ndcg_cut_20", "all"), ("map_cut_5", "302")} <= set(printed)
     assert_prints(rankings if depth is None else rankings.cut(depth), printed, rel=rel)
-
-
-def read_six_columns(path):
-    """Return the run in a file whose lines may go on after the tag, which trec_eval allows."""
-    with path.open() as file:
-        rows = [line.split() for line in file]
-    scores = np.array([float(row[4]) for row in rows])
-    return build_run("run", [row[0] for row in rows], [row[2] for row in rows], scores)
 
 
 def test_printed_output_with_comments_is_reproduced(real_data):
@@ -207,15 +201,45 @@ def test_printed_measure_parameters_are_reproduced(real_data):
             assert f"{score:.4f}" == printed[theirs, topic], (theirs, topic)
 
 
-def test_rbp_against_trec_eval_10(real_data):
-    # trec_eval's p is 0.9; on binary qrels its scaling of gains changes nothing.
+@pytest.mark.parametrize(
+    ("name", "qrels", "output"),
+    [
+        ("rbp", "qrels.test", "out.test.aq"),
+        ("rbp", "qrels.rel_level", "out.test.aql"),
+        # on binary qrels, its scaling of gains changes nothing
+        ("RBP(p=0.9)", "qrels.test", "out.test.aq"),
+    ],
+)
+def test_rbp_against_trec_eval_10(real_data, name, qrels, output):
     folder = real_data / "trec_eval-tests" / "test"
-    positions = JudgedPositions(read_qrels(folder / "qrels.test"))
-    scores = parse_measure("RBP(p=0.9)")(positions.rank(read_run(folder / "results.test")))
-    printed = read_printed(folder / "out.test.aq")
+    positions = JudgedPositions(read_qrels(folder / qrels))
+    scores = parse_measure(name)(positions.rank(read_run(folder / "results.test")))
+    printed = read_printed(folder / output)
     assert [f"{score:.4f}" for score in scores[0, :, 0]] == [
         printed["rbp", topic] for topic in positions.qrels
     ]
+
+
+TREC_EVAL_NAMES = (
+    *("num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank", "ndcg", "rbp"),
+    *("P_5", "P_20", "recall_10", "recall_100", "success_1", "success_10"),
+    *("map_cut_5", "map_cut_100", "ndcg_cut_5", "ndcg_cut_20"),
+    *("set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
+    # between 0 and 1, ir_measures rounds the rank as trec_eval 9 did, and trec_eval 10 otherwise
+    *("infAP", "iprec_at_recall_0.00", "iprec_at_recall_1.00"),
+)
+
+
+def test_each_name_of_trec_eval_that_is_taken_is_its_measure(real_data):
+    """Those of confir and those of ir_measures, on every topic of its own test."""
+    folder = real_data / "trec_eval-tests" / "test"
+    printed = read_printed(folder / "out.test.aq")
+    scores = confir.evaluate(folder / "qrels.test", folder / "results.test", list(TREC_EVAL_NAMES))
+    assert len(scores.measures) == len(TREC_EVAL_NAMES)
+    for name, by_topic in zip(TREC_EVAL_NAMES, scores.values[:, 0].T, strict=True):
+        for topic, score in zip(scores.topics, by_topic, strict=True):
+            expected = float(printed[name, topic])
+            assert score == pytest.approx(expected, abs=0.5e-4 + 1e-9), (name, topic)
 
 
 def test_printed_outputs_of_trec_eval_9_are_reproduced(real_data):

@@ -77,7 +77,7 @@ def test_without_another_judge_the_page_has_no_such_part():
         ({"judges": ["absent.qrels"]}, "absent.qrels: no such file"),
         ({"judges": {"qrels": MODEL}}, "a judge is named 'qrels'"),
         ({"judges": [MODEL], "grades": ["x"]}, "--grades is 'x'; expected a scale"),
-        ({"grades": ["0,1"]}, "expected --judge"),
+        ({"grades": ["0,1"]}, "expected judges"),
     ],
 )
 def test_a_judge_that_cannot_be_compared_is_an_error_not_a_missing_part(settings, problem):

@@ -55,13 +55,17 @@ def test_the_paragraph_says_what_was_scored_how_and_with_which_seed():
     assert "95 % confidence intervals over topics by the method calibrated-beta" in paragraph
     assert "All 3 pairs of runs were compared with simultaneous 95 % intervals" in paragraph
     assert "over 499 bootstrap samples of the topics" in paragraph
-    assert "that of Bonferroni (Westfall & Young 1993)" in paragraph
+    assert "d ± c·√(se² + u·M/n)" in paragraph
+    assert "at most Bonferroni's (Westfall & Young 1993)" in paragraph
+    assert "2·3.1787·m·Φ(−|T|) is at most α" in paragraph
+    assert "symmetric about 0 (Bentkus & Dzindzalieta 2015)" in paragraph
     assert paragraph.endswith("The seed of all random numbers was 11.")
     keys = re.findall(r"@\w+\{([^,]+),", bibtex)
     assert keys == [
         "confir",
         "Hall1992",
         "Hsu1984",
+        "Bentkus2015",
         "Mogstad2024",
         "Efron1979",
         "Westfall1993",

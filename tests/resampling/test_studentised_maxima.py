@@ -8,6 +8,7 @@ import pytest
 
 import confir.parallel
 from confir.resampling import studentised_maxima as module
+from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance
 from confir.resampling.drawn_pairs import draw_normal_means
 from confir.resampling.studentised_maxima import (
     NORMAL_TOPICS,
@@ -17,8 +18,10 @@ from confir.resampling.studentised_maxima import (
 from confir.resampling.topic_weights import topic_weights
 from requirements import required
 
+NOTHING = NOTHING_BORROWED, NOTHING_BORROWED
 
-def looped(values, weights, floor=0.0):
+
+def looped(values, weights, borrowed):
     """Largest t* of other runs less each run, and of each run less others, by loops."""
     topics, runs = values.shape
     above = np.full((runs, len(weights)), -np.inf)
@@ -31,21 +34,22 @@ def looped(values, weights, floor=0.0):
         if not there.any() or np.ptp(difference[there]) < 1e-9:
             continue
         drawn = np.repeat(difference[there], np.rint(w[there] * topics).astype(int))
-        observed = difference[there].mean()
-        t = statistic(drawn, observed, floor)
+        t = statistic(drawn, difference[there], borrowed)
         above[a, r] = max(above[a, r], t)
         below[b, r] = max(below[b, r], t)
     return above, below
 
 
-def statistic(drawn, observed, floor):
+def statistic(drawn, observed, borrowed):
     if len(drawn) == 0:
         return 0.0
-    moved = drawn.mean() - observed
-    variance = max(drawn.var(ddof=1), floor) if len(drawn) > 1 else 0.0
+    topics = len(observed)
+    share = 1 - borrowed.comparisons ** (-1 / topics)
+    moved = drawn.mean() - observed.mean()
+    variance = drawn.var(ddof=1) + share * borrowed.median if len(drawn) > 1 else 0.0
     if variance < 1e-20:
         return 0.0 if abs(moved) < 1e-9 else math.copysign(math.inf, moved)
-    return moved / math.sqrt(variance / len(drawn))
+    return moved / math.sqrt(variance / len(drawn)) * math.sqrt(topics / (topics - 1))
 
 
 def scores(topics=7, runs=4, gaps=0, seed=1):
@@ -56,29 +60,34 @@ def scores(topics=7, runs=4, gaps=0, seed=1):
     return values
 
 
-def check(values, floor=0.0, replicates=60):
-    found = studentised_maxima(values, replicates, np.random.default_rng(3), floor=floor)
+def check(values, every=NOTHING_BORROWED, one=NOTHING_BORROWED, replicates=60):
+    found = studentised_maxima(values, replicates, np.random.default_rng(3), every, one)
     weights = topic_weights(len(values), replicates, np.random.default_rng(3))
-    above, below = looped(values, weights, floor)
+    above, below = looped(values, weights, one)
     np.testing.assert_allclose(found.above, above, rtol=1e-7, atol=1e-7)
     np.testing.assert_allclose(found.below, below, rtol=1e-7, atol=1e-7)
     np.testing.assert_array_equal(found.either, np.maximum(found.above, found.below))
-    largest = largest_statistics(values, replicates, np.random.default_rng(3), floor=floor)
-    np.testing.assert_array_equal(largest, found.either.max(axis=0))
+    every_above, _ = looped(values, weights, every)
+    np.testing.assert_allclose(found.largest, every_above.max(axis=0), rtol=1e-7, atol=1e-7)
+    largest = largest_statistics(values, replicates, np.random.default_rng(3), every)
+    np.testing.assert_array_equal(largest, found.largest)
     return found
 
 
-@pytest.mark.parametrize("floor", [0.0, 0.004])
+@pytest.mark.parametrize(
+    ("every", "one"), [NOTHING, (BorrowedVariance(6, 0.01), BorrowedVariance(3, 0.02))]
+)
 @pytest.mark.parametrize("gaps", [0, 3, 8])
 @pytest.mark.parametrize("seed", range(4))
-def test_maxima_are_those_of_loops_over_replicates_and_pairs(gaps, seed, floor):
-    check(scores(gaps=gaps, seed=seed), floor)
+def test_maxima_are_those_of_loops_over_replicates_and_pairs(gaps, seed, every, one):
+    check(scores(gaps=gaps, seed=seed), every, one)
 
 
-def test_a_replicate_that_shows_one_difference_counts_as_infinite_unless_a_floor_holds():
+def test_a_replicate_that_shows_one_difference_counts_as_infinite_unless_it_borrows():
     values = scores(topics=5)
     assert np.isinf(check(values).either).any()
-    assert np.isfinite(check(values, floor=0.01).either).all()
+    borrowed = BorrowedVariance(6, 0.01)
+    assert np.isfinite(check(values, borrowed, borrowed).either).all()
 
 
 def test_pairs_without_variance_stand_outside():
@@ -87,26 +96,24 @@ def test_pairs_without_variance_stand_outside():
     values[:, 3] = values[:, 0] + 0.1
     found = check(values)
     assert np.isfinite(found.either).any()
-    alone = studentised_maxima(values[:, [0, 2, 3]], 20, np.random.default_rng(1))
+    alone = studentised_maxima(values[:, [0, 2, 3]], 20, np.random.default_rng(1), *NOTHING)
     assert (alone.either == -np.inf).all()
 
 
 def test_runs_without_scores_take_no_part():
     values = np.column_stack([scores(), np.full(7, np.nan)])
-    found = studentised_maxima(values, 50, np.random.default_rng(1))
-    without = studentised_maxima(scores(), 50, np.random.default_rng(1))
+    found = studentised_maxima(values, 50, np.random.default_rng(1), *NOTHING)
+    without = studentised_maxima(scores(), 50, np.random.default_rng(1), *NOTHING)
     assert (found.either[4] == -np.inf).all()
     np.testing.assert_allclose(found.above[:4], without.above, rtol=1e-9, atol=1e-12)
 
 
 def test_chosen_runs_have_the_maxima_that_they_have_among_all():
     values = scores(topics=12, runs=6)
-    every = studentised_maxima(values, 700, np.random.default_rng(2))
-    some = studentised_maxima(values, 700, np.random.default_rng(2), runs=[4, 1])
-    np.testing.assert_allclose(some.above, every.above[[4, 1]], rtol=1e-9)
-    np.testing.assert_allclose(some.below, every.below[[4, 1]], rtol=1e-9)
-    largest = largest_statistics(values, 700, np.random.default_rng(2), runs=[4, 1])
-    np.testing.assert_array_equal(largest, some.either.max(axis=0))
+    borrowed = BorrowedVariance(4, 0.01)
+    every = studentised_maxima(values, 700, np.random.default_rng(2), borrowed, borrowed)
+    some = largest_statistics(values, 700, np.random.default_rng(2), borrowed, runs=[4, 1])
+    np.testing.assert_allclose(some, every.either[[4, 1]].max(axis=0), rtol=1e-9)
 
 
 @pytest.mark.parametrize("runs", [None, [4, 1]])
@@ -114,12 +121,12 @@ def test_compiled_code_changes_no_bit(runs, monkeypatch):
     required("numba")
     values = scores(topics=30, runs=9)
     values[:, 5] = values[:, 3]  # pairs without variance
+    every, one = BorrowedVariance(35, 0.01), BorrowedVariance(8, 0.01)
     found = {}
     for compiled in (False, True):
         monkeypatch.setattr(module, "can_compile", lambda _, compiled=compiled: compiled)
-        drawn = values, 700
-        maxima = studentised_maxima(*drawn, np.random.default_rng(2), runs, floor=0.004)
-        largest = largest_statistics(*drawn, np.random.default_rng(2), runs, floor=0.004)
+        maxima = studentised_maxima(values, 700, np.random.default_rng(2), every, one)
+        largest = largest_statistics(values, 700, np.random.default_rng(2), every, runs)
         found[compiled] = [*maxima, largest]
     for plain, compiled in zip(found[False], found[True], strict=True):
         assert np.isfinite(plain).all()
@@ -131,9 +138,9 @@ def test_threads_and_rooms_of_memory_change_no_bit(monkeypatch):
     results = []
     for cores in (1, 2, 7):
         monkeypatch.setattr(confir.parallel, "usable_cores", lambda cores=cores: cores)
-        results.append(studentised_maxima(values, 2_000, np.random.default_rng(5)))
+        results.append(studentised_maxima(values, 2_000, np.random.default_rng(5), *NOTHING))
     monkeypatch.setattr(module, "_NUMBERS_AT_ONCE", 1)
-    parts = studentised_maxima(values, 2_000, np.random.default_rng(5))
+    parts = studentised_maxima(values, 2_000, np.random.default_rng(5), *NOTHING)
     for other in results[1:]:
         assert np.array_equal(results[0].above, other.above)
         assert np.array_equal(results[0].below, other.below)
@@ -146,28 +153,32 @@ def test_threads_and_rooms_of_memory_change_no_bit(monkeypatch):
 def test_many_topics_take_the_normal_limit_of_what_resampling_gives(monkeypatch):
     rng = np.random.default_rng(6)
     values = rng.random((600, 1)) + rng.normal(0, 0.1, (600, 5)) * np.array([1, 1, 2, 3, 0.5])
-    resampled = studentised_maxima(values, 4_000, np.random.default_rng(1)).either.max(axis=0)
+    resampled = largest_statistics(values, 4_000, np.random.default_rng(1), NOTHING_BORROWED)
     monkeypatch.setattr(module, "NORMAL_TOPICS", 600)
-    normal = studentised_maxima(values, 4_000, np.random.default_rng(1)).either.max(axis=0)
+    normal = largest_statistics(values, 4_000, np.random.default_rng(1), NOTHING_BORROWED)
     assert not np.array_equal(normal, resampled)
     for share in (0.5, 0.8, 0.95):
         assert np.quantile(normal, share) == pytest.approx(np.quantile(resampled, share), rel=0.04)
-    floored = studentised_maxima(values, 4_000, np.random.default_rng(1), floor=0.05)
-    assert np.quantile(floored.either.max(axis=0), 0.95) < np.quantile(normal, 0.95)
+    borrowed = BorrowedVariance(10, 5.0)
+    raised = largest_statistics(values, 4_000, np.random.default_rng(1), borrowed)
+    assert np.quantile(raised, 0.95) < np.quantile(normal, 0.95)
 
 
 def test_the_normal_limit_has_the_covariance_of_the_scores(monkeypatch):
     values = np.random.default_rng(8).random((6, 2))
     monkeypatch.setattr(module, "NORMAL_TOPICS", 6)
-    found = largest_statistics(values, 30, np.random.default_rng(1), floor=10.0)
+    borrowed = BorrowedVariance(2, 10.0)
+    found = largest_statistics(values, 30, np.random.default_rng(1), borrowed)
     means = draw_normal_means(np.cov(values.T), 30, np.random.default_rng(1))
-    np.testing.assert_allclose(found, np.abs(means[0] - means[1]) / np.sqrt(10.0), rtol=1e-9)
+    variance = (values[:, 0] - values[:, 1]).var(ddof=1) + 10.0 * (1 - 2 ** (-1 / 6))
+    np.testing.assert_allclose(found, np.abs(means[0] - means[1]) / np.sqrt(variance), rtol=1e-9)
 
 
-@pytest.mark.parametrize("runs", [None, [0]])
-def test_many_topics_with_gaps_have_no_replicates(runs):
+def test_many_topics_with_gaps_have_no_replicates():
     values = np.random.default_rng(7).random((NORMAL_TOPICS, 3))
     values[0, 0] = np.nan
-    found = studentised_maxima(values, 99, np.random.default_rng(1), runs)
-    assert found.either.shape == (3 if runs is None else 1, 0)
-    assert largest_statistics(values, 99, np.random.default_rng(1), runs).shape == (0,)
+    found = studentised_maxima(values, 99, np.random.default_rng(1), *NOTHING)
+    assert found.either.shape == (3, 0)
+    for runs in (None, [0]):
+        largest = largest_statistics(values, 99, np.random.default_rng(1), NOTHING_BORROWED, runs)
+        assert largest.shape == (0,)

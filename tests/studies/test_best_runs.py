@@ -6,14 +6,14 @@ from scipy import stats
 
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
-from confir.resampling.topic_weights import topic_weights
-from confir.resampling.topics import own_seed
 from confir.studies.best.best_runs import find_best
 from confir.studies.best.table import best_sentence, best_table
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.ranks.ranking import rank_runs
+from reference import plain_families
+from studies.drawn_topics import draws_of_runs
 
-REPLICATES, SEED = 200, 5
+REPLICATES = 99
 
 
 def scores_of(values, names=None):
@@ -34,55 +34,20 @@ def some_scores(seed, topics=12, runs=5):
     return scores_of(rng.normal(0.4 + 0.06 * np.arange(runs), 0.15, (topics, runs)))
 
 
-def plain_best(table, level, replicates, seed):
-    """Set, p-values and upper limits from the definition, run by run and sample by sample."""
-    topics, runs = table.shape
-    rng = np.random.default_rng(own_seed(np.random.default_rng(seed)))
-    weights = topic_weights(topics, replicates, rng)
-    draws = [np.repeat(np.arange(topics), np.rint(w * topics).astype(int)) for w in weights]
-    members, p_values, upper = [], [], []
-    pairs = [table[:, j] - table[:, i] for i in range(runs) for j in range(i + 1, runs)]
-    least = np.sqrt(len(pairs) / 1000 * np.median([pair.var(ddof=1) for pair in pairs]))
-    for i in range(runs):
-        others = [j for j in range(runs) if j != i]
-        apart = [table[:, j] - table[:, i] for j in others]
-        se = [max(least, x.std(ddof=1)) / np.sqrt(topics) for x in apart]
-        largest = max(x.mean() / s for x, s in zip(apart, se, strict=True))
-        maxima = [
-            max(
-                (x[d].mean() - x.mean()) / (max(least, x[d].std(ddof=1)) / np.sqrt(topics))
-                for x in apart
-            )
-            for d in draws
-        ]
-        p = min((1 + sum(m >= largest for m in maxima)) / (replicates + 1), 1)
-        single = stats.t.sf(largest, topics - 1)
-        p = max(single, min(p, (runs - 1) * single)) if largest > 0 else 1
-        place = int(np.ceil(round((replicates + 1) * level, 9)))
-        c = stats.t.isf((1 - level) / (runs - 1), topics - 1)
-        if runs > 2 and place <= replicates:
-            c = min(c, max(stats.t.isf(1 - level, topics - 1), sorted(maxima)[place - 1]))
-        if runs == 2:
-            p = stats.t.sf(largest, topics - 1) if largest > 0 else 1
-        limit = min(-x.mean() + max(c, 0) * s for x, s in zip(apart, se, strict=True))
-        members.append(largest <= max(c, 0))
-        p_values.append(p)
-        upper.append(max(0.0, limit))
-    return members, p_values, upper
-
-
 @pytest.mark.parametrize("runs", [2, 3, 5])
 @pytest.mark.parametrize("level", [0.4, 0.9, 0.95])
 def test_the_set_against_plain_loops(runs, level):
     sizes = []
-    for seed in range(6):
+    for seed in range(3):
         scores = some_scores(seed, runs=runs)
         found = find_best(scores, level=level, replicates=REPLICATES, rng=seed)
-        members, p, upper = plain_best(scores.values[:, :, 0], level, REPLICATES, seed)
-        assert found.in_set[:, 0].tolist() == members
-        np.testing.assert_allclose(found.p[:, 0], p, rtol=1e-9)
-        np.testing.assert_allclose(found.upper[:, 0], upper, atol=1e-12)
-        sizes.append(sum(members))
+        draws, _ = draws_of_runs(scores, REPLICATES, seed, level)
+        expected = plain_families.find_best(scores.values[:, :, 0], draws, level)
+        assert found.in_set[:, 0].tolist() == expected.members
+        np.testing.assert_allclose(found.p[:, 0], expected.p, rtol=1e-9)
+        np.testing.assert_allclose(found.upper[:, 0], expected.upper, atol=1e-10)
+        np.testing.assert_allclose(found.lower[:, 0], expected.lower, atol=1e-10)
+        sizes.append(sum(expected.members))
     assert min(sizes) < runs  # so that some run was left out
 
 
@@ -170,15 +135,33 @@ def test_a_constant_difference_is_judged_by_the_one_sided_sign_flip_test():
             assert found.p[:, 0].tolist() == [0.5**topics, 1]
             assert found.in_set[:, 0].tolist() == [not left_out, True]
         else:
-            assert found.p[0, 0] <= 2 * 0.5**5
+            # of a family, the bound of T = √5 in its place, times 2 other runs
+            bound = 2 * plain_families.FACTOR * stats.norm.sf(np.sqrt(5))
+            assert found.p[0, 0] == pytest.approx(bound, rel=1e-9)
+            assert found.in_set[0, 0]
 
 
-def test_limits_of_constant_differences_are_known_where_they_are_significant():
+def test_constant_differences_of_two_runs_have_no_limits_but_0():
     base = np.random.default_rng(0).random(8)
     values = np.stack([base, base + 0.01], axis=1)
-    assert np.isnan(find_best(scores_of(values[:4]), replicates=99, rng=1).upper).all()
+    undecided = find_best(scores_of(values[:4]), replicates=99, rng=1)
+    assert np.isnan([undecided.lower, undecided.upper]).all()
     found = find_best(scores_of(values), replicates=99, rng=1)
-    np.testing.assert_allclose(found.upper[:, 0], [0, 0.01], atol=1e-12)
+    assert found.in_set[:, 0].tolist() == [False, True]
+    np.testing.assert_array_equal(found.upper[:, 0], [0, np.nan])
+    np.testing.assert_array_equal(found.lower[:, 0], [np.nan, 0])
+
+
+def test_a_constant_difference_among_others_borrows_its_variance():
+    rng = np.random.default_rng(0)
+    base = rng.random(30)
+    values = np.stack([base, base + 0.01, base - 0.2 + rng.normal(0, 0.05, 30)], axis=1)
+    found = find_best(scores_of(values), replicates=99, rng=1)
+    assert found.in_set[:, 0].tolist() == [False, True, False]
+    assert found.upper[[0, 2], 0].tolist() == [0, 0]
+    assert found.lower[1, 0] == 0  # alone in the set
+    assert found.upper[1, 0] > 0.01
+    assert (found.lower[[0, 2], 0] < found.difference[[0, 2], 0]).all()
 
 
 def test_identical_runs_are_in_the_set_together():
@@ -258,7 +241,7 @@ def test_records_have_one_row_per_run_and_measure():
     found = find_best(scores_of(rng.random((10, 3, 2))), replicates=50, rng=1)
     records = found.to_records()
     assert len(records) == 6
-    columns = "run measure topics mean difference in_set upper p share_first level"
+    columns = "run measure topics mean difference in_set borderline lower upper p share_first level"
     assert list(records[0]) == columns.split()
     highest = max(records[2]["mean"], records[4]["mean"])
     assert records[0]["difference"] == pytest.approx(records[0]["mean"] - highest)

@@ -27,8 +27,8 @@ from studies.score_tables import table
 FIELDS = [
     *("measure", "baseline", "run", "difference", "low", "high", "level", "method"),
     *("p", "p_adjusted", "test", "family", "simultaneous_low", "simultaneous_high"),
-    *("effect_size", "wins", "ties", "losses", "topics"),
-    *("verdict", "reason"),
+    *("open", "effect_size", "wins", "ties", "losses", "topics"),
+    *("verdict", "borderline", "reason"),
 ]
 
 

@@ -17,7 +17,7 @@ from confir.errors import (
 from confir.measures.judged_evaluation import join_judges
 from confir.studies.corrected_means.corrected_means import correct_scores
 from confir.studies.corrected_means.table import corrected_note
-from judge_files import noisy_judge
+from judge_files import noisy_judge, plain_correction
 from samples import whole_sample
 
 SAMPLE = whole_sample()
@@ -50,7 +50,10 @@ def test_the_corrected_mean_is_the_formula_on_the_scores_of_evaluate(means):
     covariance = ((y - y.mean(axis=0)) * (f - f.mean(axis=0))).mean(axis=0)
     weight = np.clip(covariance / ((1 + 15 / 35) * model.values.var(axis=0, ddof=1)), 0, 1)
     np.testing.assert_allclose(means.weight, weight, atol=1e-12)
-    expected = weight * g.mean(axis=0) + (y - weight * f).mean(axis=0)
+    expected = [
+        [plain_correction(y[:, r, m], f[:, r, m], g[:, r, m])[0] for m in range(2)]
+        for r in range(len(RUNS))
+    ]
     np.testing.assert_allclose(means.mean, expected, atol=1e-12)
     np.testing.assert_allclose(means.human_mean, y.mean(axis=0), atol=1e-12)
     np.testing.assert_allclose(means.model_mean, model.mean(), atol=1e-12)

@@ -6,8 +6,8 @@ from scipy import stats
 
 from confir import compare_runs, judge_gate
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.intervals.simultaneous import variance_floor
-from confir.resampling.studentised_maxima import NORMAL_TOPICS, studentised_maxima
+from confir.resampling.borrowed_variance import BorrowedVariance
+from confir.resampling.studentised_maxima import NORMAL_TOPICS, largest_statistics
 from confir.resampling.topics import own_seed
 from confir.studies.comparison import families
 from confir.studies.comparison.chart import _records
@@ -33,28 +33,37 @@ def scores():
 def test_limits_and_p_values_are_those_of_the_formula(scores, baseline):
     comparison = compare_runs(scores, baseline=baseline, replicates=499, rng=3)
     seed = own_seed(np.random.default_rng(3))
-    for m in range(2):
-        values = scores.values[:, :, m]
+    for number in range(2):
+        values = scores.values[:, :, number]
         d = values[:, comparison.second] - values[:, comparison.first]
-        variance = d.var(axis=0, ddof=1)
-        floor = 0.002 * len(variance) * np.median(variance)
-        assert variance.min() < floor  # the twin, or the example would show nothing
-        se = np.sqrt(np.maximum(variance, floor) / 30)
-        runs = None if baseline is None else [0]
+        m, variance = d.shape[1], d.var(axis=0, ddof=1)
+        borrowed = np.median(variance) * (1 - m ** (-1 / 30))
+        assert variance.min() < borrowed  # the twin, or the example would show nothing
+        se = np.sqrt((variance + borrowed) / 30)
+        family = comparison.families[number]
         maxima = np.sort(
-            studentised_maxima(values, 499, np.random.default_rng(seed), runs, floor).either.max(
-                axis=0
+            largest_statistics(
+                values,
+                len(family.maxima),
+                np.random.default_rng(seed),
+                BorrowedVariance(m, np.median(variance)),
+                None if baseline is None else [0],
             )
         )
-        bonferroni = stats.t.ppf(1 - 0.05 / (2 * d.shape[1]), 29)
-        c = min(max(maxima[474], stats.t.ppf(0.975, 29)), bonferroni)
-        np.testing.assert_allclose(comparison.simultaneous_low[:, m], d.mean(axis=0) - c * se)
-        np.testing.assert_allclose(comparison.simultaneous_high[:, m], d.mean(axis=0) + c * se)
+        np.testing.assert_allclose(family.maxima, maxima, rtol=1e-12)
+        place = int(np.ceil(round(0.95 * (len(maxima) + 1), 9)))
+        bonferroni = stats.t.ppf(1 - 0.05 / (2 * m), 29)
+        c = min(max(maxima[place - 1], stats.t.ppf(0.975, 29)), bonferroni)
+        single = 2 * stats.t.sf(np.abs(d.mean(axis=0)) / se, 29)
         t = np.abs(d.mean(axis=0)) / se
-        beyond = np.array([1 + np.sum(maxima >= one) for one in t]) / 500
-        single = 2 * stats.t.sf(t, 29)
-        expected = np.clip(np.minimum(beyond, d.shape[1] * single), single, 1.0)
-        np.testing.assert_allclose(comparison.p_adjusted[0, :, m], expected)
+        beyond = np.array([1 + np.sum(maxima >= one) for one in t]) / (len(maxima) + 1)
+        sums = np.abs(d.sum(axis=0)) / np.sqrt(np.square(d).sum(axis=0))
+        signs = 2 * m * stats.norm.sf(sums) / (4 * stats.norm.sf(np.sqrt(2)))
+        expected = np.minimum(np.clip(np.minimum(beyond, m * single), single, 1.0), signs)
+        np.testing.assert_allclose(comparison.p_adjusted[0, :, number], expected)
+        np.testing.assert_array_equal(comparison.open_end, 0)
+        np.testing.assert_allclose(comparison.simultaneous_low[:, number], d.mean(axis=0) - c * se)
+        np.testing.assert_allclose(comparison.simultaneous_high[:, number], d.mean(axis=0) + c * se)
     plain = compare_runs(scores, baseline=baseline, correction="none")
     np.testing.assert_array_equal(comparison.low, plain.low)
     np.testing.assert_array_equal(comparison.p, plain.p)
@@ -118,16 +127,21 @@ def test_a_seed_gives_the_same_family_again(scores):
     assert not np.array_equal(first.p_adjusted, other.p_adjusted)
 
 
-def test_constant_differences_stand_outside_with_bonferronis_factor():
+def test_constant_differences_borrow_their_variance():
     rng = np.random.default_rng(1)
     base = rng.random(8)
     noise = base[:, None] + rng.normal(0.0, 0.1, (8, 3))
     values = np.column_stack([base, base + 0.2, noise])
     comparison = compare_runs(table(values), baseline="run0", replicates=199, rng=1)
-    assert np.isnan(comparison.simultaneous_low[0, 0])
-    assert comparison.p_adjusted[0, 0, 0] == pytest.approx(4 * 2 / 2**8)
+    variances = (noise - base[:, None]).var(axis=0, ddof=1)
+    se = np.sqrt(np.median(variances) * (1 - 4 ** (-1 / 8)) / 8)
+    low, high = comparison.simultaneous_low[0, 0], comparison.simultaneous_high[0, 0]
+    c = (high - low) / 2 / se
+    assert (low + high) / 2 == pytest.approx(0.2)
+    assert stats.t.ppf(0.975, 7) <= c <= stats.t.ppf(1 - 0.05 / 8, 7) + 1e-9
+    assert c == pytest.approx(comparison.families[0].critical_value(7.0, 0.95))
+    assert comparison.p[0, 0, 0] == pytest.approx(2 / 2**8)
     assert comparison.verdict[0, 0, 0] == "better"
-    assert "the same difference on all 8 topics" in comparison.sentences()[0]
 
 
 @pytest.mark.parametrize("baseline", [None, "run0"])
@@ -140,11 +154,14 @@ def test_what_lies_within_the_margin_at_once_is_equivalent(baseline):
     equivalent = comparison.verdict[0, :, 0] == "equivalent"
     assert inside.any()
     assert equivalent[inside].all()
-    # two one-sided tests at Bonferroni's share reach further than two-sided intervals at most
-    wider = compare_runs(table(values), baseline=baseline, margin=0.02, correction="bonferroni")
-    np.testing.assert_array_less(
-        comparison.p_equivalence_adjusted, wider.p_equivalence_adjusted + 1e-9
-    )
+    # the distance from the margin, over the family's standard error, against the same maxima
+    family, m = comparison.families[0], len(comparison.pairs)
+    se = family.standard_errors(comparison.se[:, 0], 40)
+    t = (0.02 - np.abs(comparison.difference[:, 0])) / se
+    single = stats.t.sf(t, 39)
+    beyond = [(1 + np.sum(family.maxima >= one)) / (len(family.maxima) + 1) for one in t]
+    expected = np.clip(np.minimum(beyond, m * single), single, 1.0)
+    np.testing.assert_allclose(comparison.p_equivalence_adjusted[:, 0], expected, rtol=1e-9)
     at_once = compare_runs(table(values), baseline=baseline, margin=0.02, family="none")
     assert (comparison.p_equivalence_adjusted >= at_once.p_equivalence_adjusted - 1e-12).all()
 
@@ -157,6 +174,7 @@ def test_identical_runs_count_among_the_pairs_tested_for_equivalence():
     raw = comparison.p_equivalence[:, 0]
     assert raw[0] == 2**-20
     np.testing.assert_allclose(comparison.p_equivalence_adjusted[:, 0], 2 * raw)
+    assert comparison.tested[0] == 1  # for the difference from 0
 
 
 def test_equivalence_is_rarely_claimed_of_any_run_at_the_margin():
@@ -230,5 +248,4 @@ def test_runs_that_differ_little_are_found_among_a_few_of_another_kind(others):
     base = rng.random(50)
     apart = np.column_stack([rng.normal(0.008, 0.01, 50), rng.normal(0.0, 0.06, (50, others))])
     values = np.column_stack([base, base[:, None] + apart])
-    assert variance_floor(apart.var(axis=0, ddof=1)) < apart.var(axis=0, ddof=1).min()
     assert compare_runs(table(values), baseline="run0", rng=1).verdict[0, 0, 0] == "better"

@@ -150,10 +150,13 @@ def test_different_grades_need_a_scale_or_a_map():
         {t: {d: int(g > 1) for d, g in j.items()} for t, j in judged(2).items()},
     )
     judges = {"people": graded, "model": binary}
-    with pytest.raises(
-        FormatError, match=r"different grades: people 0, 1, 2, 4, model 0, 1; expected one scale"
-    ):
+    with pytest.raises(FormatError) as refused:
         confir.measure_agreement(judges, replicates=9)
+    assert str(refused.value) == (
+        "the judges use different grades: people 0, 1, 2, 4, model 0, 1; expected one scale: name it "
+        "(grades=[0, 1, 2, 4], --grades 0,1,2,4) where equal grades mean the same, or map a judge's "
+        "grades (grade_maps={'model': {0:0,1:4}}, --grades 'model=0:0,1:4')"
+    )
     scaled = confir.measure_agreement(judges, grades=[0, 1, 2, 4], replicates=9, rng=1)
     assert scaled.confusion.judge_grades == GRADES
     to_binary = {"people": {0: 0, 1: 0, 2: 1, 4: 1}}

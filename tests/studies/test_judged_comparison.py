@@ -8,6 +8,7 @@ import confir
 from confir.data.sampling.judged_scores import Judged
 from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.measures.judged_evaluation import join_judges
+from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.human_judgements import judged_weights
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from judge_files import noisy_judge, plain_correction
@@ -95,26 +96,30 @@ def test_effect_sizes_are_in_standard_deviations_of_people(scores):
 
 def test_studentised_maxima_against_loops():
     parts = Judged(*simulated(9, 14, 4, seed=2))
-    floor = 0.3
+    every, one_run = BorrowedVariance(6, 0.9), BorrowedVariance(3, 0.4)
     weights = judged_weights(parts, 25, np.random.default_rng(7))
-    maxima = studentised_maxima(parts, 25, np.random.default_rng(7), floor=floor)
-    largest = largest_statistics(parts, 25, np.random.default_rng(7), floor=floor)
+    maxima = studentised_maxima(parts, 25, np.random.default_rng(7), every, one_run)
+    largest = largest_statistics(parts, 25, np.random.default_rng(7), every)
+    np.testing.assert_array_equal(largest, maxima.largest)
+    added = [0.9 * (1 - 6 ** (-1 / 9)) / 9, 0.4 * (1 - 3 ** (-1 / 9)) / 9]
     for b in range(25):
         drawn = np.repeat(np.arange(9), np.rint(9 * weights.human[b]).astype(int))
         more = np.repeat(np.arange(14), np.rint(14 * weights.model[b]).astype(int))
-        t = np.zeros((4, 4))
+        t = np.zeros((2, 4, 4))
         for one in range(4):
             for other in range(4):
                 y, f, g = (part[:, other] - part[:, one] for part in parts)
                 if one != other:
-                    observed = plain_correction(y, f, g)[0]
-                    mean, _, se, _ = plain_correction(y[drawn], f[drawn], g[more])
-                    t[one, other] = (mean - observed) / max(se, np.sqrt(floor / 9))
-        np.testing.assert_allclose(maxima.above[:, b], [np.delete(t[i], i).max() for i in range(4)])
-        np.testing.assert_allclose(
-            maxima.below[:, b], [-np.delete(t[i], i).min() for i in range(4)]
-        )
-        assert largest[b] == pytest.approx(np.abs(t).max())
+                    observed, _, own, _ = plain_correction(y, f, g, left_out=False)
+                    wider = plain_correction(y, f, g)[2] / own
+                    again = y[drawn], f[drawn], g[more]
+                    mean, _, se, _ = plain_correction(*again, left_out=False)
+                    moved = wider * (mean - observed) * np.sqrt(9 / 8)
+                    t[:, one, other] = moved / np.sqrt((wider * se) ** 2 + added)
+        rows = [np.delete(t[1, i], i) for i in range(4)]
+        np.testing.assert_allclose(maxima.above[:, b], [row.max() for row in rows])
+        np.testing.assert_allclose(maxima.below[:, b], [-row.min() for row in rows])
+        assert largest[b] == pytest.approx(np.abs(t[0]).max())
 
 
 def test_a_constant_model_leaves_the_comparison_by_people_alone():

@@ -100,7 +100,10 @@ def test_limits_of_tau_against_a_plain_jackknife_and_bootstrap(scores):
 
 
 def test_verdicts_are_counted_as_compare_runs_gives_them(three, scores):
-    verdicts = {name: confir.compare_runs(one, rng=1).verdict[0] for name, one in scores.items()}
+    verdicts = {
+        name: confir.compare_runs(one, replicates=199, rng=1).verdict[0]
+        for name, one in scores.items()
+    }
     opposite = {"better": "worse", "worse": "better"}
     for place, (reference, judge) in enumerate(three.pairs):
         for m in range(2):

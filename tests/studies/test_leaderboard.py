@@ -60,7 +60,8 @@ def test_fixed_datasets_have_the_variance_of_their_topics():
     values = [part.values[:, 0, 0] for part in parts.values()]
     errors = np.array([v.var(ddof=1) / len(v) for v in values])
     mean, se = np.mean([v.mean() for v in values]), np.sqrt(errors.sum()) / 3
-    df = errors.sum() ** 2 / sum(e**2 / (len(v) - 1) for e, v in zip(errors, values, strict=True))
+    squares = sum(e**2 / (len(v) + 1) for e, v in zip(errors, values, strict=True))
+    df = errors.sum() ** 2 / squares - 2
     half = stats.t.ppf(0.975, df) * se / (mean * (1 - mean))
     limits = 1 / (1 + np.exp(-(np.log(mean / (1 - mean)) + np.array([-half, half]))))
     assert board.macro[0] == pytest.approx(mean, abs=1e-13)
@@ -88,7 +89,7 @@ def test_clusters_inside_datasets_are_those_of_each_dataset():
         own = confir.confidence_interval(part)
         np.testing.assert_array_equal(board.low[board.datasets.index(name)], own.low[:, 0])
     variance = np.sum(variances)
-    df = variance**2 / np.sum(np.square(variances) / spare)
+    df = variance**2 / np.sum(np.square(variances) / np.add(spare, 2)) - 2
     mean = board.macro[0]
     half = stats.t.ppf(0.975, df) * np.sqrt(variance) / 3 / (mean * (1 - mean))
     low = 1 / (1 + np.exp(-(np.log(mean / (1 - mean)) - half)))

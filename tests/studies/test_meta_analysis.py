@@ -184,6 +184,20 @@ def test_options_that_do_not_fit_are_an_error():
         pool_effects([1, 2], [1, 1], studies=["a"])
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_is_taken_by_the_name_that_results_print(name):
+    effects, sigmas = [0.1, 0.4, 0.2, 0.9], [0.1, 0.2, 0.1, 0.3]
+    found = pool_effects(effects, sigmas, model=name)
+    (expected,) = pool_models(effects, sigmas, models=[name]).pooled
+    assert found.model.name == name
+    np.testing.assert_array_equal([found.low, found.p], [expected.low, expected.p])
+
+
+def test_a_named_model_takes_no_other_estimator_or_interval():
+    with pytest.raises(UnsupportedMethodError, match="names its estimator of τ² and its interval"):
+        pool_effects([1, 2], [1, 1], model="reml", interval="hartung-knapp")
+
+
 def test_intervals_of_heterogeneous_studies_cover():
     rng = np.random.default_rng(5)
     studies, trials, tau2 = 12, 4000, 2.0

@@ -11,7 +11,9 @@ from confir import confidence_interval, plan_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
-from confir.studies.planning.power import detectable_at, half_width_at, power_at
+from confir.resampling.topics import topic_sample
+from confir.studies.planning.pilot import measure_pilot
+from confir.studies.planning.power import Criterion
 from confir.studies.planning.table import plan_table
 from studies.score_tables import table
 
@@ -40,7 +42,10 @@ def test_planned_power_is_had_in_simulation(pilot, power, difference):
         found = rejections(samples)
         # the next smaller number of topics would not do
         assert found >= power - slack
-        assert found <= power_at(np.array([sd]), np.array([topics + 1]), difference, 0.95) + slack
+        assert (
+            found
+            <= Criterion(0.95).power(np.array([sd]), np.array([topics + 1]), difference) + slack
+        )
 
 
 def test_planned_power_is_had_on_real_scores(real_data):
@@ -78,8 +83,8 @@ def test_goals_are_each_others_inverse(pilot):
 def test_planned_width_is_the_smallest_that_does(pilot, baseline):
     plan = plan_topics(pilot, baseline=baseline, half_width=0.015, family="none")
     topics = plan.topics.astype(int)
-    assert (half_width_at(plan.sd, topics, 0.95) <= 0.015).all()
-    assert (half_width_at(plan.sd, topics - 1, 0.95) > 0.015).all()
+    assert (Criterion(0.95).half_width(plan.sd, topics) <= 0.015).all()
+    assert (Criterion(0.95).half_width(plan.sd, topics - 1) > 0.015).all()
 
 
 def test_the_width_at_hand_needs_the_topics_at_hand(pilot):
@@ -127,7 +132,7 @@ def test_the_range_covers_the_truth_of_real_scores(real_data):
         drawn = differences[rng.integers(0, 249, (50, 400))]
         pilots = table(np.stack([np.zeros_like(drawn), drawn], axis=1))
         plan = plan_topics(pilots, baseline="run0", topics=50)
-        truth = detectable_at(np.array([differences.std()]), np.array([50]), 0.8, 0.95)
+        truth = Criterion(0.95).detectable(np.array([differences.std()]), np.array([50]), 0.8)
         shares.append(np.mean((plan.low <= truth) & (truth <= plan.high)))
     assert 0.88 <= np.mean(shares) <= 0.97
 
@@ -173,7 +178,7 @@ def test_the_curve_passes_through_the_answer(pilot):
         assert plan.curve_topics[-1] >= 1.9 * plan.topics.max()
         record = plan.curve_records()[0]
         assert list(record) == ["measure", "run", "topics", "value"]
-    value = detectable_at(plan.sd[0], np.array([plan.curve_topics[7]]), 0.8, 0.95)
+    value = Criterion(0.95).detectable(plan.sd[0], np.array([plan.curve_topics[7]]), 0.8)
     assert plan.curve[7, 0] == pytest.approx(value)
 
 
@@ -282,7 +287,7 @@ def small_pilot(measure):
 
 def test_a_difference_beyond_the_measure_is_not_promised():
     sd = np.std([0.8, -0.6, 0.2], ddof=1)
-    needed = float(detectable_at(np.array([sd]), np.array([3]), 0.8, 0.95)[0])
+    needed = float(Criterion(0.95).detectable(np.array([sd]), np.array([3]), 0.8)[0])
     assert needed > 1
     plan = plan_topics(small_pilot("AP"), baseline="a")
     assert math.isnan(plan.difference[0, 0])
@@ -312,3 +317,14 @@ def test_a_goal_beyond_the_measure_is_refused():
         plan_topics(small_pilot("AP"), baseline="a", difference=1.2)
     assert plan_topics(small_pilot("AP"), baseline="a", difference=1.0).topics[0, 0] > 3
     assert plan_topics(small_pilot("NumRet"), baseline="a", difference=1.2).topics[0, 0] > 3
+
+
+def test_strata_of_equal_variances_plan_as_independent_topics_do():
+    """Ten strata of two topics that vary alike have 28 degrees of freedom, more than topics."""
+    topics = tuple(f"{place:02}" for place in range(20))
+    values = np.tile([0.4, 0.6], 10) + np.repeat(np.linspace(-0.2, 0.2, 10), 2)
+    scores = Scores(topics, ("a",), ("AP",), values[:, None, None])
+    design = {"topic": topics, "stratum": [str(place // 2) for place in range(20)]}
+    pilot = measure_pilot(topic_sample(scores.with_design(design)), 0.95)
+    assert pilot.df[0] == pytest.approx(28)
+    assert pilot.freedom.at(np.array([40])).tolist() == [39]

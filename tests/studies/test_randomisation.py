@@ -18,6 +18,11 @@ def all_pairs(values):
     return pair_runs(table(values), None)
 
 
+def tukey_p(pairs, replicates, seed):
+    """The p-values of the permutations alone."""
+    return permute_runs(pairs, replicates, seed)[0]
+
+
 def enumerated_p(differences):
     """The share of all 2^n sign flips whose sum is as large as the observed one."""
     observed = abs(sum(differences))
@@ -57,7 +62,7 @@ def test_drawn_flips_come_near_all_flips(monkeypatch):
     assert np.abs(drawn - exact).max() > 0
 
 
-@pytest.mark.parametrize("test", [flip_signs, shift_bootstrap, permute_runs])
+@pytest.mark.parametrize("test", [flip_signs, shift_bootstrap, tukey_p])
 def test_no_p_value_is_zero(test):
     values = np.zeros((60, 2))
     values[:, 1] = np.random.default_rng(0).uniform(0.5, 1.0, 60)
@@ -69,7 +74,7 @@ def test_equal_runs_have_p_of_one(topics):
     values = np.repeat(np.random.default_rng(0).random((topics, 1)), 2, axis=1)
     assert flip_signs(all_pairs(values), 99, 1)[0, 0] == 1.0
     assert shift_bootstrap(all_pairs(values), 99, 1)[0, 0] == 1.0
-    assert permute_runs(all_pairs(values), 99, 1)[0, 0] == 1.0
+    assert tukey_p(all_pairs(values), 99, 1)[0, 0] == 1.0
 
 
 def test_ties_hidden_by_rounding_are_counted():
@@ -106,7 +111,7 @@ def test_tukey_against_all_permutations():
     pairs = list(itertools.combinations(range(3), 2))
     expected = [np.mean(np.array(ranges) >= abs(means[i] - means[j]) - 1e-9) for i, j in pairs]
     replicates = 40_000
-    p = permute_runs(all_pairs(values), replicates, 1)[:, 0]
+    p = tukey_p(all_pairs(values), replicates, 1)[:, 0]
     assert p == pytest.approx(expected, abs=5 * np.sqrt(0.25 / replicates))
 
 
@@ -123,23 +128,34 @@ def test_tukey_against_a_plain_loop():
         for i, j in pairs:
             counts[i, j] += max(totals) - min(totals) >= abs(means[i] - means[j])
     expected = [counts[pair] / replicates for pair in pairs]
-    p = permute_runs(all_pairs(values), 4_000, 1)[:, 0]
+    p = tukey_p(all_pairs(values), 4_000, 1)[:, 0]
     assert p == pytest.approx(expected, abs=5 * np.sqrt(2 * 0.25 / replicates))
     assert min(expected) < 0.05
+
+
+def test_tukey_counts_the_ranges_that_it_returns():
+    values = np.random.default_rng(8).random((12, 4)) + np.linspace(0, 0.4, 4)
+    p, (ranges,) = permute_runs(all_pairs(values), 500, 1)
+    means = values.mean(axis=0)
+    assert len(ranges) == 500
+    assert (np.diff(ranges) >= 0).all()
+    pairs = itertools.combinations(range(4), 2)
+    expected = [(1 + np.sum(ranges >= abs(means[i] - means[j]) - 1e-9)) / 501 for i, j in pairs]
+    np.testing.assert_allclose(p[:, 0], expected, rtol=1e-12)
 
 
 def test_tukey_of_two_runs_is_the_sign_flip_test():
     values = np.random.default_rng(10).uniform([0.0, 0.1], [1.0, 1.1], (14, 2))
     replicates = 40_000
     exact = flip_signs(all_pairs(values), 1, 1)[0, 0]
-    p = permute_runs(all_pairs(values), replicates, 1)[0, 0]
+    p = tukey_p(all_pairs(values), replicates, 1)[0, 0]
     assert p == pytest.approx(exact, abs=5 * np.sqrt(0.25 / replicates))
 
 
 def test_tukey_sees_ties_through_rounding():
     tenths = np.random.default_rng(21).integers(0, 10, (5, 2, 30))
     replicates = 4_000
-    p = permute_runs(pair_runs(table(tenths / 10), None), replicates, 1)[0]
+    p = tukey_p(pair_runs(table(tenths / 10), None), replicates, 1)[0]
     for measure, found in enumerate(p):
         expected = enumerated_p((tenths[:, 1, measure] - tenths[:, 0, measure]).tolist())
         assert found == pytest.approx(expected, abs=5 * np.sqrt(0.25 / replicates))
@@ -149,12 +165,12 @@ def test_tukey_keeps_topics_paired():
     # hard and easy topics differ far more than the runs: without pairing nothing is shown
     rng = np.random.default_rng(11)
     values = rng.random((40, 1)) + rng.normal(0.0, 0.01, (40, 3)) + [0.0, 0.0, 0.05]
-    p = permute_runs(all_pairs(values), 999, 1)[:, 0]
+    p = tukey_p(all_pairs(values), 999, 1)[:, 0]
     assert p[0] > 0.05
     assert p[1] == p[2] == 1 / 1000
 
 
-@pytest.mark.parametrize("test", [flip_signs, shift_bootstrap, permute_runs])
+@pytest.mark.parametrize("test", [flip_signs, shift_bootstrap, tukey_p])
 def test_threads_change_nothing(test, monkeypatch):
     values = np.random.default_rng(12).random((30, 6, 3))
     results = []
@@ -166,7 +182,7 @@ def test_threads_change_nothing(test, monkeypatch):
 
 
 @pytest.mark.parametrize("topics", [15, 40])
-@pytest.mark.parametrize("test", [flip_signs, shift_bootstrap, permute_runs])
+@pytest.mark.parametrize("test", [flip_signs, shift_bootstrap, tukey_p])
 def test_the_order_of_the_runs_changes_nothing(test, topics):
     values = np.random.default_rng(13).random((topics, 5))
     p = test(all_pairs(values), 700, 1)[:, 0]
@@ -211,17 +227,17 @@ def test_a_pair_with_one_topic_has_no_p_value():
 def test_tukey_looks_at_the_topics_of_all_runs():
     values = np.random.default_rng(16).random((30, 4, 2))
     values[3, 1, 0] = values[8, 2, 0] = np.nan
-    p = permute_runs(all_pairs(values), 500, 1)
+    p = tukey_p(all_pairs(values), 500, 1)
     whole = np.delete(values[:, :, :1], [3, 8], axis=0)
-    assert np.array_equal(p[:, :1], permute_runs(all_pairs(whole), 500, 1))
-    assert np.array_equal(p[:, 1:], permute_runs(all_pairs(values[:, :, 1:]), 500, 1))
+    assert np.array_equal(p[:, :1], tukey_p(all_pairs(whole), 500, 1))
+    assert np.array_equal(p[:, 1:], tukey_p(all_pairs(values[:, :, 1:]), 500, 1))
 
 
 def test_tukey_needs_topics_that_all_runs_have():
     values = np.random.default_rng(17).random((6, 3))
     values[:3, 0] = values[2:, 1] = np.nan
     with pytest.raises(TopicMismatchError, match="fewer than 2 topics"):
-        permute_runs(all_pairs(values), 9, 1)
+        tukey_p(all_pairs(values), 9, 1)
 
 
 def test_blocks_of_any_size_agree(monkeypatch):
@@ -261,7 +277,7 @@ def test_the_family_wise_error_of_tukey_holds(scores):
     rng = np.random.default_rng(20)
     samples, topics, runs = 600, 15, 6
     values = NULLS[scores](rng, (topics, 1, samples)) + NULLS[scores](rng, (topics, runs, samples))
-    p = permute_runs(pair_runs(table(values), None), 399, 1)
+    p = tukey_p(pair_runs(table(values), None), 399, 1)
     for error in (0.05, 0.2):
         share = np.mean(p.min(axis=0) <= error)
         assert share <= error + 4 * np.sqrt(error * (1 - error) / samples)

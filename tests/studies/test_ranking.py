@@ -13,6 +13,8 @@ from confir.intervals.catalogue import confidence_interval
 from confir.resampling.topic_weights import topic_weights
 from confir.resampling.topics import own_seed
 from confir.studies.ranks.ranking import Ranking, rank_runs
+from reference import plain_families
+from studies.drawn_topics import draws_of_runs
 
 TOPICS, REPLICATES, SEED = 10, 200, 5
 
@@ -52,12 +54,6 @@ def weights_of(seed=SEED, replicates=REPLICATES, topics=TOPICS):
     return topic_weights(topics, replicates, rng)
 
 
-def maxima_weights(topics, replicates):
-    """The weights that maxima come from: those of a comparison of all pairs."""
-    rng = np.random.default_rng(own_seed(np.random.default_rng(SEED)))
-    return topic_weights(topics, replicates, rng)
-
-
 def plain_ranks(means):
     """1 + the number of runs that are better by more than rounding."""
     return [1 + sum(other > mean + 1e-12 for other in means) for mean in means]
@@ -80,75 +76,8 @@ def plain_share_first(table, replicates):
     return best / len(weights)
 
 
-def plain_t(table, i, j, weights=None):
-    """The t of run j's mean less that of i; with weights, of the samples drawn, centred.
-
-    A variance counts as two thousandths of the median for each pair at least.
-    """
-    apart = table[:, j] - table[:, i]
-    n, runs = table.shape
-    pairs = [table[:, a] - table[:, b] for a in range(runs) for b in range(a)]
-    variances = [pair.var(ddof=1) for pair in pairs if np.ptp(pair) > 1e-12]
-    least = np.sqrt(len(variances) / 500 * np.median(variances)) if variances else 0.0
-    if weights is None:
-        return apart.mean() / (max(least, apart.std(ddof=1)) / np.sqrt(n))
-    found = []
-    for row in weights:
-        drawn = np.repeat(apart, np.rint(row * n).astype(int))
-        moved, se = drawn.mean() - apart.mean(), max(least, drawn.std(ddof=1)) / np.sqrt(n)
-        constant = least == 0 and np.ptp(drawn) < 1e-12
-        at_most = 0.0 if abs(moved) < 1e-12 else np.copysign(np.inf, moved)
-        found.append(at_most if constant else moved / se)
-    return np.array(found)
-
-
-def plain_rank_p(table, run, rank, replicates):
-    """The p-value of a rank, from the definition: which t rejects it, and how likely is that?"""
-    topics, runs = table.shape
-    others = [j for j in range(runs) if j != run]
-    weights = maxima_weights(topics, replicates)
-    t = sorted((plain_t(table, run, j) for j in others), reverse=True)
-    drawn = np.array([plain_t(table, run, j, weights) for j in others])
-    t_better = t[rank - 1] if rank <= len(t) else -np.inf
-    t_worse = -t[rank - 2] if rank >= 2 else -np.inf
-    largest = max(t_better, t_worse)
-    if largest <= 0:
-        return 1.0
-
-    def share(maxima):
-        return (1 + (maxima >= largest - 1e-9).sum()) / (replicates + 1)
-
-    tail = stats.t.sf(largest, topics - 1)
-    better = min(share(drawn.max(axis=0)), (runs - rank) * tail)
-    worse = min(share((-drawn).max(axis=0)), (rank - 1) * tail)
-    adjusted = min(1, share(np.abs(drawn).max(axis=0)), (runs - 1) * tail, better + worse)
-    return max(tail, adjusted)
-
-
-def plain_all_pairs(table, level, replicates):
-    """1 + the number of significantly better runs, and runs less those worse, by all pairs."""
-    topics, runs = table.shape
-    weights = maxima_weights(topics, replicates)
-    pairs = [(i, j) for i in range(runs) for j in range(i)]
-    maxima = np.abs([plain_t(table, i, j, weights) for i, j in pairs]).max(axis=0)
-    place = int(np.ceil(round((replicates + 1) * level, 9)))
-    bonferroni = stats.t.isf((1 - level) / 2 / len(pairs), topics - 1)
-    single = stats.t.isf((1 - level) / 2, topics - 1)
-    drawn = np.inf if place > replicates else max(single, np.sort(maxima)[place - 1])
-    c = min(bonferroni, drawn)
-    low, high = [1] * runs, [runs] * runs
-    for i, j in pairs:
-        t = plain_t(table, i, j)
-        if abs(t) > c:
-            low[i if t > 0 else j] += 1
-            high[j if t > 0 else i] -= 1
-    return low, high
-
-
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
-@pytest.mark.parametrize(
-    ("replicates", "level"), [(REPLICATES, 0.5), (REPLICATES, 0.95), (30, 0.8)]
-)
+@pytest.mark.parametrize(("replicates", "level"), [(60, 0.5), (60, 0.95), (30, 0.8)])
 @pytest.mark.parametrize("table", ["scores", "gappy"])
 def test_ranks_against_plain_loops(table, replicates, level, request):
     scores = request.getfixturevalue(table)
@@ -159,12 +88,15 @@ def test_ranks_against_plain_loops(table, replicates, level, request):
         assert found.rank[:, measure].tolist() == plain_ranks(sample.mean(axis=0))
         share = plain_share_first(sample, replicates)
         np.testing.assert_allclose(found.share_first[:, measure], share, atol=1e-12)
+        one = scores.select(measure=[scores.measures[measure]])
+        draws, draws_of_pairs = draws_of_runs(one, replicates, SEED, level)
         for run in range(5):
-            p = [plain_rank_p(sample, run, rank, replicates) for rank in range(1, 6)]
-            np.testing.assert_allclose(found.p[run, :, measure], p, rtol=1e-9)
+            p = np.array(plain_families.rank_p(sample, draws, run))
+            decides = np.minimum(p, found.p[run, :, measure]) < 0.5  # others decide nothing
+            np.testing.assert_allclose(found.p[run, decides, measure], p[decides], rtol=1e-8)
             kept = [rank for rank in range(1, 6) if p[rank - 1] > 1 - level + 1e-12]
             assert (found.low[run, measure], found.high[run, measure]) == (kept[0], kept[-1])
-        low, high = plain_all_pairs(sample, level, replicates)
+        low, high = plain_families.simultaneous_ranks(sample, draws_of_pairs, level)
         assert found.simultaneous_low[:, measure].tolist() == low
         assert found.simultaneous_high[:, measure].tolist() == high
 
@@ -191,16 +123,25 @@ def test_another_level_is_that_of_a_new_ranking(scores):
         found.at(2.0)
 
 
-def test_constant_differences_are_judged_by_the_sign_flip_test():
-    """Rank 1 of the run below is rejected at 2 · 2^-n for two other runs; all pairs at 6 · 2^-n."""
-    base = np.random.default_rng(2).random(6)
-    noisy = np.random.default_rng(3).random(6)
+def test_constant_differences_are_judged_by_the_bound_of_their_signs():
+    """Rank 1 of the run below is rejected at 2 · 3.18 · Φ(-√n) for two others, at thrice that for all."""
+    base = np.random.default_rng(2).random(20)
+    noisy = np.random.default_rng(3).random(20)
     values = np.stack([base, base + 0.01, noisy], axis=1)[:, :, None]
     found = rank_runs(scores_of(values), replicates=499, rng=1)
-    assert found.p[0, 0, 0] == 2 * 0.5**6
-    assert found.simultaneous_p[0, 0, 0] == 6 * 0.5**6
-    assert found.low[0, 0] == 2
-    assert found.simultaneous_low[0, 0] == 1
+    bound = plain_families.FACTOR * stats.norm.sf(np.sqrt(20))
+    assert found.p[0, 0, 0] == pytest.approx(2 * bound, rel=1e-9)
+    assert found.simultaneous_p[0, 0, 0] == pytest.approx(6 * bound, rel=1e-9)
+    assert found.low[0, 0] == found.simultaneous_low[0, 0] == 2
+
+
+def test_a_constant_difference_of_two_runs_is_judged_by_exact_sign_flips():
+    base = np.random.default_rng(2).random(6)
+    values = np.stack([base, base + 0.01], axis=1)[:, :, None]
+    found = rank_runs(scores_of(values), replicates=99, rng=1)
+    assert found.p[0, 0, 0] == 0.5**6
+    assert found.simultaneous_p[0, 0, 0] == 2 * 0.5**6
+    assert found.low[:, 0].tolist() == [2, 1]
 
 
 def test_constant_differences_take_their_place_among_the_others():
@@ -246,7 +187,7 @@ def test_a_higher_level_gives_a_wider_interval(scores):
 
 
 def test_several_levels_give_what_each_gives_alone(scores):
-    levels = (0.5, 0.95, 0.8)
+    levels = (0.9, 0.99, 0.95)
     together = rank_runs(scores, level=levels, replicates=REPLICATES, rng=SEED)
     assert [found.level for found in together] == list(levels)
     for found in together:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 
-# The exit code of what Ctrl-C stopped.
+# The exit codes of an error, and of what Ctrl-C stopped.
+FAILED = 2
 INTERRUPTED = 130
 
 
@@ -25,16 +26,49 @@ def main() -> None:
         code = run()
     except KeyboardInterrupt:
         code = INTERRUPTED
+    except BaseException as error:  # noqa: BLE001 - Python would exit with 1, the code of a gate
+        code = _fail_to_start(error)
     finally:
         _ignore_interrupts()
     if code == INTERRUPTED:
+        _print_last("confir: error: interrupted")
+    _release_streams()
+    sys.exit(code)
+
+
+def _fail_to_start(error: BaseException) -> int:
+    """Say why the command line cannot be loaded or run at all, and return the exit code."""
+    import os
+
+    if os.environ.get("CONFIR_TRACEBACK"):
+        sys.excepthook(type(error), error, error.__traceback__)
+    about = " ".join(str(error).split())
+    _print_last(
+        f"confir: error: confir cannot be started ({type(error).__name__}: {about}); expected an "
+        "installation with all it needs, as pip install --force-reinstall confir makes it"
+    )
+    return FAILED
+
+
+def _print_last(message: str) -> None:
+    """Print a line on stderr, be our own modules damaged."""
+    try:
         from confir.cli.streams import print_message
 
-        print_message("confir: error: interrupted")
-    from confir.cli.streams import release_streams
+        print_message(message)
+    except Exception:  # noqa: BLE001 - this is the last that can be said
+        if sys.stderr is not None:
+            sys.stderr.write(f"{message}\n")
 
-    release_streams()
-    sys.exit(code)
+
+def _release_streams() -> None:
+    """Discard what a stream does not accept; where that cannot be done, the exit code stays."""
+    from contextlib import suppress
+
+    with suppress(Exception):
+        from confir.cli.streams import release_streams
+
+        release_streams()
 
 
 def _raise_interrupt_again(lost: sys.UnraisableHookArgs) -> None:

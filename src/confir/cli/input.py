@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import math
+import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -15,9 +17,11 @@ import typer
 from confir.cli import options
 from confir.cli.explicit_options import is_given, refuse_options
 from confir.errors import (
+    ConfirError,
     ConfirWarning,
     InvalidValueError,
     UnknownNameError,
+    UnreadableError,
     enumerate_names,
     warn_caller,
 )
@@ -63,6 +67,15 @@ class Inputs:
             metavar="FILE",
             help="A score table instead of QRELS RUN...: output of trec_eval -q or ir_measures, CSV, "
             "JSON or Parquet (repeatable).",
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROLE=NAME,...",
+            help="Which columns of a score table hold topic, value, run and measure, if their names do "
+            "not say it: topic=qid,value=nDCG@10,value=AP.",
             rich_help_panel=options.INPUT_PANEL,
         ),
     ] = None
@@ -180,6 +193,12 @@ class Inputs:
     ] = None
     scheduler: options.SchedulerOption = None  # used around the whole command
 
+    def __post_init__(self) -> None:
+        for given in filter(None, (self.qrels, *(self.runs or ()))):
+            _check_is_no_measure(given, self.measure or [])
+        for given in filter(None, (self.qrels, *(self.scores or ()))):
+            _check_is_no_pattern(given)
+
     @cached_property
     def sources(self) -> list[Run | RunSource]:
         """The runs that RUN... stands for, found once, as far as --select chooses them."""
@@ -227,6 +246,8 @@ class Inputs:
         self, measures: Sequence[str] | None, baseline: str | None, example: str, instead: str
     ) -> dict[str, Any]:
         """Return the keywords of `Experiment` and `evaluate`; the parameters are as above."""
+        if self.columns is not None:
+            raise InvalidValueError("--columns is for score tables; expected --scores FILE")
         if self.qrels is None or not self.runs:
             raise InvalidValueError(
                 f"expected QRELS and at least one RUN{instead}; for example: {example}"
@@ -276,7 +297,7 @@ class Inputs:
             found = self._summarise_datasets(measures, baseline, quiet=quiet, example=example)
             if found is not None:
                 return found
-        elif len(self.scores) == 1:
+        elif len(self.scores) == 1 and self.columns is None:
             from confir.measures.score_summary import ScoreSummary, find_summary
 
             self._check_tables()
@@ -367,7 +388,7 @@ class Inputs:
         from confir.data.tables.score_files import read_scores
 
         self._check_tables()
-        return read_scores(list(self.scores or ()))
+        return read_scores(list(self.scores or ()), columns=self.columns)
 
     def _choose_scores(
         self, measures: Sequence[str] | None, baseline: str | None, table: AnyScores
@@ -425,6 +446,31 @@ class Inputs:
             kept = self._chosen_by_mean(evaluate(whole), baseline).runs
         _warn_of_choice(len(kept), len(runs))
         return {**given, "qrels": whole.qrels, "runs": [run for run in runs if run.name in kept]}
+
+
+def _check_is_no_measure(given: str, measures: Sequence[str]) -> None:
+    """Raise where a measure stands in the place of a file, as after ``-m AP nDCG@10``."""
+    from confir.data.files import STDIN, is_address
+
+    if given == STDIN or os.path.lexists(given) or is_address(given) or "=" in given:
+        return
+    from confir.measures.catalogue import parse_measure
+
+    try:
+        parse_measure(given)
+    except ConfirError:
+        return
+    several = " ".join(f"-m {name}" for name in (*measures, given))
+    raise InvalidValueError(
+        f"{given} is a measure where a file was expected; expected each measure after its own -m: "
+        f"{several}"
+    )
+
+
+def _check_is_no_pattern(given: str) -> None:
+    """Raise where a pattern fits no file; the shell passes such a one on as it is."""
+    if glob.has_magic(given) and not os.path.lexists(given) and not glob.glob(given):
+        raise UnreadableError(f"{given}: no file matches this pattern")
 
 
 def _warn_of_choice(chosen: int, runs: int) -> None:

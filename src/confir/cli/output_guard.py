@@ -91,7 +91,7 @@ def _guard(context: typer.Context, *further: str) -> None:
     if not (outputs or folders or kept):
         return
     for output in filter(os.path.isfile, outputs):
-        if any(_is_same(output, path) for path in _read_files(context)):
+        if may_be_read(context, output):
             raise InvalidValueError(
                 f"{output}: the command reads this file; expected another one to write"
             )
@@ -106,6 +106,16 @@ def _guard(context: typer.Context, *further: str) -> None:
         from confir.stored_results import check_resume_folder
 
         check_resume_folder(folder)
+
+
+def may_be_read(context: typer.Context, file: str) -> bool:
+    """Whether a command may read a file: one that it is given, beside that, or below a folder."""
+    from confir.data.formats.catalogue import files_beside
+
+    for path in _read_files(context):
+        if any(_is_same(file, one) for one in (path, *files_beside(path))):
+            return True
+    return any(_is_below(file, folder) for folder in _read_folders(context))
 
 
 def _named(context: typer.Context, names: tuple[str, ...]) -> Iterator[str]:
@@ -124,6 +134,12 @@ def _read_files(context: typer.Context) -> Iterator[str]:
         yield from find_files(source)
 
 
+def _read_folders(context: typer.Context) -> Iterator[str]:
+    """Yield the folders that a command reads: which of the files there, their content decides."""
+    for source in _named(context, INPUTS):
+        yield from filter(os.path.isdir, (source, source.partition("=")[2]))
+
+
 def _inputs(context: typer.Context) -> list[str]:
     """Return what a command reads: files, standard input, addresses and datasets."""
     from confir.data.formats.run_sources import find_files
@@ -131,6 +147,15 @@ def _inputs(context: typer.Context) -> list[str]:
     names = (name for name in INPUTS if name not in RUN_NAMES)
     read = [path for source in _named(context, tuple(names)) for path in find_files(source)]
     return [*read, *filter(os.path.isfile, _named(context, (*RUN_NAMES, "history")))]
+
+
+def _is_below(file: str, folder: str) -> bool:
+    """Whether a file is in a folder, or in one below it."""
+    place = os.path.realpath(folder)
+    try:
+        return os.path.commonpath([os.path.realpath(file), place]) == place
+    except ValueError:  # on another drive
+        return False
 
 
 def _is_same(output: str, path: str) -> bool:

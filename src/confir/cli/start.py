@@ -13,7 +13,7 @@ from types import TracebackType
 
 import typer
 
-from confir.cli import INTERRUPTED
+from confir.cli import FAILED, INTERRUPTED
 from confir.cli.completion import COMPLETE, complete
 from confir.cli.groups import Command, expand
 from confir.cli.help_pages import PlainGroup
@@ -42,8 +42,6 @@ Runs and qrels in, intervals and verdicts out: `confir evaluate qrels.txt runs/`
 intervals, `confir compare qrels.txt runs/` says which runs are better, `confir report qrels.txt
 runs/ -o page.html` writes it all on a page. `confir demo` needs no files."""
 
-# The exit code of an error.
-FAILED = 2
 # The exit code of a command whose output nobody reads, as of one that SIGPIPE ended.
 UNREAD = 141
 
@@ -153,9 +151,7 @@ def _run(named: list[str], summary: WarningSummary) -> int:
         code = UNREAD
     except MemoryError as error:
         code = _fail(_memory_advice(named, error.__traceback__))
-    except Exception as error:
-        if os.environ.get("CONFIR_TRACEBACK"):
-            raise
+    except Exception as error:  # noqa: BLE001 - Python would exit with 1, the code of a gate
         code = _fail_unexpectedly(error)
     return code
 
@@ -186,6 +182,14 @@ def _fail_unexpectedly(error: Exception) -> int:
     """Report an error that no command foresaw, and return the exit code."""
     if _was_interrupted(error):
         return INTERRUPTED
+    if os.environ.get("CONFIR_TRACEBACK"):
+        sys.excepthook(type(error), error, error.__traceback__)
+    if isinstance(error, ImportError):
+        about = " ".join(str(error).split())
+        return _fail(
+            f"{error.name or 'a package'} cannot be imported ({about}); expected an installation with "
+            "all it needs, as pip install --force-reinstall confir makes it"
+        )
     if isinstance(error, OSError):  # such as a full disk: the system's answer, and no bug
         place = error.filename or "standard output: cannot be written"
         return _fail(f"{place} ({error.strerror or error})")
@@ -204,14 +208,17 @@ def _was_interrupted(error: BaseException | None) -> bool:
 
 
 def _memory_advice(named: list[str], trace: TracebackType | None) -> str:
-    """Return what to do about too little memory: draw less, or else read less at a time."""
-    modules = []
+    """Return what to do about too little memory: draw less, or else read less at a time.
+
+    Which of them helps is known by our innermost module: commands are studies, whatever they do.
+    """
+    innermost = ""
     while trace is not None:
-        modules.append(str(trace.tb_frame.f_globals.get("__name__")))
+        module = str(trace.tb_frame.f_globals.get("__name__"))
+        innermost = module if module.startswith("confir.") else innermost
         trace = trace.tb_next
-    drawing = any(module.startswith(_DRAWING) for module in modules)
-    advice = "fewer runs or a smaller table at a time need less"
-    if drawing and named:
+    advice = "fewer runs or topics at a time need less, and long tables in Parquet, which are read in parts"
+    if innermost.startswith(_DRAWING) and not innermost.endswith(".command") and named:
         options = _parameters(named[0])
         advice = next((words for name, words in _SMALLER.items() if name in options), advice)
     return f"there is not enough memory for this; {advice}"

@@ -12,7 +12,12 @@ from confir.errors import ConfirWarning, counted, place_by_importance
 
 # This many warnings that differ only in names and numbers are shown, and the rest counted.
 _SHOWN_ALIKE = 3
-_DETAIL = re.compile(r"^\S+: |'[^']*'|\([^)]*\)|\b\d[\d,.]*|(?<=[a-z])s\b")
+_DETAIL = re.compile(r"^\S+: |'[^']*'|\([^()]*\)|\b\d[\d,.]*|(?<=[a-z])s\b")
+
+
+def like(text: str) -> str:
+    """Return what a warning has in common with others that differ only in names and numbers."""
+    return _DETAIL.sub("", text)
 
 
 class WarningSummary:
@@ -44,7 +49,7 @@ class WarningSummary:
         alike: dict[tuple[int, str], list[str]] = {}
         for (place, text), times in self._found.items():
             shown = text if times == 1 else f"{text} ({times:,} times)"
-            alike.setdefault((place, _DETAIL.sub("", text)), []).append(shown)
+            alike.setdefault((place, like(text)), []).append(shown)
         lines: list[str] = []
         for _, texts in sorted(alike.items(), key=lambda item: item[0][0]):
             lines += texts[:_SHOWN_ALIKE]

@@ -48,6 +48,25 @@ def decompressed(stream: IO[bytes], kind: str) -> io.RawIOBase:
     return _Decompressed(stream, kind)
 
 
+def is_limited() -> bool:
+    """Whether data that expand beyond reason are refused: unless the environment asks for them."""
+    return os.environ.get(_UNLIMITED) != "any"
+
+
+def largest_expansion(read: int) -> int:
+    """Return how many bytes so many compressed ones may hold."""
+    return max(_TRUSTED_SIZE, _LARGEST_RATIO * read)
+
+
+def check_expansion(read: int, written: int) -> None:
+    """Raise where compressed bytes hold so many that they must be an attack."""
+    if written > largest_expansion(read) and is_limited():
+        raise RefusedError(
+            f"{read:,} compressed bytes hold more than {written:,}; "
+            f"{_UNLIMITED}=any in the environment reads them anyway"
+        )
+
+
 def compression_of(start: bytes) -> str | None:
     """Return the kind of compressed data that begin so; None for others."""
     found = _COMPRESSED.match(start)
@@ -85,7 +104,7 @@ class _Decompressed(io.RawIOBase):
         self._ready = memoryview(b"")
         self._waiting = b""
         self._read = self._written = 0
-        self._limited = os.environ.get(_UNLIMITED) != "any"
+        self._limited = is_limited()
 
     def readable(self) -> bool:
         return True
@@ -138,12 +157,7 @@ class _Decompressed(io.RawIOBase):
         """Raise where the data are no text, or so many that they must be an attack."""
         if not self._written and b"\0" in content and not content.startswith(_WITH_ZEROS):
             raise RefusedError("the compressed data are not text; expected text in UTF-8")
-        written = self._written + len(content)
-        if written > max(_TRUSTED_SIZE, _LARGEST_RATIO * self._read):
-            raise RefusedError(
-                f"{self._read:,} compressed bytes hold more than {written:,}; "
-                f"{_UNLIMITED}=any in the environment reads them anyway"
-            )
+        check_expansion(self._read, self._written + len(content))
 
 
 class _Part:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import io
 import os
 import re
-import secrets
-import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import IO, Any, cast
 from weakref import WeakSet
 
@@ -22,16 +20,15 @@ from confir.data.compression import (
     compression_of,
     decompressed,
 )
-from confir.errors import FormatError, InvalidValueError, MissingDependencyError, UnreadableError
+from confir.data.downloads import fetch
+from confir.errors import FormatError, InvalidValueError, UnreadableError
+from confir.whole_files import replace_file
 
 PathLike = str | os.PathLike[str]
 
 STDIN = "-"
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.")
-_WEB = ("http://", "https://")
-# A server that is silent for so long is given up.
-_SECONDS = 60.0
 
 
 @contextmanager
@@ -103,22 +100,7 @@ def write_whole(path: PathLike, content: bytes) -> None:
             with open(name, "ab") as stream:
                 stream.write(content)
         else:
-            _replace(os.path.realpath(name), content)
-
-
-def _replace(target: str, content: bytes) -> None:
-    """Write beside the target, then rename; what stood there keeps its permissions."""
-    beside = os.path.join(os.path.dirname(target), f".confir-{secrets.token_hex(8)}")
-    try:
-        with open(beside, "xb") as stream:
-            stream.write(content)
-        if os.path.exists(target):
-            shutil.copymode(target, beside)
-        os.replace(beside, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(beside)
-        raise
+            replace_file(os.path.realpath(name), content)
 
 
 def _is_special(name: str) -> bool:
@@ -156,32 +138,7 @@ def _open_raw(name: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _open_address(name: str) -> Iterator[IO[bytes]]:
-    try:
-        with _opened_web(name) if name.startswith(_WEB) else _opened_by_fsspec(name) as stream:
-            content: bytes = stream.read()
-    except (FileNotFoundError, MissingDependencyError):
-        raise
-    except Exception as error:  # noqa: BLE001 - each file system has errors of its own
-        problem = " ".join(str(error).split()) or type(error).__name__
-        raise UnreadableError(f"{name}: cannot be fetched ({problem})") from None
-    yield io.BytesIO(content)
-
-
-def _opened_web(name: str) -> IO[bytes]:
-    """Open an address of the web; fsspec would need two more packages for it."""
-    from urllib.request import urlopen
-
-    stream: IO[bytes] = urlopen(name, timeout=_SECONDS)  # noqa: S310 - http and https alone
-    return stream
-
-
-def _opened_by_fsspec(name: str) -> IO[bytes]:
-    try:
-        import fsspec
-    except ImportError:
-        raise MissingDependencyError("fsspec", f"{name}: an address", None) from None
-    stream: IO[bytes] = fsspec.open(name, "rb")
-    return stream
+    yield io.BytesIO(fetch(name))
 
 
 def _rewound(stream: IO[bytes], start: bytes) -> IO[bytes]:

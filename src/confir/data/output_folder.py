@@ -1,7 +1,8 @@
 """Which folders may be written into? New and empty ones, and those that confir wrote alone.
 
 A folder of several files lists them in ``.confir``, each before it is written. When the folder is
-written again, its files are replaced, and those that are no longer part of it go.
+written again, its files are replaced, and those that are no longer part of it go. Links are never of
+confir's making, and none is followed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from confir.data.files import PathLike
 from confir.errors import InvalidValueError, UnreadableError
+from confir.whole_files import replace_file
 
 _LISTING = ".confir"
 _HEADING = "# written by confir, with these files:"
@@ -31,18 +33,23 @@ class OutputFolder:
         self._path = Path(path)
         self._before = check_output_folder(path, besides)
         self._written: dict[str, None] = {}
+        self._listed: tuple[str, ...] = ()
         with _naming(self._path):
             self._path.mkdir(parents=True, exist_ok=True)
-            self._list(self._before)
+            self._list(sorted(self._before))
 
     def file(self, name: str) -> Path:
         """Return where a file goes that has a name such as "runs/bm25.txt"."""
         target = self._path / name
         self._written[name] = None
+        for place in (target, *target.parents):
+            if place == self._path:
+                break
+            if place.is_symlink():
+                raise _not_ours(self._path, place.relative_to(self._path).as_posix())
         with _naming(self._path):
-            if name not in self._before:
-                with open(self._path / _LISTING, "a", encoding="utf-8") as listing:
-                    listing.write(f"{json.dumps(name)}\n")
+            if name not in self._listed:
+                self._list([*self._listed, name])
             target.parent.mkdir(exist_ok=True)
         return target
 
@@ -54,8 +61,10 @@ class OutputFolder:
             self._list(self._written)
 
     def _list(self, names: Iterable[str]) -> None:
-        lines = [_HEADING, *map(json.dumps, names)]
-        (self._path / _LISTING).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        """Write the listing anew, whole: without one the folder would be nobody's."""
+        self._listed = tuple(names)
+        lines = [_HEADING, *map(json.dumps, self._listed)]
+        replace_file(self._path / _LISTING, ("\n".join(lines) + "\n").encode())
 
 
 def check_output_folder(path: PathLike, besides: Iterable[PathLike] = ()) -> set[str]:
@@ -70,13 +79,17 @@ def check_output_folder(path: PathLike, besides: Iterable[PathLike] = ()) -> set
             raise NotADirectoryError("there is a file of that name")
         listed = _listed(folder / _LISTING)
         found = set(_files(folder))
-    for name in sorted(found - listed):
+    links = {name for name in found if (folder / name).is_symlink()}
+    for name in sorted((found - listed) | links):
         if os.path.realpath(folder / name) not in allowed:
-            raise InvalidValueError(
-                f"{folder}: holds {name}, which confir did not write there; expected a new or an "
-                "empty folder"
-            )
+            raise _not_ours(folder, name)
     return (found & listed) - {_LISTING}
+
+
+def _not_ours(folder: Path, name: str) -> InvalidValueError:
+    return InvalidValueError(
+        f"{folder}: holds {name}, which confir did not write there; expected a new or an empty folder"
+    )
 
 
 def _listed(listing: Path) -> set[str]:

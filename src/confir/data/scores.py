@@ -120,6 +120,12 @@ class ScoreEntries(NamedTuple):
     topics: Ids
     values: Floats
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many topics, runs and measures there are, by name."""
+        names = {"topics": self.topics, "runs": self.runs, "measures": self.measures}
+        return {name: len(ids.names) for name, ids in names.items()}
+
     def find_repetition(self) -> tuple[int, int] | None:
         """Return the first entry that repeats an earlier one's run, measure and topic, and that."""
         cells, shape = self._cells()

@@ -1,28 +1,53 @@
-"""Which differences hold all at once? Intervals and p-values for a family of comparisons.
+"""Intervals and p-values for a family of comparisons that are to hold simultaneously.
 
 A difference d with standard error se lies in d ± c·se. The critical value c is the level quantile of
-the family's largest |t*| over replicates, but no less than the t quantile of a single comparison and
-no more than Bonferroni's: with few topics, pairs of runs that differ on few of them make the
-replicates useless. An adjusted p-value is at most 1 - level exactly where the interval at that level
-excludes 0.
+the family's largest |t*| over replicates, at least the t quantile of a single comparison and at most
+Bonferroni's. Beside it stands a bound that needs no variance, for differences that are symmetric about
+0, so that overwhelming evidence of one pair is not overruled by the company that it is in.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.intervals.interval import Limits
+from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance
 
-# Differences that vary far less than most of the family's may do so by chance, where runs happen to
-# differ on few topics: variances count as this share of the family's median at least. Among few
-# pairs that is rare, and the share smaller. docs/reproductions/families.md.
-FLOOR_SHARE = 0.4
-_FLOOR_PAIRS = 200
+# Adjusted p-values are products of p-values: those so near to 1 - level are equal to it.
+_ROUNDING = 1e-9
+
+# 1/(4Φ(-√2)), the least factor by which a normal tail bounds that of T (Bentkus & Dzindzalieta 2015).
+_SYMMETRIC_FACTOR = 1.0 / (2.0 * math.erfc(1.0))
+
+# A decision is borderline where so many Monte-Carlo errors of its p-value would change it.
+MONTE_CARLO_ERRORS = 3.0
+
+
+class SimultaneousLimits(NamedTuple):
+    """Limits that hold for a family at once.
+
+    Attributes
+    ----------
+    low, high
+        The limits; NaN where there is no standard error.
+    open
+        1 where the lower limit is 0 and excluded, -1 where the upper one is, else 0: the sign of the
+        difference is certain by `symmetric_bound`, its size only by d ± c·se.
+    """
+
+    low: Floats
+    high: Floats
+    open: Integers
+
+    @property
+    def limits(self) -> Limits:
+        """The limits alone."""
+        return Limits(self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,19 +64,25 @@ class ComparisonFamily:
         replicates × families.
     sides
         2 where |t*| counts, 1 where t* does.
-    floor
-        The least variance of differences that standard errors are computed from.
+    borrowed
+        What is added to each variance.
     """
 
     size: int
     maxima: Floats
     sides: int = 2
-    floor: float = 0.0
+    borrowed: BorrowedVariance = NOTHING_BORROWED
 
     @classmethod
-    def of(cls, size: int, maxima: Floats, sides: int = 2, floor: float = 0.0) -> ComparisonFamily:
+    def of(
+        cls,
+        size: int,
+        maxima: Floats,
+        sides: int = 2,
+        borrowed: BorrowedVariance = NOTHING_BORROWED,
+    ) -> ComparisonFamily:
         """Return the family with its maxima in order; a single comparison is a plain t test."""
-        return cls(size, np.sort(maxima) if size > 1 else np.empty(0), sides, floor)
+        return cls(size, np.sort(maxima) if size > 1 else np.empty(0), sides, borrowed)
 
     def critical_value(self, df: Any, level: float) -> Any:
         """Return c: the replicates' order statistic, between a single t and Bonferroni's.
@@ -72,49 +103,133 @@ class ComparisonFamily:
             return bonferroni
         return np.clip(self.maxima[place - 1], -stdtrit(df, tail), bonferroni)
 
-    def standard_errors(self, se: Floats, topics: Integers | Floats) -> Floats:
-        """Return standard errors of differences, none below that of the least variance."""
-        return np.maximum(se, np.sqrt(self.floor / np.maximum(topics, 1)))
+    def standard_errors(self, se: Floats, units: Any) -> Floats:
+        """Return standard errors with the borrowed variance; NaN where there is none at all.
+
+        Differences that are the same on all units, whose se is NaN, have the borrowed one alone.
+        """
+        enough = np.asarray(units) > 1
+        count = np.where(enough, units, 2.0)
+        total = np.square(np.nan_to_num(se)) + self.borrowed.of(count) / count
+        return np.where(enough & (total > 0), np.sqrt(total), np.nan)
 
     def limits(
         self,
         difference: Floats,
         se: Floats,
-        topics: Integers | Floats,
+        units: Integers | Floats,
         level: float,
         df: Floats | None = None,
-    ) -> Limits:
+        self_normalised: Floats | None = None,
+    ) -> SimultaneousLimits:
         """Return the simultaneous limits of differences; NaN where there is no standard error.
 
-        Degrees of freedom are topics - 1 by default. Infinitely many topics give normal limits.
+        Degrees of freedom are units - 1 by default. Infinitely many units give normal limits.
         """
-        freedom = topics - 1.0 if df is None else df
-        half = self.critical_value(freedom, level) * self.standard_errors(se, topics)
-        return Limits(difference - half, difference + half)
+        freedom = units - 1.0 if df is None else df
+        half = self.critical_value(freedom, level) * self.standard_errors(se, units)
+        low, high = difference - half, difference + half
+        certain = is_significant(self.symmetric_bound(difference, self_normalised), level)
+        sign = np.where(certain & (np.abs(difference) <= half), np.sign(difference), 0.0)
+        low, high = np.where(sign > 0, 0.0, low), np.where(sign < 0, 0.0, high)
+        return SimultaneousLimits(low, high, sign.astype(np.int64))
 
-    def p_values(self, t: Floats, topics: Integers | Floats) -> Floats:
-        """Return adjusted p-values of t statistics: at most 1 - level where t exceeds c.
+    def symmetric_bound(self, difference: Floats, self_normalised: Floats | None) -> Any:
+        """Return the bound on the p-value that the self-normalised sums T give; 1 without them.
 
-        Where the family has a least variance, t is the difference over `standard_errors`.
+        ``m·2·3.1787·Φ(-|T|)``, half of that one-sided: for differences that are symmetric about 0.
+        A single comparison has an exact test instead.
+        """
+        if self_normalised is None or self.size < 2:
+            return np.ones(np.shape(difference))
+        return symmetric_bound(self_normalised, self.size, self.sides)
+
+    def p_values(
+        self, t: Floats, df: Any, self_normalised: Floats | None = None, errors: float = 0.0
+    ) -> Floats:
+        """Return adjusted p-values: at most 1 - level where |t| exceeds c, or T is large enough.
+
+        t is the difference over `standard_errors`; where it is NaN, T alone decides. The share of
+        maxima that reach t is moved by some Monte-Carlo errors.
         """
         from scipy.special import stdtr
 
         size = np.abs(t) if self.sides == 2 else t
-        single = self.sides * stdtr(topics - 1.0, -size)
-        adjusted = self.size * single
-        if self.size > 1 and len(self.maxima):
-            reached = len(self.maxima) - np.searchsorted(self.maxima, size, side="left")
-            adjusted = np.minimum(adjusted, (1.0 + reached) / (len(self.maxima) + 1.0))
-        p: Floats = np.where(np.isnan(t), np.nan, np.clip(adjusted, single, 1.0))
+        single = self.sides * stdtr(df, -size)
+        family = np.clip(np.minimum(self.size * single, self._shares(size, errors)), single, 1.0)
+        if self_normalised is None:
+            return np.where(np.isnan(t), np.nan, family)
+        p: Floats = np.fmin(family, self.symmetric_bound(t, self_normalised))
         return p
 
+    def borderline(
+        self, t: Floats, df: Any, level: float, self_normalised: Floats | None = None
+    ) -> Booleans:
+        """Return where a decision might change with other replicates.
 
-def variance_floor(variance: Floats) -> float:
-    """Return the least variance of a family's differences: a share of their median.
+        There the p-value of the maxima lies within three Monte-Carlo errors of what decides.
+        """
+        lower, upper = (
+            is_significant(self.p_values(t, df, self_normalised, errors), level)
+            for errors in (-MONTE_CARLO_ERRORS, MONTE_CARLO_ERRORS)
+        )
+        unclear: Booleans = lower != upper
+        return unclear
 
-    The share is two thousandths for each pair, up to two fifths: one pair's own variance is never
-    below it, and among few pairs hardly any is. NaN where a pair has none.
+    def _shares(self, size: Floats, errors: float) -> Floats:
+        """Return the share of maxima that reach t, the observed one counted along; 1 without any."""
+        if self.size < 2 or not len(self.maxima):
+            return np.ones(np.shape(size))
+        reached = len(self.maxima) - np.searchsorted(self.maxima, size, side="left")
+        share = np.asarray((1.0 + reached) / (len(self.maxima) + 1.0), np.float64)
+        return share + errors * monte_carlo_error(share, len(self.maxima))
+
+
+def monte_carlo_error(p: Floats, replicates: int) -> Floats:
+    """Return the standard error that a p-value has from the number of replicates."""
+    error: Floats = np.sqrt(p * (1.0 - p) / (replicates + 1.0))
+    return error
+
+
+def symmetric_bound(self_normalised: Any, comparisons: int, sides: int) -> Any:
+    """Return a bound on adjusted p-values from T, the sum over the root of the sum of squares.
+
+    For differences that are symmetric about 0 (Bentkus & Dzindzalieta 2015), times the comparisons.
     """
-    known = variance[~np.isnan(variance)]
-    share = FLOOR_SHARE * min(1.0, len(known) / _FLOOR_PAIRS)
-    return share * float(np.median(known)) if len(known) else 0.0
+    from scipy.special import ndtr
+
+    size = np.abs(self_normalised) if sides == 2 else self_normalised
+    return np.minimum(1.0, comparisons * sides * _SYMMETRIC_FACTOR * ndtr(-size))
+
+
+def largest_bound_sum(comparisons: int, sides: int, level: float) -> float:
+    """Return the T from which on `symmetric_bound` is at most 1 - level."""
+    from scipy.special import ndtri
+
+    share = (1.0 - level) / (comparisons * sides * _SYMMETRIC_FACTOR)
+    return float(-ndtri(share))
+
+
+def self_normalised(contributions: Floats) -> Floats:
+    """Return T of what each unit adds to a difference: from units × columns; 0 where all are 0."""
+    size = np.sqrt(np.square(contributions).sum(axis=0))
+    total = contributions.sum(axis=0)
+    sums: Floats = np.divide(total, size, out=np.zeros_like(total), where=size > 0)
+    return sums
+
+
+def self_normalised_sums(difference: Floats, se: Floats, units: Any) -> Floats:
+    """Return T of differences on n equally weighted units, from their mean and its standard error.
+
+    ``T = t·√(n/(n-1+t²))``; where all units show the same difference, whose se is NaN, ±√n.
+    """
+    squares = np.square(difference) + (units - 1.0) * np.square(np.nan_to_num(se))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sums: Floats = np.sqrt(units) * difference / np.sqrt(squares)
+    return np.where(squares > 0, sums, 0.0)
+
+
+def is_significant(p: Any, level: float) -> Any:
+    """Whether p-values are at most 1 - level, up to rounding."""
+    error = 1.0 - level
+    return (p < error) | (abs(p - error) <= _ROUNDING * error)

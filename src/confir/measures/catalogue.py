@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from confir.arguments import HIGHEST_COUNT, as_integer, invalid
+from confir.data.text_numbers import parse_number
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.measures import binary, diversity, graded, ties
 from confir.measures.completion_differences import (
@@ -95,6 +96,12 @@ _ALL = (
         completions=residual_bounds,
         differences=residual_differences,
         tied=graded.rank_biased_precision,
+    ),
+    Definition(
+        "rbp",
+        graded.relative_rbp,
+        completions="its gains are relative to the topic's highest, which a judgement may raise",
+        tied=graded.relative_rbp,
     ),
     Definition(
         "Q",
@@ -201,14 +208,15 @@ HIGHEST_NUMBER = HIGHEST_COUNT
 
 DEFAULT_MEASURES = ("AP", "nDCG@10", "P@10", "RR", "R@1000")
 
-# name, then (parameters), then a cutoff in the style of ir-measures (@10), trec_eval (_10, .10)
-# or old trec_eval (P10)
+# name, then (parameters), then a cutoff in the style of ir-measures (@10); after a name alone also in
+# that of trec_eval (_10, .10), old trec_eval (P10) or MTEB (_at_10)
 _NAME = re.compile(
-    r"(?P<name>[^\W\d][\w♯#-]*?)"
-    r"(?:\((?P<parameters>.*)\))?"
-    r"(?:[@._]?(?P<cutoff>\d+))?",
+    r"(?P<name>[^\W\d][\w♯#-]*+)(?:\((?P<parameters>.*)\))?(?:[@._]?(?P<cutoff>[0-9]++))?",
     re.DOTALL,
 )
+_DIGITS = "0123456789"
+# Of a cutoff that is worth reading; int() refuses some thousands.
+_MOST_DIGITS = 20
 
 
 def parse_measure(name: Any, *, rel: int = 1) -> Measure:
@@ -227,11 +235,12 @@ def parse_measure(name: Any, *, rel: int = 1) -> Measure:
         return name
     name = measure_name(name)
     match = _NAME.fullmatch(name.strip())
-    definition = match and _SPELLINGS.get(_folded(match["name"]))
+    spelt, digits = _split_cutoff(match) if match else ("", None)
+    definition = find_definition(spelt)
     if not match or not definition:
-        raise UnknownNameError("measure", name, _spellings_like(name))
+        raise _unknown_measure(name)
     values = _parse_parameters(name, match["parameters"])
-    cutoff = None if match["cutoff"] is None else int(match["cutoff"])
+    cutoff = None if digits is None else _parse_cutoff(name, digits)
     accepted = definition.parameters
     if "rel" in accepted and rel != 1:
         values.setdefault("rel", rel)
@@ -242,6 +251,27 @@ def parse_measure(name: Any, *, rel: int = 1) -> Measure:
         if key in values and values[key] != parameter.default
     )
     return Measure(definition, settings, cutoff)
+
+
+def _split_cutoff(match: re.Match[str]) -> tuple[str, str | None]:
+    """Return the name of a measure, and the digits of its cutoff, which may be part of the name."""
+    name, digits = match["name"], match["cutoff"]
+    if digits is not None or match["parameters"] is not None:
+        return name, digits
+    stem = name.rstrip(_DIGITS)
+    if stem == name:
+        return name, None
+    shorter = stem[:-3] if stem.casefold().endswith("_at_") else stem
+    return shorter.removesuffix("_"), name[len(stem) :]
+
+
+def _parse_cutoff(name: str, digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise InvalidValueError(
+            f"measure '{name[:_MOST_DIGITS]}…': the cutoff has {len(digits):,} digits; expected 1 to "
+            f"{HIGHEST_NUMBER}"
+        )
+    return int(digits)
 
 
 def measure_name(measure: Any) -> str:
@@ -276,28 +306,45 @@ def _folded(name: str) -> str:
     return name.casefold().replace("-", "_")
 
 
+# Case matters where it tells a measure of trec_eval from another: rbp from RBP.
 _SPELLINGS = {
-    _folded(spelling): definition
+    spelling: definition
     for definition in _ALL
     for spelling in (definition.name, *definition.synonyms)
 }
+_FOLDED = {_folded(spelling): definition for spelling, definition in reversed(_SPELLINGS.items())}
 
 
-def _spellings_like(name: str) -> list[str]:
-    """Return the known names, with the cutoff of the given one, for suggestions."""
-    cutoff = re.search(r"@\d+$", name)
-    return [known + (cutoff[0] if cutoff else "") for known in MEASURES]
+def find_definition(name: str) -> Definition | None:
+    """Return the measure with this name, in any case; None if there is none."""
+    return _SPELLINGS.get(name) or _FOLDED.get(_folded(name))
 
 
-_SETTING = re.compile(r"\s*(\w+)\s*=\s*('[^']*'|\"[^\"]*\"|[^,'\"()]+?)\s*(?:,|$)")
+def _unknown_measure(name: str) -> UnknownNameError:
+    """Return the error that suggests similar names, with the cutoff of the given one.
+
+    Else those that are a part of it: trec_eval names variants so, as rbp_resid and gm_map.
+    """
+    cutoff = re.search(r"@[0-9]+$", name)
+    ending = cutoff[0] if cutoff else ""
+    parts = filter(None, map(find_definition, re.split(r"[_.@]", name)))
+    related = dict.fromkeys(part.name for part in parts)
+    known = [spelling + ending for spelling in MEASURES]
+    return UnknownNameError("measure", name, known, related)
+
+
+# Nothing is given back, so that a long text is looked at once.
+_SETTING = re.compile(
+    r"\s*+(\w++)\s*+=\s*+('[^']*+'|\"[^\"]*+\"|\{[^{}]*+\}|[^,'\"(){}]++)\s*+(?:,|\Z)"
+)
 
 
 def _parse_parameters(name: str, text: str | None) -> dict[str, Parameter]:
     """Return the parameters in text such as ``rel=2, dcg='exp-log2'``; nothing is evaluated."""
     values: dict[str, Parameter] = {}
-    rest = text or ""
-    while rest:
-        match = _SETTING.match(rest)
+    place = 0
+    while text and place < len(text):
+        match = _SETTING.match(text, place)
         if match is None:
             raise InvalidValueError(
                 f"measure {name!r}: {text!r} is not a list of parameters; expected for example "
@@ -305,18 +352,22 @@ def _parse_parameters(name: str, text: str | None) -> dict[str, Parameter]:
             )
         if match[1] in values:
             raise InvalidValueError(f"measure {name!r}: {match[1]} is given twice")
-        values[match[1]] = _literal(match[2])
-        rest = rest[match.end() :]
+        values[match[1]] = _literal(match[2].strip())
+        place = match.end()
     return values
 
 
 def _literal(text: str) -> Parameter:
-    """Return the number, or the quoted or bare word, of a parameter value."""
-    if text[0] in "'\"":
+    """Return the number, or the quoted or bare word, of a parameter value.
+
+    A map such as ``{0: 1, 1: 4}``, as ir_measures spells gains, is text without its braces.
+    """
+    if text[:1] in ("'", '"'):
         return text[1:-1]
-    try:
-        number = float(text)
-    except ValueError:
+    if text[:1] == "{":
+        return "".join(text[1:-1].split())
+    number = parse_number(text)
+    if number is None:
         return text
     # 2.0 and 2 have the same canonical spelling.
     return int(number) if number.is_integer() and abs(number) <= HIGHEST_NUMBER else number

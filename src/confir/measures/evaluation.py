@@ -33,7 +33,7 @@ from confir.measures.catalogue import DEFAULT_MEASURES
 from confir.measures.foreign import ForeignMeasure
 from confir.measures.measure import Measure
 from confir.measures.parsing import AnyMeasure, parse_measures
-from confir.measures.run_checks import check_ranked
+from confir.measures.run_checks import check_ranked, warn_of_gains_above_one
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import Progress, run_in_threads
 from confir.scheduler import scheduler_in_use
@@ -93,6 +93,7 @@ def evaluate(
         scores = _by_people(experiment, *experiment.human, measures, progress)
     else:
         scores = _evaluate(experiment, wanted, progress, whole=experiment is qrels)
+        warn_of_gains_above_one(scores)
     if measures is None:
         experiment.kept["scores"] = scores
     return scores

@@ -5,6 +5,7 @@ They are for plain evaluation only: ir_measures scores whole runs, not resampled
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,18 @@ import numpy as np
 from confir.arrays import Floats
 from confir.data.qrels import Qrels
 from confir.data.run import Run
-from confir.errors import InvalidValueError
+from confir.errors import (
+    InvalidValueError,
+    TopicWarning,
+    counted,
+    enumerate_names,
+    warn_caller,
+)
+
+# ir_measures parses names as Python, which runs out of memory over deeply nested text.
+_LONGEST_NAME = 200
+# Nor does anybody else read 1_0 as ten.
+_PYTHON_NUMBER = re.compile("[0-9]_[0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +38,32 @@ class ForeignMeasure:
         return str(self.measure)
 
     def __call__(self, qrels: Qrels, run: Run) -> Floats:
-        """Return the scores of a run on the topics of the qrels; 0 where it has none."""
+        """Return the scores of a run on the topics of the qrels.
+
+        A topic without a list scores 0; one on whose list the measure is not defined, NaN.
+        """
         import ir_measures
 
-        judgements = self._judgements(qrels)
+        ranked = run.to_dict()
         try:
-            results = list(ir_measures.iter_calc([self.measure], judgements, run.to_dict()))
-        except (ValueError, RuntimeError, AssertionError, OSError) as error:
-            raise InvalidValueError(f"ir_measures cannot compute {self}: {error}") from error
+            judgements = self._judgements(qrels)
+            results = list(ir_measures.iter_calc([self.measure], judgements, ranked))
+        except (ValueError, RuntimeError, AssertionError, OSError, ArithmeticError) as error:
+            problem = " ".join(str(error).split())
+            raise InvalidValueError(f"ir_measures cannot compute {self}: {problem}") from error
         scores = {result.query_id: float(result.value) for result in results}
-        return np.array([scores.get(topic, 0.0) for topic in qrels.topics])
+        missing = [np.nan if topic in ranked else 0.0 for topic in qrels.topics]
+        values = np.array(
+            [scores.get(topic, none) for topic, none in zip(qrels.topics, missing, strict=True)]
+        )
+        undefined = [qrels.topics[place] for place in np.flatnonzero(np.isnan(values))]
+        if undefined:
+            warn_caller(
+                f"{self} of run {run.name!r} is not defined on {counted(len(undefined), 'topic')}, "
+                f"which its mean leaves out: {enumerate_names(undefined, 5)}",
+                TopicWarning,
+            )
+        return values
 
     def _judgements(self, qrels: Qrels) -> list[Any]:
         """Return the qrels for ir_measures, by subtopic if the measure uses subtopics."""
@@ -59,17 +87,23 @@ class ForeignMeasure:
 
 def foreign_measure(name: str) -> ForeignMeasure | None:
     """Return the measure of ir_measures with this name, or None."""
+    if len(name) > _LONGEST_NAME or _PYTHON_NUMBER.search(name):
+        return None
     try:
         import ir_measures
     except ImportError:
         return None
-    for parse in (ir_measures.parse_measure, ir_measures.parse_trec_measure):
+    parsers: list[Any] = [ir_measures.parse_measure, ir_measures.parse_trec_measure]
+    for parse in parsers:
         try:
             parsed = parse(name)
-        except (ValueError, NameError, KeyError, AssertionError, SyntaxError, AttributeError):
+            found = parsed if isinstance(parsed, list) else [parsed]
+            unknown = [one for one in found if not one.params.keys() <= one.SUPPORTED_PARAMS.keys()]
+        except (
+            *(ValueError, NameError, KeyError, AssertionError),
+            *(SyntaxError, AttributeError, TypeError),
+        ):
             continue
-        if not isinstance(parsed, list):
-            return ForeignMeasure(parsed)
-        if len(parsed) == 1:
-            return ForeignMeasure(parsed[0])
+        if len(found) == 1 and not unknown:
+            return ForeignMeasure(found[0])
     return None

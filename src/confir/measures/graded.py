@@ -7,6 +7,7 @@ which documents are relevant still depends on the levels.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -16,6 +17,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.lists.rankings import Rankings, Values
+from confir.data.text_numbers import parse_number
 from confir.errors import InvalidValueError
 from confir.measures.binary import relevant_within, share
 from confir.measures.ratio_sums import accumulate, sums_of_ratios, sums_over_copies
@@ -23,6 +25,8 @@ from confir.measures.ratio_sums import accumulate, sums_of_ratios, sums_over_cop
 GainMap = dict[int, float]
 Dcg = Literal["log2", "exp-log2"]
 
+# Levels of qrels have at most ten digits.
+_LEVEL = re.compile(r" *[+-]?[0-9]{1,10} *")
 # Sums of gains, and of 2^gain, stay finite below these.
 _HIGHEST_GAIN = 1e100
 _HIGHEST_EXPONENT = 1000
@@ -87,6 +91,13 @@ def rank_biased_precision(
     return relevant.total(gain[:, None] * reading[relevant.before] * stopping[kept])
 
 
+def relative_rbp(rankings: Rankings, *, p: float = 0.9) -> Floats:
+    """RBP as trec_eval 10 defines it: gains over the topic's highest, where that is above 1."""
+    scores = rank_biased_precision(rankings, p=p)
+    highest = np.where(rankings.counts > 0, rankings.levels[:, None], 1).max(axis=1, initial=1)
+    return np.asarray(scores / highest, np.float64)
+
+
 def q_measure(
     rankings: Rankings, *, cutoff: int | None = None, beta: float = 1.0, gains: str | None = None
 ) -> Floats:
@@ -131,12 +142,12 @@ def parse_gains(gains: str | None) -> GainMap:
     mapping: GainMap = {}
     for pair in [] if gains is None else gains.split(","):
         level, _, value = pair.partition(":")
-        try:
-            key, gain = int(level), float(value)
-        except ValueError:
+        gain = parse_number(value)
+        if _LEVEL.fullmatch(level) is None or gain is None:
             raise InvalidValueError(
                 f"gains={gains!r} is not a gain map; expected one such as '1:1,2:3'"
-            ) from None
+            )
+        key = int(level)
         if key in mapping:
             raise InvalidValueError(f"gains={gains!r} names level {key} twice")
         if not 0 <= gain <= _HIGHEST_GAIN:

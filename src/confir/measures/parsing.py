@@ -8,6 +8,7 @@ from typing import Any
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.measures.catalogue import as_rel, is_from_ir_measures, measure_name, parse_measure
 from confir.measures.foreign import ForeignMeasure, foreign_measure
+from confir.measures.graded import parse_gains
 from confir.measures.measure import ListMeasure, Measure
 
 AnyMeasure = Measure | ListMeasure | ForeignMeasure
@@ -34,9 +35,18 @@ def _parse(entry: Any, rel: int) -> AnyMeasure:
         return ListMeasure(entry)
     name = measure_name(entry)
     try:
-        return parse_measure(name, rel=rel)
+        measure = parse_measure(name, rel=rel)
     except UnknownNameError:
         foreign = foreign_measure(name)
         if foreign is None:
             raise
         return foreign
+    try:
+        parse_gains(measure.gain_map)
+    except InvalidValueError:
+        # gains of ir_measures, in braces, are for levels below 1 as well, which confir leaves out
+        foreign = foreign_measure(name) if "{" in name else None
+        if foreign is None:
+            raise
+        return foreign
+    return measure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -11,15 +12,18 @@ from confir.data.experiment import Missing
 from confir.data.lists.rankings import Rankings
 from confir.data.qrels import Qrels
 from confir.data.scanning.scanner import Ranked
+from confir.data.scores import Scores
 from confir.errors import (
     InvalidValueError,
     MissingTopicWarning,
     NothingRelevantWarning,
     TopicMismatchError,
+    UnknownNameError,
     UnknownTopicWarning,
     enumerate_names,
     warn_caller,
 )
+from confir.measures.catalogue import parse_measure
 from confir.measures.measure import Measure
 from confir.measures.parsing import AnyMeasure
 
@@ -31,6 +35,21 @@ def check_ranked(
     _check_names([part for part, _ in ranked])
     check_topics(qrels, ranked, missing)
     _warn_of_nothing_relevant(qrels, measures)
+
+
+def warn_of_gains_above_one(scores: Scores) -> None:
+    """Warn of means above 1 by RBP, whose gains are those of the qrels unless it says otherwise."""
+    means = np.nanmax(scores.mean(), axis=0, initial=0.0)
+    for name, mean in zip(scores.measures, means.tolist(), strict=True):
+        if mean <= 1.0:
+            continue
+        with suppress(UnknownNameError, InvalidValueError):
+            measure = parse_measure(name)
+            if measure.definition.in_gains and not measure.keywords.keys() & {"rel", "gains"}:
+                warn_caller(
+                    f"the mean {measure} is {mean:.2f}, above 1: it takes the grades of the qrels for "
+                    "gains; expected a gain for each grade, as gains='1:0.5,2:1' gives, or rel"
+                )
 
 
 def _check_names(parts: Sequence[Rankings]) -> None:

@@ -25,7 +25,7 @@ from confir.data.qrels import Qrels
 from confir.data.scanning.list_scanner import read_lists
 from confir.data.scanning.stored_lists import StoredLists
 from confir.data.scores import Scores
-from confir.defaults import LEVEL, REPLICATES, SEED
+from confir.defaults import LEVEL, LEVELS, REPLICATES, SEED
 from confir.errors import (
     ConfirError,
     ConfirWarning,
@@ -45,9 +45,6 @@ from confir.report.sections import Scope, Section
 from confir.resampling.shared_draws import shared_draws
 from confir.resampling.topics import check_replicates
 from confir.studies import find_sections
-
-# The reader can switch between these and the requested level.
-LEVELS = (0.9, LEVEL, 0.99)
 
 # The page holds the scores of this many topics, those on which runs differ most.
 TOPICS_SHOWN = 1_000

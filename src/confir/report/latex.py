@@ -214,9 +214,9 @@ def _latex_cell(cell: Cell, style: str, *, breakable: bool = False) -> str:
 
 def _interval_parts(text: NumberText, style: str) -> tuple[str, str]:
     """Return a number, and what stands below or after it for its limits."""
-    value, limits = text.rsplit(" [", 1) if not text.startswith("[") else ("", text[1:])
+    value, _, limits = ("", "", text) if math.isnan(text.value) else text.partition(" ")
     if style == "stacked" or not value:
-        return escape_latex(value), escape_latex(f"[{limits}")
+        return escape_latex(value), escape_latex(limits)
     decimals = len(value.rpartition(".")[2]) if "." in value else 0
     down, up = (f"{abs(limit - text.value):.{decimals}f}" for limit in (text.low, text.high))
     if down == up:

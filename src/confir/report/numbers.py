@@ -10,7 +10,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Integers
 from confir.errors import counted
-from confir.order import signed
+from confir.order import bracketed, signed
 
 # Smaller p-values would round to 0 in four decimals.
 _SMALLEST_P = 0.00005
@@ -25,15 +25,18 @@ class NumberText(str):
         The numbers; NaN where there is none.
     is_signed
         Whether it is a difference, written with its sign.
+    open_end
+        1 where the lower limit is excluded from the interval, -1 where the upper one is, else 0.
     decimals
         Decimals of numbers below 10; None for as many as usual.
     """
 
-    __slots__ = ("decimals", "high", "is_signed", "low", "value")
+    __slots__ = ("decimals", "high", "is_signed", "low", "open_end", "value")
     value: float
     low: float
     high: float
     is_signed: bool
+    open_end: int
     decimals: int | None
 
     @classmethod
@@ -44,6 +47,7 @@ class NumberText(str):
         high: float = math.nan,
         *,
         is_signed: bool = False,
+        open_end: int = 0,
         decimals: int | None = None,
     ) -> Self:
         """Return the text of numbers: ``0.2175``, ``0.2175 [0.1484, 0.2866]``, ``[0.1, 0.2]``."""
@@ -56,18 +60,25 @@ class NumberText(str):
             else _fixed(number, places)
             for number in (value, low, high)
         ]
-        limits = f"[{texts[1]}, {texts[2]}]"
+        limits = bracketed(texts[1], texts[2], open_end)
         shown = texts[0]
         if has_limits:
             shown = limits if math.isnan(value) else f"{shown} {limits}"
         text = cls(shown)
         text.value, text.low, text.high = value, low, high
-        text.is_signed, text.decimals = is_signed, decimals
+        text.is_signed, text.open_end, text.decimals = is_signed, open_end, decimals
         return text
 
     def rounded(self, decimals: int) -> Self:
         """Return the text with other decimals, rounded from the numbers themselves."""
-        return self.of(self.value, self.low, self.high, is_signed=self.is_signed, decimals=decimals)
+        return self.of(
+            self.value,
+            self.low,
+            self.high,
+            is_signed=self.is_signed,
+            open_end=self.open_end,
+            decimals=decimals,
+        )
 
 
 def number_text(value: float) -> str:
@@ -85,9 +96,9 @@ def limits_text(low: float, high: float) -> str:
     return NumberText.of(math.nan, low, high)
 
 
-def difference_text(difference: float, low: float, high: float) -> str:
+def difference_text(difference: float, low: float, high: float, open_end: int = 0) -> str:
     """Return text such as ``+0.0210 [+0.0040, +0.0390]``; missing numbers are left out."""
-    return NumberText.of(difference, low, high, is_signed=True)
+    return NumberText.of(difference, low, high, is_signed=True, open_end=open_end)
 
 
 def percent(share: float, digits: int = 10) -> str:

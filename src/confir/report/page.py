@@ -295,7 +295,8 @@ def page_script() -> str:
 
 def unbroken(text: str) -> str:
     """Return text with no-break spaces in percentages and intervals."""
-    return re.sub(r"(?<=\d) %|(?<=\[)\S+, \S+(?=\])", lambda m: m[0].replace(" ", "\xa0"), text)
+    interval = r"(?<=\[)[^\s\[\],]+, [^\s\[\],]+(?=\])"
+    return re.sub(rf"(?<=\d) %|{interval}", lambda m: m[0].replace(" ", "\xa0"), text)
 
 
 def _template(name: str) -> str:

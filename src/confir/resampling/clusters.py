@@ -240,13 +240,41 @@ class Ratios:
         return scale * total
 
     def variance(self, influence: Floats) -> tuple[Floats, Floats]:
-        """Return the variance (CR1) and its degrees of freedom, by Satterthwaite over strata."""
+        """Return the variance (CR1), the sum of those of strata, and its degrees of freedom."""
         spare = self.groups - 1.0
         with np.errstate(divide="ignore", invalid="ignore"):
             parts = self.groups / spare * self.clusters.by_stratum(np.square(influence))
-            variance = parts.sum(axis=0)
-            df = np.square(variance) / (np.square(parts) / spare).sum(axis=0)
-        return variance, np.where(variance > 0, df, spare.sum(axis=0))
+        variance = parts.sum(axis=0)
+        return variance, np.where(variance > 0, summed_df(parts, spare), spare.sum(axis=0))
+
+
+def summed_df(variances: Floats, df: Floats) -> Floats:
+    """Return the degrees of freedom of sums of independent variances, over the first axis.
+
+    Satterthwaite's ``(Σv)²/Σ(v²/df)`` takes the square of an estimated variance for that of the true
+    one, which it exceeds by the factor 1 + 2/df on average: many strata of two topics would have far
+    too few. So ``(Σv)²/Σ(v²/(df + 2)) - 2``, which is df itself for one variance; NaN where all are 0.
+    """
+    if len(variances) == 1:
+        return np.broadcast_to(df[0], variances.shape[1:]).copy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = (np.square(variances) / (df + 2.0)).sum(axis=0)
+        found: Floats = np.square(variances.sum(axis=0)) / squares
+    return found - 2.0
+
+
+def cluster_contributions(clusters: Clusters, values: Floats) -> Floats:
+    """Return what each cluster adds to the mean of values: clusters × columns.
+
+    Of topics without a value, the others of the stratum take the weight.
+    """
+    present = ~np.isnan(values)
+    held = clusters.topic_weight * present
+    mass = clusters.by_stratum(clusters.totals(held))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = clusters.over_clusters(clusters.share[:, None] / mass)
+    contributions: Floats = scale * clusters.totals(held * np.where(present, values, 0.0))
+    return contributions
 
 
 def designed_distribution(

@@ -1,17 +1,20 @@
-"""How do the differences between runs come out in replicates? Pairs of runs, by how topics are drawn.
+"""Differences between runs in replicates: pairs of runs, by how topics are drawn.
 
 Each kind of pairs gives, for one run against others, the mean differences of a block of replicates and
-their squared t*. Those by a model's judgements and a few of people are `JudgedPairs`.
+their squared t*, for one or more borrowed variances. t* has the factor √(n/(n-1)), by which means of
+resampled topics vary too little. Those by human and model judgements are `JudgedPairs`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.order import TIE
+from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.clusters import Clusters
 from confir.resampling.judged_pairs import JudgedPairs
 
@@ -34,18 +37,19 @@ class CompletePairs(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """What signed squares are still to be multiplied by: n - 1."""
-        return float(self.centred.shape[1] - 1)
+        """What signed squares are still to be multiplied by: n."""
+        return float(self.centred.shape[1])
 
     def squares(
-        self, run: int, others: Integers, block: slice, floor: float
-    ) -> tuple[Integers, Floats, Floats]:
-        """Return the runs that vary against one, their mean differences and t*² over n - 1."""
+        self, run: int, others: Integers, block: slice, borrowed: Sequence[BorrowedVariance]
+    ) -> tuple[Integers, Floats, list[Floats]]:
+        """Return the runs that vary against one, their mean differences and t*² over n."""
         others, square = self.mean_squares(run, others, block)
         if len(others) == 0:
-            return others, square, square
+            return others, square, [square] * len(borrowed)
         deviation = self.means[as_rows(others), block] - self.means[run, block]
-        return others, deviation, _ratios(deviation, square, self.least_variance(floor))
+        added = [self.added_variance(one) for one in borrowed]
+        return others, deviation, _ratios(deviation, square, added)
 
     def mean_squares(self, run: int, others: Integers, block: slice) -> tuple[Integers, Floats]:
         """Return the runs that vary against one, and the mean squares of their differences."""
@@ -55,9 +59,10 @@ class CompletePairs(NamedTuple):
             others, square = others[varies], square[varies]
         return others, square @ self.weights[:, block]
 
-    def least_variance(self, floor: float) -> float:
-        """Return the least variance of a replicate (ddof=0), of the least one of differences."""
-        return floor * self.scale / (self.scale + 1.0)
+    def added_variance(self, borrowed: BorrowedVariance) -> float:
+        """Return what is added to the variance of a replicate, which has ddof=0."""
+        topics = self.centred.shape[1]
+        return float(borrowed.of(topics) * (topics - 1.0) / topics)
 
 
 class ClusterPairs(NamedTuple):
@@ -75,12 +80,16 @@ class ClusterPairs(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """What signed squares are still to be multiplied by."""
-        return 1.0
+        """What signed squares are still to be multiplied by.
+
+        Of several strata one cluster less is drawn, which makes up for the factor by itself.
+        """
+        several = len(self.clusters.share) > 1
+        return 1.0 if several else self.clusters.count / (self.clusters.count - 1.0)
 
     def squares(
-        self, run: int, others: Integers, block: slice, floor: float
-    ) -> tuple[Integers, Floats, Floats]:
+        self, run: int, others: Integers, block: slice, borrowed: Sequence[BorrowedVariance]
+    ) -> tuple[Integers, Floats, list[Floats]]:
         """Return the runs that vary against one, their mean differences and t*²."""
         apart = self.residuals[others] - self.residuals[run]
         varies = np.abs(apart).max(axis=1) > TIE * self.mass.max()
@@ -95,10 +104,9 @@ class ClusterPairs(NamedTuple):
             part += np.square(move) * (np.square(mass) @ counts)
             deviation += share * move
             variance += share**2 * drawn / (drawn - 1.0) * part / np.square(total)
-        units = self.clusters.count - len(self.clusters.share) + 1
-        least = floor / units
-        ratio = _ratios(deviation, variance + np.square(deviation), least)
-        return others, deviation, ratio
+        units = self.clusters.count
+        added = [one.of(units) / units for one in borrowed]
+        return others, deviation, _ratios(deviation, variance + np.square(deviation), added)
 
 
 class IncompletePairs(NamedTuple):
@@ -118,12 +126,12 @@ class IncompletePairs(NamedTuple):
         return 1.0
 
     def squares(
-        self, run: int, others: Integers, block: slice, floor: float
-    ) -> tuple[Integers, Floats, Floats]:
+        self, run: int, others: Integers, block: slice, borrowed: Sequence[BorrowedVariance]
+    ) -> tuple[Integers, Floats, list[Floats]]:
         """Return the runs that vary against one, their mean differences and t*²."""
         apart = self.centred[others] - self.centred[run]
         shared = ~np.isnan(apart)
-        topics = np.maximum(shared.sum(axis=1, keepdims=True), 1)
+        topics = np.maximum(shared.sum(axis=1, keepdims=True), 2)
         apart = np.where(shared, apart - np.nansum(apart, axis=1, keepdims=True) / topics, 0.0)
         varies = np.abs(apart).max(axis=1) > TIE
         apart, weights = apart[varies], self.weights[:, block]
@@ -131,31 +139,41 @@ class IncompletePairs(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore"):
             deviation = np.nan_to_num(apart @ weights / share)
             square = np.nan_to_num(np.square(apart) @ weights / share)
-        count = share * len(self.weights)
-        ratio = _ratios(deviation, square, floor * (1.0 - 1.0 / np.maximum(count, 1.0)))
-        np.multiply(ratio, count - 1.0, out=ratio, where=np.isfinite(ratio))
-        return others[varies], deviation, ratio
+        count, units = share * len(self.weights), topics[varies]
+        part = 1.0 - 1.0 / np.maximum(count, 1.0)
+        ratios = _ratios(deviation, square, [one.of(units) * part for one in borrowed])
+        for ratio in ratios:
+            scale = (count - 1.0) * units / (units - 1.0)
+            np.multiply(ratio, scale, out=ratio, where=np.isfinite(ratio))
+        return others[varies], deviation, ratios
 
 
-def _ratios(deviation: Floats, square: Floats, least: Floats | float) -> Floats:
-    """Return mean²/variance of a replicate's differences from the observed mean: t*² over n - 1.
+def _ratios(deviation: Floats, square: Floats, added: Sequence[Floats | float]) -> list[Floats]:
+    """Return mean²/variance of a replicate's differences from the observed mean: t*² over n.
 
-    That needs no roots. It is ∞ where the topics drawn show the same difference.
+    That needs no roots. It is ∞ where the topics drawn show the same difference, and no variance is
+    added.
 
     Parameters
     ----------
     deviation, square
         Mean and mean square; the latter is overwritten.
-    least
-        The least variance; where it is above 0, no topics drawn show the same.
+    added
+        What is added to the variance, one or more times.
     """
     mean_square = deviation * deviation
     variance = np.subtract(square, mean_square, out=square)
-    np.maximum(variance, least, out=variance)
+    return [_ratio(deviation, mean_square, variance, one) for one in added]
+
+
+def _ratio(
+    deviation: Floats, mean_square: Floats, variance: Floats, added: Floats | float
+) -> Floats:
+    total = variance + added
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio: Floats = np.divide(mean_square, variance, out=variance)
-    if np.min(least, initial=np.inf) <= 0:
-        constant = ~(ratio < _CONSTANT_RATIO)
+        ratio: Floats = np.divide(mean_square, total, out=total)
+    if np.min(added, initial=np.inf) <= 0:
+        constant = ~((ratio >= 0) & (ratio < _CONSTANT_RATIO))
         ratio[constant] = np.where(np.abs(deviation[constant]) <= TIE, 0.0, np.inf)
     return ratio
 
@@ -165,11 +183,14 @@ class NormalPairs(NamedTuple):
 
     means: Floats  # runs × replicates, of variance `covariance`
     covariance: Floats
+    topics: int
 
     @staticmethod
-    def draw(covariance: Floats, replicates: int, rng: np.random.Generator) -> NormalPairs:
+    def draw(
+        covariance: Floats, topics: int, replicates: int, rng: np.random.Generator
+    ) -> NormalPairs:
         """Return normal means with the covariance that the runs' scores have."""
-        return NormalPairs(draw_normal_means(covariance, replicates, rng), covariance)
+        return NormalPairs(draw_normal_means(covariance, replicates, rng), covariance, topics)
 
     @property
     def runs(self) -> int:
@@ -182,15 +203,18 @@ class NormalPairs(NamedTuple):
         return 1.0
 
     def squares(
-        self, run: int, others: Integers, block: slice, floor: float
-    ) -> tuple[Integers, Floats, Floats]:
+        self, run: int, others: Integers, block: slice, borrowed: Sequence[BorrowedVariance]
+    ) -> tuple[Integers, Floats, list[Floats]]:
         """Return the runs that vary against one, their mean differences and t*²."""
         variance = self.covariance[run, run] + self.covariance.diagonal()[others]
         variance = variance - 2.0 * self.covariance[run, others]
         varies = variance > TIE * TIE
         deviation = self.means[others[varies], block] - self.means[run, block]
-        square = deviation * deviation / np.maximum(variance[varies], floor)[:, None]
-        return others[varies], deviation, square
+        squares = [
+            deviation * deviation / (variance[varies] + one.of(self.topics))[:, None]
+            for one in borrowed
+        ]
+        return others[varies], deviation, squares
 
 
 def draw_normal_means(covariance: Floats, replicates: int, rng: np.random.Generator) -> Floats:

@@ -136,7 +136,13 @@ class JudgedSample(TopicColumns):
 
 
 def resample_judged(values: Judged, weights: JudgedWeights) -> CorrectedMoments:
-    """Return what the moments of resampled scores give: replicates × columns."""
+    """Return what the moments of resampled scores give: replicates × columns.
+
+    A topic that is left out of a replicate once may stay in it as a copy, so that leaving out does not
+    do there what it does in the sample. So replicates vary about the mean with one weight. They are
+    moved to the corrected mean, and spread as much as its standard error is larger: the two means
+    differ by O(1/n), and that difference varies by O(n^-1.5), beside a standard error of O(n^-.5).
+    """
     y, f, g = (centre(part) for part in values)
     mean_y, mean_f, mean_g = (
         weights.human @ y.apart,
@@ -151,7 +157,10 @@ def resample_judged(values: Judged, weights: JudgedWeights) -> CorrectedMoments:
     found = correct_moments(
         (len(values.human), len(values.rest)), variance_y, variance_f, variance_g, covariance, gap
     )
-    return found._replace(mean=y.mean + mean_y + found.mean)
+    corrected, plain = values.corrected(), values.with_one_weight()
+    wider = np.where(plain.se > 0, corrected.se / np.where(plain.se > 0, plain.se, 1.0), 1.0)
+    moved = y.mean + mean_y + found.mean - plain.mean
+    return found._replace(mean=corrected.mean + wider * moved, se=wider * found.se)
 
 
 def any_sample(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.sampling.judged_scores import Judged
 from confir.order import TIE
+from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.human_judgements import JudgedWeights, judged_weights, resample_judged
 
 
@@ -30,27 +32,32 @@ class JudgedPairs(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """What signed squares are still to be multiplied by."""
-        return 1.0
+        """What signed squares are still to be multiplied by: n/(n-1) of the human-judged topics."""
+        topics = len(self.values.human)
+        return topics / (topics - 1.0)
 
     def squares(
-        self, run: int, others: Integers, block: slice, floor: float
-    ) -> tuple[Integers, Floats, Floats]:
+        self, run: int, others: Integers, block: slice, borrowed: Sequence[BorrowedVariance]
+    ) -> tuple[Integers, Floats, list[Floats]]:
         """Return the runs that vary against one, their mean differences and t*²."""
         apart = self.apart(run, others)
         found = apart.corrected()
         varies = varying(apart, found.se)
         others, apart, observed = others[varies], apart.columns(varies), found.mean[varies]
         if len(others) == 0:
-            return others, np.empty((0, 0)), np.empty((0, 0))
+            return others, np.empty((0, 0)), [np.empty((0, 0))] * len(borrowed)
         weights = JudgedWeights(self.weights.human[block], self.weights.model[block])
         drawn = resample_judged(apart, weights)
         deviation = np.ascontiguousarray((drawn.mean - observed).T)
-        variance = np.maximum(np.square(drawn.se.T), floor / len(self.values.human))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            square = np.square(deviation) / variance
+        units = len(self.values.human)
         constant = np.where(np.abs(deviation) <= TIE, 0.0, np.inf)
-        return others, deviation, np.where(variance > TIE * TIE, square, constant)
+        squares = []
+        for one in borrowed:
+            variance = np.square(drawn.se.T) + one.of(units) / units
+            with np.errstate(divide="ignore", invalid="ignore"):
+                square = np.square(deviation) / variance
+            squares.append(np.where(variance > TIE * TIE, square, constant))
+        return others, deviation, squares
 
     def apart(self, run: int, others: Integers) -> Judged:
         """Return the differences of other runs from one: topics × runs."""

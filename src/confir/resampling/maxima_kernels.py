@@ -23,18 +23,22 @@ class MaximaKernels(NamedTuple):
     """What is computed for the pairs of one run with others.
 
     Both take the mean squares of the differences (others × replicates), the means of all runs
-    (runs × replicates), the number of the run, those of the others, and the least variance, above 0.
+    (runs × replicates), the number of the run, those of the others, and what is added to the
+    variances of the family of all pairs, above 0.
 
     Attributes
     ----------
     raise_maxima
-        Raises the largest signed squares of the run and of the others, above and below: runs ×
-        replicates each.
+        Also takes what is added to the variances of the pairs of one run. Raises the largest signed
+        squares of the run and of the others, above and below, runs × replicates each, and the
+        largest square of each replicate.
     raise_largest
         Raises the largest square of each replicate.
     """
 
-    raise_maxima: Callable[[Floats, Floats, int, Integers, float, Floats, Floats], None]
+    raise_maxima: Callable[
+        [Floats, Floats, int, Integers, float, float, Floats, Floats, Floats], None
+    ]
     raise_largest: Callable[[Floats, Floats, int, Integers, float, Floats], None]
 
 
@@ -43,9 +47,11 @@ def _raise_maxima_loop(
     means: Floats,
     run: int,
     others: Integers,
-    least: float,
+    added: float,
+    added_to_one: float,
     above: Floats,
     below: Floats,
+    largest: Floats,
 ) -> None:
     own, own_above, own_below = means[run], above[run], below[run]
     for place in range(len(others)):
@@ -56,8 +62,8 @@ def _raise_maxima_loop(
             deviation = mean[b] - own[b]
             mean_square = deviation * deviation
             variance = square[b] - mean_square
-            variance = max(least, variance)
-            t = np.copysign(mean_square / variance, deviation)
+            largest[b] = max(largest[b], mean_square / (variance + added))
+            t = np.copysign(mean_square / (variance + added_to_one), deviation)
             turned = -t
             own_above[b] = max(own_above[b], t)
             own_below[b] = max(own_below[b], turned)
@@ -66,7 +72,7 @@ def _raise_maxima_loop(
 
 
 def _raise_largest_loop(
-    squares: Floats, means: Floats, run: int, others: Integers, least: float, largest: Floats
+    squares: Floats, means: Floats, run: int, others: Integers, added: float, largest: Floats
 ) -> None:
     own = means[run]
     for place in range(len(others)):
@@ -75,9 +81,7 @@ def _raise_largest_loop(
             deviation = mean[b] - own[b]
             mean_square = deviation * deviation
             variance = square[b] - mean_square
-            variance = max(least, variance)
-            t = mean_square / variance
-            largest[b] = max(largest[b], t)
+            largest[b] = max(largest[b], mean_square / (variance + added))
 
 
 @cache
@@ -97,6 +101,6 @@ def _build(numba: Any, compiled: Compile) -> MaximaKernels:
     table = real[:, ::1]
     taken = table, table, number, number[::1], real
     return MaximaKernels(
-        compiled(_raise_maxima_loop, *taken, table, table),
+        compiled(_raise_maxima_loop, *taken, real, table, table, real[::1]),
         compiled(_raise_largest_loop, *taken, real[::1]),
     )

@@ -1,7 +1,8 @@
-"""How far do the differences between runs vary together? Studentised maxima over replicates.
+"""Studentised maxima over replicates: how far the differences between runs vary together.
 
-For the difference of two runs' means, t* = (d* - d)/se*, with the replicate's own se*. The largest
-t* of many pairs says what chance alone makes of them together, correlations included.
+For the difference of two runs' means, t* = √(n/(n-1))·(d* - d)/se*, with the replicate's own se*, to
+whose square the borrowed variance is added. The largest t* of many pairs says what chance alone makes
+of them together, correlations included.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from confir.arrays import Floats, Integers
 from confir.data.sampling.judged_scores import Judged
 from confir.order import TIE
 from confir.parallel import run_blocks
+from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.clusters import Clusters, Ratios
 from confir.resampling.drawn_pairs import (
     ClusterPairs,
@@ -49,6 +51,7 @@ class Maxima(NamedTuple):
     """The largest t* of each run against the others: runs × replicates; -∞ where no pair varies.
 
     There are no replicates where topics are too many to resample: Bonferroni's t serves alone.
+    Variances of ``above`` and ``below`` borrow as one run's pairs do, those of ``largest`` as all do.
 
     Attributes
     ----------
@@ -56,10 +59,13 @@ class Maxima(NamedTuple):
         Largest t* of another run's mean less this run's: how far others may seem better by chance.
     below
         Largest t* of this run's mean less another run's.
+    largest
+        Largest absolute t* of all pairs: replicates.
     """
 
     above: Floats
     below: Floats
+    largest: Floats
 
     @property
     def either(self) -> Floats:
@@ -91,11 +97,11 @@ def studentised_maxima(
     values: Floats | Judged | RunCovariance,
     replicates: int,
     rng: np.random.Generator,
-    runs: Sequence[int] | None = None,
-    floor: float = 0.0,
+    every: BorrowedVariance,
+    one: BorrowedVariance,
     clusters: Clusters | None = None,
 ) -> Maxima:
-    """Return the largest t* of runs against all others, by one measure.
+    """Return the largest t* of each run against all others, and of all pairs, by one measure.
 
     Pairs without variance, the same difference on all topics, stand outside.
 
@@ -103,45 +109,43 @@ def studentised_maxima(
     ----------
     values
         Scores, topics × runs; NaN where missing. A pair is compared on the topics that both have.
-        Or scores by people and by a model, which give corrected differences; or the covariances of
-        the runs.
+        Or human and model scores, which give corrected differences; or the covariances of the runs.
     replicates, rng
         Number of replicates, and where they are drawn from.
-    runs
-        Numbers of the runs to compare with the others; by default all of them.
-    floor
-        The least variance of differences that se* is computed from.
+    every, one
+        What variances borrow in the family of all pairs, and in that of one run's pairs.
     clusters
         The clusters of the topics' design, which are drawn in place of topics. There are no
         replicates where they give no se*, or where scores are missing.
     """
-    chosen = None if runs is None else np.asarray(runs)
     count = (values.human if isinstance(values, Judged) else values).shape[1]
-    empty = np.empty((count if chosen is None else len(chosen), 0))
-    parts = [Maxima(empty, empty)]
+    empty = np.empty((count, 0))
+    parts = [Maxima(empty, empty, np.empty(0))]
+    borrowed = every, one
     for pairs, size in _draw_pairs(values, replicates, rng, clusters):
-        compiled = _compiles(pairs, chosen, floor, size)
-        parts += run_blocks(partial(_maxima, pairs, chosen, floor, compiled), _blocks(size))
-    return Maxima(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
+        compiled = _compiles(pairs, None, borrowed, size)
+        parts += run_blocks(partial(_maxima, pairs, borrowed, compiled), _blocks(size))
+    return Maxima(*(np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)))
 
 
 def largest_statistics(
     values: Floats | Judged | RunCovariance,
     replicates: int,
     rng: np.random.Generator,
+    borrowed: BorrowedVariance,
     runs: Sequence[int] | None = None,
-    floor: float = 0.0,
     clusters: Clusters | None = None,
 ) -> Floats:
     """Return the largest |t*| of all pairs in each replicate: that of `studentised_maxima`, faster.
 
-    Parameters are those of `studentised_maxima`.
+    Parameters are those of `studentised_maxima`; ``runs`` are the numbers of those to compare with
+    the others, by default all of them.
     """
     chosen = None if runs is None else np.asarray(runs)
     parts = [np.empty(0)]
     for pairs, size in _draw_pairs(values, replicates, rng, clusters):
-        compiled = _compiles(pairs, chosen, floor, size)
-        parts += run_blocks(partial(_largest, pairs, chosen, floor, compiled), _blocks(size))
+        compiled = _compiles(pairs, chosen, (borrowed,), size)
+        parts += run_blocks(partial(_largest, pairs, chosen, borrowed, compiled), _blocks(size))
     return np.concatenate(parts)
 
 
@@ -160,7 +164,7 @@ def _draw_pairs(
     if isinstance(values, RunCovariance):
         known = not np.isnan(values.matrix).any()
         if known and topics >= NORMAL_TOPICS and count <= _MOST_NORMAL_RUNS:
-            yield NormalPairs.draw(values.matrix, replicates, rng), replicates
+            yield NormalPairs.draw(values.matrix, topics, replicates, rng), replicates
         return
     if clusters is not None:
         yield from _draw_clusters(values, replicates, rng, clusters)
@@ -170,7 +174,7 @@ def _draw_pairs(
     if topics >= NORMAL_TOPICS:
         if complete and count <= _MOST_NORMAL_RUNS:
             covariance = np.atleast_2d(centred.T @ centred / (topics - 1))
-            yield NormalPairs.draw(covariance, replicates, rng), replicates
+            yield NormalPairs.draw(covariance, topics, replicates, rng), replicates
         return
     by_run = np.ascontiguousarray(centred.T)
     for size in _sizes(replicates, topics, count):
@@ -212,46 +216,55 @@ def _blocks(replicates: int) -> list[slice]:
     return [slice(start, min(start + _REPLICATES_AT_ONCE, replicates)) for start in starts]
 
 
-def _compiles(pairs: Pairs, chosen: Integers | None, floor: float, replicates: int) -> bool:
+def _compiles(
+    pairs: Pairs,
+    chosen: Integers | None,
+    borrowed: Sequence[BorrowedVariance],
+    replicates: int,
+) -> bool:
     """Whether compiled code finds the maxima: the same ones, sooner."""
     compared = pairs.runs - 1 if chosen is None else 2 * len(chosen)
     cells = pairs.runs * compared // 2 * replicates
-    return isinstance(pairs, CompletePairs) and floor > 0 and can_compile(cells)
+    return (
+        isinstance(pairs, CompletePairs)
+        and all(pairs.added_variance(one) > 0 for one in borrowed)
+        and can_compile(cells)
+    )
 
 
 def _maxima(
-    pairs: Pairs, chosen: Integers | None, floor: float, compiled: bool, block: slice
+    pairs: Pairs, borrowed: Sequence[BorrowedVariance], compiled: bool, block: slice
 ) -> Maxima:
-    """Return the largest t* of each run in a block of replicates, by their signed squares."""
+    """Return the largest t* in a block of replicates, by their signed squares."""
     kernels = compile_kernels() if compiled else None  # of this process, which may have none
     if kernels is not None and isinstance(pairs, CompletePairs):
-        return _compiled_maxima(pairs, chosen, floor, kernels, block)
-    below = np.full((pairs.runs, block.stop - block.start), -np.inf)
+        return _compiled_maxima(pairs, borrowed, kernels, block)
+    size = block.stop - block.start
+    below, largest = np.full((pairs.runs, size), -np.inf), np.full(size, -np.inf)
     not_above = -below  # the largest with its sign turned, so that t itself is compared
-    for run, others in _opponents(pairs.runs, chosen):
-        kept, deviation, square = pairs.squares(run, others, block, floor)
+    for run, others in _opponents(pairs.runs, None):
+        kept, deviation, (square, own) = pairs.squares(run, others, block, borrowed)
         if len(kept) == 0:
             continue
-        t = np.copysign(square, deviation, out=square)
+        np.maximum(largest, square.max(axis=0), out=largest)
+        t = np.copysign(own, deviation, out=own)
         np.minimum(not_above[run], -t.max(axis=0), out=not_above[run])
         np.maximum(below[run], -t.min(axis=0), out=below[run])
-        if chosen is None:
-            below[as_rows(kept)] = np.maximum(below[as_rows(kept)], t)
-            not_above[as_rows(kept)] = np.minimum(not_above[as_rows(kept)], t)
-    rows = slice(None) if chosen is None else chosen
-    return Maxima(_root(-not_above[rows], pairs.scale), _root(below[rows], pairs.scale))
+        below[as_rows(kept)] = np.maximum(below[as_rows(kept)], t)
+        not_above[as_rows(kept)] = np.minimum(not_above[as_rows(kept)], t)
+    return Maxima(*(_root(part, pairs.scale) for part in (-not_above, below, largest)))
 
 
 def _largest(
-    pairs: Pairs, chosen: Integers | None, floor: float, compiled: bool, block: slice
+    pairs: Pairs, chosen: Integers | None, borrowed: BorrowedVariance, compiled: bool, block: slice
 ) -> Floats:
     """Return the largest |t*| of all pairs in a block of replicates, by their squares."""
     kernels = compile_kernels() if compiled else None
     if kernels is not None and isinstance(pairs, CompletePairs):
-        return _compiled_largest(pairs, chosen, floor, kernels, block)
+        return _compiled_largest(pairs, chosen, borrowed, kernels, block)
     largest = np.full(block.stop - block.start, -np.inf)
     for run, others in _opponents(pairs.runs, chosen):
-        kept, _, square = pairs.squares(run, others, block, floor)
+        kept, _, (square,) = pairs.squares(run, others, block, (borrowed,))
         if len(kept):
             np.maximum(largest, square.max(axis=0), out=largest)
     return _root(largest, pairs.scale)
@@ -259,34 +272,34 @@ def _largest(
 
 def _compiled_maxima(
     pairs: CompletePairs,
-    chosen: Integers | None,
-    floor: float,
+    borrowed: Sequence[BorrowedVariance],
     kernels: MaximaKernels,
     block: slice,
 ) -> Maxima:
     """Return what `_maxima` does."""
-    means, least = np.ascontiguousarray(pairs.means[:, block]), pairs.least_variance(floor)
+    means = np.ascontiguousarray(pairs.means[:, block])
+    added, added_to_one = (pairs.added_variance(one) for one in borrowed)
     above, below = np.full(means.shape, -np.inf), np.full(means.shape, -np.inf)
-    for run, others in _opponents(pairs.runs, chosen):
+    largest = np.full(means.shape[1], -np.inf)
+    for run, others in _opponents(pairs.runs, None):
         kept, square = pairs.mean_squares(run, others, block)
-        kernels.raise_maxima(square, means, run, kept, least, above, below)
-    rows = slice(None) if chosen is None else chosen
-    return Maxima(_root(above[rows], pairs.scale), _root(below[rows], pairs.scale))
+        kernels.raise_maxima(square, means, run, kept, added, added_to_one, above, below, largest)
+    return Maxima(*(_root(part, pairs.scale) for part in (above, below, largest)))
 
 
 def _compiled_largest(
     pairs: CompletePairs,
     chosen: Integers | None,
-    floor: float,
+    borrowed: BorrowedVariance,
     kernels: MaximaKernels,
     block: slice,
 ) -> Floats:
     """Return what `_largest` does."""
-    means, least = np.ascontiguousarray(pairs.means[:, block]), pairs.least_variance(floor)
+    means, added = np.ascontiguousarray(pairs.means[:, block]), pairs.added_variance(borrowed)
     largest = np.full(means.shape[1], -np.inf)
     for run, others in _opponents(pairs.runs, chosen):
         kept, square = pairs.mean_squares(run, others, block)
-        kernels.raise_largest(square, means, run, kept, least, largest)
+        kernels.raise_largest(square, means, run, kept, added, largest)
     return _root(largest, pairs.scale)
 
 

@@ -5,6 +5,7 @@ A new format is a module beside this one, and a line here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -66,6 +67,8 @@ class Format:
         Whether `confir.data.scanning` ranks its runs straight from the file, without reading them.
     read_scores
         Reader of scores per topic: of content and path, to a table. None for tables in general.
+    beside
+        Names of files that are read beside one of this format: no output may replace them.
     """
 
     name: str
@@ -78,6 +81,7 @@ class Format:
     write_qrels: Callable[[Qrels, str], None] = _not_written
     scanned: bool = False
     read_scores: Callable[[bytes, str], InputTable] | None = None
+    beside: tuple[str, ...] = ()
 
 
 # The first that fits is taken; TREC fits everything, and says what is wrong with it.
@@ -109,6 +113,7 @@ FORMATS = (
         mteb.RESULTS,
         mteb.is_mteb_results,
         read_scores=mteb.read_mteb_results,
+        beside=(mteb.MODEL_FILE,),
     ),
     Format(
         "sentence-transformers predictions",
@@ -189,3 +194,8 @@ def recognise(path: str, content: bytes) -> Format:
 def format_named_by(path: str) -> Format:
     """Return the format that the ending of a path stands for, whatever the file may hold."""
     return next(one for one in FORMATS if one.named_by(path))
+
+
+def files_beside(path: str) -> list[str]:
+    """Return the files beside one that reading it may read as well, whatever it holds."""
+    return [os.path.join(os.path.dirname(path), name) for one in FORMATS for name in one.beside]

@@ -9,9 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from confir.data.formats.entries import qrels_from_object
+from confir.data.formats.entries import most_frequent, qrels_from_object
 from confir.data.formats.json_files import load_json, run_from_mapping
-from confir.data.formats.json_shapes import as_object, as_objects, has_keys, held_by, top_keys
+from confir.data.formats.json_shapes import (
+    LISTED,
+    as_object,
+    as_objects,
+    has_keys,
+    held_by,
+    id_held_by,
+    key_paths,
+)
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
@@ -21,16 +29,18 @@ from confir.errors import FormatError, enumerate_names, warn_caller
 RANK_EVAL = '{"metric_score": …, "details": {topic: {"metric_score": …, "hits": [{"hit": …}]}}}'
 SEARCH_RESPONSES = '{topic: {"took": …, "hits": {"hits": [{"_id": docid, "_score": …}]}}}'
 
-_RESPONSE_KEYS = (b'"took"', b'"hits"', b'"_shards"')
-_START = 1 << 12
+# What a response has under "hits"; and what it has beside them, unless a filter took it away.
+_HITS = ("hits", "hits", LISTED)
+_RESPONSE_KEYS = {"took", "hits", "_shards"}
 
 is_rank_eval = has_keys("metric_score", "details")
 
 
 def is_search_responses(_: str, content: bytes) -> bool:
     """Whether a file maps topics to responses, or is a response itself, which lacks its topic."""
-    start = content[:_START]
-    return bool(top_keys(start)) and all(key in start for key in _RESPONSE_KEYS)
+    paths = key_paths(content)
+    inside = {path[1] for path in paths if len(path) == 2}
+    return _HITS in paths or any(path[1:] == _HITS for path in paths) or inside >= _RESPONSE_KEYS
 
 
 def read_rank_eval_run(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
@@ -46,7 +56,7 @@ def read_rank_eval_run(content: bytes, source: RunSource, _: NameBy) -> list[Run
 def read_rank_eval_qrels(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
     """Return the ratings in an answer of ``_rank_eval``, with a warning that they are partial."""
     rated = {
-        topic: {_id(one["hit"], topic, source.path): one["rating"] for one in hits if _rated(one)}
+        topic: _ratings(hits, topic, source.path)
         for topic, hits in _hits(content, source.path).items()
     }
     warn_caller(
@@ -75,7 +85,7 @@ def read_search_responses(content: bytes, source: RunSource, _: NameBy) -> list[
     """Return the run in search responses by topic."""
     path, expected = source.path, f"expected {SEARCH_RESPONSES}"
     held = as_object(load_json(content, path, expected), "the file", path, expected)
-    if "took" in held and "_shards" in held:
+    if _is_response(held):
         raise FormatError(f"one search response, without its topic; {expected}", path=path)
     lists = {}
     for topic, response in held.items():
@@ -114,23 +124,37 @@ def _hits(content: bytes, path: str) -> dict[str, Sequence[Mapping[str, Any]]]:
     return found
 
 
-def _rated(entry: Mapping[str, Any]) -> bool:
-    return entry.get("rating") is not None
+def _is_response(held: Mapping[str, Any]) -> bool:
+    hits = held.get("hits")
+    return isinstance(hits, dict) and isinstance(hits.get("hits"), list)
 
 
-def _id(hit: Mapping[str, Any], topic: str, path: str) -> str:
-    return str(held_by(hit, "_id", f"a hit of topic {topic!r}", path, f"expected {RANK_EVAL}"))
+def _ratings(hits: Sequence[Mapping[str, Any]], topic: str, path: str) -> dict[str, Any]:
+    """Return the ratings of a topic's documents that have one."""
+    rated = [one for one in hits if one.get("rating") is not None]
+    documents = _documents([one["hit"] for one in rated], topic, path, f"expected {RANK_EVAL}")
+    return dict(zip(documents, (one["rating"] for one in rated), strict=True))
+
+
+def _documents(
+    hits: Sequence[Mapping[str, Any]], topic: str, path: str, expected: str
+) -> list[str]:
+    """Return the ids of a topic's documents, each of which occurs once."""
+    what = f"a hit of topic {topic!r}"
+    documents = [id_held_by(hit, "_id", what, path, expected) for hit in hits]
+    if len(set(documents)) < len(documents):
+        raise FormatError(
+            f"document {most_frequent(documents)!r} occurs twice in topic {topic!r}; expected it once",
+            path=path,
+        )
+    return documents
 
 
 def _scored(
     hits: Sequence[Mapping[str, Any]], topic: str, path: str, expected: str
 ) -> dict[str, Any]:
     """Return the score of each document; by rank where a search sorted by something else."""
-    documents = [held_by(hit, "_id", f"a hit of topic {topic!r}", path, expected) for hit in hits]
-    if len(set(documents)) < len(documents):
-        raise FormatError(
-            f"a document occurs twice in topic {topic!r}; expected it once", path=path
-        )
+    documents = _documents(hits, topic, path, expected)
     scores = [hit.get("_score") for hit in hits]
     if any(score is None for score in scores):
         scores = [len(hits) - rank for rank in range(len(hits))]

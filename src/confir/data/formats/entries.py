@@ -220,7 +220,10 @@ def _from_mapping(mapping: Mapping[Any, Any], kind: Kind, place: str) -> Entries
     topics: list[str] = []
     documents: list[str] = []
     values: list[Any] = []
-    lists = [_as_list(held, kind, place) for held in mapping.values()]
+    lists = [
+        _as_list(held, kind, f"topic {topic!r}", place)
+        for topic, held in zip(names, mapping.values(), strict=True)
+    ]
     for topic, held in zip(names, lists, strict=True):
         if not isinstance(held, Mapping):
             raise FormatError(
@@ -246,7 +249,7 @@ def is_hit(entry: Any) -> bool:
     return isinstance(entry, Mapping) and {"corpus_id", "score"} <= entry.keys()
 
 
-def _as_list(held: Any, kind: Kind, place: str) -> Any:
+def _as_list(held: Any, kind: Kind, within: str, place: str) -> Any:
     """Return what a topic holds as a mapping, where it is what sentence-transformers has for that.
 
     A set holds relevant documents; a list has an entry for each retrieved document.
@@ -255,10 +258,11 @@ def _as_list(held: Any, kind: Kind, place: str) -> Any:
         return dict.fromkeys(held, 1)
     if kind is not RUN or not isinstance(held, list) or not all(map(is_hit, held)):
         return held
-    scores = {entry["corpus_id"]: entry["score"] for entry in held}
+    documents = ids_as_text([entry["corpus_id"] for entry in held], "docid", place, within=within)
+    scores = dict(zip(documents, (entry["score"] for entry in held), strict=True))
     if len(scores) < len(held):
-        document = most_frequent(str(entry["corpus_id"]) for entry in held)
-        raise FormatError(f"document {document!r} occurs twice in a topic", path=place)
+        document = most_frequent(documents)
+        raise FormatError(f"document {document!r} occurs twice in {within}", path=place)
     return scores
 
 

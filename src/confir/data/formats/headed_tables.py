@@ -19,6 +19,7 @@ from confir.data.formats.entries import (
     Kind,
     entries_from_columns,
     judgements,
+    most_frequent,
     qrels_from_entries,
 )
 from confir.data.formats.run_groups import runs_from_entries
@@ -33,6 +34,7 @@ from confir.data.tables.parquet_files import (
     read_parquet_content,
     read_parquet_folder,
 )
+from confir.data.text_numbers import parse_number, warn_of_cut_number
 from confir.errors import FormatError, UnreadableError
 
 TEXT_SHAPE = "columns under a header, separated by tabs or commas: query-id, corpus-id, score, …"
@@ -196,6 +198,9 @@ def _text_columns(content: bytes, path: str, kind: Kind) -> dict[str, list[Any]]
     """Return the columns of a table of text; those that may be values as numbers."""
     text = text_bytes(content, path).decode()
     header = _split_header(content)
+    if len(set(header)) < len(header):
+        twice = most_frequent(header)
+        raise FormatError(f"two columns are named {twice!r}; expected one", path=path, line=1)
     separator = "\t" if "\t" in text.split("\n", maxsplit=1)[0] else ","
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     values = {header.index(shape.value) for shape in kind.shapes if shape.value in header}
@@ -210,6 +215,7 @@ def _text_columns(content: bytes, path: str, kind: Kind) -> dict[str, list[Any]]
         raise FormatError(problem, path=path, line=reader.line_num) from None
     if not rows:
         raise FormatError(f"a header without rows; expected {TEXT_SHAPE}", path=path, line=1)
+    warn_of_cut_number(content, path)
     return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
 
 
@@ -227,10 +233,7 @@ def _checked(
 
 
 def _number(cell: str, name: str, path: str, line: int) -> float:
-    try:
-        number = None if "_" in cell else float(cell)
-    except ValueError:
-        number = None
+    number = parse_number(cell)
     if number is None:
         raise FormatError(f"{name} is {cell!r}; expected a number", path=path, line=line)
     return number

@@ -1,56 +1,93 @@
-"""Which JSON is it? The keys at the top of a file's start, and the records of a file."""
+"""Which JSON is it? The keys at the start of a file, its records, and what their values may be."""
 
 from __future__ import annotations
 
 import json
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from confir.data.files import text_bytes
 from confir.data.formats.json_files import load_json, parse_json
+from confir.data.tables.columns import is_unicode
+from confir.data.text_numbers import parse_number
 from confir.errors import FormatError, enumerate_names
 
-# So much of a file tells its shape.
+# Stands in a path of keys for the entries of a list.
+LISTED = "[]"
+
+# So much of a file tells its shape, by keys that lie at most so deep.
 _START = 1 << 16
+_DEEPEST = 4
 
-_TOKEN = re.compile(rb'(?P<text>"(?:[^"\\]|\\.)*")(?P<colon>\s*:)?|(?P<open>[{\[])|[}\]]')
-_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?P<list>\[\s*)?\{")
-
-
-def top_keys(content: bytes) -> list[str]:
-    """Return the keys of the first JSON object at the start of a file, or in a list there.
-
-    Only those that the first block of the file shows; none where it is no JSON.
-    """
-    start = content[:_START]
-    opened = _OBJECT.match(start)
-    keys: list[str] = []
-    depth = 1
-    if opened is None:
-        return keys
-    for token in _TOKEN.finditer(start, opened.end()):
-        if token["open"]:
-            depth += 1
-        elif token["text"]:
-            if token["colon"] and depth == 1:
-                keys.append(_text(token["text"]))
-        else:
-            depth -= 1
-            if not depth:
-                break
-    return keys
+# Each byte is part of one token, and is looked at once: nothing is given back. A text that does not
+# end goes up to the end.
+TOKEN = re.compile(
+    rb'(?P<text>"[^"\\]*+(?:\\.[^"\\]*+)*+(?P<end>")?+)|(?P<sign>[{}\[\]:])|[^"{}\[\]:]++',
+    re.DOTALL,
+)
+_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:\[\s*+)?+\{")
 
 
 def has_keys(*names: str) -> Any:
     """Return what recognises files whose first object has some keys: of a path and content."""
-    return lambda _, content: set(names) <= set(top_keys(content))
+    return lambda _, content: set(names) <= top_keys(content)
+
+
+def top_keys(content: bytes) -> set[str]:
+    """Return the keys of the first JSON object at the start of a file, or in a list there.
+
+    Only those that the first block of the file shows; none where it is no JSON.
+    """
+    return {path[0] for path in key_paths(content)}
+
+
+def key_paths(content: bytes) -> frozenset[tuple[str, ...]]:
+    """Return where the keys of the first object at the start of a file stand, outermost key first.
+
+    A key whose value is a list has a second path, which ends in LISTED. As `top_keys`, it reads the
+    first block alone; formats that are tried one after another share what was found there.
+    """
+    return _paths_in(content[:_START])
+
+
+@lru_cache(maxsize=4)
+def _paths_in(start: bytes) -> frozenset[tuple[str, ...]]:
+    opened = _OBJECT.match(start)
+    if opened is None:
+        return frozenset()
+    paths: set[tuple[str, ...]] = set()
+    above: list[str] = []
+    last, key = b"", LISTED
+    for token in TOKEN.finditer(start, opened.end()):
+        sign = token["sign"]
+        if token["text"]:
+            last = token["text"]
+        elif sign == b":":
+            key = ""
+            if len(above) < _DEEPEST:
+                key = _text(last)
+                paths.add((*above, key))
+        elif sign in (b"{", b"["):
+            above.append(key)
+            if sign == b"[" and len(above) < _DEEPEST:
+                paths.add((*above, LISTED))
+            key = LISTED
+        elif sign is not None:
+            if not above:
+                break
+            above.pop()
+            key = LISTED
+    return frozenset(paths)
 
 
 def read_records(content: bytes, source: str, expected: str) -> list[Mapping[str, Any]]:
     """Return the objects of a file: one, a list of them, one per line, or hits with a ``_source``."""
     text = text_bytes(content, source).decode()
-    lines = {i: line for i, line in enumerate(text.splitlines(), start=1) if line.strip()}
+    # not by splitlines: texts in JSON may hold other line ends, such as U+2028
+    lines = {i: line for i, line in enumerate(text.split("\n"), start=1) if line.strip()}
     if len(lines) > 1 and all(line.lstrip().startswith("{") for line in lines.values()):
         held: Any = [
             parse_json(line, source, expected=expected, before=i - 1) for i, line in lines.items()
@@ -90,6 +127,32 @@ def held_by(record: Mapping[str, Any], key: str, what: str, source: str, expecte
     if key not in record:
         raise FormatError(f"{what} lacks {key!r}; {expected}", path=source)
     return record[key]
+
+
+def id_held_by(record: Mapping[str, Any], key: str, what: str, source: str, expected: str) -> str:
+    """Return the id that a record holds under a key; raise where it holds none."""
+    return as_id(held_by(record, key, what, source, expected), f"{key!r} of {what}", source)
+
+
+def as_id(value: Any, what: str, source: str) -> str:
+    """Return an id: text, or a whole number as text; raise where a value is anything else.
+
+    Every value of JSON that becomes the name of a topic, document, run, measure or judge comes
+    here, before it is looked up: a list cannot be, and null is nobody's name.
+    """
+    if isinstance(value, str) and value and is_unicode(value):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise FormatError(
+        f"{what} is {reprlib.repr(value)}; expected text or a whole number", path=source
+    )
+
+
+def as_number(value: Any) -> Any:
+    """Return a number that text spells; any other value as it is, to be refused with its place."""
+    number = parse_number(value) if isinstance(value, str) else None
+    return value if number is None else number
 
 
 def choose_part(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from confir.data.formats.json_shapes import held_by, read_records, top_keys
+from confir.data.formats.json_shapes import as_id, held_by, id_held_by, read_records, top_keys
 from confir.data.formats.run_sources import name_from_path
 from confir.data.tables.columns import InputTable
 from confir.errors import FormatError
@@ -30,13 +30,14 @@ def read_samples(content: bytes, source: str) -> InputTable:
     """Return the metrics of each sample; of several filters, each makes a measure of its own."""
     expected = f"expected lines of {SAMPLE_LINES}"
     records = read_records(content, source, expected)
-    several = len({str(record.get("filter")) for record in records}) > 1
+    filters = [_filter(record, number, source) for number, record in enumerate(records, start=1)]
+    several = len(set(filters)) > 1
     rows: list[tuple[str, str, Any]] = []
-    for number, record in enumerate(records, start=1):
+    for number, (record, answers) in enumerate(zip(records, filters, strict=True), start=1):
         what = f"record {number}"
-        topic = held_by(record, "doc_id", what, source, expected)
-        for metric in _metrics(record):
-            measure = f"{metric},{record.get('filter')}" if several else metric
+        topic = id_held_by(record, "doc_id", what, source, expected)
+        for metric in _metrics(record, what, source):
+            measure = f"{metric},{answers}" if several else metric
             rows.append((measure, topic, held_by(record, metric, what, source, expected)))
     if not rows:
         raise FormatError(f"no metrics; {expected}", path=source)
@@ -46,11 +47,17 @@ def read_samples(content: bytes, source: str) -> InputTable:
     return InputTable(source, header, [runs, *columns], range(1, len(rows) + 1), "row")
 
 
-def _metrics(record: Mapping[str, Any]) -> list[str]:
+def _filter(record: Mapping[str, Any], number: int, source: str) -> str | None:
+    """Return the name of the filter of a record's answers, None where it has none."""
+    name = record.get("filter")
+    return None if name is None else as_id(name, f"'filter' of record {number}", source)
+
+
+def _metrics(record: Mapping[str, Any], what: str, source: str) -> list[str]:
     """Return the metrics that a record names, or else all of its numbers but ids and hashes."""
     named = record.get("metrics")
     if isinstance(named, list):
-        return [str(name) for name in named]
+        return [as_id(name, f"an entry of 'metrics' of {what}", source) for name in named]
     return [
         name
         for name, value in record.items()

@@ -14,11 +14,13 @@ from confir.data.files import read_bytes, text_bytes
 from confir.data.formats.entries import RUN
 from confir.data.formats.json_files import load_json, load_object, parse_json, run_from_mapping
 from confir.data.formats.json_shapes import (
+    as_id,
     as_object,
     as_objects,
     choose_part,
     has_keys,
     held_by,
+    id_held_by,
 )
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.run import Run
@@ -29,7 +31,7 @@ PREDICTIONS = '{"mteb_model_meta": …, subset: {split: {topic: {docid: score}}}
 RESULTS = "means of datasets, without scores per topic"
 
 _META = "mteb_model_meta"
-_MODEL_FILE = "model_meta.json"
+MODEL_FILE = "model_meta.json"
 _EXPECTED = "expected results of MTEB, scores: {split: [{hf_subset, main_score, …}]}"
 
 is_mteb_predictions = has_keys(_META)
@@ -89,28 +91,28 @@ def _warn_of_means(source: str) -> None:
 def _dataset_scores(held: Mapping[str, Any], source: str) -> list[tuple[str, Any]]:
     """Return the main score of each dataset in the results of one task."""
     scores = as_object(held["scores"], "scores", source, _EXPECTED)
+    task = as_id(held["task_name"], "'task_name'", source)
     rows: list[tuple[str, Any]] = []
     for split, entries in scores.items():
         for entry in as_objects(entries, f"split {split!r}", source, _EXPECTED):
             what = f"an entry of split {split!r}"
-            subset = held_by(entry, "hf_subset", what, source, _EXPECTED)
+            subset = id_held_by(entry, "hf_subset", what, source, _EXPECTED)
             score = held_by(entry, "main_score", what, source, _EXPECTED)
-            rows.append((_dataset(held, str(subset), split, len(scores) > 1), score))
+            rows.append((_dataset(task, subset, split, len(scores) > 1), score))
     if not rows:
         raise FormatError(f"no scores; {_EXPECTED}", path=source)
     return rows
 
 
-def _dataset(held: Mapping[str, Any], subset: str, split: str, several: bool) -> str:
+def _dataset(task: str, subset: str, split: str, several: bool) -> str:
     """Return what a dataset is called: its task, its subset unless default, one of several splits."""
-    parts = [str(held["task_name"])]
-    parts += [] if subset == "default" else [subset]
+    parts = [task] if subset == "default" else [task, subset]
     return "/".join([*parts, split] if several else parts)
 
 
 def _model(source: str) -> str:
     """Return the model's name, which MTEB writes beside its results; else that of the file."""
-    beside = os.path.join(os.path.dirname(source), _MODEL_FILE)
+    beside = os.path.join(os.path.dirname(source), MODEL_FILE)
     if not os.path.isfile(beside):
         return name_from_path(source)
     held = load_json(read_bytes(beside), beside, "expected the model's name")

@@ -11,7 +11,15 @@ from typing import Any
 
 from confir.data.formats.entries import qrels_from_object
 from confir.data.formats.json_files import run_from_mapping
-from confir.data.formats.json_shapes import as_objects, held_by, read_records, top_keys
+from confir.data.formats.json_shapes import (
+    as_id,
+    as_number,
+    as_objects,
+    held_by,
+    id_held_by,
+    read_records,
+    top_keys,
+)
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
@@ -44,8 +52,10 @@ def read_evaluation_runs(content: bytes, source: RunSource, _: NameBy) -> list[R
     path = source.path
     runs: dict[str, dict[str, dict[str, float]]] = {}
     for run, topic, record in _results(content, path):
-        documents = _field(record, _DOCUMENTS, topic, path)
-        if not isinstance(documents, list) or len(set(map(str, documents))) < len(documents):
+        listed = _field(record, _DOCUMENTS, topic, path)
+        what = f"an entry of {_DOCUMENTS} of topic {topic!r}"
+        documents = [as_id(d, what, path) for d in listed] if isinstance(listed, list) else None
+        if documents is None or len(set(documents)) < len(documents):
             raise FormatError(
                 f"{_DOCUMENTS} of topic {topic!r} is not a list of different documents; expected one",
                 path=path,
@@ -70,7 +80,7 @@ def read_evaluation_scores(content: bytes, source: str) -> InputTable:
     for run, topic, record in _results(content, source):
         metrics = _field(record, "metrics", topic, source)
         for one in as_objects(metrics, f"metrics of topic {topic!r}", source, expected):
-            measure = held_by(one, "metric", f"topic {topic!r}", source, expected)
+            measure = id_held_by(one, "metric", f"topic {topic!r}", source, expected)
             rows.append((run, measure, topic, one.get("value")))
     if not rows:
         raise FormatError(f"no metrics; {expected}", path=source)
@@ -86,18 +96,18 @@ def read_judgment(content: bytes, source: RunSource, intents: Intents | None) ->
     for number, record in enumerate(read_records(content, path, expected), start=1):
         listed = held_by(record, _RATINGS, f"record {number}", path, expected)
         for one in as_objects(listed, _RATINGS, path, expected):
-            topic = held_by(one, "query", "an entry", path, expected)
+            topic = id_held_by(one, "query", "an entry", path, expected)
             ratings = held_by(one, "ratings", f"query {topic!r}", path, expected)
             gains = qrels.setdefault(topic, {})
             for rating in as_objects(ratings, f"ratings of {topic!r}", path, expected):
-                document = held_by(rating, "docId", f"query {topic!r}", path, expected)
+                document = id_held_by(rating, "docId", f"query {topic!r}", path, expected)
                 gain = held_by(rating, "rating", f"query {topic!r}", path, expected)
                 if document in gains:
                     raise FormatError(
                         f"document {document!r} is rated twice in topic {topic!r}; expected once",
                         path=path,
                     )
-                gains[document] = _number(gain)
+                gains[document] = as_number(gain)
     return qrels_from_object(qrels, path, intents)
 
 
@@ -113,18 +123,10 @@ def _results(content: bytes, path: str) -> Iterator[tuple[str, str, Mapping[str,
     """Yield run and topic of each record, and the record."""
     expected = f"expected {EVALUATION_RESULT}"
     for number, record in enumerate(read_records(content, path, expected), start=1):
-        run = held_by(record, _CONFIGURATION, f"record {number}", path, expected)
-        topic = held_by(record, _TOPIC, f"record {number}", path, expected)
-        yield str(run), str(topic), record
+        run = id_held_by(record, _CONFIGURATION, f"record {number}", path, expected)
+        topic = id_held_by(record, _TOPIC, f"record {number}", path, expected)
+        yield run, topic, record
 
 
 def _field(record: Mapping[str, Any], key: str, topic: str, path: str) -> Any:
     return held_by(record, key, f"topic {topic!r}", path, f"expected {EVALUATION_RESULT}")
-
-
-def _number(rating: Any) -> Any:
-    """Return a rating that text spells as a number; anything else is left to be refused."""
-    try:
-        return float(rating) if isinstance(rating, str) else rating
-    except ValueError:
-        return rating

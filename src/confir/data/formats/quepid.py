@@ -6,7 +6,14 @@ from typing import Any
 
 from confir.data.formats.entries import qrels_from_object
 from confir.data.formats.json_files import load_json
-from confir.data.formats.json_shapes import as_object, as_objects, choose_part, has_keys, held_by
+from confir.data.formats.json_shapes import (
+    as_id,
+    as_object,
+    as_objects,
+    choose_part,
+    has_keys,
+    id_held_by,
+)
 from confir.data.formats.run_sources import RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.errors import FormatError
@@ -34,14 +41,15 @@ def read_judges(content: bytes, path: str) -> dict[str, dict[str, dict[str, Any]
     pairs = as_objects(held["query_doc_pairs"], "query_doc_pairs", path, expected)
     for number, pair in enumerate(pairs, start=1):
         what = f"pair {number}"
-        topic = held_by(pair, "query_text", what, path, expected)
-        document = held_by(pair, "doc_id", what, path, expected)
+        topic = id_held_by(pair, "query_text", what, path, expected)
+        document = id_held_by(pair, "doc_id", what, path, expected)
         given = pair.get("judgements") or []
         for judgement in as_objects(given, f"judgements of {what}", path, expected):
             rating = judgement.get("rating")
             if rating is None:
                 continue
-            judge = str(judgement.get("user_email") or "anonymous")
+            email = judgement.get("user_email") or "anonymous"
+            judge = as_id(email, f"'user_email' of a judgement of {what}", path)
             gains = judges.setdefault(judge, {}).setdefault(topic, {})
             if document in gains:
                 raise FormatError(

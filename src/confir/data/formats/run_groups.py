@@ -32,10 +32,15 @@ def runs_from_entries(
         made = [(name or default, entries.topics, entries.documents, entries.values)]
     else:
         ids = encode_ids(entries.runs)
-        rows = [np.flatnonzero(ids.codes == code) for code in range(len(ids.names))]
+        # the rows of all runs by one sort: looking at all rows for each run would not scale
+        order = np.argsort(ids.codes, kind="stable")
+        topics, documents = pick(entries.topics, order), pick(entries.documents, order)
+        values = entries.values[order]
+        ends = np.cumsum(np.bincount(ids.codes, minlength=len(ids.names))).tolist()
+        spans = map(slice, [0, *ends[:-1]], ends)
         made = [
-            (run, pick(entries.topics, own), pick(entries.documents, own), entries.values[own])
-            for run, own in zip(ids.names, rows, strict=True)
+            (run, topics[own], documents[own], values[own])
+            for run, own in zip(ids.names, spans, strict=True)
         ]
         if name is not None and len(made) == 1:
             made = [(name, *made[0][1:])]

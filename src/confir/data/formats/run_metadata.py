@@ -19,8 +19,13 @@ _PLACES = {
     ("method", "name"): "method",
     ("method", "retrieval", "name"): "method",
 }
-_ENTRY = re.compile(r"""([ ]*(?:-[ ]+)*)(["']?)([^\s"'#:-][^"'#:]*?)\2[ ]*:(?:\s+(.*))?""")
-_PLAIN_VALUE = re.compile(r"""\"([^\"\\]+)\"|'([^']+)'|([^\s#"'\[\]{}>|&*!%@`][^#]*?)(?:\s+#.*)?""")
+# Deeper keys are never among them.
+_DEEPEST = 1 + max(map(len, _PLACES))
+_INDENTATION = re.compile(r"[ ]*+(?:-[ ]++)*+")
+_QUOTES = ('"', "'")
+# What no key holds, and what no plain value begins with.
+_NOT_IN_KEYS = set("\"'#")
+_NOT_PLAIN = set("#\"'[]{}>|&*!%@`")
 
 
 class RunMetadata(NamedTuple):
@@ -41,29 +46,53 @@ class RunMetadata(NamedTuple):
 
 def read_metadata(path: str) -> RunMetadata:
     """Return the metadata in a YAML file: plain values alone, of which only the tag must be one."""
-    found: dict[str, list[str]] = {"tag": [], "actor": [], "method": []}
+    found: dict[str, dict[str, None]] = {"tag": {}, "actor": {}, "method": {}}
     for keys, value, line in _entries(text_bytes(read_bytes(path), path).decode()):
         field = _PLACES.get(keys)
         if field is None:
             continue
-        matched = _PLAIN_VALUE.fullmatch(value)
-        plain = "" if matched is None else "".join(filter(None, matched.groups()))
+        plain = _plain_value(value)
         if field == "tag" and not plain:
             raise FormatError(f"the tag is {value!r}; expected plain text", path=path, line=line)
-        if plain and plain not in found[field]:
-            found[field].append(plain)
-    tag = found["tag"][0] if found["tag"] else ""
-    return RunMetadata(tag, ", ".join(found["actor"]), ", ".join(found["method"]))
+        if plain:
+            found[field][plain] = None
+    return RunMetadata(
+        next(iter(found["tag"]), ""), ", ".join(found["actor"]), ", ".join(found["method"])
+    )
 
 
 def _entries(text: str) -> Iterator[tuple[tuple[str, ...], str, int]]:
     """Yield the entries of YAML: the keys that lead to each, by indentation; its value and line."""
     above: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), start=1):
-        entry = _ENTRY.fullmatch(line)
-        if entry is None:
+        start = _INDENTATION.match(line)
+        indent = start.end() if start else 0
+        head, colon, value = line[indent:].partition(":")
+        key = _key(head)
+        if not colon or not key or value[:1].strip():
             continue
-        indent = len(entry[1])
-        above = [(place, key) for place, key in above if place < indent]
-        above.append((indent, entry[3]))
-        yield tuple(key for _, key in above), (entry[4] or "").strip(), number
+        while above and above[-1][0] >= indent:
+            above.pop()
+        above.append((indent, key))
+        yield tuple(key for _, key in above[:_DEEPEST]), value.strip(), number
+
+
+def _key(head: str) -> str:
+    """Return the key before a colon, which may stand in quotes; "" where there is none."""
+    key = head.rstrip(" ")
+    if key.startswith(_QUOTES):
+        key = key[1:-1] if len(key) > 1 and key[-1] == key[0] else ""
+    is_key = bool(key) and not key[0].isspace() and key[0] != "-" and _NOT_IN_KEYS.isdisjoint(key)
+    return key if is_key else ""
+
+
+def _plain_value(text: str) -> str:
+    """Return a value without quotes and comment; "" where it is no plain text."""
+    if text.startswith(_QUOTES):
+        inside = text[1:-1] if len(text) > 1 and text[-1] == text[0] else ""
+        escaped = text[0] in inside or (text[0] == '"' and "\\" in inside)
+        return "" if escaped else inside
+    plain, sign, _ = text.partition("#")
+    if not plain or plain[0] in _NOT_PLAIN or (sign and not plain[-1].isspace()):
+        return ""
+    return plain.rstrip()

@@ -63,6 +63,20 @@ def read_runs(source: RunSource, name_by: NameBy) -> list[Run]:
     if os.path.isdir(source.path):
         return read_parquet_folder_runs(source)
     content = _read(source)
+    try:
+        return _runs_in(content, source, name_by)
+    except FormatError as error:
+        if source.folder is None:
+            raise
+        problem = (
+            f"{error.problem} (each file of {source.folder} is taken for a run; if this is none, "
+            "name the runs, or move it elsewhere)"
+        )
+        raise FormatError(problem, path=error.path, line=error.line) from None
+
+
+def _runs_in(content: bytes, source: RunSource, name_by: NameBy) -> list[Run]:
+    """Return the runs in the content of a file, which tells its format."""
     held = recognise(source.path, content)
     if held.read_runs is None:
         raise FormatError(f"{held.name}: {held.shape}; expected a run", path=source.path)

@@ -58,12 +58,15 @@ class RunSource(NamedTuple):
         What is read of the file.
     metadata
         What the metadata beside the file say; None where there are none.
+    folder
+        The folder that was named, whose files are all taken for runs; None where the file was.
     """
 
     path: str
     name: str | None = None
     reading: Reading = Reading()
     metadata: RunMetadata | None = None
+    folder: str | None = None
 
     def label(self) -> str:
         """Return the run's name as far as it is known without reading the file."""
@@ -134,7 +137,9 @@ def _expand(source: str) -> list[RunSource]:
         return [run._replace(name=name) for run in _named_path(path)]
     matches = [] if "\0" in source else sorted(filter(os.path.isfile, glob.glob(source)))
     if not matches:
-        raise UnreadableError(f"{path if name and path else source}: no such file")
+        given = path if name and path else source
+        problem = "no file matches this pattern" if glob.has_magic(given) else "no such file"
+        raise UnreadableError(f"{given}: {problem}")
     return [RunSource(match) for match in matches]
 
 
@@ -171,7 +176,7 @@ def _expand_directory(source: str) -> list[RunSource]:
     if is_dataset(source, names):
         return [RunSource(source)]
     paths = [os.path.join(source, name) for name in names if not name.startswith(".")]
-    files = [RunSource(path) for path in paths if os.path.isfile(path)]
+    files = [RunSource(path, folder=source) for path in paths if os.path.isfile(path)]
     files += filter(None, (described_run(path) for path in paths if os.path.isdir(path)))
     if not files:
         raise UnreadableError(f"{source}: the directory has no files; expected runs")

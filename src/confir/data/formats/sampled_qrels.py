@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from confir.data.formats.objects import qrels_called
 from confir.data.formats.run_sources import Reading
 from confir.data.formats.trec_lines import judgements_by_line
 from confir.data.qrels import Qrels, build_qrels
+from confir.data.text_numbers import parse_number
 from confir.errors import FormatError
 
 _COLUMNS = "topic, subtopic, docid, gain, probability of being drawn"
@@ -91,10 +93,8 @@ def _read_lines(content: bytes, path: str) -> SampledJudgements:
 
 def _as_probability(value: Any, about: str, line: int | None = None) -> float:
     """Return a probability above 0, at most 1."""
-    try:
-        chance = float(value)
-    except (TypeError, ValueError):
-        chance = float("nan")
+    number = parse_number(value) if isinstance(value, str) else value
+    chance = float(number) if isinstance(number, Real) else 0.0
     if not 0.0 < chance <= 1.0:
         expected = "expected the probability of being drawn, above 0 and at most 1"
         if line is None:

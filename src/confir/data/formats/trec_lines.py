@@ -10,6 +10,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,14 @@ from confir.data.files import PathLike, read_bytes, text_bytes
 from confir.data.formats.run_sources import NameBy, name_from_path
 from confir.data.qrels import Intents
 from confir.data.run import Run, build_run
-from confir.errors import FormatError, counted, warn_caller
+from confir.data.text_numbers import parse_number
+from confir.errors import (
+    FormatError,
+    ReadingWarning,
+    counted,
+    enumerate_numbers,
+    warn_caller,
+)
 
 RUN_COLUMNS = "topic Q0 docid rank score tag"
 QRELS_COLUMNS = "topic subtopic docid gain"
@@ -40,12 +48,15 @@ def read_run_by_line(content: bytes, source: str, name: str | None, name_by: Nam
     lines: defaultdict[str, dict[str, int]] = defaultdict(dict)
     tag: str | None = None
     untagged = 0
+    longer: list[int] = []
     for number, fields in _lines(content):
-        if len(fields) not in (5, 6):
+        if len(fields) < 5 or (len(fields) > 6 and not _ends_in_text(fields)):
             raise _wrong_run_columns(fields, source, number)
         untagged += len(fields) == 5
+        if len(fields) > 6:
+            longer.append(number)
         topic, document = fields[0].decode(), fields[2].decode()
-        score = _parse_number(fields[4])
+        score = parse_number(fields[4])
         if score is None or not math.isfinite(score):
             raise FormatError(
                 f"score {_shown(fields[4])} is not a finite number; expected {RUN_COLUMNS}",
@@ -60,7 +71,7 @@ def read_run_by_line(content: bytes, source: str, name: str | None, name_by: Nam
                 path=source,
                 line=number,
             )
-        if tag is None and len(fields) == 6:
+        if tag is None and len(fields) > 5:
             tag = fields[5].decode()
         topics.append(topic)
         documents.append(document)
@@ -70,8 +81,23 @@ def read_run_by_line(content: bytes, source: str, name: str | None, name_by: Nam
             f"{source}: {counted(untagged, 'line')} {'has' if untagged == 1 else 'have'} "
             "five columns; read as topic Q0 docid rank score, without a tag"
         )
+    if longer:
+        warn_caller(
+            f"{source}: text after the tag is left out, as trec_eval does "
+            f"({enumerate_numbers('line', longer)})",
+            ReadingWarning,
+        )
     run_name = name or (tag if name_by == "tag" else None) or name_from_path(source)
     return build_run(run_name, topics, documents, np.array(scores, np.float64), path=source)
+
+
+def _ends_in_text(fields: Sequence[bytes]) -> bool:
+    """Whether a long line is one of a run with text after its tag, rather than two lines joined.
+
+    A second line has rank and score, two numbers, after two other columns at least.
+    """
+    numbers = [parse_number(field) is not None for field in fields]
+    return numbers[3] and numbers[4] and not any(map(all, pairwise(numbers[8:])))
 
 
 def _wrong_run_columns(fields: Sequence[bytes], source: str, number: int) -> FormatError:
@@ -121,7 +147,7 @@ def judgements_by_line(content: bytes, source: str) -> Judgements:
 
 def _wrong_qrels_columns(fields: Sequence[bytes], source: str, number: int) -> FormatError:
     problem = f"{len(fields)} columns; expected 4: {QRELS_COLUMNS}"
-    if len(fields) in (5, 6) and _parse_number(fields[4]) is not None:
+    if len(fields) >= 5 and parse_number(fields[4]) is not None:
         problem += " (this looks like a run; the qrels file comes first, then the runs)"
     return FormatError(problem, path=source, line=number)
 
@@ -150,7 +176,7 @@ def read_intents(path: PathLike) -> dict[str, dict[str, float]]:
                 path=source,
                 line=number,
             )
-        probability = _parse_number(fields[2])
+        probability = parse_number(fields[2])
         if probability is None or not 0 <= probability < math.inf:
             raise FormatError(
                 f"probability {_shown(fields[2])} is not a number of 0 or more",
@@ -187,14 +213,6 @@ def _lines(content: bytes) -> Iterator[tuple[int, list[bytes]]]:
         fields = line.split()
         if fields and not fields[0].startswith(b"#"):
             yield number, fields
-
-
-def _parse_number(field: bytes) -> float | None:
-    """Return the number in a field as C reads it: Python's ``1_000`` is none."""
-    try:
-        return None if b"_" in field else float(field)
-    except ValueError:
-        return None
 
 
 def _whole_number(field: bytes) -> int | None:

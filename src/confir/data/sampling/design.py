@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from confir.arguments import as_choice, as_text, invalid
+from confir.arguments import as_choice, as_reals, as_text, as_texts, invalid
 from confir.arrays import Floats, Integers
 from confir.data.files import PathLike
 from confir.data.formats.entries import has_columns
@@ -82,6 +82,12 @@ class Design(Result):
     datasets: str = constant(default="fixed")
 
     def __post_init__(self) -> None:
+        for name in ("topics", *GROUPS):
+            labels = getattr(self, name)
+            if labels is not None and not isinstance(labels, tuple):
+                object.__setattr__(self, name, as_texts(name, labels))
+        if self.weight is not None:
+            object.__setattr__(self, "weight", as_reals("weight", self.weight))
         Result.__post_init__(self)
         as_choice("datasets", self.datasets, get_args(Datasets))
         if self.weight is not None:

@@ -1,8 +1,9 @@
 """What if people judged some of the topics, and a model all of them? Scores by both.
 
 n topics are judged by people and by the model, N further ones by the model alone. With scores y by
-people and f by the model, the mean is ``λ·mean_N(f) + mean_n(y - λf)`` ([Angelopoulos2023], PPI++):
-unbiased for the mean by people whatever the model is worth, and the more precise the better it is.
+people and f by the model, the mean is ``mean_n(y - λ(f - mean_N f))`` ([Angelopoulos2023], PPI++), each
+topic's λ from the other topics: consistent for the mean by people whatever the model is worth, and the
+more precise the better it is.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ HUMAN_SAMPLES = (RANDOM_TOPICS, RANDOM_DOCUMENTS, ALL_TOPICS, CHOSEN)
 
 # A variance below this is rounding error.
 _ROUNDING = 1e-13
+
+# With fewer topics, the others say too little of the weight.
+_LEAST_TO_LEAVE_OUT = 4
 
 # Whatever the model, an interval of the default level is at most this many times as wide as that by
 # people alone.
@@ -68,17 +72,42 @@ class Judged(NamedTuple):
         return Judged(*(part.reshape(len(part), columns) for part in self))
 
     def corrected(self) -> CorrectedMoments:
-        """Return the corrected means, the weights of the model, and standard errors."""
+        """Return the corrected means, the weights of the model, and standard errors.
+
+        A weight from the topics that it corrects biases the mean by O(1/n): each topic has that of the
+        others. Such means vary more, where scores are skewed: the standard error is at least that of
+        the topics so corrected. Where the weight of all topics is 0, the mean is people's.
+        """
+        n, more = len(self.human), len(self.rest)
+        if n < _LEAST_TO_LEAVE_OUT or not more:
+            return self.with_one_weight()
         y, f, g = (centre(part) for part in self)
+        moments, gap = self._moments(y, f, g)
+        squares = n * moments[1], more * moments[2]
+        weights = left_out_weights((n, more), (y.apart, f.apart), moments[3], *squares, gap)
+        each = y.apart - weights * (f.apart - gap)
+        found = correct_moments((n, more), *moments, gap, each.var(axis=0, ddof=1) / n)
+        mean = np.where(found.weight > 0, each.mean(axis=0), 0.0)
+        return found._replace(mean=y.mean + mean)
+
+    def with_one_weight(self) -> CorrectedMoments:
+        """Return what `corrected` does with the weight of all topics alone (PPI++ as published)."""
+        y, f, g = (centre(part) for part in self)
+        moments, gap = self._moments(y, f, g)
+        found = correct_moments((len(self.human), len(self.rest)), *moments, gap)
+        return found._replace(mean=y.mean + found.mean)
+
+    def _moments(
+        self, y: Centred, f: Centred, g: Centred
+    ) -> tuple[tuple[Floats, Floats, Floats, Floats], Floats]:
+        """Return variances by people and by the model on both parts, covariance, and the gap."""
         moments = (
             np.square(y.apart).mean(axis=0),
             np.square(f.apart).mean(axis=0),
             np.square(g.apart).sum(axis=0) / max(len(self.rest), 1),
             (y.apart * f.apart).mean(axis=0),
         )
-        gap = g.mean - f.mean if len(self.rest) else np.zeros(y.mean.shape)
-        found = correct_moments((len(self.human), len(self.rest)), *moments, gap)
-        return found._replace(mean=y.mean + found.mean)
+        return moments, g.mean - f.mean if len(self.rest) else np.zeros(y.mean.shape)
 
 
 class Centred(NamedTuple):
@@ -101,6 +130,7 @@ def correct_moments(
     variance_g: Floats,
     covariance: Floats,
     gap: Floats,
+    left_out: Floats | float = 0.0,
 ) -> CorrectedMoments:
     """Return the correction of the mean by people, the model's weight λ, and the standard error.
 
@@ -118,10 +148,12 @@ def correct_moments(
         Of scores by people and by the model on the n topics, and by the model on the N: ddof 0.
     gap
         Mean by the model on the N topics minus that on the n.
+    left_out
+        Variance of the mean of topics that are each corrected with the weight of the others; the last
+        term of Var is at least as large.
     """
     n, more = topics
-    pooled = n * variance_f + more * variance_g + n * more / (n + more) * np.square(gap)
-    pooled /= n + more - 1.0
+    pooled = _joint_squares(topics, n * variance_f, more * variance_g, gap) / (n + more - 1.0)
     constant = pooled <= _ROUNDING
     slope = more / (n + more) * covariance / np.where(constant, 1.0, pooled)
     weight = np.where(constant, 0.0, np.clip(slope, 0.0, 1.0))
@@ -129,12 +161,58 @@ def correct_moments(
     rest = np.where(rest <= _ROUNDING * variance_y, 0.0, rest) / (n - 2.0)
     spread = n / (n - 1.0) * variance_f
     varied = np.square(gap) / np.where(spread > _ROUNDING, spread, np.inf)
-    by_both = np.square(weight) * pooled / max(more, 1) + (1.0 + varied) * rest
+    by_both = np.square(weight) * pooled / max(more, 1)
+    by_both = by_both + np.maximum((1.0 + varied) * rest, left_out)
     alone = variance_y / (n - 1.0)
     widest = np.where(weight > 0, _WIDEST**2, 1.0) * alone
     narrow = (weight > 0) & (by_both <= widest * _quantile_ratio(n) ** 2)
     variance, df = np.where(narrow, by_both, widest), np.where(narrow, n - 2.0, n - 1.0)
     return CorrectedMoments(weight * gap, weight, np.sqrt(variance), df)
+
+
+def left_out_weights(
+    topics: tuple[int, int],
+    apart: tuple[Floats, Floats],
+    covariance: Floats,
+    squares_f: Floats,
+    squares_g: Floats,
+    gap: Floats,
+) -> Floats:
+    """Return the weight λ that the other topics suggest, for each of the n: topics × ….
+
+    What one topic adds to sums of products and of squares about a mean is taken away from them.
+
+    Parameters
+    ----------
+    topics
+        n and N.
+    apart
+        Scores by people and by the model on the n topics, less their means: topics × ….
+    covariance
+        Of the two: ddof 0.
+    squares_f, squares_g
+        Sums of squares of the model's scores about their means, on the n topics and on the N.
+    gap
+        Mean by the model on the N topics minus that on the n.
+    """
+    n, more = topics
+    every = n + more
+    y, f = apart
+    products = n * covariance - n / (n - 1.0) * (y * f)
+    joint = _joint_squares(topics, squares_f, squares_g, gap)
+    squares = joint - every / (every - 1.0) * np.square(f - more / every * gap)
+    constant = squares <= _ROUNDING * np.maximum(joint, every)
+    slope = products / (n - 1.0) / (np.where(constant, 1.0, squares) / (every - 2.0))
+    return np.where(constant, 0.0, np.clip(more / (every - 1.0) * slope, 0.0, 1.0))
+
+
+def _joint_squares(
+    topics: tuple[int, int], squares_f: Floats, squares_g: Floats, gap: Floats
+) -> Floats:
+    """Return the sum of squares of the model's scores about their mean over all n + N topics."""
+    n, more = topics
+    joint: Floats = squares_f + squares_g + n * more / (n + more) * np.square(gap)
+    return joint
 
 
 @cache

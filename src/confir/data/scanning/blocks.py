@@ -34,6 +34,7 @@ from confir.data.scanning.scan_kernels import (
     index_ids,
     load_kernels,
 )
+from confir.data.text_numbers import parse_number
 from confir.parallel import usable_cores
 
 # While numba is imported and the kernels are loaded from its cache, which takes 0.7 s, the
@@ -357,12 +358,8 @@ def _field(block: Bytes, start: int) -> bytes:
 def complete_scores(block: Bytes, lines: Lines) -> bool:
     """Fill in the scores that the kernel left to Python; return whether all are finite."""
     for line, start in zip(lines.odd_lines.tolist(), lines.odd_starts.tolist(), strict=True):
-        field = _field(block, start)
-        try:
-            score = math.nan if b"_" in field else float(field)
-        except ValueError:
-            return False
-        if not math.isfinite(score):
+        score = parse_number(_field(block, start))
+        if score is None or not math.isfinite(score):
             return False
         lines.scores[line] = score
     return True

@@ -119,7 +119,7 @@ def describe_blocks(blocks: Iterable[Block], describe: Callable[[Block], Found])
 def smallest_keys(keys: Words, count: int) -> Integers:
     """Return the places of the keys that come first when mixed once more, at most so many.
 
-    A sample of the topics that does not depend on their order.
+    A sample of the topics that does not depend on their order; its own order means nothing.
     """
     mixed = mix_words(keys)
     if len(keys) <= count:

@@ -199,7 +199,7 @@ def _find_judged(qrels: Qrels, cells: Integers, documents: Any) -> Integers:
     code = _places(text_array(qrels.documents), documents)
     known = np.flatnonzero(code >= 0)
     judged = qrels.document_topics[known] * len(documents) + code[known]
-    order = np.argsort(judged)
+    order = np.argsort(judged, kind="stable")
     ends = np.append(judged[order], -1)
     place = np.searchsorted(ends[:-1], cells)
     positions = np.append(known[order], -1)

@@ -90,7 +90,7 @@ class SampledTopics:
     Attributes
     ----------
     keys, values
-        Of these topics, in the order of their mixed keys.
+        Of these topics, in any order.
     topics
         Number of all topics.
     """

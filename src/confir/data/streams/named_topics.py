@@ -25,7 +25,7 @@ class NamedTopics:
         places = np.flatnonzero(mixed <= self._largest)
         if not len(places):
             return
-        places = places[np.argsort(mixed[places])[: rows_per_topic * NAMED_TOPICS]]
+        places = places[np.argsort(mixed[places], kind="stable")[: rows_per_topic * NAMED_TOPICS]]
         self._keep(dict(zip(keys[places].tolist(), ids.take(places).to_pylist(), strict=True)))
 
     def merge(self, other: NamedTopics) -> None:
@@ -37,7 +37,7 @@ class NamedTopics:
             return
         self._ids |= ids
         kept = np.array(list(self._ids), np.uint64)
-        order = np.argsort(mix_words(kept))[:NAMED_TOPICS]
+        order = np.argsort(mix_words(kept), kind="stable")[:NAMED_TOPICS]
         self._ids = {key: self._ids[key] for key in kept[order].tolist()}
         if len(order) == NAMED_TOPICS:
             self._largest = mix_words(kept[order[-1:]])[0]

@@ -290,7 +290,8 @@ class PieceReader:
         """Return the scores of a batch: columns of scores × rows."""
         numbers = np.empty((len(self.layout.scores), batch.num_rows))
         for place, name in enumerate(self.layout.scores):
-            numbers[place] = number_column(batch.column(name), name, self.source, EXPECTED)
+            column = batch.column(name)
+            numbers[place] = number_column(column, name, self.source, EXPECTED, in_text=True)
         if np.isinf(numbers).any():
             raise FormatError("a score is infinite; expected finite numbers", path=self.source)
         return numbers

@@ -103,12 +103,13 @@ def group_part(rows: StoredRows, columns: int) -> TopicBlock:
     lead = _find_tables(keys, rows["column"], columns)
     if lead is not None:
         topics = len(keys) // columns
-        order = np.argsort(keys[:topics])
+        order = np.argsort(keys[:topics], kind="stable")
         known = keys[order]
         if (known[1:] > known[:-1]).all():
             values = rows["value"].reshape(columns, topics)
-            return TopicBlock(known, values[np.ix_(np.argsort(lead), order)])
-    order = np.argsort(keys)
+            return TopicBlock(known, values[np.ix_(np.argsort(lead, kind="stable"), order)])
+    # Stable: which of two scores is named as the second must not depend on the processor.
+    order = np.argsort(keys, kind="stable")
     ordered = Rows(keys[order], rows["column"][order], rows["value"][order])
     return group_rows(ordered, columns)
 

@@ -18,7 +18,7 @@ from confir.data.streams.blocks import (
 )
 from confir.data.streams.hashed_ids import Words
 from confir.data.streams.named_topics import NamedTopics
-from confir.data.streams.spill_folder import needing_room
+from confir.data.streams.spill_folder import close_unneeded, needing_room
 
 
 class StoredScores(ScoreBlocks):
@@ -30,7 +30,7 @@ class StoredScores(ScoreBlocks):
         self._sizes: list[int] = []
         self._named = NamedTopics()
         self._file: IO[bytes] = tempfile.TemporaryFile(prefix="confir-")  # noqa: SIM115 - kept open
-        weakref.finalize(self, self._file.close)
+        weakref.finalize(self, close_unneeded, self._file)
 
     @property
     def topics(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, Literal, NamedTuple
@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.text_numbers import parse_number
 from confir.errors import (
     FormatError,
     ReadingWarning,
@@ -29,6 +30,10 @@ TOPIC_NAMES = ("topic", "topic_id", "query_id", "qid", "q_id", "query")
 
 _MISSING = {"", "na", "nan", "-nan", "–"}
 _SUMMARIES = {"all", "mean", "average", "amean", "total"}
+
+# Arrays of more cells are made only where so many of them, at most, come to one number.
+_LARGEST_SPARSE = 1 << 24
+_MOST_CELLS_PER_NUMBER = 64
 
 # what a spreadsheet would take for the beginning of a formula
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
@@ -165,7 +170,7 @@ class InputTable:
         return Ids(names, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64))
 
     def _listed_ids(self, place: int, *, optional: bool) -> Ids:
-        cells = self._cells(place)
+        cells = self.cells(place)
         if optional:
             cells = ["" if cell is None else cell for cell in cells]
         if not set(map(type, cells)) <= {str, int}:
@@ -175,13 +180,13 @@ class InputTable:
             )
         return encode_ids(list(map(str, cells)))
 
-    def _cells(self, place: int) -> Sequence[Any]:
+    def cells(self, place: int) -> list[Any]:
+        """Return the cells of a column, as objects of Python."""
         column = self.columns[place]
         try:
-            cells: Sequence[Any] = column.to_pylist() if _is_arrow(column) else column
+            return list(column.to_pylist() if _is_arrow(column) else column)
         except (ValueError, OverflowError) as error:
             raise self._unreadable(place, error) from None
-        return cells
 
     def _unreadable(self, place: int, error: Exception) -> FormatError:
         return self.header_error(f"column {self.header[place]!r} cannot be read ({error})")
@@ -210,12 +215,12 @@ class InputTable:
         return min(found, default=None)
 
     def _listed_numbers(self, place: int, expected: str, *, commas: bool) -> list[float]:
-        cells = self._cells(place)
+        cells = self.cells(place)
         texts = [cell.replace(",", ".") for cell in cells] if commas else cells
         plain = _plain_numbers(texts)
         if plain is not None:
             return plain
-        numbers = [_number(cell) for cell in texts]
+        numbers = list(map(as_number, texts))
         if None in numbers:
             row = numbers.index(None)
             raise self.error(
@@ -256,6 +261,28 @@ def drop_rows(table: InputTable, kept: Booleans, summaries: str) -> InputTable:
             path=table.source,
         )
     return table.where(kept)
+
+
+def check_filled(sizes: Mapping[str, int], numbers: int, source: str, *, arrays: int = 1) -> None:
+    """Raise where numbers would fill almost nothing of a large array.
+
+    Parameters
+    ----------
+    sizes
+        The axes of the array, by the plural of what they hold.
+    numbers, source
+        How many numbers there are; the table, for messages.
+    arrays
+        How many such arrays are made.
+    """
+    cells = arrays * math.prod(sizes.values())
+    if cells > _LARGEST_SPARSE and cells > _MOST_CELLS_PER_NUMBER * numbers:
+        axes = " × ".join(f"{size:,} {name}" for name, size in sizes.items())
+        raise FormatError(
+            f"{numbers:,} numbers for {axes}, of which almost all would be missing; expected names "
+            "that come in many rows, such as topics on which all runs have a score",
+            path=source,
+        )
 
 
 def is_summary(name: str) -> bool:
@@ -323,18 +350,14 @@ def _plain_numbers(column: Sequence[Any]) -> list[float] | None:
     return None if np.isinf(values).any() else values
 
 
-def _number(cell: Any) -> float | None:
+def as_number(cell: Any) -> float | None:
     """Return the number in a cell: NaN where it is missing, None where it is not finite."""
-    if isinstance(cell, str):
-        if fold(cell) in _MISSING:
-            return math.nan
-        # Python alone reads 1_000 and digits of other scripts as numbers
-        if "_" in cell or not cell.isascii():
-            return None
-    if cell is None or isinstance(cell, bool):
-        return math.nan if cell is None else None
+    if cell is None or (isinstance(cell, str) and fold(cell) in _MISSING):
+        return math.nan
+    if isinstance(cell, bool):
+        return None
     try:
-        value = float(cell)
+        value = parse_number(cell) if isinstance(cell, str) else float(cell)
     except (TypeError, ValueError, OverflowError):
         return None
-    return None if math.isinf(value) else value
+    return None if value is None or math.isinf(value) else value

@@ -18,7 +18,7 @@ from confir.arguments import as_level, as_list, as_path
 from confir.arrays import Floats
 from confir.data.files import PathLike
 from confir.data.formats.run_sources import find_runs
-from confir.data.tables.columns import InputTable, drop_summaries, fold
+from confir.data.tables.columns import InputTable, check_filled, drop_summaries, fold
 from confir.data.tables.table_files import TableKind, read_table
 from confir.defaults import LEVEL
 from confir.errors import FormatError, InputWarning, enumerate_names
@@ -237,6 +237,9 @@ def _arrange(entries: Sequence[_Entry], unit: str) -> EffectTable:
     _warn_of_level(entries)
     studies = {study: s for s, study in enumerate(dict.fromkeys(e.study for e in entries))}
     groups = {group: g for g, group in enumerate(dict.fromkeys(e.group for e in entries))}
+    sizes = {"studies": len(studies), "effects of each": len(groups)}
+    numbers = ("effect", "sigma", "low", "high", "level", "df")
+    check_filled(sizes, len(entries), entries[0].row.table.source, arrays=len(numbers))
     places: dict[tuple[int, int], _Entry] = {}
     for entry in entries:
         place = studies[entry.study], groups[entry.group]
@@ -248,7 +251,7 @@ def _arrange(entries: Sequence[_Entry], unit: str) -> EffectTable:
             )
         places[place] = entry
     arrays = {}
-    for name in ("effect", "sigma", "low", "high", "level", "df"):
+    for name in numbers:
         arrays[name] = np.full((len(studies), len(groups)), np.nan)
         for place, entry in places.items():
             arrays[name][place] = getattr(entry, name)

@@ -5,12 +5,21 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from confir.data.compression import RefusedError, check_expansion, is_limited, largest_expansion
 from confir.data.files import is_address
 from confir.errors import FormatError, MissingDependencyError, UnreadableError
 
 _MARK = b"PAR1"
+
+# Rows that are looked at together, and those of tables with columns of lists, to see how many bytes
+# they hold.
+_ROWS_CHECKED, _NESTED_ROWS_CHECKED = 1 << 16, 1 << 6
+_SMALL_DICTIONARY, _SMALL_FILE = 64 << 10, 4 << 20
+# What a number takes, and what a text takes beside its letters.
+_CELL = 8
 
 
 class RowFilter(NamedTuple):
@@ -102,6 +111,8 @@ def read_parquet_content(content: bytes, source: str) -> Any:
     """Return the content of a Parquet file as a table of pyarrow."""
     arrow, parquet = import_pyarrow(f"{source}: reading Parquet")
     try:
+        with _naming_refused(source):
+            _check_content(io.BytesIO(content), len(content))
         table = parquet.read_table(io.BytesIO(content))
         table.column_names  # noqa: B018 - a damaged name is no text, which shows only here
     except (arrow.ArrowException, OSError, ValueError) as error:
@@ -113,9 +124,12 @@ def count_rows(data: Any, source: str, where: RowFilter | None = None) -> int:
     """Return the number of rows of a dataset: all, by what its files say at their ends, or some."""
     arrow, _ = import_pyarrow("reading Parquet")
     try:
-        return int(data.count_rows(filter=where and where.expression))
+        rows = int(data.count_rows(filter=where and where.expression))
+        with _naming_refused(source):
+            check_expansion(_size_of(data), _CELL * rows * len(data.schema.names))
     except (arrow.ArrowException, OSError) as error:
         raise unreadable_parquet(source, error) from None
+    return rows
 
 
 def scan_batches(
@@ -143,6 +157,8 @@ def scan_batches(
     reading = dataset.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
     options = {} if schema is None else {"schema": schema}
     try:
+        with _naming_refused(source):
+            _check_batches(data, columns, rows)
         scanner = data.scanner(
             columns=list(columns),
             filter=where and where.expression,
@@ -164,13 +180,18 @@ def read_parquet_folder(path: str) -> Any:
     arrow, _ = import_pyarrow(f"{path}: reading Parquet")
     data = open_parquet([path])
     try:
+        with _naming_refused(path):
+            for file in data.get_fragments():
+                _check_content(file.open(), _size_of_file(data, file.path))
         return data.to_table()
     except (arrow.ArrowException, OSError, ValueError) as error:
         raise unreadable_parquet(path, error) from None
 
 
 def unreadable_parquet(path: str, error: Exception) -> FormatError:
-    """Return the error for what pyarrow cannot read."""
+    """Return the error for what pyarrow cannot read; one of ours, or of memory, is raised as it is."""
+    if isinstance(error, MemoryError | UnreadableError):
+        raise error
     problem = str(error).split("\n", maxsplit=1)[0]
     return FormatError(f"cannot be read as Parquet ({problem})", path=path)
 
@@ -187,3 +208,102 @@ def _file_system(paths: Sequence[str]) -> tuple[Any, Any]:
         raise UnreadableError(f"{paths[0]}: cannot be opened ({error})") from None
     inner = [system._strip_protocol(path) for path in paths]  # noqa: SLF001 - fsspec has no other way
     return system, inner[0] if len(inner) == 1 else inner
+
+
+@contextmanager
+def _naming_refused(source: str) -> Iterator[None]:
+    """Say in which file more is held than is read."""
+    try:
+        yield
+    except RefusedError as error:
+        raise UnreadableError(f"{source}: {error}") from None
+
+
+def _size_of(data: Any) -> int:
+    """Return the bytes of all files of a dataset."""
+    return sum(_size_of_file(data, path) for path in data.files)
+
+
+def _size_of_file(data: Any, path: str) -> int:
+    return data.filesystem.get_file_info(path).size or 0
+
+
+def _check_content(opened: Any, size: int) -> None:
+    """Raise where a file of so many bytes holds too many to be read whole.
+
+    Equal values stand in a file once, in a dictionary of each column. They are looked at by it, so
+    that the check itself does not take the memory.
+    """
+    _, parquet = import_pyarrow("reading Parquet")
+    file = parquet.ParquetFile(opened)
+    groups = [file.metadata.row_group(place) for place in range(file.num_row_groups)]
+    check_expansion(size, sum(group.total_byte_size for group in groups))
+    flat = _text_columns(file.schema_arrow)
+    read = parquet.ParquetFile(opened, metadata=file.metadata, read_dictionary=flat)
+    nested = len(file.schema.names) > len(file.schema_arrow.names)
+    held = 0
+    for batch in read.iter_batches(_NESTED_ROWS_CHECKED if nested else _ROWS_CHECKED):
+        held += sum(map(_held_bytes, batch.columns))
+        check_expansion(size, held)
+
+
+def _text_columns(schema: Any) -> list[str]:
+    """Return the columns of text, and of bytes."""
+    arrow, _ = import_pyarrow("reading Parquet")
+    kinds = arrow.types
+    tests = (kinds.is_string, kinds.is_large_string, kinds.is_binary, kinds.is_large_binary)
+    pairs = zip(schema.names, schema.types, strict=True)
+    return [name for name, kind in pairs if any(test(kind) for test in tests)]
+
+
+def _held_bytes(column: Any) -> int:
+    """Return how many bytes a column takes where each row has its own value."""
+    arrow, _ = import_pyarrow("reading Parquet")
+    if not arrow.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    import pyarrow.compute as pc
+
+    sizes = pc.binary_length(column.dictionary).take(column.indices)
+    return _CELL * len(column) + int(pc.sum(sizes).as_py() or 0)
+
+
+def _check_batches(data: Any, columns: Sequence[str], rows: int) -> None:
+    """Raise where one value of a column is so long that a batch of rows that have it is too large.
+
+    A value that is in no dictionary stands in the file as often as it is held.
+    """
+    if not is_limited():
+        return
+    for file in data.get_fragments() if hasattr(data, "get_fragments") else [data]:
+        text = {*columns} & {*_text_columns(file.physical_schema)}
+        size = _size_of_file(file, file.path) if text else 0
+        for group in file.row_groups if text else ():
+            described = file.metadata.row_group(group.id)
+            for column in map(described.column, range(described.num_columns)):
+                if column.path_in_schema in text and _may_expand(column, rows, size):
+                    longest = _longest_value(file, group.id, column.path_in_schema)
+                    check_expansion(size, min(rows, column.num_values) * longest)
+
+
+def _may_expand(column: Any, rows: int, size: int) -> bool:
+    """Whether a batch of rows may expand beyond reason by the dictionary of a column.
+
+    To look into a large dictionary takes as long as to read a row group. It makes a file large, too,
+    and is looked into only in files that are not.
+    """
+    if not column.has_dictionary_page:
+        return False
+    compressed = column.data_page_offset - column.dictionary_page_offset
+    most = min(rows, column.num_values) * column.total_uncompressed_size
+    small = compressed < _SMALL_DICTIONARY or size < _SMALL_FILE
+    return small and most > largest_expansion(size)
+
+
+def _longest_value(file: Any, group: int, name: str) -> int:
+    """Return the bytes of the longest value in the dictionary of a column of a row group."""
+    _, parquet = import_pyarrow("reading Parquet")
+    import pyarrow.compute as pc
+
+    read = parquet.ParquetFile(file.open(), metadata=file.metadata, read_dictionary=[name])
+    first = next(read.iter_batches(1, [group], [name])).column(0)  # has all of the dictionary
+    return int(pc.max(pc.binary_length(first.dictionary)).as_py() or 0)

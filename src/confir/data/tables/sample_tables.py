@@ -38,7 +38,7 @@ def _samples_in(table: InputTable) -> _Samples | None:
     topic = next((name for name in _IDS if name in header), None)
     if "epoch" not in header or not scores or topic is None:
         return None
-    return _Samples(topic, scores, list(map(str, _cells(table, "epoch"))))
+    return _Samples(topic, scores, _ids(table, "epoch"))
 
 
 def from_samples(table: InputTable) -> InputTable:
@@ -47,7 +47,7 @@ def from_samples(table: InputTable) -> InputTable:
     if samples is None:
         return table
     run = next((name for name in _RUNS if name in table.header), None)
-    runs = [name_from_path(table.source)] * len(table) if run is None else _cells(table, run)
+    runs = [name_from_path(table.source)] * len(table) if run is None else _ids(table, run)
     if len(set(samples.epochs)) > 1:
         warn_caller(
             f"{table.source}: epochs repeat the samples: runs are named by them, as in "
@@ -67,7 +67,7 @@ def topics_of_samples(table: InputTable) -> InputTable:
         return table
     names = [samples.topic, *(name for name in table.header if name.startswith(_METADATA))]
     columns = [_cells(table, name) for name in names]
-    rows = list(zip(*columns, strict=True))
+    rows = list(map(repr, zip(*columns, strict=True)))  # metadata may be lists
     first = {row: place for place, row in reversed(list(enumerate(rows)))}
     kept = np.array([first[row] == place for place, row in enumerate(rows)])
     described = replace(table, header=["topic", *names[1:]], columns=columns)
@@ -88,8 +88,12 @@ def with_repeats(table: InputTable) -> InputTable:
 
 
 def _cells(table: InputTable, name: str) -> list[Any]:
-    column = table.columns[list(table.header).index(name)]
-    return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
+    return table.cells(list(table.header).index(name))
+
+
+def _ids(table: InputTable, name: str) -> list[str]:
+    ids = table.ids(list(table.header).index(name))
+    return [ids.names[code] for code in ids.codes.tolist()]
 
 
 def _graded(cell: Any) -> Any:

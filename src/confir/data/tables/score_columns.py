@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -15,7 +16,9 @@ import numpy as np
 from confir.data.formats.run_sources import name_from_path
 from confir.data.scores import ScoreEntries
 from confir.data.tables.columns import TOPIC_NAMES, Ids, InputTable, drop_summaries, fold
-from confir.errors import ReadingWarning, warn_caller
+from confir.data.tables.measure_names import confir_name, find_measures
+from confir.data.text_numbers import parse_number
+from confir.errors import ReadingWarning, enumerate_names, warn_caller
 
 Layout = Literal["long", "wide"]
 
@@ -30,6 +33,8 @@ KNOWN_NAMES = frozenset(name for names in COLUMN_NAMES.values() for name in name
 
 # what R, pandas and Arrow call a column of row names
 _ROW_NAMES = re.compile(r"|__index_level_\d+__|index|unnamed: \d+(\.\d+)?")
+# the columns of ``pt.Experiment(…, perquery=True)``
+_PYTERRIER = ["measure", "name", "qid", "value"]
 _UNUSED_NAMES = ("dataset", "cluster", "weight")
 _DOCUMENT_NAMES = {"docid", "docno", "doc_id", "document"}
 
@@ -53,6 +58,23 @@ _FILE_MEASURES = {
     "nerr-ia": "nERR-IA",
 }
 _FILE_MEASURE = re.compile(r"([a-z-]+)(\d*)", re.IGNORECASE)
+
+
+def with_confir_names(table: InputTable) -> InputTable:
+    """Return a frame of PyTerrier's experiments with confir's names of measures; others as they are.
+
+    They are measures of trec_eval, spelt as the user spelt them.
+    """
+    if sorted(map(fold, table.header)) != _PYTERRIER:
+        return table
+    place = table.find(COLUMN_NAMES["measure"])
+    columns = [
+        [confir_name(cell) if isinstance(cell, str) else cell for cell in table.cells(number)]
+        if number == place
+        else column
+        for number, column in enumerate(table.columns)
+    ]
+    return replace(table, columns=columns)
 
 
 def score_entries(table: InputTable) -> tuple[ScoreEntries, InputTable]:
@@ -92,11 +114,7 @@ def is_reserved(name: str) -> bool:
 
 def is_numeric(cell: str) -> bool:
     """Whether a cell holds a number, be it an infinite one."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return parse_number(cell) is not None
 
 
 def find_columns(table: InputTable) -> dict[str, int]:
@@ -121,6 +139,12 @@ def score_places(table: InputTable, columns: Mapping[str, int]) -> list[int]:
         raise table.header_error(f"no column of scores; {EXPECTED}")
     if not columns and all(map(is_numeric, table.header)):
         raise table.header_error(f"the first row holds numbers only, no names; {EXPECTED}")
+    measures = [] if "run" in columns else find_measures([table.header[place] for place in places])
+    if measures:
+        raise table.header_error(
+            f"columns are named like measures ({enumerate_names(measures, 3)}), where each should be "
+            f"a run; expected a column run, or --columns topic=…,value={measures[0]} (columns=)"
+        )
     return places
 
 

@@ -21,7 +21,21 @@ from confir.data.files import PathLike, write_whole
 from confir.data.formats.catalogue import recognise
 from confir.data.formats.entries import has_columns
 from confir.data.scores import Scores
-from confir.data.tables.columns import Ids, InputTable, is_escaped, is_summary, is_unicode
+from confir.data.tables.column_roles import (
+    ColumnRoles,
+    ColumnsSource,
+    as_column_roles,
+    with_roles,
+)
+from confir.data.tables.columns import (
+    Ids,
+    InputTable,
+    check_filled,
+    is_escaped,
+    is_summary,
+    is_unicode,
+)
+from confir.data.tables.measure_names import find_measures
 from confir.data.tables.parquet_files import import_pyarrow
 from confir.data.tables.sample_tables import from_samples, with_repeats
 from confir.data.tables.score_columns import (
@@ -32,6 +46,7 @@ from confir.data.tables.score_columns import (
     is_long,
     is_reserved,
     score_entries,
+    with_confir_names,
 )
 from confir.data.tables.score_lines import read_lines
 from confir.data.tables.table_files import (
@@ -66,6 +81,7 @@ def read_scores(
     run: str | None = None,
     measure: str | None = None,
     bounded: bool | None = None,
+    columns: ColumnsSource | None = None,
 ) -> Scores:
     """Return the scores in one table or in several: files, plain or compressed, or frames.
 
@@ -87,7 +103,12 @@ def read_scores(
     bounded
         Whether measures that confir does not know, such as "score", lie in [0, 1]; by default they
         do if all of their scores do.
+    columns
+        Which columns hold topic, value (one, or several measures), run and measure, where their
+        names do not say it: ``{"topic": "qid", "value": ["nDCG@10", "AP"]}``, or the text
+        ``topic=qid,value=nDCG@10,value=AP``.
     """
+    roles = as_column_roles(columns)
     run, measure = (
         None if value is None else as_text(name, value)
         for name, value in (("run", run), ("measure", measure))
@@ -95,14 +116,14 @@ def read_scores(
     if bounded is not None:
         as_flag("bounded", bounded)
     if isinstance(paths, str | os.PathLike) or has_columns(paths):
-        return replace(_read_source(_as_source(paths), run, measure), bounded=bounded)
+        return replace(_read_source(_as_source(paths), run, measure, roles), bounded=bounded)
     if isinstance(paths, Mapping):
         raise invalid("paths", paths, "a path, a data frame, or a list of these")
     given = [_as_source(source) for source in as_list("paths", paths, least=0)]
     if not given:
         raise InvalidValueError("no score files were given; expected at least one of paths")
     names = [FRAME if has_columns(source) else os.fspath(source) for source in given]
-    merged = _merge([_read_source(source, run, measure) for source in given], names)
+    merged = _merge([_read_source(source, run, measure, roles) for source in given], names)
     return replace(merged, bounded=bounded)
 
 
@@ -148,8 +169,10 @@ def write_scores(scores: Any, path: PathLike, *, layout: Layout = "long") -> Non
         write_whole(path, _WRITERS[ending](scores))
 
 
-def _read_source(source: PathLike | Any, run: str | None, measure: str | None) -> Scores:
-    return scores_from_table(read_score_table(source), run, measure)
+def _read_source(
+    source: PathLike | Any, run: str | None, measure: str | None, roles: ColumnRoles | None
+) -> Scores:
+    return scores_from_table(read_score_table(source), run, measure, roles)
 
 
 def read_score_table(source: PathLike | Any) -> InputTable:
@@ -158,15 +181,21 @@ def read_score_table(source: PathLike | Any) -> InputTable:
 
 
 def scores_from_table(
-    table: InputTable, run: str | None = None, measure: str | None = None
+    table: InputTable,
+    run: str | None = None,
+    measure: str | None = None,
+    roles: ColumnRoles | None = None,
 ) -> Scores:
     """Return the scores in one table; where an entry is there twice, say on which lines."""
-    entries, table = score_entries(with_repeats(from_samples(table)))
+    if roles is not None:
+        table = with_roles(table, roles)
+    entries, table = score_entries(with_confir_names(with_repeats(from_samples(table))))
     if run is not None:
         entries = entries._replace(runs=_renamed("run", entries.runs, run, table.source))
     if measure is not None:
         measures = _renamed("measure", entries.measures, measure, table.source)
         entries = entries._replace(measures=measures)
+    check_filled(entries.sizes, len(entries.values), table.source)
     repetition = entries.find_repetition()
     if repetition:
         second, first = (entry % len(table) for entry in repetition)
@@ -196,7 +225,9 @@ def _merge(tables: Sequence[Scores], sources: Sequence[str]) -> Scores:
     runs = list(dict.fromkeys(name for table in tables for name in table.runs))
     measures = list(dict.fromkeys(name for table in tables for name in table.measures))
     places = [{name: i for i, name in enumerate(names)} for names in (topics, runs, measures)]
-    values = np.full((len(topics), len(runs), len(measures)), np.nan)
+    sizes = {"topics": len(topics), "runs": len(runs), "measures": len(measures)}
+    check_filled(sizes, sum(table.values.size for table in tables), sources[0])
+    values = np.full(tuple(sizes.values()), np.nan)
     owners = np.full(values.shape, -1)
     for number, table in enumerate(tables):
         names = (table.topics, table.runs, table.measures)
@@ -244,6 +275,10 @@ def _check_wide(scores: Scores, source: str, ending: str) -> None:
     for run in filter(is_reserved, scores.runs):
         raise InvalidValueError(
             f"{source}: run {run!r} would be read as a column's name; write a long table"
+        )
+    for run in find_measures(scores.runs)[:1]:
+        raise InvalidValueError(
+            f"{source}: run {run!r} would be read as a measure; write a long table"
         )
 
 

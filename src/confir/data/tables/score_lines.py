@@ -7,54 +7,22 @@ names where they are the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from confir.data.tables.columns import InputTable, drop_rows, fold
+from confir.data.tables.measure_names import (
+    begins_like_a_measure,
+    confir_name,
+    is_text_measure,
+)
 from confir.data.tables.score_columns import COLUMN_NAMES, EXPECTED, is_numeric
 from confir.errors import FormatError
 
 _SUMMARY = "all"
 
-# trec_eval's rbp is left alone: it is not confir's RBP
-_TREC_EVAL_NAMES = {
-    "map": "AP",
-    "Rprec": "Rprec",
-    "R-prec": "Rprec",
-    "recip_rank": "RR",
-    "ndcg": "nDCG",
-    "bpref": "Bpref",
-    "num_ret": "NumRet",
-    "num_rel": "NumRel",
-    "num_rel_ret": "NumRelRet",
-}
-_TREC_EVAL_CUTOFFS = {
-    "map_cut": "AP",
-    "P": "P",
-    "recall": "R",
-    "ndcg_cut": "nDCG",
-    "success": "Success",
-}
-_TREC_EVAL_CUTOFF = re.compile(rf"({'|'.join(_TREC_EVAL_CUTOFFS)})_?(\d+)")
 _THREE_COLUMNS = ["measure", "topic", "score"]
-_TEXT_MEASURES = ("runid", "relstring")
-
-# how the names of the usual measures begin, to distinguish their column from that of topics
-_MEASURE = re.compile(
-    r"(gm_)?(map|bpref)|ndcg|recip_rank|recall_|success_|num_|set_|infAP|11pt_avg|iprec_at_recall|"
-    r"ircl_prn|R-?prec|P([@_(]|\d+$)|R[@(]|Q[@(]|AP|RR|nDCG|n?ERR|u?RBP|Bpref|Success|Judged|"
-    r"alpha_nDCG|α_nDCG|StRecall|DS?_nDCG|Num"
-)
-
-
-# the keys of a result of pytrec_eval, and names with a cutoff
-_SPELT_MEASURE = re.compile(
-    r"(gm_)?(map|bpref)|Rprec|Rndcg|recip_rank|ndcg|ndcg_rel|infAP|11pt_avg|utility|(bin)?G|"
-    r"relstring|runid|num_(q|ret|rel|rel_ret|nonrel_judged_ret)|set_(P|F|map|recall|relative_P)(_[\d.]+)?|"
-    r"(P|recall|map_cut|ndcg_cut|success|relative_P|iprec_at_recall|Rprec_mult)_[\d.]+|"
-    r"[A-Za-z_+-]+(\(.*\))?@\d+|AP|RR|nDCG|Rprec|Bpref"
-)
 
 
 def read_lines(
@@ -87,7 +55,7 @@ def _is_bare(line: bytes, separator: str | None, source: str) -> bool:
     fields = [field.decode() for field in line.split()]
     count = len(fields)
     numeric = [is_numeric(field) for field in fields]
-    measured = _MEASURE.match(fields[0]) is not None
+    measured = begins_like_a_measure(fields[0])
     mistaken = None
     if count == 2 and measured and numeric[1]:
         mistaken = "summaries of measures (written without the option -q?)"
@@ -99,7 +67,7 @@ def _is_bare(line: bytes, separator: str | None, source: str) -> bool:
         raise FormatError(f"this looks like {mistaken}; {EXPECTED}", path=source)
     if count == 4:
         return measured and numeric[3]
-    return count == 3 and (numeric[2] or fields[0].startswith(_TEXT_MEASURES))
+    return count == 3 and (numeric[2] or is_text_measure(fields[0]))
 
 
 def _split_lines(content: bytes, source: str) -> tuple[list[int], list[list[str]]]:
@@ -111,7 +79,7 @@ def _split_lines(content: bytes, source: str) -> tuple[list[int], list[list[str]
     rows: list[list[str]] = []
     for number, line in enumerate(content.splitlines(), start=1):
         fields = line.decode().split() if line.isascii() else [f.decode() for f in line.split()]
-        if fields and not fields[0].startswith(("#", *_TEXT_MEASURES)):
+        if fields and fields[0][0] != "#" and not is_text_measure(fields[0]):
             lines.append(number)
             rows.append(fields)
     if not rows:
@@ -142,8 +110,7 @@ def _topics_come_first(
     if re.search(rb"^\S+ +\t", content, re.MULTILINE):
         return False
     usual = [
-        sum(_MEASURE.match(name) is not None for name in names) / len(names)
-        for names in (set(first), set(second))
+        sum(map(begins_like_a_measure, names)) / len(names) for names in (set(first), set(second))
     ]
     if usual[0] == usual[1]:
         raise FormatError(
@@ -152,22 +119,3 @@ def _topics_come_first(
             path=source,
         )
     return usual[1] > usual[0]
-
-
-def is_text_measure(name: str) -> bool:
-    """Whether trec_eval prints text under a name, where a measure would have a number."""
-    return str(name).startswith(_TEXT_MEASURES)
-
-
-def are_measures(names: Iterable[str]) -> bool:
-    """Whether all names are measures as pytrec_eval and ir_measures spell them; none are not."""
-    listed = list(names)
-    return bool(listed) and all(_SPELT_MEASURE.fullmatch(str(name)) for name in listed)
-
-
-def confir_name(name: str) -> str:
-    """Return confir's name of a measure of trec_eval; one that confir lacks stays as it is."""
-    match = _TREC_EVAL_CUTOFF.fullmatch(name)
-    if match:
-        return f"{_TREC_EVAL_CUTOFFS[match[1]]}@{match[2]}"
-    return _TREC_EVAL_NAMES.get(name, name)

@@ -11,9 +11,9 @@ from confir.data.formats.entries import has_columns, is_from_ranx, type_name
 from confir.data.formats.mteb import is_mteb_object, mteb_object_rows
 from confir.data.scores import Scores
 from confir.data.tables.columns import InputTable
+from confir.data.tables.measure_names import are_measures, confir_name, is_text_measure
 from confir.data.tables.score_columns import COLUMN_NAMES
 from confir.data.tables.score_files import read_scores, scores_from_table
-from confir.data.tables.score_lines import are_measures, confir_name, is_text_measure
 from confir.errors import FormatError, InvalidValueError
 
 _ACCEPTED = (
@@ -163,7 +163,7 @@ def _listed_rows(entries: Sequence[Any], name: str, run: Any = None) -> Iterator
     """Yield the scores in a list: those of ir_measures, one each, or of runs of ranx, some each."""
     for number, entry in enumerate(entries, start=1):
         if _is_metric(entry):
-            yield run or _UNNAMED_RUN, str(entry.measure), entry.query_id, float(entry.value)
+            yield run or _UNNAMED_RUN, str(entry.measure), entry.query_id, entry.value
         elif is_mteb_object(entry):
             yield from mteb_object_rows(entry, run, name)
         elif not _is_evaluated(entry):
@@ -181,4 +181,4 @@ def _listed_rows(entries: Sequence[Any], name: str, run: Any = None) -> Iterator
         else:
             called = run or entry.name or (_UNNAMED_RUN if len(entries) == 1 else f"run{number}")
             for measure, scores in entry.scores.items():
-                yield from ((called, str(measure), t, float(s)) for t, s in scores.items())
+                yield from ((called, str(measure), t, s) for t, s in scores.items())

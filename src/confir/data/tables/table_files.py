@@ -27,6 +27,7 @@ from confir.data.tables.parquet_files import (
     read_parquet_content,
     read_parquet_folder,
 )
+from confir.data.text_numbers import warn_of_cut_number
 from confir.errors import FormatError, enumerate_numbers, warn_caller
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -162,11 +163,14 @@ def _text_table(content: bytes, source: str, kind: TableKind) -> InputTable:
         table = kind.read_lines(content, first, separator, source)
         if table is not None:
             _check_marks(content, source)
+            warn_of_cut_number(content, source)
             return table
     if separator is None:
         line = content.count(b"\n", 0, len(content) - len(start)) + 1
         raise FormatError(f"no columns; {kind.expected}", path=source, line=line)
-    return _separated_table(content.decode(), separator, source, kind)
+    table = _separated_table(content.decode(), separator, source, kind)
+    warn_of_cut_number(content, source)
+    return table
 
 
 def _check_marks(content: bytes, source: str) -> None:

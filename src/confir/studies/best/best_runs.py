@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -17,13 +17,18 @@ from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
 from confir.intervals.interval import check_level
-from confir.intervals.simultaneous import ComparisonFamily
+from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
 from confir.parallel import run_in_threads
 from confir.resampling.topics import Rng
-from confir.studies.best.run_pairs import RunPairs, over_all_runs, pair_runs
-from confir.studies.comparison.significance import is_significant
+from confir.studies.best.run_pairs import (
+    RunPairs,
+    best_p_values,
+    borderline_best,
+    over_all_runs,
+    pair_runs,
+)
 
 
 @result
@@ -40,9 +45,12 @@ class BestRuns(Result):
         The run's mean less the highest of the others; NaN for a single run.
     in_set
         Whether the run may be the best: no other run is significantly better.
-    upper
-        Upper limit of how far the run's mean may be above the best of the others, at least 0; the
-        limits of all runs hold at once. NaN where no pair of the run varies.
+    lower, upper
+        Limits of how far the run's mean is above the best of the others; those of all runs hold at
+        once. The upper one is 0 for the runs left out, and at least 0 for the others; the lower one
+        is at most 0, and 0 for a run that is alone in the set. NaN where no pair of the run varies.
+    borderline
+        Whether other replicates might change if the run is in the set.
     p
         Of the hypothesis that no run is better, adjusted for all other runs: at most 1 - level for
         the runs left out. 1 for the highest mean, NaN for a run without scores.
@@ -63,6 +71,8 @@ class BestRuns(Result):
     mean: Floats = over("run", "measure")
     difference: Floats = over("run", "measure")
     in_set: Booleans = over("run", "measure")
+    borderline: Booleans = over("run", "measure")
+    lower: Floats = over("run", "measure")
     upper: Floats = over("run", "measure")
     p: Floats = over("run", "measure")
     share_first: Floats = over("run", "measure")
@@ -91,9 +101,9 @@ def find_best(
     """Return which runs may be the best: the confidence set of Hsu (1984), one-sided.
 
     Run i is left out where another run's mean exceeds its own by more than c standard errors of
-    the difference. c is the level quantile of the largest t* of the others against i over
-    replicates, but never more than Bonferroni's t. A set leaves out the best run with a
-    probability of at most 1 - level: that takes an error in the comparisons of this run alone.
+    the difference, or where the signs of the differences are certain enough by themselves. c is the
+    level quantile of the largest t* of the others against i over replicates, but never more than
+    Bonferroni's t. docs/reproductions/families.md has the measured error rates.
 
     Parameters
     ----------
@@ -108,7 +118,8 @@ def find_best(
     levels = as_levels(level)
     for one in levels:
         check_level(one)
-    found = best_of_pairs(scores, pair_runs(scores, replicates, rng, what="best runs"), levels)
+    pairs = pair_runs(scores, replicates, rng, what="best runs", level=levels[0])
+    found = best_of_pairs(scores, pairs, levels)
     return found[0] if isinstance(level, Real) else found
 
 
@@ -116,32 +127,36 @@ def best_of_pairs(
     scores: Scores | ScoreSummary, pairs: Sequence[RunPairs], levels: Sequence[float]
 ) -> list[BestRuns]:
     """Return the sets of the best run at each level, from all pairs by each measure."""
-    parts = run_in_threads(lambda one: _best(one, levels), pairs)
+    p_values = run_in_threads(best_p_values, pairs)
 
-    def stacked(values: Sequence[Floats], missing: float = np.nan) -> Floats:
+    def stacked(values: Sequence[Any], missing: float = np.nan) -> Floats:
         columns = zip(pairs, values, strict=True)
         return np.stack([over_all_runs(one.scored, v, missing) for one, v in columns], axis=1)
 
-    p = stacked([part.p for part in parts])
+    p = stacked(p_values)
     mean = stacked([one.mean for one in pairs])
     share_first = stacked([one.share_first for one in pairs], 0.0)
     counts = np.array([one.topics for one in pairs])
-    return [
-        BestRuns(
+
+    def at(level: float) -> BestRuns:
+        limits = [_limits(one, own, level) for one, own in zip(pairs, p_values, strict=True)]
+        return BestRuns(
             runs=scores.runs,
             measures=scores.measures,
             topics=np.where(np.isnan(mean), 0, counts),
             mean=mean,
             difference=stacked([_above_others(one) for one in pairs]),
             in_set=~np.isnan(mean) & ~is_significant(p, level),
-            upper=stacked([part.upper[place] for part in parts]),
+            lower=stacked([one.lower for one in limits]),
+            upper=stacked([one.upper for one in limits]),
             p=p,
+            borderline=stacked([borderline_best(one, level) for one in pairs], 0.0) > 0,
             share_first=share_first,
             level=level,
             model_topics=count_model_topics(scores),
         )
-        for place, level in enumerate(levels)
-    ]
+
+    return run_in_threads(at, levels)
 
 
 def _above_others(pairs: RunPairs) -> Floats:
@@ -153,42 +168,35 @@ def _above_others(pairs: RunPairs) -> Floats:
     return above
 
 
-class _Best(NamedTuple):
-    """By one measure: p-values of runs, and their upper limits, levels × runs."""
+class _Limits(NamedTuple):
+    """Limits of each run's difference from the best of the others, by one measure and level."""
 
-    p: Floats
+    lower: Floats
     upper: Floats
 
 
-def _best(pairs: RunPairs, levels: Sequence[float]) -> _Best:
-    """Return p-values and limits; constant differences are judged by the sign-flip test."""
-    others = pairs.runs - 1
-    if not others:
-        return _Best(np.ones(pairs.runs), np.full((len(levels), pairs.runs), np.nan))
-    units = np.array(pairs.df + 1.0)
-    largest = pairs.t.max(axis=1)  # at least 0, a run's difference from itself
-    ordered = pairs.above_in_order if others > 1 else np.empty((pairs.runs, 0))
-    families = [ComparisonFamily(others, above, sides=1) for above in ordered]
-    p = np.array([family.p_values(t, units) for family, t in zip(families, largest, strict=True)])
-    p = np.where(largest > 0, p, 1.0)
-    beaten = (pairs.constant & (pairs.difference > 0)).any(axis=1)
-    p = np.where(beaten, np.minimum(p, pairs.constant_p(others)), p)
-    every = ComparisonFamily(others, ordered.T, sides=1)
-    critical = [np.maximum(0.0, every.critical_value(units - 1, level)) for level in levels]
-    upper = [_upper(pairs, values, level) for values, level in zip(critical, levels, strict=True)]
-    return _Best(p, np.array(upper))
-
-
-def _upper(pairs: RunPairs, critical: Floats, level: float) -> Floats:
-    """Return how far runs may be above the best of the others: min over them of d + c·se.
+def _limits(pairs: RunPairs, p: Floats, level: float) -> _Limits:
+    """Return how far runs may be below and above the best of the others.
 
     Only the best run's comparisons must hold for all limits to hold at once, since for all other
-    runs 0 does: the constrained form of Hsu (1984).
+    runs 0 does: the constrained form of Hsu (1984). The lower limits look at runs of the set alone
+    (Edwards & Hsu 1983).
     """
-    known = pairs.se > 0
-    if is_significant(pairs.constant_p(pairs.runs - 1), level):
-        known |= pairs.constant
-    half = np.broadcast_to(critical, (pairs.runs,))[:, None] * pairs.se
-    limit = np.where(known, half - pairs.difference, np.inf).min(axis=1)
-    upper: Floats = np.where(np.isinf(limit), np.nan, np.maximum(limit, 0.0))
-    return upper
+    runs, in_set = pairs.runs, ~is_significant(p, level)
+    if runs < 2:
+        return _Limits(*np.full((2, runs), np.nan))
+    ordered = pairs.above_in_order.T if runs > 2 else np.empty((0, runs))
+    family = ComparisonFamily(runs - 1, ordered, sides=1)
+    critical = np.maximum(0.0, family.critical_value(pairs.df, level))
+    half = np.broadcast_to(critical, (runs,))[:, None] * pairs.best_errors
+    apart = ~np.eye(runs, dtype=np.bool_)
+    known = (pairs.best_errors > 0) & apart
+    above = np.where(known, half - pairs.difference, np.inf).min(axis=1)
+    upper = np.where(np.isinf(above), np.nan, np.maximum(above, 0.0))
+    others = in_set & apart  # rows against the columns in the set
+    below = np.where(others & known, -pairs.difference - half.T, np.inf).min(axis=1)
+    lower = np.where(np.isinf(below), np.nan, np.minimum(below, 0.0))
+    return _Limits(
+        np.where(others.any(axis=1), lower, 0.0),
+        np.where(in_set, upper, 0.0),
+    )

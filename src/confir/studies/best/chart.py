@@ -1,4 +1,4 @@
-"""Charts of the best run: how far each run is, and may be, above the best of the others."""
+"""Charts of the best run: how far each run is, and may be, from the best of the others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FIRST = "share of bootstrap samples of the topics in which it is first"
 
 
 def best_chart(best: BestRuns) -> Any:
-    """Return a chart of each run's mean less the best of the others, up to its limit.
+    """Return a chart of each run's mean less the best of the others, between its limits.
 
     One row per run, one panel per measure; runs outside of the confidence set are grey.
     """
@@ -39,15 +39,18 @@ def best_chart(best: BestRuns) -> Any:
         color=colour,
         tooltip=[
             *tooltips("run:N", "measure:N", "topics:Q"),
-            *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "difference", "upper")),
+            *(
+                alt.Tooltip(f"{name}:Q", format=".4f")
+                for name in ("mean", "difference", "lower", "upper")
+            ),
             alt.Tooltip("in_set:N", title="in the confidence set"),
             alt.Tooltip("p:Q", format=".4f"),
             alt.Tooltip("share_first:Q", format=".3f", title=_FIRST),
         ],
     )
-    title = f"mean less the best of the others, up to its {percent(best.level)} limit"
+    title = f"mean less the best of the others, with simultaneous {percent(best.level)} interval"
     limits = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("difference:Q", title=title), x2=alt.X2("upper:Q")
+        x=alt.X("lower:Q", title=title), x2=alt.X2("upper:Q")
     )
     points = base.mark_point(filled=True, size=50, opacity=1).encode(x=alt.X("difference:Q"))
     zero = alt.Chart().mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.XDatum(0))

@@ -6,8 +6,10 @@ The best run and the ranks of runs are two readings of the same pairs: these are
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,12 +20,20 @@ from confir.data.sampling.judged_scores import Judged, JudgedScores
 from confir.data.scores import Scores
 from confir.data.streams.pair_totals import PairTotals
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, warn_caller
-from confir.intervals.simultaneous import variance_floor
+from confir.intervals.simultaneous import (
+    MONTE_CARLO_ERRORS,
+    ComparisonFamily,
+    is_significant,
+    self_normalised,
+    self_normalised_sums,
+)
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.parallel import run_in_threads
-from confir.resampling.clusters import Clusters, Ratios
+from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
+from confir.resampling.clusters import Clusters, Ratios, cluster_contributions
 from confir.resampling.drawn_pairs import draw_normal_means
+from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.human_judgements import clip_parts, judged_weights, resample_judged
 from confir.resampling.judged_pairs import varying
 from confir.resampling.studentised_maxima import (
@@ -45,26 +55,22 @@ class RunPairs:
         Which runs have scores; all else is of these alone.
     mean
         Their means.
-    difference
-        Runs × runs: the mean of the column's run less that of the row's; 0 up to rounding.
-    se
-        Its standard error, at least that of the family's least variance, as in a comparison of all
-        pairs; 0 where the difference is the same on all topics.
+    differences
+        Runs × runs: those of the column's run less the row's.
     topics
-        Number of topics; of those that people judged, where a model judged others.
+        Number of topics; of those with human judgements, where a model judged others.
     units, df
         Number of independent units, topics or clusters, and degrees of freedom of the standard
         errors, the fewest of all pairs.
     maxima
-        The largest t* of each run against the others, over replicates.
+        The largest t* of each run against the others, and of all pairs, over replicates.
     share_first
         Share of replicates in which each run has the highest mean; ties are shared out.
     """
 
     scored: Booleans
     mean: Floats
-    difference: Floats
-    se: Floats
+    differences: RunDifferences
     topics: int
     units: float
     df: float
@@ -76,32 +82,104 @@ class RunPairs:
         """Number of runs that have scores."""
         return len(self.mean)
 
+    @property
+    def difference(self) -> Floats:
+        """Mean differences: runs × runs, the column's mean less the row's; 0 up to rounding."""
+        return self.differences.mean
+
     @cached_property
     def above_in_order(self) -> Floats:
         """The largest t* of other runs above each run, ascending: runs × replicates."""
         return np.sort(self.maxima.above, axis=1)
 
-    @property
+    @cached_property
+    def every(self) -> ComparisonFamily:
+        """The family of all pairs, as in a comparison of all pairs."""
+        borrowed = self.differences.borrowed_by_every(self.units)
+        return ComparisonFamily.of(borrowed.comparisons, self.maxima.largest, borrowed=borrowed)
+
+    @cached_property
+    def best_errors(self) -> Floats:
+        """Standard errors in the families of one run's pairs: runs × runs; 0 where there is none."""
+        borrowed = self.differences.borrowed_by_one(self.units)
+        family = ComparisonFamily(self.runs - 1, np.empty(0), borrowed=borrowed)
+        return np.nan_to_num(family.standard_errors(self.differences.se, self.units))
+
+    @cached_property
     def t(self) -> Floats:
-        """Differences over their standard errors; 0 where there is none."""
-        varies = self.se > 0
-        return np.divide(self.difference, self.se, out=np.zeros_like(self.se), where=varies)
+        """Differences over their standard errors in the families of one run's pairs; 0 without."""
+        varies = self.best_errors > 0
+        return np.divide(
+            self.difference, self.best_errors, out=np.zeros_like(self.difference), where=varies
+        )
+
+    @cached_property
+    def pair_p(self) -> Floats:
+        """p-values of all pairs, adjusted for all of them as in a comparison: runs × runs."""
+        return self._pair_p(0.0)
+
+    def borderline_pairs(self, level: float) -> Booleans:
+        """Return which decisions on pairs might change with other replicates: runs × runs."""
+        lower, upper = (
+            is_significant(self._pair_p(errors), level)
+            for errors in (-MONTE_CARLO_ERRORS, MONTE_CARLO_ERRORS)
+        )
+        unclear: Booleans = lower != upper
+        return unclear
+
+    def _pair_p(self, errors: float) -> Floats:
+        errors_of_all = self.every.standard_errors(self.differences.se, self.units)
+        t = self.difference / errors_of_all
+        p = self.every.p_values(t, self.df, self.differences.self_normalised, errors)
+        if self.every.size < 2:  # constant differences have no t, and an exact test
+            p = np.where(np.isnan(t), min(1.0, 2.0 * self.constant_p), p)
+        return np.where(self.difference == 0, 1.0, p)
 
     @property
-    def constant(self) -> Booleans:
-        """Pairs with the same difference, other than 0, on all topics: they have no t."""
-        pairs: Booleans = (self.se == 0) & (self.difference != 0)
-        return pairs
+    def constant_p(self) -> float:
+        """The p-value of the one-sided sign-flip test where all units show the same difference."""
+        return float(np.exp2(-self.units))
 
-    def constant_p(self, comparisons: int) -> float:
-        """Return the p-value of a constant difference: one-sided sign-flip test, Bonferroni."""
-        return min(1.0, comparisons * float(np.exp2(-self.units)))
+
+class RunDifferences(NamedTuple):
+    """Mean differences between all runs: arrays are runs × runs, column less row.
+
+    Attributes
+    ----------
+    mean
+        The difference of the means; 0 up to rounding.
+    se
+        Its standard error; 0 where the difference is the same on all topics.
+    self_normalised
+        Sum of the differences over the root of the sum of their squares; 0 where it does not exist.
+    """
+
+    mean: Floats
+    se: Floats
+    self_normalised: Floats
+
+    def borrowed_by_every(self, units: float) -> BorrowedVariance:
+        """Return what variances borrow in the family of all pairs; identical ones are not in it."""
+        above = np.triu_indices(len(self.mean), 1)
+        differ = (self.mean[above] != 0) | (self.se[above] > 0)
+        return BorrowedVariance(int(differ.sum()), self._median(units))
+
+    def borrowed_by_one(self, units: float) -> BorrowedVariance:
+        """Return what variances borrow in the family of the pairs of one run."""
+        return BorrowedVariance(len(self.mean) - 1, self._median(units))
+
+    def _median(self, units: float) -> float:
+        variance = units * np.square(self.se[np.triu_indices(len(self.se), 1)])
+        return median_variance(variance)
 
 
 def pair_runs(
-    scores: Scores | ScoreSummary, replicates: int, rng: Rng, *, what: str
+    scores: Scores | ScoreSummary, replicates: int, rng: Rng, *, what: str, level: float
 ) -> list[RunPairs]:
     """Return all pairs of runs by each measure.
+
+    Where a decision on a pair or on a run that may be the best is borderline at the level, ten
+    times as many replicates are drawn.
 
     Parameters
     ----------
@@ -123,7 +201,7 @@ def pair_runs(
     common = common_topics(scores.values)
     _check_common_topics(scores, common, what)
     if isinstance(scores, JudgedScores):
-        return _judged_pairs(scores, replicates, generator, seed)
+        return _judged_pairs(scores, replicates, generator, seed, level)
     sample = topic_sample(scores)
     generators = {
         count: _generator(count, len(common), generator, seed)
@@ -139,37 +217,115 @@ def pair_runs(
         values = own.values[0]
         scored = np.logical_not(np.isnan(values).all(axis=0))
         values = np.ascontiguousarray(values[:, scored])
-        rng = np.random.default_rng(seed)  # as in a comparison of all pairs
         clusters = own.clusters
         if clusters is None:
             mean, resampled = values.mean(axis=0), weights[len(kept)].means(values).T
-            difference, se, floor = _differences(values)
-            units = float(len(values))
+            differences, units = _differences(values), float(len(values))
+            df = units - 1.0
         else:
             ratios = Ratios(clusters, (values,))
             own_rng = copy.deepcopy(generators[len(kept)])
             mean, counts = ratios.means[0], cluster_counts(clusters, replicates, own_rng)
             resampled = mean + ratios.moves(counts)
-            difference, se, floor, units = _cluster_differences(clusters, values)
-        return RunPairs(
-            scored=scored,
-            mean=mean,
-            difference=difference,
-            se=se,
-            topics=len(values),
-            units=units,
-            df=units - 1.0,
-            maxima=studentised_maxima(values, replicates, rng, floor=floor, clusters=clusters),
-            share_first=share_first(resampled),
-        )
+            differences, df = _cluster_differences(clusters, values)
+            units = float(clusters.count)
+
+        def draw(size: int) -> RunPairs:
+            return RunPairs(
+                scored=scored,
+                mean=mean,
+                differences=differences,
+                topics=len(values),
+                units=units,
+                df=df,
+                maxima=_draw_maxima(values, size, seed, differences, units, clusters),
+                share_first=share_first(resampled),
+            )
+
+        return _settled(draw, replicates, level)
 
     return run_in_threads(task, range(len(scores.measures)))
 
 
+def _draw_maxima(
+    values: Floats | Judged | RunCovariance,
+    replicates: int,
+    seed: int,
+    differences: RunDifferences,
+    units: float,
+    clusters: Clusters | None = None,
+) -> Maxima:
+    """Return the largest t* over replicates: those of a comparison of all pairs."""
+    return studentised_maxima(
+        values,
+        replicates,
+        np.random.default_rng(seed),
+        differences.borrowed_by_every(units),
+        differences.borrowed_by_one(units),
+        clusters,
+    )
+
+
+def _settled(draw: Callable[[int], RunPairs], replicates: int, level: float) -> RunPairs:
+    """Return pairs with ten times as many replicates where a decision is borderline without.
+
+    Those of all pairs are drawn again for the sake of pairs alone, as in a comparison.
+    """
+    pairs = draw(replicates)
+    if not can_draw_further(pairs.every.size, int(pairs.units), replicates):
+        return pairs
+    levels = levels_to_settle(level)
+    if any(pairs.borderline_pairs(one).any() for one in levels):
+        return draw(FURTHER * replicates)
+    if any(borderline_best(pairs, one).any() for one in levels):
+        further = draw(FURTHER * replicates)
+        return replace(further, maxima=further.maxima._replace(largest=pairs.maxima.largest))
+    return pairs
+
+
+def best_families(pairs: RunPairs) -> list[ComparisonFamily]:
+    """Return each run's family: all others against it, one-sided."""
+    others = pairs.runs - 1
+    ordered = pairs.above_in_order if others > 1 else np.empty((pairs.runs, 0))
+    return [ComparisonFamily(others, above, sides=1) for above in ordered]
+
+
+def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
+    """Return p-values of no other run being better than each, moved by some Monte-Carlo errors."""
+    if pairs.runs < 2:
+        return np.ones(pairs.runs)
+    largest = pairs.t.max(axis=1)  # at least 0, a run's difference from itself
+    sums = pairs.differences.self_normalised.max(axis=1)
+    p = np.array(
+        [
+            family.p_values(t, pairs.df, own, errors)
+            for family, t, own in zip(best_families(pairs), largest, sums, strict=True)
+        ]
+    )
+    if pairs.runs == 2:  # a constant difference has no t, and an exact test
+        constant = (pairs.best_errors == 0) & (pairs.difference > 0)
+        p = np.where(constant.any(axis=1), pairs.constant_p, p)
+    return np.where((largest > 0) | (pairs.difference > 0).any(axis=1), p, 1.0)
+
+
+def borderline_best(pairs: RunPairs, level: float) -> Booleans:
+    """Return for which runs other replicates might change whether they may be the best."""
+    lower, upper = (
+        is_significant(best_p_values(pairs, errors), level)
+        for errors in (-MONTE_CARLO_ERRORS, MONTE_CARLO_ERRORS)
+    )
+    unclear: Booleans = lower != upper
+    return unclear
+
+
 def _judged_pairs(
-    scores: JudgedScores, replicates: int, generator: np.random.Generator, seed: int
+    scores: JudgedScores,
+    replicates: int,
+    generator: np.random.Generator,
+    seed: int,
+    level: float,
 ) -> list[RunPairs]:
-    """Return all pairs of runs by a model's judgements and people's: corrected differences.
+    """Return all pairs of runs by human and model judgements: corrected differences.
 
     Each pair has its own weight of the model, each run's mean its own.
     """
@@ -178,25 +334,29 @@ def _judged_pairs(
 
     def task(measure: int) -> RunPairs:
         values = Judged(*(np.ascontiguousarray(part[:, :, measure]) for part in parts))
-        difference, se, floor, df = _corrected_differences(values)
-        rng = np.random.default_rng(seed)  # as in a comparison of all pairs
-        return RunPairs(
-            scored=np.ones(len(scores.runs), np.bool_),
-            mean=values.corrected().mean,
-            difference=difference,
-            se=se,
-            topics=len(values.human),
-            units=float(len(values.human)),
-            df=df,
-            maxima=studentised_maxima(values, replicates, rng, floor=floor),
-            share_first=share_first(resample_judged(values, weights).mean),
-        )
+        differences, df = _corrected_differences(values)
+        units = float(len(values.human))
+        resampled = resample_judged(values, weights).mean
+
+        def draw(size: int) -> RunPairs:
+            return RunPairs(
+                scored=np.ones(len(scores.runs), np.bool_),
+                mean=values.corrected().mean,
+                differences=differences,
+                topics=len(values.human),
+                units=units,
+                df=df,
+                maxima=_draw_maxima(values, size, seed, differences, units),
+                share_first=share_first(resampled),
+            )
+
+        return _settled(draw, replicates, level)
 
     return run_in_threads(task, range(len(scores.measures)))
 
 
-def _corrected_differences(values: Judged) -> tuple[Floats, Floats, float, float]:
-    """Return corrected differences and standard errors, the family's least variance, and the fewest df."""
+def _corrected_differences(values: Judged) -> tuple[RunDifferences, float]:
+    """Return corrected differences and standard errors, and the fewest degrees of freedom."""
     topics, runs = values.human.shape
     difference, se = np.zeros((runs, runs)), np.zeros((runs, runs))
     df = topics - 1.0
@@ -206,7 +366,7 @@ def _corrected_differences(values: Judged) -> tuple[Floats, Floats, float, float
         difference[run] = found.mean
         se[run] = np.where(varying(apart, found.se), found.se, 0.0)
         df = min(df, float(found.df.min()))
-    return *_with_floor(difference, se, topics), df
+    return RunDifferences(_rounded(difference), se, np.zeros((runs, runs))), df
 
 
 def _summarised_pairs(
@@ -231,26 +391,24 @@ def _summarised_pairs(
         if not len(first):
             none = np.zeros((len(mean), len(mean)))
             empty = np.empty((len(mean), 0))
-            maxima, first_share = Maxima(empty, empty), np.ones(len(mean))
+            maxima, first_share = Maxima(empty, empty, np.empty(0)), np.ones(len(mean))
+            apart = RunDifferences(none, none, none)
             sizes = topics, float(topics), topics - 1.0
-            found.append(RunPairs(scored, mean, none, none, *sizes, maxima, first_share))
+            found.append(RunPairs(scored, mean, apart, *sizes, maxima, first_share))
             continue
         totals = kept.pair_totals(first, second)
-        difference, se, floor = _summarised_differences(totals, first, second, len(mean))
+        differences = _summarised_differences(totals, first, second, len(mean))
         covariance = RunCovariance(totals.runs.products[0] / (topics - 1), topics)
         drawn = draw_normal_means(covariance.matrix / topics, replicates, own)
         found.append(
             RunPairs(
                 scored=scored,
                 mean=mean,
-                difference=difference,
-                se=se,
+                differences=differences,
                 topics=topics,
                 units=float(topics),
                 df=topics - 1.0,
-                maxima=studentised_maxima(
-                    covariance, replicates, np.random.default_rng(seed), floor=floor
-                ),
+                maxima=_draw_maxima(covariance, replicates, seed, differences, float(topics)),
                 share_first=share_first((mean[:, None] + drawn).T),
             )
         )
@@ -259,19 +417,26 @@ def _summarised_pairs(
 
 def _summarised_differences(
     totals: PairTotals, first: Integers, second: Integers, runs: int
-) -> tuple[Floats, Floats, float]:
-    """Return differences and standard errors of all pairs, and the family's least variance."""
+) -> RunDifferences:
+    """Return differences and standard errors of all pairs, from their moments."""
     moments = totals.differences
     topics = moments.count
-    difference, se = np.zeros((runs, runs)), np.zeros((runs, runs))
     varies = totals.least < totals.most
     error = np.where(varies, np.sqrt(moments.second / (topics * (topics - 1.0))), 0.0)
-    mean = np.where(np.abs(moments.mean) <= TIE, 0.0, moments.mean)
-    difference[first, second], difference[second, first] = mean, -mean
-    floor = variance_floor(np.where(varies, topics * np.square(error), np.nan))
-    error = np.where(varies, np.maximum(error, np.sqrt(floor / topics)), 0.0)
-    se[first, second] = se[second, first] = error
-    return difference, se, floor
+    mean = _rounded(moments.mean)
+    sums = self_normalised_sums(mean, error, topics)
+    return pairs_as_table(mean, error, sums, first, second, runs)
+
+
+def pairs_as_table(
+    mean: Floats, se: Floats, sums: Floats, first: Integers, second: Integers, runs: int
+) -> RunDifferences:
+    """Return differences of pairs, second less first, as those between all runs."""
+    table = RunDifferences(*(np.zeros((runs, runs)) for _ in range(3)))
+    table.mean[first, second], table.mean[second, first] = mean, -mean
+    table.se[first, second] = table.se[second, first] = se
+    table.self_normalised[first, second], table.self_normalised[second, first] = sums, -sums
+    return table
 
 
 def _check_common_topics(scores: Scores, common: Booleans, what: str) -> None:
@@ -313,8 +478,8 @@ def _generator(
     return copy.deepcopy(generator) if count == topics else np.random.default_rng([seed, count])
 
 
-def _differences(values: Floats) -> tuple[Floats, Floats, float]:
-    """Return differences and standard errors of all pairs, and the family's least variance."""
+def _differences(values: Floats) -> RunDifferences:
+    """Return differences and standard errors of all pairs."""
     topics, runs = values.shape
     difference, se = np.zeros((runs, runs)), np.zeros((runs, runs))
     for run in range(runs):
@@ -325,13 +490,14 @@ def _differences(values: Floats) -> tuple[Floats, Floats, float]:
         se[run] = np.where(
             varies, np.sqrt((apart * apart).sum(axis=0) / (topics * (topics - 1))), 0
         )
-    return _with_floor(difference, se, topics)
+    difference = _rounded(difference)
+    return RunDifferences(difference, se, self_normalised_sums(difference, se, topics))
 
 
-def _cluster_differences(clusters: Clusters, values: Floats) -> tuple[Floats, Floats, float, float]:
-    """Return what `_differences` does by a design, and the units of its standard errors."""
+def _cluster_differences(clusters: Clusters, values: Floats) -> tuple[RunDifferences, float]:
+    """Return what `_differences` does by a design, and the fewest degrees of freedom."""
     runs = values.shape[1]
-    difference, se = np.zeros((runs, runs)), np.zeros((runs, runs))
+    difference, se, sums = (np.zeros((runs, runs)) for _ in range(3))
     df = np.inf
     for run in range(runs):
         apart = values - values[:, [run]]
@@ -340,18 +506,15 @@ def _cluster_differences(clusters: Clusters, values: Floats) -> tuple[Floats, Fl
         variance, own = ratios.variance(ratios.influence([np.ones(1)]))
         varies = np.ptp(apart, axis=0) > TIE
         se[run] = np.where(varies, np.sqrt(variance), 0.0)
+        sums[run] = self_normalised(cluster_contributions(clusters, apart))
         df = min(df, own[varies].min(initial=np.inf))
-    units = 1.0 + min(df, clusters.count - len(clusters.share))
-    return *_with_floor(difference, se, units), units
+    fewest = min(df, float(clusters.count - len(clusters.share)))
+    return RunDifferences(_rounded(difference), se, sums), fewest
 
 
-def _with_floor(difference: Floats, se: Floats, units: float) -> tuple[Floats, Floats, float]:
-    """Return differences, 0 up to rounding; standard errors not below the least; and that variance."""
-    difference[np.abs(difference) <= TIE] = 0.0
-    variance = units * np.square(se[np.triu_indices(len(se), 1)])
-    floor = variance_floor(np.where(variance > 0, variance, np.nan))
-    least = np.where(se > 0, np.sqrt(floor / units), 0.0)
-    return difference, np.maximum(se, least), floor
+def _rounded(difference: Floats) -> Floats:
+    """Return differences that are 0 up to rounding as 0."""
+    return np.where(np.abs(difference) <= TIE, 0.0, difference)
 
 
 def share_first(means: Floats) -> Floats:

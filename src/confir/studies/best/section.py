@@ -41,10 +41,11 @@ class Best(NamedTuple):
 def _gather(scope: Scope) -> Best:
     scope.require_runs("the best run")
     settings = scope.settings
-    pairs = pair_runs(scope.scores, settings.replicates, settings.seed, what="best runs")
+    drawn = settings.replicates, settings.seed
+    pairs = pair_runs(scope.scores, *drawn, what="best runs", level=settings.level)
     made = best_of_pairs(scope.scores, pairs, settings.levels)
     ranking = ranking_of_pairs(scope.scores, pairs, settings.level)
-    maxima = pairs[0].maxima.either.max(axis=0) if _pairs_are_plain(scope.scores) else None
+    maxima = pairs[0].maxima.largest if _pairs_are_plain(scope.scores) else None
     return Best(settings.level, dict(zip(settings.levels, made, strict=True)), ranking, maxima)
 
 
@@ -61,11 +62,11 @@ def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[F
 
 
 def _page_data(contents: MeasureContents) -> dict[str, Any]:
-    """Return which runs are in the set, by level: a digit per run."""
+    """Return which runs are in the set, by level: a digit per run, 1 if it is, and 2 if borderline."""
     best: Best = contents["best"]
     return {
         "at": {
-            level_key(level): "".join(map(str, found.in_set[:, 0].astype(int)))
+            level_key(level): "".join(map(str, (found.in_set + 2 * found.borderline)[:, 0]))
             for level, found in best.at.items()
         }
     }
@@ -90,10 +91,12 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         yield Sentence(
             25,
             f"The {percent(settings.level)} confidence set of the best run is from one-sided "
-            "multiple comparisons with the best (Hsu 1984) by the studentised maximum over "
-            f"bootstrap samples of the topics ({counted(settings.replicates, 'replicate')}), "
-            "bounded by Bonferroni's t.",
-            ("Hsu1984",),
+            "multiple comparisons with the best (Hsu 1984), with m = K − 1 for K runs in the rule for "
+            "families of comparisons: a run is left out where the largest t of another run above it "
+            "exceeds the order statistic of that largest t over bootstrap samples of the topics "
+            f"({counted(settings.replicates, 'replicate')}), between the one-sided t quantiles at α and "
+            "at α/(K − 1), or where 3.1787·(K − 1)·Φ(−T) is at most α.",
+            ("Hsu1984", "Bentkus2015"),
         )
 
 

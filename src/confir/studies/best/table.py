@@ -8,7 +8,14 @@ from confir.arrays import Integers
 from confir.errors import counted
 from confir.order import best_first
 from confir.report.names import list_runs
-from confir.report.numbers import frequency_text, number_text, p_text, percent, topics_text
+from confir.report.numbers import (
+    difference_text,
+    frequency_text,
+    number_text,
+    p_text,
+    percent,
+    topics_text,
+)
 from confir.report.tables import Cell, Table
 from confir.studies.best.best_runs import BestRuns
 
@@ -28,9 +35,9 @@ def best_table(best: BestRuns, seed: int | None = None) -> Table:
         (
             *([Cell(best.measures[m])] if several else []),
             Cell(best.runs[r], strong=bool(best.in_set[r, m])),
-            Cell("yes" if best.in_set[r, m] else "no"),
+            Cell(_in_set_text(best, r, m)),
             Cell(number_text(best.mean[r, m])),
-            Cell(number_text(best.upper[r, m])),
+            Cell(difference_text(best.difference[r, m], best.lower[r, m], best.upper[r, m])),
             Cell(p_text(best.p[r, m])),
             Cell(frequency_text(best.share_first[r, m])),
         )
@@ -38,8 +45,13 @@ def best_table(best: BestRuns, seed: int | None = None) -> Table:
         for r in best_order(best, m).tolist()
     )
     names = ("measure", "run") if several else ("run",)
-    columns = (*names, "in set", "mean", "above", "p", "first")
+    columns = (*names, "in set", "mean", "gap", "p", "first")
     return Table(columns, rows, _note(best, seed), names=len(names) + 1)
+
+
+def _in_set_text(best: BestRuns, run: int, measure: int) -> str:
+    said = "yes" if best.in_set[run, measure] else "no"
+    return f"{said}, borderline" if best.borderline[run, measure] else said
 
 
 def best_order(best: BestRuns, measure: int) -> Integers:
@@ -69,8 +81,10 @@ def _note(best: BestRuns, seed: int | None) -> str:
     sets = "\n".join(best_sentence(best, m) for m in range(len(best.measures)))
     note = (
         f"{sets}\nin set: no other run is significantly better, adjusted for all other runs (Hsu 1984, "
-        f"one-sided; {topics_text(best.topics, best.model_topics)}); above: upper confidence limit of "
-        "the difference from the best of the others; p: p-value of no other run being better; first: "
+        f"one-sided; {topics_text(best.topics, best.model_topics)}); gap: difference from "
+        "the best of the others with its limits, simultaneous for all runs; p: p-value of no other run being better; first: "
         "share of bootstrap samples of the topics in which it ranks first"
     )
+    if best.borderline.any():
+        note += "; borderline: other replicates might change the set"
     return note if seed is None else f"{note}; seed {seed}"

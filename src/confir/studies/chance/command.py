@@ -25,7 +25,7 @@ _OF_QRELS = ("rel", "depth")
 
 def chance_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "intents", "bounded")],
+    inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded")],
     documents: Annotated[
         int | None,
         typer.Option(

@@ -49,7 +49,9 @@ SmallROption = Annotated[
 
 def collection_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "bounded"), Instead(measure=MeasuresOption)],
+    inputs: Annotated[
+        Inputs, Without("scores", "columns", "bounded"), Instead(measure=MeasuresOption)
+    ],
     per_topic: Annotated[
         bool, typer.Option("-q", "--per-topic", help="Print every topic's score with interval.")
     ] = False,

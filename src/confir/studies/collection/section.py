@@ -119,18 +119,25 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
         float(part[place, 0, 0]) / total
         for part in (variance.topics, variance.documents, variance.interaction)
     )
-    limit = "topics and documents contribute about equally to the uncertainty"
-    if abs(topics - documents) >= _ABOUT_EQUAL:
-        limit = (
-            f"{'topics' if topics > documents else 'documents'} contribute most to the uncertainty"
-        )
     yield Sentence(
         50,
         f"Of the variance of the difference between {isolated(best)} and "
         f"{isolated(runner_up)} by {variance.measures[0]}, {percent(topics, 2)} comes from the "
         f"choice of topics, {percent(documents, 2)} from the documents of the collection and "
-        f"{percent(both, 2)} from their interaction: {limit}.",
+        f"{percent(both, 2)} from their interaction: {_largest_part(topics, documents, both)}.",
     )
+
+
+def _largest_part(topics: float, documents: float, interaction: float) -> str:
+    """Return which part of the variance is the largest, or which are, in words."""
+    shares = {"topics": topics, "documents": documents, "the interaction": interaction}
+    largest = max(shares.values())
+    alike = [name for name, share in shares.items() if largest - share < _ABOUT_EQUAL]
+    if len(alike) == 1:
+        verb = "contributes" if largest == interaction else "contribute"
+        return f"{alike[0]} {verb} most to the uncertainty"
+    joined = " and ".join((", ".join(alike[:-1]), alike[-1]))
+    return f"{joined} contribute about equally to the uncertainty"
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:

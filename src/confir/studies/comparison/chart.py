@@ -72,6 +72,9 @@ def difference_chart(comparison: Comparison) -> Any:
         base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
         base.mark_point(filled=True, size=50, opacity=1).encode(x=alt.X("difference:Q")),
     ]
+    if comparison.open_end.any():  # an end that is 0 and excluded is hollow
+        ends = base.mark_point(size=40, opacity=1, fill="white", strokeWidth=1.5)
+        layers.append(ends.encode(x=alt.X("open_at:Q")))
     if comparison.margin is not None:
         band = plain.mark_rect(color=COLOURS[2], opacity=0.15)
         layers.insert(0, band.encode(x=alt.X("min(below):Q"), x2=alt.X2("max(above):Q")))
@@ -278,6 +281,7 @@ def _records(comparison: Comparison) -> list[Record]:
             if comparison.baseline is not None
             else f"{record['run']} - {record['baseline']}",
             "zero": 0,
+            "open_at": None if record["open"] is None else 0,
             "below": None if margin is None else -margin,
             "above": margin,
         }

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from confir.arguments import as_generator, as_level, as_texts
 from confir.data.experiment import on_its_scheduler
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, NO_FAMILY
+from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY
 from confir.intervals.catalogue import DEFAULT_METHOD
 from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
+from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.summarised_topics import default_replicates
 from confir.resampling.topics import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparability import (
@@ -27,26 +30,27 @@ from confir.studies.comparison.comparability import (
     warn_of_samples,
 )
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.decisions import (
-    count_tested,
-    decide,
-)
+from confir.studies.comparison.decisions import count_tested, decide, find_borderline
 from confir.studies.comparison.families import (
     Adjustment,
     Correction,
     Families,
+    PermutedRanges,
     choose_family,
     form_families,
+    permuted_ranges,
     simultaneous_limits,
 )
 from confir.studies.comparison.mean_differences import (
+    MeanDifferences,
     find_difference_method,
     mean_differences,
     model_weights,
 )
-from confir.studies.comparison.paired_tests import count_wins, find_test
+from confir.studies.comparison.paired_tests import Outcome, PairedTest, count_wins, find_test
 from confir.studies.comparison.pairs import check_differences, pair_runs
 from confir.studies.comparison.summarised_pairs import AnyPairs, pair_summarised_runs
+from confir.studies.comparison.verdicts import INCONCLUSIVE
 
 
 @on_its_scheduler
@@ -119,10 +123,18 @@ def compare_runs(
     if isinstance(scores, Scores) and any(one.corrected for one in tests):
         warn_of_incomplete_topics(scores)
     tested = count_tested(means)
+    outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in tests]
     adjustment: Adjustment = Correction(correction)
     if family != NO_FAMILY:
-        adjustment = form_families(pairs, means, tested, replicates, seed)
-    outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in tests]
+        adjustment = form_families(pairs, means, tested, replicates, seed, level)
+    if _is_borderline(outcomes, means, adjustment, level) and can_draw_further(
+        max(pairs.shape[0], 2), len(scores.topics), replicates
+    ):
+        outcomes = [
+            (one, one.compute(pairs, means, FURTHER * replicates, seed) if one.resamples else found)
+            for one, found in outcomes
+        ]
+    adjustment = permuted_ranges(outcomes) or adjustment
     decisions = decide(outcomes, means, own, adjustment, margin=margin, level=level)
     simultaneous = simultaneous_limits(adjustment, means, level)
     wins, ties, losses = count_wins(pairs)
@@ -134,10 +146,12 @@ def compare_runs(
         **means._asdict(),
         low=own.low,
         high=own.high,
-        family=family,
+        family=ALL_PAIRS if isinstance(adjustment, PermutedRanges) else family,
         families=adjustment.by_measure if isinstance(adjustment, Families) else None,
         simultaneous_low=simultaneous.low,
         simultaneous_high=simultaneous.high,
+        open_end=simultaneous.open,
+        ranges=adjustment.by_measure if isinstance(adjustment, PermutedRanges) else None,
         wins=wins,
         ties=ties,
         losses=losses,
@@ -150,4 +164,21 @@ def compare_runs(
         replicates=replicates,
         weight=model_weights(pairs),
         **decisions._asdict(),
+    )
+
+
+def _is_borderline(
+    outcomes: Sequence[tuple[PairedTest, Outcome]],
+    means: MeanDifferences,
+    adjustment: Adjustment,
+    level: float,
+) -> bool:
+    """Whether other replicates of a test might change a decision at the level, or a usual one."""
+    resampled = [(one, found.p, found.p_error) for one, found in outcomes if one.resamples]
+    if not resampled:
+        return False
+    undecided = np.full((len(resampled), *means.difference.shape), INCONCLUSIVE)
+    return any(
+        find_borderline(resampled, means, adjustment, undecided, one).any()
+        for one in levels_to_settle(level)
     )

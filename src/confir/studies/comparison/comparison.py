@@ -23,6 +23,7 @@ from confir.studies.comparison.decisions import (
     Decision,
     Family,
     adjust_p,
+    find_borderline,
     give_verdicts,
 )
 from confir.studies.comparison.effect_sizes import effect_sizes
@@ -30,6 +31,7 @@ from confir.studies.comparison.families import (
     Adjustment,
     Correction,
     Families,
+    PermutedRanges,
     families_of_maxima,
     simultaneous_limits,
 )
@@ -82,9 +84,19 @@ class Comparison(PairResult):
     identical
         Whether both runs have the same score on all of them.
     units
-        One more than the degrees of freedom of the standard error: topics, or clusters.
-    tests, p, p_adjusted, correction, tested
-        Paired tests, their p-values, those adjusted for the pairs tested by a measure, the
+        Number of independent units: topics, or clusters.
+    self_normalised
+        Sum of the differences over the root of the sum of their squares; 0 where it does not exist.
+    open_end
+        1 where the lower simultaneous limit is 0 and excluded, -1 where the upper one is, else 0:
+        the sign of the difference is significant where d ± c·se includes 0.
+    ranges
+        By measure, the permuted ranges of tukey-hsd where it is the only test; else None.
+    borderline
+        Whether other replicates might change the verdict, though ten times as many were drawn if
+        that takes seconds: tests × pairs × measures.
+    tests, p, p_error, p_adjusted, correction, tested
+        Paired tests, their p-values with the Monte-Carlo errors of these, those adjusted for the pairs tested by a measure, the
         correction of single tests, and the number of those pairs by measure.
     direction
         What a test's own statistic favours: 1 the run, -1 the baseline, 0 neither.
@@ -110,20 +122,25 @@ class Comparison(PairResult):
     topics: Integers = over("pair", "measure")
     identical: Booleans = over("pair", "measure")
     units: Floats = over("pair", "measure")
+    self_normalised: Floats = over("pair", "measure")
     wins: Integers = over("pair", "measure")
     ties: Integers = over("pair", "measure")
     losses: Integers = over("pair", "measure")
     tests: tuple[str, ...] = axis("test")
     p: Floats = over("test", "pair", "measure")
+    p_error: Floats = over("test", "pair", "measure")
     p_adjusted: Floats = over("test", "pair", "measure")
     family: str = constant()
     families: tuple[ComparisonFamily, ...] | None = over("measure")
     simultaneous_low: Floats = over("pair", "measure")
     simultaneous_high: Floats = over("pair", "measure")
+    open_end: Integers = over("pair", "measure")
+    ranges: tuple[Floats, ...] | None = over("measure")
     correction: str | None
     tested: Integers = over("measure")
     direction: Integers = over("test", "pair", "measure")
     verdict: Words = over("test", "pair", "measure")
+    borderline: Booleans = over("test", "pair", "measure")
     margin: float | None
     p_equivalence: Floats | None = over("pair", "measure")
     p_equivalence_adjusted: Floats | None = over("pair", "measure")
@@ -148,12 +165,14 @@ class Comparison(PairResult):
         "family",
         "simultaneous_low",
         "simultaneous_high",
+        "open",
         "effect_size",
         "wins",
         "ties",
         "losses",
         "topics",
         "verdict",
+        "borderline",
         "reason",
         "margin",
         "p_equivalence",
@@ -168,7 +187,9 @@ class Comparison(PairResult):
         return Result.__repr__(self)
 
     def derived(self) -> Iterator[Variable]:
-        """Yield effect sizes, the reasons of verdicts, and the margin of equivalence if any."""
+        """Yield effect sizes, open ends, reasons of verdicts, and the margin of equivalence if any."""
+        ends = np.array([None, "low", "high"], object)  # high for -1
+        yield Variable("open", ("pair", "measure"), ends[self.open_end])
         yield Variable("effect_size", ("pair", "measure"), self.effect_size)
         yield Variable("reason", ("test", "pair", "measure"), self.reasons)
         if self.margin is not None:
@@ -227,12 +248,20 @@ class Comparison(PairResult):
     def means(self) -> MeanDifferences:
         """The mean differences, as the decisions rest on them."""
         return MeanDifferences(
-            self.difference, self.se, self.df, self.topics, self.identical, self.units
+            self.difference,
+            self.se,
+            self.df,
+            self.topics,
+            self.identical,
+            self.units,
+            self.self_normalised,
         )
 
     @property
     def adjustment(self) -> Adjustment:
         """What makes the decisions on many pairs hold together."""
+        if self.ranges is not None:
+            return PermutedRanges(self.ranges)
         return Correction(self.correction) if self.families is None else Families(self.families)
 
     @property
@@ -257,6 +286,7 @@ class Comparison(PairResult):
                 difference=self.difference,
                 low=self.limits.low,
                 high=self.limits.high,
+                open=self.open_end,
                 level=self.level,
                 test=np.array(self.tests, object)[:, None, None],
                 direction=self.direction,
@@ -292,6 +322,8 @@ class Comparison(PairResult):
             margin=self.margin,
             topics=int(self.topics[cell]),
             constant=bool(self.means.constant[cell]),
+            open=int(self.open_end[cell]),
+            borderline=bool(self.borderline[place]),
         )
 
     def at(self, level: float) -> Comparison:
@@ -310,16 +342,25 @@ class Comparison(PairResult):
             high=own.high,
             simultaneous_low=simultaneous.low,
             simultaneous_high=simultaneous.high,
+            open_end=simultaneous.open,
         )
         verdict = give_verdicts(
-            Estimates(self.difference, *changed.limits, self.means.constant),
+            Estimates(self.difference, *changed.limits, self.means.constant, open=changed.open_end),
             self.direction,
             self.p_adjusted,
             level,
             self.identical,
             self.p_equivalence_adjusted,
         )
-        return replace(changed, verdict=verdict)
+        tested = [find_test(test) for test in self.tests]
+        unclear = find_borderline(
+            list(zip(tested, self.p, self.p_error, strict=True)),
+            self.means,
+            self.adjustment,
+            verdict,
+            level,
+        )
+        return replace(changed, verdict=verdict, borderline=unclear)
 
     def as_family(self, maxima: Sequence[Floats]) -> Comparison:
         """Return all pairs, tested singly, as one family by maxima that are known already.

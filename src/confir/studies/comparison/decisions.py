@@ -1,13 +1,15 @@
 """One decision per pair, which every output follows: is the difference significant, and which way?
 
-Where all topics show the same difference there is neither a t nor an interval: the exact sign-flip
-test decides in their place.
+Where all topics show the same difference, a single pair has neither a t nor an interval: the exact
+sign-flip test decides in their place.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +17,8 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.defaults import NO_FAMILY
 from confir.intervals.interval import Limits
-from confir.order import TIE, signed
+from confir.intervals.simultaneous import MONTE_CARLO_ERRORS, SimultaneousLimits, is_significant
+from confir.order import TIE, bracketed, signed
 from confir.studies.comparison.families import Adjustment, Correction, TestedPairs
 from confir.studies.comparison.mean_differences import MeanDifferences
 from confir.studies.comparison.paired_tests import (
@@ -28,7 +31,6 @@ from confir.studies.comparison.pairs import LEAST_TOPICS
 from confir.studies.comparison.reasons import Evidence, explain
 from confir.studies.comparison.significance import (
     Estimates,
-    is_significant,
     judge_differences,
     significant_directions,
 )
@@ -68,22 +70,26 @@ class Decisions(NamedTuple):
 
     Attributes
     ----------
-    p, p_adjusted
-        p-values, and those adjusted for the pairs of the measure.
+    p, p_error, p_adjusted
+        p-values, their Monte-Carlo errors, and those adjusted for the pairs of the measure.
     direction
         What the test's own statistic favours: 1 the run, -1 the baseline, 0 neither.
     verdict
         One of VERDICTS.
     p_equivalence, p_equivalence_adjusted
         Of two one-sided tests against the margin, pairs × measures; None without a margin.
+    borderline
+        Whether other replicates might change the verdict.
     """
 
     p: Floats
+    p_error: Floats
     p_adjusted: Floats
     direction: Integers
     verdict: Words
     p_equivalence: Floats | None
     p_equivalence_adjusted: Floats | None
+    borderline: Booleans
 
 
 def decide(
@@ -104,23 +110,59 @@ def decide(
     direction = np.stack(
         [np.where(means.constant, means.sign, outcome.direction) for _, outcome in tests]
     )
+    errors = np.stack(
+        [np.zeros_like(p[0]) if found.p_error is None else found.p_error for _, found in tests]
+    )
+    alone = [(test, *own) for (test, _), *own in zip(tests, p, errors, strict=True)]
     adjusted = np.stack(
-        [
-            adjust_p(part, means, Correction(None) if test.corrected else adjustment)
-            for (test, _), part in zip(tests, p, strict=True)
-        ]
+        [adjust_p(own_p, means, by_itself(test, adjustment)) for test, own_p, _ in alone]
     )
     equivalence = equivalence_adjusted = None
     if margin is not None:
         equivalence = equivalence_p_values(means, margin)
         distance = margin - np.abs(means.difference)
         equivalence_adjusted = adjustment.adjust(_statistics(equivalence, distance, means), 1)
-    limits = adjustment.limits(means, own, level)
-    estimates = Estimates(means.difference, *limits, means.constant)
+    low, high, open_end = adjustment.limits(means, own, level)
+    estimates = Estimates(means.difference, low, high, means.constant, open_end)
     verdict = give_verdicts(
         estimates, direction, adjusted, level, means.identical, equivalence_adjusted
     )
-    return Decisions(p, adjusted, direction, verdict, equivalence, equivalence_adjusted)
+    unclear = find_borderline(alone, means, adjustment, verdict, level)
+    return Decisions(
+        p, errors, adjusted, direction, verdict, equivalence, equivalence_adjusted, unclear
+    )
+
+
+def find_borderline(
+    tests: Sequence[tuple[PairedTest, Floats, Floats | None]],
+    means: MeanDifferences,
+    adjustment: Adjustment,
+    verdict: Words,
+    level: float,
+) -> Booleans:
+    """Return which verdicts might change with other replicates: tests × pairs × measures.
+
+    Parameters
+    ----------
+    tests
+        Tests with their p-values, and the Monte-Carlo errors of these.
+    """
+    found = []
+    for test, p, p_error in tests:
+        adjust = partial(adjust_p, p, means, by_itself(test, adjustment), p_error)
+        lower, upper = (
+            is_significant(adjust(errors), level)
+            for errors in (-MONTE_CARLO_ERRORS, MONTE_CARLO_ERRORS)
+        )
+        found.append(lower != upper)
+    settled = (verdict == IDENTICAL) | (verdict == EQUIVALENT)
+    unclear: Booleans = np.stack(found) & ~settled
+    return unclear
+
+
+def by_itself(test: PairedTest, adjustment: Adjustment) -> Adjustment:
+    """Return what adjusts the p-values of a test: itself, if it accounts for all pairs."""
+    return Correction(None) if test.corrected else adjustment
 
 
 def count_tested(means: MeanDifferences) -> Integers:
@@ -151,24 +193,54 @@ def _replace_constant(p: Floats, means: MeanDifferences) -> Floats:
     return np.where(means.constant, flipped, p)
 
 
-def adjust_p(p: Floats, means: MeanDifferences, adjustment: Adjustment) -> Floats:
-    """Return p-values adjusted for the pairs tested, which exclude identical runs."""
+def adjust_p(
+    p: Floats,
+    means: MeanDifferences,
+    adjustment: Adjustment,
+    p_error: Floats | None = None,
+    errors: float = 0.0,
+) -> Floats:
+    """Return p-values adjusted for the pairs tested, which exclude identical runs.
+
+    They are moved by some Monte-Carlo errors.
+    """
     tested = np.where(means.identical, np.nan, p)
-    adjusted = adjustment.adjust(_statistics(tested, means.difference, means))
-    return np.where(means.identical, p, adjusted)
+    statistics = _statistics(tested, means.difference, means, p_error, means.self_normalised)
+    return np.where(means.identical, p, adjustment.adjust(statistics, 2, errors))
 
 
-def _statistics(p: Floats, distance: Floats, means: MeanDifferences) -> TestedPairs:
-    return TestedPairs(p, distance, means.se, means.df, means.units, means.constant)
+def _statistics(
+    p: Floats,
+    distance: Floats,
+    means: MeanDifferences,
+    p_error: Floats | None = None,
+    self_normalised: Floats | None = None,
+) -> TestedPairs:
+    none = np.zeros(p.shape)
+    return TestedPairs(
+        p=p,
+        p_error=none if p_error is None else p_error,
+        distance=distance,
+        se=means.se,
+        df=means.df,
+        units=means.units,
+        constant=means.constant,
+        self_normalised=none if self_normalised is None else self_normalised,
+    )
 
 
 def sides_of_bound(
-    means: MeanDifferences, limits: Limits, bound: float, adjustment: Adjustment, level: float
+    means: MeanDifferences,
+    limits: SimultaneousLimits,
+    bound: float,
+    adjustment: Adjustment,
+    level: float,
 ) -> Integers:
     """Return 1 or -1 where a difference is significantly above or below a bound, else 0.
 
     By a t test of the difference from the bound, adjusted for all pairs as the verdicts are, and by
-    the interval; where all topics show the same difference, by the exact sign-flip test.
+    the interval; where all topics show the same difference, by the exact sign-flip test. What shows
+    that a difference is beyond 0 shows that it is beyond any bound on the other side of 0.
     Arrays are pairs × measures.
     """
     from scipy.special import stdtr
@@ -178,8 +250,10 @@ def sides_of_bound(
     p = 2.0 * stdtr(means.df, -np.abs(shifted) / means.se)
     flipped = np.where(apart, same_sign_p(means.units), 1.0)
     alone = np.where(means.constant, flipped, p)
-    adjusted = adjustment.adjust(_statistics(alone, shifted, means))
-    moved = Estimates(shifted, limits.low - bound, limits.high - bound, means.constant)
+    beyond = np.where(means.difference * bound <= 0, means.self_normalised, 0.0)
+    adjusted = adjustment.adjust(_statistics(alone, shifted, means, self_normalised=beyond))
+    low, high = limits.low - bound, limits.high - bound
+    moved = Estimates(shifted, low, high, means.constant, limits.open)
     sides: Integers = significant_directions(
         moved, np.where(apart, np.sign(shifted), 0), adjusted, level
     )
@@ -206,6 +280,10 @@ class Decision:
         Margin of equivalence, or None.
     topics, constant
         Topics that both runs have, and whether all of them show the same difference.
+    open
+        1 where the lower limit is 0 and excluded, -1 where the upper one is, else 0.
+    borderline
+        Whether other replicates might change the verdict.
     """
 
     baseline: str
@@ -223,6 +301,8 @@ class Decision:
     margin: float | None
     topics: int
     constant: bool
+    open: int = 0
+    borderline: bool = False
 
     @property
     def possible(self) -> bool:
@@ -232,7 +312,7 @@ class Decision:
     @property
     def significant(self) -> int:
         """1 or -1 where the run is significantly better or worse, also within the margin; else 0."""
-        estimates = Estimates(self.difference, self.low, self.high, self.constant)
+        estimates = Estimates(self.difference, self.low, self.high, self.constant, self.open)
         return int(significant_directions(estimates, self.direction, self.p_adjusted, self.level))
 
     @property
@@ -254,6 +334,8 @@ class Decision:
         words = f"significantly {self.verdict}" if self.verdict in OPPOSITE else self.verdict
         if self.verdict == EQUIVALENT:
             words = f"equivalent within ±{self.margin:g}"
+        if self.borderline:
+            words += ", borderline"
         return f"{words} ({self.reason})" if self.reason else words
 
     @property
@@ -264,7 +346,7 @@ class Decision:
         simultaneous = "simultaneous " if self.family.simultaneous else ""
         return (
             f"difference {signed(self.difference)}, {simultaneous}{100 * self.level:g} % interval "
-            f"[{signed(self.low)}, {signed(self.high)}]"
+            f"{bracketed(signed(self.low), signed(self.high), self.open)}"
         )
 
     @property

@@ -1,4 +1,4 @@
-"""What makes the decisions on many pairs hold together? A family of them, or single tests corrected.
+"""Families of comparisons, whose intervals and p-values hold simultaneously; and single tests.
 
 A family has simultaneous intervals and p-values that agree with them. Single tests have p-values
 with a correction, beside intervals of each pair alone.
@@ -6,6 +6,7 @@ with a correction, beside intervals of each pair alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -18,11 +19,13 @@ from confir.defaults import ALL_PAIRS, BASELINE, BEST, FAMILIES, NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method
-from confir.intervals.simultaneous import ComparisonFamily, variance_floor
+from confir.intervals.simultaneous import ComparisonFamily, SimultaneousLimits
+from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
+from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.comparison.corrections import adjust_p_values
 from confir.studies.comparison.mean_differences import MeanDifferences
-from confir.studies.comparison.paired_tests import PairedTest
+from confir.studies.comparison.paired_tests import Outcome, PairedTest
 from confir.studies.comparison.summarised_pairs import AnyPairs
 
 # How p-values of single tests are adjusted where nothing else is said.
@@ -34,21 +37,26 @@ class TestedPairs(NamedTuple):
 
     Attributes
     ----------
-    p
-        p-value of each pair alone.
+    p, p_error
+        p-value of each pair alone, and its Monte-Carlo error; 0 where it is exact.
     distance, se, df
         Mean difference from the value tested, and its standard error with its degrees of freedom;
         for a one-sided test, the distance is positive where it rejects.
     units, constant
         Number of topics or clusters, and whether all of them show the same difference.
+    self_normalised
+        Sum of the differences over the root of the sum of their squares; 0 where it says nothing of
+        the value tested.
     """
 
     p: Floats
+    p_error: Floats
     distance: Floats
     se: Floats
     df: Floats
     units: Floats
     constant: Booleans
+    self_normalised: Floats
 
 
 class Families(NamedTuple):
@@ -56,34 +64,47 @@ class Families(NamedTuple):
 
     by_measure: tuple[ComparisonFamily, ...]
 
-    def limits(self, means: MeanDifferences, _: Limits, level: float) -> Limits:
+    def limits(self, means: MeanDifferences, _: Limits, level: float) -> SimultaneousLimits:
         """Return the limits that a verdict rests on: simultaneous ones."""
-        columns = zip(
-            self.by_measure,
-            *(part.T for part in (means.difference, means.se, means.units, means.df)),
-            strict=True,
-        )
+        parts = (means.difference, means.se, means.units, means.df, means.self_normalised)
+        columns = zip(self.by_measure, *(part.T for part in parts), strict=True)
         found = [
-            family.limits(difference, se, units, level, df)
-            for family, difference, se, units, df in columns
+            family.limits(difference, se, units, level, df, sums)
+            for family, difference, se, units, df, sums in columns
         ]
-        return Limits(*(np.stack(part, axis=1) for part in zip(*found, strict=True)))
+        low, high, open_end = (np.stack(part, axis=1) for part in zip(*found, strict=True))
+        none = means.identical  # they are not in the family
+        return SimultaneousLimits(
+            np.where(none, np.nan, low), np.where(none, np.nan, high), open_end
+        )
 
-    def adjust(self, tested: TestedPairs, sides: int = 2) -> Floats:
-        """Return adjusted p-values; constant differences by Bonferroni's factor.
+    def adjust(self, tested: TestedPairs, sides: int = 2, errors: float = 0.0) -> Floats:
+        """Return adjusted p-values, moved by some Monte-Carlo errors.
 
         One-sided ones, those of equivalence, are for claims on either side: |t*| counts for them,
-        too, and identical runs are among the pairs tested.
+        too, and identical runs are among the pairs tested. Constant differences are then judged by
+        the exact sign-flip test, times the number of pairs.
         """
         adjusted = np.empty(tested.p.shape)
         for m, family in enumerate(self.by_measure):
-            count = int(np.sum(~np.isnan(tested.p[:, m])))
-            size = family.size if sides == 2 else count
-            units = tested.units[:, m]
-            t = tested.distance[:, m] / family.standard_errors(tested.se[:, m], units)
-            together = replace(family, size=size, sides=sides)
-            adjusted[:, m] = together.p_values(t, tested.df[:, m] + 1.0)
-        return _replace_constant(adjusted, tested)
+            column = TestedPairs._make(part[:, m] for part in tested)
+            adjusted[:, m] = _adjust_in_family(family, column, sides, errors)
+        return adjusted
+
+
+def _adjust_in_family(
+    family: ComparisonFamily, tested: TestedPairs, sides: int, errors: float
+) -> Floats:
+    """Return the adjusted p-values of one measure."""
+    count = int(np.sum(~np.isnan(tested.p)))
+    together = replace(family, size=family.size if sides == 2 else count, sides=sides)
+    t = tested.distance / family.standard_errors(tested.se, tested.units)
+    p = together.p_values(t, tested.df, tested.self_normalised, errors)
+    exact = tested.constant & (np.isnan(t) | (sides == 1))
+    if together.size > 1 and sides == 2:  # the self-normalised sum decides in a family
+        exact &= tested.self_normalised == 0
+    p = np.where(exact, np.minimum(1.0, max(count, 1) * tested.p), p)
+    return np.where(np.isnan(tested.p), np.nan, p)
 
 
 class Correction(NamedTuple):
@@ -91,23 +112,61 @@ class Correction(NamedTuple):
 
     name: str | None  # in CORRECTIONS; None for a test that corrects by itself
 
-    def limits(self, _: MeanDifferences, own: Limits, __: float) -> Limits:
+    def limits(self, _: MeanDifferences, own: Limits, __: float) -> SimultaneousLimits:
         """Return the limits that a verdict rests on: each pair's own."""
-        return own
+        return SimultaneousLimits(*own, np.zeros(own.low.shape, np.int64))
 
-    def adjust(self, tested: TestedPairs, _: int = 2) -> Floats:
-        """Return adjusted p-values; constant differences by Bonferroni's factor."""
-        adjusted = tested.p if self.name is None else adjust_p_values(tested.p, self.name)
-        return adjusted if self.name == "none" else _replace_constant(adjusted, tested)
+    def adjust(self, tested: TestedPairs, _: int = 2, errors: float = 0.0) -> Floats:
+        """Return adjusted p-values, moved by some Monte-Carlo errors.
+
+        Constant differences by Bonferroni's factor.
+        """
+        p = np.clip(tested.p + errors * tested.p_error, 0.0, 1.0)
+        adjusted = p if self.name is None else adjust_p_values(p, self.name)
+        if self.name == "none":
+            return adjusted
+        pairs = np.sum(~np.isnan(tested.p), axis=0)
+        return np.where(tested.constant, np.minimum(1.0, pairs * tested.p), adjusted)
 
 
-Adjustment = Families | Correction
+class PermutedRanges(NamedTuple):
+    """The randomised Tukey HSD test alone: intervals are of the same permutations as its p-values.
+
+    Attributes
+    ----------
+    by_measure
+        The largest difference between the means of any two runs after each permutation, ascending.
+    """
+
+    by_measure: tuple[Floats, ...]
+
+    def limits(self, means: MeanDifferences, _: Limits, level: float) -> SimultaneousLimits:
+        """Return the limits that a verdict rests on: differences that are not significant."""
+        half = np.array([_order_statistic(ranges, level) for ranges in self.by_measure])
+        nowhere = np.zeros(means.difference.shape, np.int64)
+        return SimultaneousLimits(means.difference - half, means.difference + half, nowhere)
+
+    def adjust(self, tested: TestedPairs, sides: int = 2, errors: float = 0.0) -> Floats:
+        """Return the p-values of the test, which is adjusted for all pairs by itself."""
+        return Correction(None).adjust(tested, sides, errors)
 
 
-def _replace_constant(adjusted: Floats, tested: TestedPairs) -> Floats:
-    """Return p-values with those of constant differences times the number of pairs tested."""
-    pairs = np.sum(~np.isnan(tested.p), axis=0)
-    return np.where(tested.constant, np.minimum(1.0, pairs * tested.p), adjusted)
+def permuted_ranges(
+    outcomes: Sequence[tuple[PairedTest, Outcome]],
+) -> PermutedRanges | None:
+    """Return the ranges of a test of all runs at once where it is the only test; else None."""
+    if len(outcomes) != 1 or outcomes[0][1].ranges is None:
+        return None
+    return PermutedRanges(outcomes[0][1].ranges)
+
+
+def _order_statistic(ordered: Floats, level: float) -> float:
+    """Return the ⌈(B+1)·level⌉-th smallest value; ∞ where there are too few."""
+    place = math.ceil(round((len(ordered) + 1) * level, 9))
+    return float(ordered[place - 1]) if place <= len(ordered) else math.inf
+
+
+Adjustment = Families | Correction | PermutedRanges
 
 
 def choose_family(
@@ -154,9 +213,16 @@ def choose_family(
 
 
 def form_families(
-    pairs: AnyPairs, means: MeanDifferences, tested: Integers, replicates: int, seed: int
+    pairs: AnyPairs,
+    means: MeanDifferences,
+    tested: Integers,
+    replicates: int,
+    seed: int,
+    level: float,
 ) -> Families:
     """Return the families of all measures: of all pairs, or of all runs against one.
+
+    Where a decision at the level, or at a usual one, is borderline, ten times as many replicates are drawn.
 
     Parameters
     ----------
@@ -164,33 +230,55 @@ def form_families(
         Number of pairs that are tested, by measure.
     """
     alone = [int(pairs.first[0])] if len(np.unique(pairs.first)) == 1 else None
-    maxima = []
-    for m, (size, floor) in enumerate(zip(tested.tolist(), _floors(means), strict=True)):
-        if size < 2:
-            maxima.append(np.empty(0))
-            continue
+
+    def draw(measure: int, borrowed: BorrowedVariance, size: int) -> Floats:
         rng = np.random.default_rng(seed)  # the same topics for all measures
-        values = pairs.run_scores(m)
-        maxima.append(largest_statistics(values, replicates, rng, alone, floor, pairs.clusters))
-    return families_of_maxima(means, tested, maxima)
+        values = pairs.run_scores(measure)
+        return largest_statistics(values, size, rng, borrowed, alone, pairs.clusters)
+
+    found = []
+    for m, borrowed in enumerate(borrowed_variances(means, tested)):
+        size = int(tested[m])
+        family = ComparisonFamily.of(
+            size, draw(m, borrowed, replicates) if size > 1 else np.empty(0), borrowed=borrowed
+        )
+        if can_draw_further(size, int(means.topics[:, m].max()), replicates) and any(
+            _borderline(family, means, m, one).any() for one in levels_to_settle(level)
+        ):
+            maxima = draw(m, borrowed, FURTHER * replicates)
+            family = ComparisonFamily.of(size, maxima, borrowed=borrowed)
+        found.append(family)
+    return Families(tuple(found))
+
+
+def _borderline(
+    family: ComparisonFamily, means: MeanDifferences, measure: int, level: float
+) -> Booleans:
+    """Return which decisions of one measure might change with other replicates."""
+    se, units = means.se[:, measure], means.units[:, measure]
+    t = means.difference[:, measure] / family.standard_errors(se, units)
+    return family.borderline(t, means.df[:, measure], level, means.self_normalised[:, measure])
 
 
 def families_of_maxima(
     means: MeanDifferences, tested: Integers, maxima: Sequence[Floats]
 ) -> Families:
     """Return the families of all measures, from the largest |t*| of each replicate by measure."""
-    columns = zip(tested.tolist(), maxima, _floors(means), strict=True)
+    columns = zip(tested.tolist(), maxima, borrowed_variances(means, tested), strict=True)
     return Families(
-        tuple(ComparisonFamily.of(size, drawn, floor=floor) for size, drawn, floor in columns)
+        tuple(ComparisonFamily.of(size, drawn, borrowed=own) for size, drawn, own in columns)
     )
 
 
-def _floors(means: MeanDifferences) -> list[float]:
-    """Return the least variance of each measure's family."""
-    return [variance_floor(column) for column in (np.square(means.se) * means.units).T]
+def borrowed_variances(means: MeanDifferences, tested: Integers) -> list[BorrowedVariance]:
+    """Return what the variances of each measure's family borrow."""
+    medians = [median_variance(column) for column in (np.square(means.se) * means.units).T]
+    return [BorrowedVariance(*each) for each in zip(tested.tolist(), medians, strict=True)]
 
 
-def simultaneous_limits(adjustment: Adjustment, means: MeanDifferences, level: float) -> Limits:
+def simultaneous_limits(
+    adjustment: Adjustment, means: MeanDifferences, level: float
+) -> SimultaneousLimits:
     """Return the limits that hold for a family at once; NaN for single tests."""
     none = np.full(means.se.shape, np.nan)
     return adjustment.limits(means, Limits(none, none), level)

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, get_args
 
 from confir.arguments import as_choice, invalid
 from confir.errors import InvalidValueError
+from confir.intervals.simultaneous import SimultaneousLimits
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.decisions import Decision, sides_of_bound
 from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, WORSE
@@ -120,8 +121,9 @@ def judge_gate(
     decisions = [_decision(comparison, pair, m) for pair in range(len(comparison.first))]
     sides = [decision.significant for decision in decisions]
     if margin:
+        limits = SimultaneousLimits(*comparison.limits, comparison.open_end)
         every = sides_of_bound(
-            comparison.means, comparison.limits, -margin, comparison.adjustment, comparison.level
+            comparison.means, limits, -margin, comparison.adjustment, comparison.level
         )
         sides = every[:, m].tolist()
     return Gate(

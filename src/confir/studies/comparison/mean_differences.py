@@ -18,7 +18,9 @@ from confir.intervals.catalogue import (
 )
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method
+from confir.intervals.simultaneous import self_normalised, self_normalised_sums
 from confir.parallel import run_blocks
+from confir.resampling.clusters import cluster_contributions
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.drawn_weights import DrawnWeights
 from confir.resampling.human_judgements import JudgedSample, JudgedWeights, judged_weights
@@ -48,7 +50,10 @@ class MeanDifferences(NamedTuple):
     identical
         Whether both runs have the same score on all of them.
     units
-        One more than the degrees of freedom of the standard error: topics, or clusters.
+        Number of independent units: topics, or clusters.
+    self_normalised
+        Sum of the differences over the root of the sum of their squares, T; 0 where it does not
+        exist, as for corrected differences.
     """
 
     difference: Floats
@@ -57,6 +62,7 @@ class MeanDifferences(NamedTuple):
     topics: Integers
     identical: Booleans
     units: Floats
+    self_normalised: Floats
 
     @property
     def constant(self) -> Booleans:
@@ -95,9 +101,16 @@ def mean_differences(
 
     def task(columns: slice) -> tuple[MeanDifferences, Limits]:
         extremes = _extremes(pairs.whole_differences(columns))
-        return _limited(
-            distribution(columns), *extremes, method, level, clustered=pairs.clusters is not None
-        )
+        means, limits = _limited(distribution(columns), *extremes, method, level)
+        if pairs.judged is not None:  # a corrected difference is no mean of independent ones
+            means = means._replace(self_normalised=np.zeros_like(means.difference))
+        elif pairs.clusters is not None:
+            by_cluster = cluster_contributions(pairs.clusters, pairs.differences(columns))
+            means = means._replace(
+                units=np.full(means.difference.shape, float(pairs.clusters.count)),
+                self_normalised=self_normalised(by_cluster),
+            )
+        return means, limits
 
     blocks = pairs.blocks(_RESAMPLED_COLUMNS) if method.resamples else pairs.blocks()
     parts = run_blocks(task, blocks)
@@ -172,16 +185,15 @@ def _limited(
     most: Floats,
     method: Method,
     level: float,
-    *,
-    clustered: bool = False,
 ) -> tuple[MeanDifferences, Limits]:
     """Return mean differences and limits; none where the smallest difference is the largest."""
     constant = block.degenerate | (least >= most)
     low, high = (np.where(constant, np.nan, limit) for limit in method.compute(block, level))
     se = np.where(constant, np.nan, block.require("se"))
     identical = (block.count >= LEAST_TOPICS) & (least == 0) & (most == 0)
-    units = block.df + 1.0 if clustered else block.count.astype(np.float64)
-    means = MeanDifferences(block.estimate, se, block.df, block.count, identical, units)
+    units = block.count.astype(np.float64)
+    sums = self_normalised_sums(block.estimate, se, units)
+    means = MeanDifferences(block.estimate, se, block.df, block.count, identical, units, sums)
     return means, Limits(low, high)
 
 

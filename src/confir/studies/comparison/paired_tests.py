@@ -15,11 +15,17 @@ import numpy as np
 
 from confir.arguments import as_choice
 from confir.arrays import Floats, Integers
+from confir.intervals.simultaneous import monte_carlo_error
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.studies.comparison.mean_differences import MeanDifferences
 from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs, complete_topics
-from confir.studies.comparison.randomisation import flip_signs, permute_runs, shift_bootstrap
+from confir.studies.comparison.randomisation import (
+    MOST_EXACT_TOPICS,
+    flip_signs,
+    permute_runs,
+    shift_bootstrap,
+)
 from confir.studies.comparison.summarised_pairs import AnyPairs, SummarisedPairs
 
 # Up to this many topics that differ, the exact distribution of Wilcoxon's statistic is used.
@@ -38,10 +44,17 @@ class Outcome(NamedTuple):
         Two-sided p-values.
     direction
         What the test's statistic favours: 1 the second run, -1 the first, 0 neither.
+    p_error
+        Monte-Carlo error of the p-values; None where they are exact.
+    ranges
+        By measure, what a test of all runs at once compares the differences with, ascending; else
+        None.
     """
 
     p: Floats
     direction: Integers
+    p_error: Floats | None = None
+    ranges: tuple[Floats, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +140,14 @@ def _t_test(_: AnyPairs, means: MeanDifferences, *__: int) -> Outcome:
 def _randomisation_test(
     pairs: Pairs, means: MeanDifferences, replicates: int, seed: int
 ) -> Outcome:
-    return Outcome(flip_signs(pairs.by_cluster(), replicates, seed), means.sign)
+    p = flip_signs(pairs.by_cluster(), replicates, seed)
+    drawn = means.units > MOST_EXACT_TOPICS
+    return Outcome(p, means.sign, np.where(drawn, monte_carlo_error(p, replicates), 0.0))
 
 
 def _shift_test(pairs: Pairs, means: MeanDifferences, replicates: int, seed: int) -> Outcome:
-    return Outcome(shift_bootstrap(pairs, replicates, seed), means.sign)
+    p = shift_bootstrap(pairs, replicates, seed)
+    return Outcome(p, means.sign, monte_carlo_error(p, replicates))
 
 
 def _tukey_test(pairs: Pairs, _: MeanDifferences, replicates: int, seed: int) -> Outcome:
@@ -139,7 +155,8 @@ def _tukey_test(pairs: Pairs, _: MeanDifferences, replicates: int, seed: int) ->
     complete = complete_topics(pairs.values)
     total = np.where(complete[:, None], pairs.values, 0.0).sum(axis=0)
     direction = np.sign(total[pairs.second] - total[pairs.first]).astype(int)
-    return Outcome(permute_runs(pairs, replicates, seed), direction)
+    p, ranges = permute_runs(pairs, replicates, seed)
+    return Outcome(p, direction, monte_carlo_error(p, replicates), ranges)
 
 
 def _sign_test(pairs: AnyPairs, *_: Any) -> Outcome:

@@ -71,14 +71,17 @@ def shift_bootstrap(pairs: Pairs, replicates: int, seed: int) -> Floats:
     return p
 
 
-def permute_runs(pairs: Pairs, replicates: int, seed: int) -> Floats:
-    """Return p-values of the paired randomised Tukey HSD test: pairs × measures, ``(b+1)/(B+1)``.
+def permute_runs(pairs: Pairs, replicates: int, seed: int) -> tuple[Floats, tuple[Floats, ...]]:
+    """Return p-values of the paired randomised Tukey HSD test, and the permuted ranges by measure.
+
+    p-values are pairs × measures, ``(b+1)/(B+1)``; ranges ascend.
 
     In each replicate every topic's scores are shuffled among all runs; a difference is compared
     with the largest difference between any two runs (Carterette 2012), which corrects for all
     pairs at once. The topics are those that all runs have.
     """
     p = np.full(pairs.shape, np.nan)
+    by_measure = [np.empty(0)] * pairs.shape[1]
     complete = complete_topics(pairs.values)
     if not (complete.sum(axis=0) >= LEAST_TOPICS).all():
         raise TopicMismatchError(
@@ -96,7 +99,8 @@ def permute_runs(pairs: Pairs, replicates: int, seed: int) -> Floats:
             ordered = np.sort(ranges[:, place])
             below = np.searchsorted(ordered, threshold[:, place], side="left")
             p[:, measure] = (replicates - below + 1.0) / (replicates + 1.0)
-    return p
+            by_measure[measure] = ordered
+    return p, tuple(by_measure)
 
 
 def _sign_moves(topics: int, size: int, rng: np.random.Generator) -> Floats:

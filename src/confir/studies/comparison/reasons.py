@@ -8,14 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.errors import counted
+from confir.intervals.simultaneous import is_significant
 from confir.studies.comparison.corrections import CORRECTION_NAMES
 from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.pairs import LEAST_TOPICS
-from confir.studies.comparison.significance import (
-    Estimates,
-    is_significant,
-    significant_directions,
-)
+from confir.studies.comparison.significance import Estimates, significant_directions
 from confir.studies.comparison.verdicts import EQUIVALENT, INCONCLUSIVE, OPPOSITE
 
 
@@ -30,6 +27,7 @@ class Evidence(NamedTuple):
     difference: Any
     low: Any
     high: Any
+    open: Any
     level: Any
     test: Any
     direction: Any
@@ -54,13 +52,14 @@ def explain(given: Evidence) -> Any:
 
 def _cases(given: Evidence) -> list[tuple[Any, Callable[[Evidence], str]]]:
     """Return where each case holds, and what is said then; the first case that holds counts."""
-    estimates = Estimates(given.difference, given.low, given.high, given.constant)
+    estimates = Estimates(given.difference, given.low, given.high, given.constant, given.open)
     corrected, alone = (
         significant_directions(estimates, given.direction, p, given.level) != 0
         for p in (given.p_adjusted, given.p)
     )
     verdict = np.asarray(given.verdict)
     includes = np.less_equal(given.low, 0) & np.greater_equal(given.high, 0)
+    includes &= np.equal(given.open, 0)
     significant = is_significant(given.p_adjusted, given.level)
     return [
         (given.topics < LEAST_TOPICS, lambda _: "fewer than 2 topics in common"),

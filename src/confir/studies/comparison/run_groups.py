@@ -1,4 +1,4 @@
-"""Which runs are indistinguishable? Groups of neighbours without a significant difference."""
+"""Groups of neighbouring runs without a significant difference."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, counted, enumerate_names
-from confir.order import signed
+from confir.order import bracketed, signed
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated, list_runs
 from confir.report.numbers import p_text, percent
@@ -50,7 +50,7 @@ _DESCRIBED, _TOPICS = 3, 3
 _AGAINST_BASELINE = {
     BETTER: "significantly better than {}",
     WORSE: "significantly worse",
-    INCONCLUSIVE: "statistically indistinguishable from it",
+    INCONCLUSIVE: "inconclusive",
     EQUIVALENT: "equivalent to it",
     IDENTICAL: "identical to it",
     NOT_COMPARED: "not compared with it, for lack of common topics",
@@ -129,6 +129,8 @@ def _at_level(comparison: Comparison, kept: Integers, held: list[int]) -> dict[s
         "against": _against(comparison, words, held),
         "low": _signed(low[kept, 0]),
         "high": _signed(high[kept, 0]),
+        "open": comparison.open_end[kept, 0].tolist(),
+        "borderline": comparison.borderline[0, kept, 0].astype(int).tolist(),
         "verdict": words[kept].tolist(),
         "reason": comparison.reasons[0, kept, 0].tolist(),
     }
@@ -176,7 +178,7 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
 
 
 def _two_questions(left: int, unclear: int) -> str:
-    """Return why the set of the best run leaves out runs that are indistinguishable from the best."""
+    """Return why the set of the best run leaves out runs over which the lead is inconclusive."""
     which = f"{left:,} of these {unclear:,} runs" if left < unclear else "these runs"
     if unclear == 1:
         which = "that run"
@@ -187,7 +189,7 @@ def _two_questions(left: int, unclear: int) -> str:
 
 
 def _better(beaten: int, unclear: list[str], others: int, how: str) -> list[str]:
-    """Return how many runs the best one is better than, and which are indistinguishable from it."""
+    """Return how many runs the best one is better than, and over which its lead is inconclusive."""
     if beaten == others:
         every = "the other run" if others == 1 else f"every one of the other {others} runs"
         return [f"It is significantly better than {every} ({how})."]
@@ -201,8 +203,8 @@ def _better(beaten: int, unclear: list[str], others: int, how: str) -> list[str]
         return [f"{better}{next_runs}."]
     if not unclear:
         return [better]
-    runs = "One run is" if len(unclear) == 1 else f"{len(unclear):,} runs are"
-    return [better, f"{runs} statistically indistinguishable from it: {list_runs(unclear)}."]
+    runs = "one run" if len(unclear) == 1 else f"{len(unclear):,} runs"
+    return [better, f"Its lead over {runs} is inconclusive: {list_runs(unclear)}."]
 
 
 def _exception(word: str, names: list[str]) -> str:
@@ -250,7 +252,7 @@ def _described(comparison: Comparison, pair: int) -> str:
     gains, losses = comparison.topic_differences().extremes(pair, 0, _TOPICS)
     text = (
         f"{run} minus {baseline}: {signed(float(comparison.difference[pair, 0]))} "
-        f"[{signed(low)}, {signed(high)}]"
+        f"{bracketed(signed(low), signed(high), int(comparison.open_end[pair, 0]))}"
     )
     for verb, found in (("gains most on", gains), ("loses most on", losses)):
         if found:
@@ -264,10 +266,10 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     if not found:
         return
     comparison: Comparison = found[0][contents.settings.level]
-    constant = ""
-    if np.isnan(comparison.se).any():
-        constant = "; where all topics showed the same difference, the exact sign-flip test decided"
     if len(comparison.first) == 1:
+        constant = ""
+        if np.isnan(comparison.se).any():
+            constant = "; all topics showed the same difference: the exact sign-flip test decided"
         test = find_test(comparison.tests[0]).title
         yield Sentence(
             40,
@@ -280,14 +282,21 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     if comparison.baseline is not None:
         others = counted(len(comparison.first), "other run")
         compared = f"The {others} were compared with {isolated(comparison.baseline)}"
+    drawn = max((len(one.maxima) for one in comparison.families or ()), default=0)
+    more = f" ({drawn:,} where a decision was close)" if drawn > comparison.replicates else ""
     yield Sentence(
         40,
-        f"{compared} with simultaneous "
-        f"{percent(comparison.level)} intervals within each measure: the largest studentised "
-        f"difference over {comparison.replicates:,} bootstrap samples of the topics gives the "
-        "critical value, at most that of Bonferroni (Westfall & Young 1993); a difference is called "
-        f"significant where its interval excludes 0{constant}.",
-        ("Westfall1993",),
+        f"{compared} with simultaneous {percent(comparison.level)} intervals d ± c·√(se² + u·M/n) "
+        "within each measure. M is the median variance of the m differences, and u = 1 − m^(−1/n) with "
+        "n topics: runs that are much alike differ on few topics, and a variance that comes out too "
+        "small by chance is so made up for. c is the order statistic at the level of the largest such "
+        f"t, times √(n/(n−1)), over {comparison.replicates:,} bootstrap samples of the "
+        f"topics{more}, at least the t quantile of one pair and at most Bonferroni's (Westfall & Young "
+        "1993). A difference is called significant where this interval excludes 0, or where "
+        "2·3.1787·m·Φ(−|T|) is at most α, with T the sum of the topics' differences over the root of "
+        "the sum of their squares, which is a bound for differences symmetric about 0 (Bentkus & "
+        "Dzindzalieta 2015); the interval then ends at 0, which it excludes.",
+        ("Westfall1993", "Bentkus2015"),
     )
 
 

@@ -7,19 +7,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats
+from confir.intervals.simultaneous import is_significant
 from confir.studies.comparison.verdicts import BETTER, INCONCLUSIVE, WORSE, Words
-
-# Adjusted p-values are products of p-values: those so near to 1 - level are equal to it.
-_ROUNDING = 1e-9
 
 
 class Estimates(NamedTuple):
-    """Mean differences, their limits, and whether all topics show the same: arrays or numbers."""
+    """Mean differences, their limits, and whether all topics show the same: arrays or numbers.
+
+    Attributes
+    ----------
+    open
+        1 where the lower limit is excluded from the interval, -1 where the upper one is, else 0.
+    """
 
     difference: Any
     low: Any
     high: Any
     constant: Any
+    open: Any = 0
 
 
 def judge_differences(
@@ -36,13 +41,10 @@ def significant_directions(
     estimates: Estimates, direction: Any, p_adjusted: Any, level: float
 ) -> Any:
     """Return 1 or -1 where test, mean and interval agree that the run is better or worse, else 0."""
-    by_limits = np.where(estimates.low > 0, 1, 0) - np.where(estimates.high < 0, 1, 0)
-    found = np.where(estimates.constant, direction, by_limits)
+    above = (estimates.low > 0) | ((estimates.low == 0) & np.equal(estimates.open, 1))
+    below = (estimates.high < 0) | ((estimates.high == 0) & np.equal(estimates.open, -1))
+    by_limits = np.where(above, 1, 0) - np.where(below, 1, 0)
+    unlimited = np.isnan(estimates.low) | np.isnan(estimates.high)
+    found = np.where(estimates.constant & unlimited, direction, by_limits)
     agrees = (found == direction) & (np.sign(estimates.difference) == direction)
     return np.where(agrees & is_significant(p_adjusted, level), found, 0).astype(np.int64)
-
-
-def is_significant(p: Any, level: float) -> Any:
-    """Whether p-values are at most 1 - level, up to rounding."""
-    error = 1.0 - level
-    return (p < error) | (abs(p - error) <= _ROUNDING * error)

@@ -30,6 +30,10 @@ from confir.studies.corrected_means.table import model_notes, sampled_note
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
+# What an end that is 0 and excluded means, and a verdict that is called borderline.
+OPEN_END = "only the sign of the difference is significant, by the bound for symmetric differences"
+BORDERLINE = "other replicates might change the verdict"
+
 # More pairs than this are not listed; of more differences, no sentences are written.
 MOST_LISTED = 200
 MOST_DIFFERENCES_IN_WORDS = 12
@@ -98,6 +102,10 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
         parts.append(
             counted(comparison.replicates, "replicate") + ("" if seed is None else f", seed {seed}")
         )
+    if comparison.open_end.any():
+        parts.append(f"(0 or 0): {OPEN_END}")
+    if comparison.borderline.any():
+        parts.append(f"borderline: {BORDERLINE}")
     return "; ".join(parts)
 
 
@@ -105,7 +113,7 @@ def interval_name(comparison: Comparison) -> str:
     """Return what interval stands beside a verdict: ``simultaneous 95 % interval, all 10 pairs``."""
     if is_simultaneous(comparison):
         return f"simultaneous {percent(comparison.level)} interval, {_family_text(comparison)}"
-    alone = " (of each pair alone)" if _is_adjusted(comparison) else ""
+    alone = " (of each pair alone)" if _is_adjusted(comparison) else _not_adjusted(comparison)
     return f"{percent(comparison.level)} interval by {comparison.method}{alone}"
 
 
@@ -113,16 +121,29 @@ def how_compared(comparison: Comparison) -> str:
     """Return by what verdicts are given, in a few words for a report."""
     if is_simultaneous(comparison):
         return f"simultaneous {percent(comparison.level)} intervals, {_family_text(comparison)}"
-    return f"paired {find_test(comparison.tests[0]).title}, α = {1 - comparison.level:.4g}"
+    alone = f"paired {find_test(comparison.tests[0]).title}, α = {1 - comparison.level:.4g}"
+    return f"{alone}{_not_adjusted(comparison)}"
+
+
+def _not_adjusted(comparison: Comparison) -> str:
+    """Return that verdicts on several pairs are not adjusted for them, where that is so."""
+    if _is_adjusted(comparison) or is_simultaneous(comparison) or comparison.tested.max() < 2:
+        return ""
+    if all(find_test(test).corrected for test in comparison.tests):
+        return ""
+    return f", not adjusted for {counted(int(comparison.tested.max()), 'pair')}"
 
 
 def is_simultaneous(comparison: Comparison) -> bool:
     """Whether the intervals beside verdicts hold for several pairs at once."""
-    return comparison.families is not None and bool(comparison.tested.max() > 1)
+    together = comparison.families is not None or comparison.ranges is not None
+    return together and bool(comparison.tested.max() > 1)
 
 
 def _adjusted_by(comparison: Comparison) -> str:
     """Return what adjusts p-values: the correction, or the largest t of the family."""
+    if comparison.ranges is not None:
+        return "the permuted ranges"
     if comparison.correction is None:
         return "the studentised maximum"
     return CORRECTION_NAMES.get(comparison.correction, "")
@@ -385,14 +406,14 @@ def _row(comparison: Comparison, place: Place, effect: float) -> tuple[Cell, ...
     numbers += [_effect_text(effect), "/".join(f"{count:,}" for count in counts)]
     return (
         *map(Cell, names),
-        Cell(decision.verdict, significant),
+        Cell(decision.verdict + ", borderline" * decision.borderline, significant),
         Cell(_difference_text(decision), significant),
         *map(Cell, numbers),
     )
 
 
 def _difference_text(decision: Decision) -> str:
-    return difference_text(decision.difference, decision.low, decision.high)
+    return difference_text(decision.difference, decision.low, decision.high, decision.open)
 
 
 def _effect_text(value: float) -> str:

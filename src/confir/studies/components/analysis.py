@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers
+from confir.intervals.interval import tail_probabilities
 
 SYSTEMS, TOPICS, JUDGES, REPEATS = "systems", "topics", "judges", "repeats"
 
@@ -116,6 +117,35 @@ def mean_squares(
     ]
     df = np.array([free[source.factors] for source in sources])
     return MeanSquares(np.array(squares), df, np.array(expectation))
+
+
+def relative_limits(
+    ratio: Floats, df: tuple[float, float], topics: int, planned: Integers, level: float
+) -> tuple[Floats, Floats]:
+    """Return the exact limits of Eρ² of systems × topics under normal effects (Feldt 1965).
+
+    Over its expectation ``1 + nσ_s²/σ_e²``, the ratio of the mean squares of systems and residual has
+    an F distribution. That Eρ² grows with σ_s²/σ_e² makes its limits those of any number of topics.
+
+    Parameters
+    ----------
+    ratio
+        The mean square of systems over that of the residual.
+    df
+        The degrees of freedom of both.
+    topics, planned
+        Number of topics that the mean squares are from, and numbers that Eρ² is for; arrays broadcast.
+    level
+        Confidence level.
+    """
+    from scipy.special import fdtri
+
+    lower, upper = tail_probabilities(level)
+    limits = []
+    for tail in (upper, lower):  # the larger quantile makes the lower limit
+        signal = np.maximum(ratio / fdtri(*df, tail) - 1.0, 0.0) / topics
+        limits.append(1.0 - 1.0 / (1.0 + planned * signal))
+    return limits[0], limits[1]
 
 
 def reliability(

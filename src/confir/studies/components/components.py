@@ -39,13 +39,15 @@ from confir.studies.components.analysis import (
     REPEATS,
     SYSTEMS,
     TOPICS,
+    MeanSquares,
     VarianceSource,
     find_sources,
     mean_squares,
+    relative_limits,
     reliability,
 )
 
-# Draws of the mean squares, from which the limits of coefficients are quantiles.
+# Draws of the mean squares, of which the limits of coefficients without an exact distribution are quantiles.
 _DRAWS = 100_000
 
 
@@ -137,7 +139,8 @@ def decompose_scores(
         Numbers of topics, and of judges and repeats, to give the coefficients for; by default those
         given, half, twice and four times as many (of judges and repeats together, twice).
     level, rng
-        Confidence level of the limits, and the seed or generator of the mean squares drawn for them.
+        Confidence level of the limits, and the seed or generator of the mean squares drawn for those
+        of Φ, and of Eρ² with judges or repeats; those of Eρ² of systems × topics are exact.
     """
     level = as_level(level)
     as_flag("repeats", repeats)
@@ -160,6 +163,8 @@ def decompose_scores(
         found.squares * found.df / as_generator(rng).chisquare(found.df, (_DRAWS, len(found.df)))
     )
     coefficients = _coefficients(variance, found.components(drawn), sources, facets, planned, level)
+    if not facets:
+        coefficients |= _exact_limits(found, values.shape[1], planned[0], level)
     total = variance.sum()
     return Components(
         sources=tuple(source.name for source in sources),
@@ -245,6 +250,17 @@ def _planned_levels(
     else:
         each = [(number, 2 * number) for number in at_hand]
     return tuple(product(*each))
+
+
+def _exact_limits(
+    found: MeanSquares, topics: int, planned: tuple[int, ...], level: float
+) -> dict[str, Floats]:
+    """Return the limits of Eρ² of systems × topics: numbers of topics × 1."""
+    (systems, _, residual), (free, _, rest) = found.squares, found.df
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.divide(systems, residual)
+        low, high = relative_limits(ratio, (free, rest), topics, np.array(planned)[:, None], level)
+    return {"relative_low": low, "relative_high": high}
 
 
 def _coefficients(

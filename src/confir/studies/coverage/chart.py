@@ -164,7 +164,8 @@ def population_chart(error: TypeOneError, scores: Scores) -> Any:
     Figure 3 of [Park2011]; ``scores`` are those that the error was estimated from.
     """
     columns = scores.values.reshape(len(scores.topics), -1)
-    order = [c for c in np.argsort(error.skewness).tolist() if not np.isnan(error.skewness[c])]
+    skewness = error.skewness
+    order = [c for c in np.argsort(skewness, kind="stable").tolist() if not np.isnan(skewness[c])]
     chosen = {"least": order[0], "median": order[(len(order) - 1) // 2], "greatest": order[-1]}
     groups = {
         c: f"{error.columns[c][0]}: {name} skewness, {error.skewness[c]:.2f}"

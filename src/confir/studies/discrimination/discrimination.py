@@ -147,7 +147,7 @@ def _half_means(
     for block, share in zip(clusters.blocks, clusters.share.tolist(), strict=True):
         size = block.stop - block.start
         half = size // 2
-        places = rng.random((splits, size)).argsort(axis=1)
+        places = rng.random((splits, size)).argsort(axis=1, kind="stable")
         for side, chosen in enumerate((places[:, :half], places[:, half : 2 * half])):
             inside = np.zeros((splits, size))
             np.put_along_axis(inside, chosen, 1.0, axis=1)

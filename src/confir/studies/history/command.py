@@ -72,6 +72,10 @@ class GateRecords:
             raise InvalidValueError(
                 "--commit and --looks need --history FILE, which records the looks"
             )
+        if self.junit is not None and not self.junit.lower().endswith(".xml"):
+            raise InvalidValueError(
+                f"{self.junit}: the gate is written as JUnit XML; expected a name such as gate.xml"
+            )
         for path in filter(None, (self.history, self.junit)):
             check_folder(path)
 

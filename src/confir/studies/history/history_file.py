@@ -1,21 +1,24 @@
 """The file of a gate's looks: JSON Lines, one line per look, measure and candidate.
 
-Lines are only ever appended, all those of a look in one write, under a lock: builds that run at the
-same time may share the file.
+Lines are only ever appended, all those of a look at once, under a lock: builds that run at the same
+time may share the file. A look that was cut short, as where a machine stopped, is set aside with a
+warning, and the next one takes its place.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import Any
 
 from confir.data.files import PathLike, read_bytes, text_bytes
 from confir.data.result import Record
-from confir.errors import FormatError, UnreadableError
+from confir.errors import FormatError, UnreadableError, warn_caller
+from confir.whole_files import append_content
 
 try:
     import fcntl
@@ -45,6 +48,8 @@ FIELDS: Mapping[str, tuple[type, ...]] = {
     "look_level": _NUMBER,
 }
 PASSES, FAILS = "passes", "fails"
+# How every line begins.
+_START = b'{"look": '
 
 
 def read_looks(path: PathLike) -> list[Record]:
@@ -67,32 +72,22 @@ def append_looks(path: PathLike, next_look: Callable[[list[Record]], Sequence[Re
     next_look(read_looks(path))  # before the file is made
     name = os.fspath(path)
     try:
-        with open(name, "a+b") as stream, _locked(stream):
+        with open(name, "a+b", buffering=0) as stream, _locked(stream):
             stream.seek(0)
-            content = stream.read()
-            lines = [_line(record) for record in next_look(parse_looks(content, name))]
+            content = _whole_looks(stream.readall())
+            lines = [_line(record) for record in next_look(_parse_lines(content, name))]
             if lines and content and not content.endswith(b"\n"):
                 lines.insert(0, b"\n")
-            _append(stream, b"".join(lines), len(content))
+            if lines:
+                append_content(stream, b"".join(lines), len(content))
     except UnreadableError:
         raise
     except OSError as error:
         raise UnreadableError(f"{name}: cannot be written ({error.strerror or error})") from None
 
 
-def _append(stream: IO[bytes], added: bytes, size: int) -> None:
-    """Write all lines at once; cut off again what a full disk left of them."""
-    try:
-        stream.write(added)
-        stream.flush()
-        os.fsync(stream.fileno())
-    except OSError:
-        os.ftruncate(stream.fileno(), size)
-        raise
-
-
 @contextmanager
-def _locked(stream: IO[bytes]) -> Iterator[None]:
+def _locked(stream: io.FileIO) -> Iterator[None]:
     """Let nobody else append until the end; closing the file ends it, too."""
     if fcntl is not None:
         fcntl.flock(stream, fcntl.LOCK_EX)
@@ -108,7 +103,49 @@ def _line(record: Record) -> bytes:
 
 
 def parse_looks(content: bytes, name: str) -> list[Record]:
-    """Return the lines of a history by its content; raise where one is none."""
+    """Return the lines of a history by its content; raise where one is none.
+
+    A last look that was cut short is set aside with a warning.
+    """
+    whole = _whole_looks(content)
+    if len(whole) < len(content):
+        warn_caller(
+            f"{name}:{whole.count(10) + 1}: the look written last was cut short, as by a full disk; "
+            "it is left out, and the next look takes its place"
+        )
+    return _parse_lines(whole, name)
+
+
+def _whole_looks(content: bytes) -> bytes:
+    """Return a history without a last look that was cut short while it was written.
+
+    Its last line begins like those of `_line`, with the zeros that a file system may leave: what else
+    stands at the end of a file is not confir's to take away.
+    """
+    start = content.rfind(b"\n") + 1
+    last = content[start:].rstrip(b"\0")
+    ours = last.startswith(_START) or _START.startswith(last)
+    if not ours or _is_json(last):
+        return content
+    begun = last[: last.find(b",") + 1]  # with the number of the look, if that much was written
+    while begun and start:
+        before = content.rfind(b"\n", 0, start - 1) + 1
+        if not content.startswith(begun, before):
+            break
+        start = before
+    return content[:start]
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _parse_lines(content: bytes, name: str) -> list[Record]:
+    """Return lines that are all whole; raise where one is none of a history."""
     lines = text_bytes(content, name).split(b"\n")
     return [
         _checked(line, name, number) for number, line in enumerate(lines, 1) if line.strip() != b""

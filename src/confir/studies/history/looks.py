@@ -1,7 +1,8 @@
 """What does a further look at a gate cost? Levels of looks, and the records that keep them.
 
 New candidates on the same topics: look j of a history is decided at the error 6α/(π²j²). These sum
-to α over all looks ever, so that the chance of ever deciding wrongly stays under α.
+to α over all looks ever, so that the chance of ever deciding wrongly stays under α as far as t
+intervals hold at the level of each look.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ def about_look(look: int, level: float, require: str) -> str:
     wrongly = "failing" if require == "not-worse" else "passing"
     return (
         f"look {look:,}: its intervals have level {100 * level_of_look(look, level):.6g} %, so that "
-        f"the chance of ever {wrongly} a candidate wrongly stays under {100 * (1 - level):.3g} %; "
-        "candidates tuned on these topics remain uncontrolled"
+        f"the chance of ever {wrongly} a candidate wrongly stays under {100 * (1 - level):.3g} % if mean "
+        "differences are nearly normal; candidates tuned on these topics remain uncontrolled"
     )
 
 

@@ -158,7 +158,7 @@ def simultaneous_limits(values: Floats, weights: Floats, level: float) -> tuple[
         t = np.where(deviation > 0, deviation / replicate_se, 0.0)
     family = ComparisonFamily.of(columns, t.max(axis=1))
     known = np.where(varying, se, np.nan)
-    return found.estimate, family.limits(found.estimate, known, found.count, level)
+    return found.estimate, family.limits(found.estimate, known, found.count, level).limits
 
 
 def mean_limits(values: Floats, level: float) -> tuple[Floats, Limits]:

@@ -247,11 +247,12 @@ def _common_scale(
             None,
         )
         if other is not None:
+            common, example = _scale(used[first], used[other]), _example(used[other], scale)
             raise FormatError(
                 f"the judges use different grades: {first} {_listed(scale)}, {other} "
-                f"{_listed(used[other])}; expected one scale: name it (--grades "
-                f"{_scale(used[first], used[other])}) where equal grades mean the same, or map a "
-                f"judge's grades (--grades '{other}={_example(used[other], scale)}')"
+                f"{_listed(used[other])}; expected one scale: name it (grades={common}, --grades "
+                f"{','.join(map(str, common))}) where equal grades mean the same, or map a judge's "
+                f"grades (grade_maps={{{other!r}: {{{example}}}}}, --grades '{other}={example}')"
             )
     if len(scale) > MOST_GRADES:
         raise FormatError(
@@ -264,8 +265,8 @@ def _listed(grades: Sequence[int]) -> str:
     return enumerate_names(map(str, grades), 6)
 
 
-def _scale(first: Sequence[int], second: Sequence[int]) -> str:
-    return ",".join(map(str, sorted({*first, *second})[:6]))
+def _scale(first: Sequence[int], second: Sequence[int]) -> list[int]:
+    return sorted({*first, *second})[:6]
 
 
 def _example(own: Sequence[int], scale: Sequence[int]) -> str:

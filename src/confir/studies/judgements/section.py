@@ -33,7 +33,9 @@ def _gather(scope: Scope) -> JudgementComparison | None:
     settings = scope.settings
     if not settings.judges:
         if settings.grades:
-            raise InvalidValueError("--grades is for the qrels of other judges; expected --judge")
+            raise InvalidValueError(
+                "grades (--grades) are for the qrels of other judges; expected judges (--judge)"
+            )
         return None
     if scope.lists is None:
         raise InvalidValueError("another judge changes scores of runs; expected qrels and runs")

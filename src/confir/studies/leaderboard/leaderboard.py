@@ -23,13 +23,12 @@ from confir.defaults import LEVEL, REPLICATES
 from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.intervals.catalogue import confidence_interval
 from confir.intervals.interval import Interval, Limits
-from confir.intervals.simultaneous import ComparisonFamily
+from confir.intervals.simultaneous import is_significant
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.resampling.clusters import Clusters, Ratios
 from confir.resampling.topics import Rng, check_replicates, cluster_counts
 from confir.studies.best.run_pairs import RunPairs, pair_runs
-from confir.studies.comparison.significance import is_significant
 from confir.studies.leaderboard.board_sources import INCOMPLETE, BoardSource, board_scores
 from confir.studies.leaderboard.summarised_board import (
     SummarisedBoard,
@@ -62,6 +61,8 @@ class Leaderboard(Result):
         Mean over datasets that count alike, with its interval.
     rank, rank_low, rank_high
         By the macro mean, with simultaneous limits, of all ranks at once.
+    borderline
+        Whether other replicates might change a limit of the rank.
     borda, borda_rank, borda_low, borda_high
         Borda count as MTEB has it, its rank, and the middle part of the rank in replicates.
     p_next, separable
@@ -84,6 +85,7 @@ class Leaderboard(Result):
     rank: Integers = over("run")
     rank_low: Integers = over("run")
     rank_high: Integers = over("run")
+    borderline: Booleans = over("run")
     borda: Floats = over("run")
     borda_rank: Integers = over("run")
     borda_low: Integers = over("run")
@@ -174,7 +176,7 @@ def make_leaderboard(
     names = tuple(dict.fromkeys(scores.design.dataset))
     cells = _cells(scores, names, level)
     seeds = as_generator(rng).spawn(2)
-    (pairs,) = pair_runs(scores, replicates, seeds[0], what="ranks")
+    (pairs,) = pair_runs(scores, replicates, seeds[0], what="ranks", level=level)
     return _leaderboard(
         names,
         cells,
@@ -239,6 +241,7 @@ def _leaderboard(
         rank=ranking.rank[:, 0],
         rank_low=ranking.simultaneous_low[:, 0],
         rank_high=ranking.simultaneous_high[:, 0],
+        borderline=ranking.borderline[:, 0],
         borda=borda,
         borda_rank=descending_ranks(borda),
         borda_low=borda_limits.low.astype(np.int64),
@@ -282,7 +285,7 @@ def descending_ranks(values: Floats) -> Integers:
 
 def _places(values: Floats) -> tuple[Integers, Integers]:
     """Return how many values along the last axis are smaller, and how many others are not larger."""
-    order = values.argsort(axis=-1)
+    order = values.argsort(axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
     numbers = np.broadcast_to(np.arange(values.shape[-1]), values.shape)
     steps = np.diff(ordered, axis=-1) != 0
@@ -332,14 +335,7 @@ def _neighbours(pairs: RunPairs, level: float) -> tuple[Floats, Booleans]:
     runs = pairs.runs
     order = np.lexsort((np.arange(runs), -pairs.mean))
     p = np.full(runs, np.nan)
-    if runs > 1:
-        largest = pairs.maxima.either.max(axis=0)
-        family = ComparisonFamily.of(runs * (runs - 1) // 2, largest)
-        first, following = order[:-1], order[1:]
-        t = -pairs.t[first, following]
-        found = family.p_values(t, np.array(pairs.units))
-        constant = pairs.constant[first, following]
-        p[first] = np.where(constant, pairs.constant_p(runs * (runs - 1)), found)
+    p[order[:-1]] = pairs.pair_p[order[:-1], order[1:]]
     return p, is_significant(p, level)
 
 

@@ -22,17 +22,17 @@ from confir.errors import (
 )
 from confir.intervals.catalogue import confidence_interval
 from confir.intervals.interval import Interval
-from confir.intervals.simultaneous import variance_floor
 from confir.measures.bounds import bounded_measures
 from confir.measures.score_summary import ScoreSummary, find_summary, summarise_scores
 from confir.order import TIE
+from confir.resampling.clusters import summed_df
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.drawn_pairs import draw_normal_means
 from confir.resampling.studentised_maxima import (
     RunCovariance,
     studentised_maxima,
 )
-from confir.studies.best.run_pairs import RunPairs, share_first
+from confir.studies.best.run_pairs import RunPairs, pairs_as_table, share_first
 from confir.studies.leaderboard.board_sources import one_measure
 from confir.studies.leaderboard.joined_datasets import kept_cells
 
@@ -140,10 +140,9 @@ class SummarisedBoard:
         return confidence_interval(found, level=level)
 
     def _degrees(self, variance: Floats) -> Floats:
-        """Return the degrees of freedom of summed variances, datasets × … (Satterthwaite 1946)."""
-        own = (self.topics - 1.0).reshape(-1, *[1] * (variance.ndim - 1))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.square(variance.sum(axis=0)) / (np.square(variance) / own).sum(axis=0)
+        """Return the degrees of freedom of summed variances: datasets × …."""
+        own = np.asarray(self.topics - 1.0, np.float64)
+        found = summed_df(variance, own.reshape(-1, *[1] * (variance.ndim - 1)))
         most = self.topics.sum() - float(len(self.topics))
         degrees: Floats = np.where(np.isfinite(found), found, most)
         return degrees
@@ -156,28 +155,31 @@ class SummarisedBoard:
         varies = np.any([total.least < total.most for total in self.totals], axis=0)
         topics = int(self.topics.sum())
         error = np.where(varies, np.sqrt(variance.sum(axis=0)) / size, 0.0)
-        floor = variance_floor(np.where(varies, topics * np.square(error), np.nan))
-        error = np.where(varies, np.maximum(error, np.sqrt(floor / topics)), 0.0)
         apart = np.mean([m.mean for m in moments], axis=0)
         apart = np.where(np.abs(apart) <= TIE, 0.0, apart)
-        difference, se = np.zeros((runs, runs)), np.zeros((runs, runs))
-        if runs > 1:
-            difference[self.first, self.second] = apart
-            difference[self.second, self.first] = -apart
-            se[self.first, self.second] = se[self.second, self.first] = error
-        units = 1.0 + float(self._degrees(variance).min())
+        # what the topics add to the macro mean: their squares, from the moments of each dataset
+        squares = [(m.second + m.count * np.square(m.mean)) / m.count**2 for m in moments]
+        root = np.sqrt(np.sum(squares, axis=0)) / size
+        sums = np.divide(apart, root, out=np.zeros_like(apart), where=root > 0)
+        differences = pairs_as_table(apart, error, sums, self.first, self.second, runs)
+        df, units = float(self._degrees(variance).min()), float(topics)
         matrix, mean = self.covariance.sum(axis=0) / size**2, self.mean.mean(axis=1)
         drawn = draw_normal_means(matrix, replicates, rng.spawn(1)[0])
-        spread = RunCovariance(matrix * topics, int(units))
+        spread = RunCovariance(matrix * topics, int(df) + 1)
         return RunPairs(
             scored=np.ones(runs, np.bool_),
             mean=mean,
-            difference=difference,
-            se=se,
+            differences=differences,
             topics=topics,
             units=units,
-            df=units - 1.0,
-            maxima=studentised_maxima(spread, replicates, rng, floor=floor),
+            df=df,
+            maxima=studentised_maxima(
+                spread,
+                replicates,
+                rng,
+                differences.borrowed_by_every(units),
+                differences.borrowed_by_one(units),
+            ),
             share_first=share_first((mean[:, None] + drawn).T),
         )
 

@@ -20,6 +20,7 @@ def leaderboard_table(board: Leaderboard, seed: int | None = None) -> Table:
 def _row(board: Leaderboard, run: int) -> tuple[Cell, ...]:
     """Return the cells of a run."""
     ranks = f"{board.rank[run]} ({board.rank_low[run]}-{board.rank_high[run]})"
+    ranks += " borderline" if board.borderline[run] else ""
     borda = f"{board.borda_rank[run]} ({board.borda_low[run]}-{board.borda_high[run]})"
     p = float(board.p_next[run])
     following = "" if math.isnan(p) else ("> " if board.separable[run] else "~ ") + p_text(p)
@@ -61,4 +62,6 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
         ),
         f"{counted(board.replicates, 'replicate')}" + ("" if seed is None else f", seed {seed}"),
     ]
+    if board.borderline.any():
+        parts.append("borderline: other replicates might change a limit of the rank")
     return "\n".join(parts)

@@ -54,7 +54,7 @@ def meta_command(
     ] = None,
     inputs: Annotated[
         Inputs,
-        Without("qrels", "runs", "scores", "bounded"),
+        Without("qrels", "runs", "scores", "columns", "bounded"),
         Instead(measure=MeasuresOption),
     ],
     effect: Annotated[

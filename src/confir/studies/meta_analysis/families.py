@@ -104,6 +104,6 @@ def adjust_effects(
             count = found.df[block] + 1.0
             low[block], high[block] = together.limits(
                 found.effect[block], found.se[block], count, level
-            )
-            p[block] = together.p_values(found.statistic[block], count)
+            ).limits
+            p[block] = together.p_values(found.statistic[block], found.df[block])
     return Adjusted(low, high, p, tested)

@@ -249,7 +249,8 @@ def pool_effects(
         Effect and standard error of each study, or studies × columns. Where both are NaN the study
         has no effect; an effect whose sigma is 0 or NaN is left out, and named in a warning.
     model
-        "random", "fixed", or "stouffer" (a test without an estimate).
+        "random", "fixed", or "stouffer" (a test without an estimate); or the name of a random model
+        as results have it, such as "paule-mandel+hartung-knapp".
     tau2
         Of random effects: "paule-mandel" (the default), "dersimonian-laird" or "reml".
     interval

@@ -45,14 +45,21 @@ MODELS = {
 
 
 def choose_model(kind: str, tau2: str | None, interval: str | None) -> Model:
-    """Return the model of that kind, with the defaults filled in."""
-    as_choice("model", kind, (RANDOM, FIXED, STOUFFER))
+    """Return the model of that kind with the defaults filled in, or that of a name of MODELS."""
+    as_choice("model", kind, (RANDOM, *MODELS))
     if tau2 is not None:
         as_choice("tau2", tau2, TAU2_ESTIMATORS, "estimator of τ²")
     if interval is not None:
         as_choice("interval", interval, (NORMAL, HARTUNG_KNAPP))
     if kind == RANDOM:
         return Model(RANDOM, tau2 or DEFAULT_MODEL.tau2, interval or DEFAULT_MODEL.interval)
+    if MODELS[kind].kind == RANDOM:
+        if tau2 is not None or interval is not None:
+            raise UnsupportedMethodError(
+                f"the model {kind!r} names its estimator of τ² and its interval; expected neither "
+                "tau2 nor interval, or the model 'random'"
+            )
+        return MODELS[kind]
     if tau2 is not None or interval == HARTUNG_KNAPP:
         raise UnsupportedMethodError(
             f"the model {kind!r} has neither an estimator of τ² nor Hartung-Knapp limits; both are "

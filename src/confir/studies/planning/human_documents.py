@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from confir.arguments import as_choice, as_integer, as_level, as_real
-from confir.arrays import Floats
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.judged_scores import SampledScores
 from confir.data.tables.score_objects import ScoresSource
@@ -18,7 +18,7 @@ from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.studies.planning.goals import choose_family
 from confir.studies.planning.pilot import largest_partners
-from confir.studies.planning.power import family_level, fewest_topics, half_width_at
+from confir.studies.planning.power import BonferroniFamily, fewest_topics
 
 # Plans draw no fewer documents of a topic than this part of the pilot's, which says little of fewer.
 _LEAST_PART = 0.5
@@ -130,7 +130,7 @@ def plan_human_documents(
     pilot = _Draws.of(sampled, baseline, by_partner=baseline is None and family != NO_FAMILY)
     level = as_level(level)
     goal = half_width / (2.0 if family == BEST else 1.0)
-    single = family_level(level, family, len(sampled.runs))
+    single = BonferroniFamily.of(level, family, len(sampled.runs), len(sampled.measures))
     alone = _topics(pilot.between, goal, single)
     if topics is not None:
         found = _fewest_documents(pilot, as_integer("topics", topics, lowest=2), goal, single)
@@ -248,30 +248,34 @@ class _Draws:
         return np.append(numbers[numbers < most], np.ceil(most))
 
 
-def _topics(variance: Floats, goal: float, level: float) -> Floats:
+def _topics(variance: Floats, goal: float, family: BonferroniFamily) -> Floats:
     """Return how many topics a half width needs, given variances of a topic's score."""
-    sd = np.sqrt(variance.reshape(-1))
-    needed = fewest_topics(lambda n: half_width_at(sd, n, level) <= goal, len(sd))
-    return needed.reshape(variance.shape)
+    sd, shape = np.sqrt(variance), variance.shape
+
+    def reaches(topics: Integers) -> Booleans:
+        reached: Booleans = family.half_width(sd, topics.reshape(shape)) <= goal
+        return reached.reshape(-1)
+
+    return fewest_topics(reaches, sd.size).reshape(shape)
 
 
 def _fewest_documents(
-    pilot: _Draws, topics: int, goal: float, level: float
+    pilot: _Draws, topics: int, goal: float, family: BonferroniFamily
 ) -> tuple[Floats, Floats]:
     """Return the topics, and the fewest documents of each that reach the goal."""
     numbers = pilot.candidates()
     sd = np.sqrt(pilot.between + pilot.within_at(numbers))
-    reached = half_width_at(sd, np.array(topics), level) <= goal
+    reached = family.half_width(sd, np.array(topics)) <= goal
     fewest = np.where(reached.any(axis=0), numbers[reached.argmax(axis=0)], np.nan)
     return np.where(np.isnan(fewest), np.nan, float(topics)), fewest
 
 
 def _cheapest(
-    pilot: _Draws, goal: float, level: float, costs: tuple[float, float]
+    pilot: _Draws, goal: float, family: BonferroniFamily, costs: tuple[float, float]
 ) -> tuple[Floats, Floats]:
     """Return the topics, and the documents of each, that reach the goal at the lowest cost."""
     numbers = pilot.candidates()
-    needed = _topics(pilot.between + pilot.within_at(numbers), goal, level)
+    needed = _topics(pilot.between + pilot.within_at(numbers), goal, family)
     each = costs[0] * numbers + costs[1] * pilot.documents[-1]
     best = np.argmin(np.nan_to_num(needed * each[:, None], nan=np.inf), axis=0)
     return needed[best, np.arange(len(best))], numbers[best]

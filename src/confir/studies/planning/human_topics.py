@@ -19,7 +19,7 @@ from confir.measures.evaluation import as_scores
 from confir.resampling.human_judgements import JudgedSample
 from confir.studies.planning.goals import choose_family
 from confir.studies.planning.pilot import pilot_sample
-from confir.studies.planning.power import family_level, fewest_topics, half_width_at
+from confir.studies.planning.power import BonferroniFamily, fewest_topics
 
 # The mean and the weight of the model take two degrees of freedom.
 _FEWEST = 3
@@ -126,9 +126,9 @@ def plan_human_topics(
         raise InvalidValueError("the pilot has one judge")
     factor = 2.0 if family == BEST else 1.0
     pilot = _Agreement.of(sample)
-    single = family_level(level, family, len(judged.runs))
+    single = BonferroniFamily.of(level, family, len(judged.runs), len(judged.measures))
     goal = half_width / factor
-    alone = fewest_topics(lambda n: half_width_at(pilot.sd, n, single) <= goal, len(pilot.sd))
+    alone = fewest_topics(lambda n: single.half_width(pilot.sd, n) <= goal, len(pilot.sd))
     if human_cost is None or model_cost is None:
         people, both = pilot.within(total, goal, single)
         cost = cost_alone = np.full(people.shape, np.nan)
@@ -216,23 +216,24 @@ class _Agreement:
             slope = more / (human + more) * self.covariance / self.model
         return np.clip(np.where(np.isnan(human), np.nan, np.nan_to_num(slope)), 0.0, 1.0)
 
-    def half_width(self, human: Floats, more: Floats, level: float) -> Floats:
+    def half_width(self, human: Floats, more: Floats, family: BonferroniFamily) -> Floats:
         """Return the half width of n human and N further topics."""
         weight = self.weight(human, more)
         rest = self.people - 2.0 * weight * self.covariance + np.square(weight) * self.model
         variance = np.square(weight) * self.model / np.maximum(more, 1.0) + rest / human
         df = np.where(weight > 0, human - 2.0, human - 1.0)
-        return np.asarray(t_quantile(df, level) * np.sqrt(np.maximum(variance, 0.0)))
+        total = family.total(np.maximum(variance, 0.0), human)
+        return np.asarray(t_quantile(df, family.level) * np.sqrt(total))
 
-    def within(self, total: int, goal: float, level: float) -> tuple[Floats, Floats]:
+    def within(self, total: int, goal: float, family: BonferroniFamily) -> tuple[Floats, Floats]:
         """Return the fewest human topics, of a number that the model judges; NaN where none do."""
         human = np.arange(_FEWEST, total + 1.0)[:, None]
-        reached = self.half_width(human, total - human, level) <= goal
+        reached = self.half_width(human, total - human, family) <= goal
         fewest = np.where(reached.any(axis=0), human[reached.argmax(axis=0), 0], np.nan)
         return fewest, np.full(fewest.shape, float(total))
 
     def cheapest(
-        self, goal: float, level: float, human_cost: float, model_cost: float
+        self, goal: float, family: BonferroniFamily, human_cost: float, model_cost: float
     ) -> tuple[Floats, Floats]:
         """Return the cheapest numbers of human and of all topics that reach the goal.
 
@@ -241,7 +242,8 @@ class _Agreement:
         """
         beyond = np.geomspace(_EVERY, _MOST, 1000)
         human = np.unique(np.concatenate([np.arange(_FEWEST, _EVERY), np.rint(beyond)]))[:, None]
-        wanted = np.square(goal / t_quantile(human - 2.0, level))
+        borrowed = family.total(self.people / human, human) - self.people / human
+        wanted = np.square(goal / t_quantile(human - 2.0, family.level)) - borrowed
         with np.errstate(divide="ignore", invalid="ignore"):
             share = (self.people - wanted * human) * self.model / np.square(self.covariance)
             more = np.where(share < 1.0, human * share / (1.0 - share), np.inf)
@@ -250,7 +252,7 @@ class _Agreement:
             over = self.weight(human, more) >= 1.0
         more = np.where(over, np.where(bound > 0, bound, np.inf), more)
         more = np.ceil(np.where(self.covariance > 0, more, np.inf))
-        alone = self.half_width(human, np.zeros_like(human), level) <= goal
+        alone = self.half_width(human, np.zeros_like(human), family) <= goal
         more = np.where(alone, 0.0, np.maximum(more, 2.0))
         every = np.where(
             more > 0, human + more, 0.0

@@ -117,7 +117,7 @@ def largest_partners(values: Floats) -> Integers:
     """Return the run from which each run's differences vary most: runs × measures."""
     measures = range(values.shape[2])
     return np.stack(
-        [np.argmax(_difference_variances(values[:, :, m]), axis=1) for m in measures], axis=1
+        [np.argmax(difference_variances(values[:, :, m]), axis=1) for m in measures], axis=1
     )
 
 
@@ -133,7 +133,7 @@ def _judged_partners(scores: JudgedScores) -> Judged:
     return Judged(*parts).flat()
 
 
-def _difference_variances(scores: Floats) -> Floats:
+def difference_variances(scores: Floats) -> Floats:
     """Return the variances of the differences of all pairs, over the topics that both runs have.
 
     Sums over topics are matrix products: with the mask M of the scores X (0 where missing),
@@ -188,7 +188,8 @@ def measure_pilot(sample: AnyTopics, level: float) -> Pilot:
                 stacklevel=3,
             )
     count, df = distribution.count, distribution.df
-    freedom = Freedom(cluster_size=count / (df + 1.0))
+    # strata whose variances happen to be equal have more degrees of freedom than topics
+    freedom = Freedom(cluster_size=np.maximum(count / np.maximum(df + 1.0, 1.0), 1.0))
     if isinstance(sample, JudgedSample):
         freedom = Freedom(taken=count - df)
     return Pilot(distribution.estimate, sd, low, high, count, df, freedom)

@@ -22,6 +22,7 @@ from confir.measures.bounds import bounded_measures
 from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
 from confir.resampling.summarised_topics import AnyTopics
+from confir.studies.planning.criteria import planned_criterion
 from confir.studies.planning.goals import (
     ACHIEVED_POWER,
     ACHIEVED_WIDTH,
@@ -34,13 +35,9 @@ from confir.studies.planning.goals import (
 )
 from confir.studies.planning.pilot import Pilot, measure_pilot, pilot_sample
 from confir.studies.planning.power import (
-    Freedom,
-    detectable_at,
-    family_level,
+    Criterion,
     family_size,
     fewest_topics,
-    half_width_at,
-    power_at,
 )
 from confir.studies.planning.sentences import plan_sentence
 
@@ -235,16 +232,15 @@ def plan_topics(
         half_width=half_width,
         difference=step,
         power=power,
-        level=family_level(level, family, len(scores.runs)),
+        criterion=planned_criterion(scores, pilot, family, baseline, level),
         largest=_largest_difference(scores, sample),
         factor=2.0 if family == BEST else 1.0,
-        freedom=pilot.freedom,
     )
     at_hand = pilot.topics if topics is None else np.full_like(pilot.topics, topics)
     sd = pilot.sd if assurance is None else pilot.upper_sd(assurance)
     answer = rule.solve(sd, at_hand)
     limits = (
-        rule.over_differences(sd, at_hand, *_interval_of_size(pilot, rule.level))
+        rule.over_differences(sd, at_hand, *_interval_of_size(pilot, rule.criterion))
         if observed
         else (rule.solve(pilot.sd_low, at_hand), rule.solve(pilot.sd_high, at_hand))
     )
@@ -267,12 +263,8 @@ def plan_topics(
         sd=shaped(pilot.sd),
         planned_sd=shaped(sd),
         pilot=pilot.topics.reshape(sample.shape),
-        half_width=shaped(
-            _at_topics(needed, lambda n: half_width_at(sd, n, rule.level, pilot.freedom))
-        ),
-        achieved_power=shaped(
-            _at_topics(needed, lambda n: power_at(sd, n, step, rule.level, pilot.freedom))
-        ),
+        half_width=shaped(_at_topics(needed, lambda n: rule.criterion.half_width(sd, n))),
+        achieved_power=shaped(_at_topics(needed, lambda n: rule.criterion.power(sd, n, step))),
         power=math.nan if goal in (HALF_WIDTH, ACHIEVED_WIDTH) else power,
         level=level,
         family=family,
@@ -294,34 +286,31 @@ class _Rule:
     ----------
     goal, half_width, difference, power
         The goal; the half width, differences (NaN where none) and power that it is about.
-    level
-        Two-sided level of a single t interval, the family's.
+    criterion
+        How means and differences will be judged.
     largest
         The largest difference that the measure of each column allows.
     factor
         Half widths that the goal's width takes. A run in the confidence set of the best is at most
         one half width below each other run as observed, so at most two with its error: 2 for the
         best set, 1 for all else.
-    freedom
-        Degrees of freedom of each column's standard error.
     """
 
     goal: str
     half_width: float | None
     difference: Floats
     power: float
-    level: float
+    criterion: Criterion
     largest: Floats
     factor: float
-    freedom: Freedom
 
     def value(self, sd: Floats, topics: Integers) -> Floats:
         """Return what the curve shows: half width, power or detectable difference."""
         if self.goal in (HALF_WIDTH, ACHIEVED_WIDTH):
-            return self.factor * half_width_at(sd, topics, self.level, self.freedom)
+            return self.factor * self.criterion.half_width(sd, topics)
         if self.goal in (POWER, ACHIEVED_POWER):
-            return power_at(sd, topics, self.difference, self.level, self.freedom)
-        found = detectable_at(sd, topics, self.power, self.level, self.freedom)
+            return self.criterion.power(sd, topics, self.difference)
+        found = self.criterion.detectable(sd, topics, self.power)
         return np.where(found > self.largest, np.nan, found)
 
     def solve(self, sd: Floats, topics: Integers) -> Floats:
@@ -377,10 +366,10 @@ def _largest_difference(scores: Scores | ScoreSummary, sample: AnyTopics) -> Flo
     return np.tile(largest, sample.columns // len(scores.measures))
 
 
-def _interval_of_size(pilot: Pilot, level: float) -> tuple[Floats, Floats]:
+def _interval_of_size(pilot: Pilot, criterion: Criterion) -> tuple[Floats, Floats]:
     """Return the limits of the size of the pilot's difference, 0 where its interval contains 0."""
     topics = np.maximum(pilot.topics, 2)
-    reach = half_width_at(pilot.sd, topics, level, pilot.freedom)
+    reach = criterion.half_width(pilot.sd, topics)
     size = np.abs(pilot.mean)
     return np.maximum(size - reach, 0.0), size + reach
 

@@ -1,22 +1,28 @@
-"""What does a number of topics give? Half width, power and detectable difference of the t test."""
+"""What a number of topics gives: half width, power and detectable difference, as runs are compared."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.defaults import ALL_PAIRS, BASELINE, BEST, NO_FAMILY
 from confir.errors import InvalidValueError
-from confir.intervals.quantiles import t_quantile
+from confir.resampling.borrowed_variance import BorrowedVariance
 
 # More topics than anybody will ever judge: the search ends there.
 _MOST_TOPICS = 2**30
 
 # Halvings in the search for a difference: finer than double precision.
 _HALVINGS = 60
+
+# Probabilities at which the distribution of a sample's variance is looked at, and their weights.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
+_PROBABILITIES = (1.0 + _NODES) / 2.0, _WEIGHTS / 2.0
 
 
 class Freedom(NamedTuple):
@@ -38,8 +44,92 @@ class Freedom(NamedTuple):
         return np.asarray(np.maximum(topics / self.cluster_size - self.taken, 1.0))
 
 
-# That of a mean over a simple random sample of topics.
-MEAN = Freedom()
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """How a mean or a difference will be judged, as in `compare_runs`: what plans rest on.
+
+    Attributes
+    ----------
+    level
+        Two-sided level of the t quantile that is the critical value, of each column or of all.
+    comparisons
+        Number of comparisons in the family, m.
+    median
+        Median variance of the family's differences over topics, M, of each column; 0 for none.
+    certain
+        The self-normalised sum from which on the sign of a difference is significant by itself.
+    freedom
+        Degrees of freedom of each column's standard error.
+    """
+
+    level: float | Floats
+    comparisons: int = 1
+    median: float | Floats = 0.0
+    certain: float = math.inf
+    freedom: Freedom = Freedom()  # noqa: RUF009 - immutable
+
+    def critical_value(self, topics: Integers) -> Floats:
+        """Return the critical value with a number of topics."""
+        from scipy.special import stdtrit
+
+        return np.asarray(-stdtrit(self.freedom.at(topics), (1.0 - self.level) / 2.0))
+
+    def total_variance(self, sd: Floats, topics: Integers) -> Floats:
+        """Return the variance over topics with what it borrows from the family."""
+        units = np.maximum(topics / self.freedom.cluster_size, 1.0)
+        borrowed = BorrowedVariance(self.comparisons, 1.0).of(units) * self.median
+        return np.asarray(np.square(sd) + borrowed)
+
+    def half_width(self, sd: Floats, topics: Integers) -> Floats:
+        """Return the half width of the interval: ``c·√((sd² + u·M)/n)``."""
+        return self.critical_value(topics) * np.sqrt(self.total_variance(sd, topics) / topics)
+
+    def power(self, sd: Floats, topics: Integers, difference: float | Floats) -> Floats:
+        """Return the power at a true difference, for normal differences over topics.
+
+        By the noncentral t for a single comparison. In a family the sample's variance is averaged
+        over, as the borrowed one does not vary with it.
+        """
+        if self.comparisons < 2:
+            with np.errstate(divide="ignore"):
+                shift = difference * np.sqrt(topics) / sd
+            return _power(self.freedom.at(topics), shift, self.level)
+        from scipy.special import chdtri, ndtr
+
+        nodes, weights = _PROBABILITIES
+        df = self.freedom.at(topics)
+        shape = np.broadcast_shapes(np.shape(sd), np.shape(df), np.shape(difference))
+        column = nodes.reshape(-1, *[1] * len(shape))
+        spread = sd * np.sqrt(chdtri(df, column) / df)  # of samples
+        units = topics / self.freedom.cluster_size
+        own = np.square(spread) - np.square(sd)
+        needed = self.critical_value(topics) * np.sqrt(self.total_variance(sd, topics) + own)
+        needed = np.minimum(needed, spread * _t_of_sums(self.certain, units))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shift = difference * np.sqrt(topics)
+            beyond = ndtr((shift - needed) / sd) + ndtr((-shift - needed) / sd)
+        power: Floats = np.tensordot(weights, beyond, axes=1)
+        return power
+
+    def detectable(self, sd: Floats, topics: Integers, power: float) -> Floats:
+        """Return the smallest true difference that is detected with the given power."""
+        error = np.sqrt(self.total_variance(sd, topics) / topics)
+        known = np.isfinite(error)
+        low, high = np.zeros_like(error), np.where(known, error, 0.0)
+        while (known & (self.power(sd, topics, high) < power)).any():
+            high = np.where(self.power(sd, topics, high) < power, 2.0 * high, high)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2.0
+            enough = self.power(sd, topics, middle) >= power
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        return np.where(known, high, np.nan)
+
+
+def _t_of_sums(certain: float, units: Floats) -> Floats:
+    """Return the t from which on the self-normalised sum is large enough; ∞ where it never is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = certain * np.sqrt((units - 1.0) / (units - certain**2))
+    return np.where(units > certain**2, t, np.inf)
 
 
 def family_level(level: float, family: str, runs: int) -> float:
@@ -69,44 +159,43 @@ def family_size(family: str, runs: int) -> int:
     return {BASELINE: runs - 1, ALL_PAIRS: runs * (runs - 1) // 2, BEST: runs - 1}[family]
 
 
-def half_width_at(sd: Floats, topics: Integers, level: float, freedom: Freedom = MEAN) -> Floats:
-    """Return the half width of the t interval: ``t · sd / √n``, with n-1 degrees of freedom, or fewer."""
-    width: Floats = t_quantile(freedom.at(topics), level) * sd / np.sqrt(topics)
-    return width
+class BonferroniFamily(NamedTuple):
+    """A family of which the columns of a plan, runs × measures, are all that is known.
 
+    Attributes
+    ----------
+    level
+        Two-sided level of the t quantile that is Bonferroni's critical value.
+    comparisons, measures
+        Number of comparisons by one measure, and number of measures.
+    """
 
-def power_at(
-    sd: Floats,
-    topics: Integers,
-    difference: float | Floats,
-    level: float,
-    freedom: Freedom = MEAN,
-) -> Floats:
-    """Return the power of the two-sided paired t test at a true difference."""
-    with np.errstate(divide="ignore"):
-        return _power(freedom.at(topics), difference * np.sqrt(topics) / sd, level)
+    level: float
+    comparisons: int
+    measures: int
 
+    @staticmethod
+    def of(level: float, family: str, runs: int, measures: int) -> BonferroniFamily:
+        """Return the family of a number of runs."""
+        single = family_level(level, family, runs)
+        return BonferroniFamily(single, family_size(family, runs), measures)
 
-def detectable_at(
-    sd: Floats,
-    topics: Integers,
-    power: float,
-    level: float,
-    freedom: Freedom = MEAN,
-) -> Floats:
-    """Return the smallest true difference that is detected with the given power."""
-    every = np.asarray(freedom.at(topics))
-    df, places = np.unique(every, return_inverse=True)  # mostly one number for all runs
-    shift: Floats = np.zeros(len(df))
-    reached = np.full(len(df), 1.0)
-    while (_power(df, reached, level) < power).any():
-        reached = np.where(_power(df, reached, level) < power, 2.0 * reached, reached)
-    for _ in range(_HALVINGS):
-        middle = (shift + reached) / 2.0
-        enough = _power(df, middle, level) >= power
-        shift, reached = np.where(enough, shift, middle), np.where(enough, middle, reached)
-    difference: Floats = reached[places].reshape(every.shape) * sd / np.sqrt(topics)
-    return difference
+    def total(self, variance: Floats, units: Any) -> Floats:
+        """Return variances, … × columns, with what they borrow from the median of their measure."""
+        by_run = variance.reshape(*variance.shape[:-1], -1, self.measures)
+        median = np.nanmedian(by_run, axis=-2, keepdims=True)
+        median = np.broadcast_to(median, by_run.shape).reshape(variance.shape)
+        total: Floats = variance + BorrowedVariance(self.comparisons, 1.0).of(units) * median
+        return total
+
+    def half_width(self, sd: Floats, topics: Integers) -> Floats:
+        """Return the half width of the interval of each column with a number of topics."""
+        from scipy.special import stdtrit
+
+        critical = -stdtrit(np.maximum(topics - 1.0, 1.0), (1.0 - self.level) / 2.0)
+        if self.comparisons < 2:
+            return np.asarray(critical * sd / np.sqrt(topics))
+        return np.asarray(critical * np.sqrt(self.total(np.square(sd), topics) / topics))
 
 
 def fewest_topics(reaches: Callable[[Integers], Booleans], size: int) -> Floats:
@@ -123,11 +212,11 @@ def fewest_topics(reaches: Callable[[Integers], Booleans], size: int) -> Floats:
     return np.where(found, enough, np.nan)
 
 
-def _power(df: Floats, shift: Floats, level: float) -> Floats:
+def _power(df: Floats, shift: Floats, level: float | Floats) -> Floats:
     """Return the power at a true difference of ``shift`` standard errors, by the noncentral t."""
-    from scipy.special import nctdtr
+    from scipy.special import nctdtr, stdtrit
 
-    critical = t_quantile(df, level)
+    critical = -stdtrit(df, (1.0 - level) / 2.0)
     # nctdtr gives NaN for probabilities too small for a double
     missed = np.nan_to_num(nctdtr(df, shift, critical))
     wrong_side = np.nan_to_num(nctdtr(df, shift, -critical))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from confir.data.result import Record
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.defaults import ALL_PAIRS, NO_FAMILY
-from confir.errors import InvalidValueError, counted
+from confir.errors import DegenerateSampleWarning, InvalidValueError, counted
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE, signed
 from confir.report.contents import Contents
@@ -23,13 +23,12 @@ from confir.resampling.human_judgements import judged_sample
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.verdicts import INCONCLUSIVE, verdicts_against
 from confir.studies.planning.planning import Plan, plan_topics
-from confir.studies.planning.power import family_level, family_size
 
 
 def _gather(scope: Scope) -> Plan | None:
     """Return the topics needed to detect the difference between the best two runs.
 
-    Of several runs all pairs are compared as a family: the plan is for its critical value. With a
+    Of several runs all pairs are compared as a family: the plan is for its criterion. With a
     baseline, the best two runs are not compared: None.
     """
     scope.require_runs("a plan")
@@ -44,11 +43,13 @@ def _gather(scope: Scope) -> Plan | None:
             f"{best} does not have a higher mean than {next_best} on the topics that both have: nothing to plan for"
         )
     runs, level = len(first.scores.runs), scope.settings.level
-    single = family_level(level, ALL_PAIRS, runs)
-    plan = plan_topics(pair, baseline=next_best, difference="observed", level=single)
-    if runs < 3:
-        return plan
-    return replace(plan, level=level, family=ALL_PAIRS, pairs=family_size(ALL_PAIRS, runs))
+    family = ALL_PAIRS if runs > 2 else NO_FAMILY
+    with warnings.catch_warnings():  # other runs may be identical to the second best
+        warnings.simplefilter("ignore", DegenerateSampleWarning)
+        plan = plan_topics(
+            first.scores, baseline=next_best, difference="observed", family=family, level=level
+        )
+    return plan.select(run=[best])
 
 
 def _mean_difference(pair: Scores | ScoreSummary, baseline: str) -> float:

@@ -227,7 +227,7 @@ def _width_text(plan: Plan) -> str:
     """Return which interval is planned."""
     level = percent(plan.level)
     if plan.family == BEST:
-        return f"a {level} confidence set of the best of {plan.pairs + 1} runs (Bonferroni-t)"
+        return f"a {level} confidence set of the best of {plan.pairs + 1} runs"
     if plan.baseline is not None:
         what = f"the difference from {plan.baseline}"
     elif plan.family == ALL_PAIRS:
@@ -243,7 +243,7 @@ def _family_text(plan: Plan) -> str:
     """Return how many differences a level holds for together."""
     if plan.family == NO_FAMILY:
         return ""
-    return f", family {plan.family}: Bonferroni-t for {counted(plan.pairs, 'pair')}"
+    return f", family {plan.family}: {counted(plan.pairs, 'pair')}"
 
 
 def _together(plan: Plan) -> str:

@@ -8,15 +8,21 @@ where r runs are better by more than c standard errors, or K - r + 1 worse.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
-from confir.intervals.simultaneous import ComparisonFamily
+from confir.arrays import Booleans, Floats, Integers
+from confir.intervals.simultaneous import (
+    MONTE_CARLO_ERRORS,
+    is_significant,
+    monte_carlo_error,
+    symmetric_bound,
+)
 from confir.studies.best.run_pairs import RunPairs
-from confir.studies.comparison.significance import is_significant
+
+# p-values above this decide nothing at any level that is asked for.
+_LARGEST_P = 0.5
 
 
 class RankTests(NamedTuple):
@@ -41,24 +47,25 @@ def rank_tests(pairs: RunPairs) -> RankTests:
     the largest |t*| of the run's pairs over replicates; Bonferroni's one-sided t for K - 1 wrong
     directions; and the sum of the chances that one of the K - r seems better and that one of the
     r - 1 seems worse, each by the largest signed t*, or by Bonferroni. For rank 1 that is Hsu's
-    test of `find_best`. The simultaneous test is the two-sided one of all pairs.
+    test of `find_best`. Pairs whose signs are certain enough by themselves count, too. The
+    simultaneous test is the two-sided one of all pairs.
     """
-    from scipy.special import stdtr
+    marginal = np.stack([_marginal_p(pairs, run) for run in range(pairs.runs)])
+    better, worse = (
+        np.sort(np.where(sign * pairs.difference > 0, pairs.pair_p, 1.0), axis=1)
+        for sign in (1, -1)
+    )
+    return RankTests(marginal, np.minimum(better, worse[:, ::-1]))
 
-    runs, others = pairs.runs, pairs.runs - 1
-    units = np.array(pairs.df + 1.0)
-    evidence = _evidence(pairs)
-    tail = stdtr(units - 1.0, -evidence)
-    either, below = pairs.maxima.either, pairs.maxima.below
-    marginal = np.empty((runs, runs))
-    for run in range(runs):
-        maxima = (pairs.above_in_order[run], np.sort(below[run]), np.sort(either[run]))
-        p = _marginal_p(evidence[:, run], tail[:, run], maxima if others > 1 else ())
-        marginal[run] = _with_constant(evidence[:, run], p, pairs.constant_p(others))
-    every = ComparisonFamily.of(runs * others // 2, either.max(axis=0))
-    p = every.p_values(evidence, units)
-    simultaneous = _with_constant(evidence, p, pairs.constant_p(runs * others))
-    return RankTests(marginal, simultaneous)
+
+def borderline_ranks(p: Floats, level: float, draws: int) -> Booleans:
+    """Return for which runs other replicates might change a limit of the rank: from runs × ranks."""
+    error = MONTE_CARLO_ERRORS * monte_carlo_error(p, draws) if draws else np.zeros_like(p)
+    narrow, wide = (
+        rank_limits(np.clip(moved, 0.0, 1.0), level) for moved in (p - error, p + error)
+    )
+    unclear: Booleans = (narrow[0] != wide[0]) | (narrow[1] != wide[1])
+    return unclear
 
 
 def rank_limits(p: Floats, level: float) -> tuple[Integers, Integers]:
@@ -69,50 +76,93 @@ def rank_limits(p: Floats, level: float) -> tuple[Integers, Integers]:
     return low, high
 
 
-def _evidence(pairs: RunPairs) -> Floats:
-    """Return the smallest t that must be significant to reject each rank: runs × ranks.
-
-    From both sides, and from each without and with constant differences, which have no t, among
-    those that count: 4 × runs × ranks, ∞ where they suffice. Where there are none, the larger t
-    of both sides, twice.
-    """
-    ranks = np.arange(1, pairs.runs + 1)
-    better, worse = _side(pairs, 1, ranks), _side(pairs, -1, pairs.runs + 1 - ranks)
-    if pairs.constant.any():
-        return np.stack([*better, *worse])
-    return np.stack([np.maximum(better[0], worse[0])] * 2)
-
-
-def _side(pairs: RunPairs, sign: int, needed: Integers) -> tuple[Floats, Floats]:
-    """Return the t of as many better (or worse) runs as are needed, without constant pairs and with."""
-    t = np.where(pairs.se > 0, sign * pairs.t, -np.inf)
-    ordered = -np.sort(-t, axis=1)
-    constant = (pairs.constant & (sign * pairs.difference > 0)).sum(axis=1, keepdims=True)
-    left = needed - constant
-    beside = np.take_along_axis(ordered, np.maximum(left, 1) - 1, axis=1)
-    return ordered[:, needed - 1], np.where(left > 0, beside, np.inf)
+def _marginal_p(pairs: RunPairs, run: int) -> Floats:
+    """Return the p-values of one run's ranks: rejected where too many are better, or worse."""
+    runs = pairs.runs
+    if runs == 1:
+        return np.ones(1)
+    maxima = (pairs.above_in_order[run], pairs.maxima.below[run], pairs.maxima.either[run])
+    tests = _RankTests(runs, pairs.df, tuple(np.sort(one) for one in maxima) if runs > 2 else ())
+    sides = []
+    for sign in (1, -1):
+        t = np.delete(sign * pairs.t[run], run)
+        sums = np.delete(sign * pairs.differences.self_normalised[run], run)
+        apart = np.delete(sign * pairs.difference[run], run)
+        certain = symmetric_bound(sums, runs - 1, 1)
+        if runs == 2:  # a constant difference has no t, and an exact test
+            constant = (pairs.best_errors[run].max() == 0) & (apart > 0)
+            certain = np.where(constant, pairs.constant_p, 1.0)
+        better = np.arange(1, runs + 1)
+        needed = better if sign > 0 else better[::-1]
+        sides.append(tests.rejecting(t, certain, needed))
+    return np.minimum(*sides)
 
 
-def _marginal_p(t: Floats, tail: Floats, maxima: Sequence[Floats]) -> Floats:
-    """Return the p-values of one run's ranks.
+class _RankTests(NamedTuple):
+    """The tests of one run's ranks.
 
-    Parameters
+    Attributes
     ----------
-    t, tail
-        What must be significant to reject each rank, and its chance by the t distribution.
+    runs, df
+        Number of runs, and degrees of freedom of t.
     maxima
         The largest t* of other runs above this one, below it, and either, ascending; none where
         there is one other run.
     """
-    others = t.shape[-1] - 1
-    better = np.arange(others + 1)  # runs that are better than one of rank 1, 2, …
-    shares = [_share(largest, t) for largest in maxima]
-    above, below, either = shares or [np.ones_like(t)] * 3
-    seems_better = np.minimum(above, (others - better) * tail)
-    seems_worse = np.minimum(below, better * tail)
-    adjusted = np.minimum(np.minimum(either, others * tail), seems_better + seems_worse)
-    p: Floats = np.maximum(adjusted, tail)  # never less than that of a single comparison
-    return p
+
+    runs: int
+    df: float
+    maxima: tuple[Floats, ...]
+
+    def rejecting(self, t: Floats, certain: Floats, needed: Integers) -> Floats:
+        """Return the p-value of each rank, from the runs on one side.
+
+        Parameters
+        ----------
+        t
+            Statistics of the others, positive on this side.
+        certain
+            Their p-values by the signs of the differences alone.
+        needed
+            How many must be significant to reject rank 1, 2, ….
+        """
+        order = np.argsort(certain, kind="stable")
+        helpful = order[certain[order] < np.minimum(_LARGEST_P, self._least_p(t)[order])]
+        p = self.p_values(_kth_largest(t, needed))
+        for count, place in enumerate(helpful.tolist(), start=1):
+            rest = np.delete(t, helpful[:count])
+            beside = self.p_values(_kth_largest(rest, needed - count))
+            p = np.minimum(p, np.maximum(beside, certain[place]))
+        return p
+
+    def _least_p(self, t: Floats) -> Floats:
+        """Return a bound below which no sign of a difference adds to what t says."""
+        from scipy.special import stdtr
+
+        either = _share(self.maxima[2], t) if self.maxima else np.ones_like(t)
+        return np.minimum(either, (self.runs - 1) * stdtr(self.df, -t))
+
+    def p_values(self, t: Floats) -> Floats:
+        """Return the p-values of all ranks from what must be significant to reject each of them."""
+        from scipy.special import stdtr
+
+        others = self.runs - 1
+        tail = stdtr(self.df, -t)
+        better = np.arange(others + 1)  # runs that are better than one of rank 1, 2, …
+        shares = [_share(largest, t) for largest in self.maxima]
+        above, below, either = shares or [np.ones_like(t)] * 3
+        seems_better = np.minimum(above, (others - better) * tail)
+        seems_worse = np.minimum(below, better * tail)
+        adjusted = np.minimum(np.minimum(either, others * tail), seems_better + seems_worse)
+        p = np.maximum(adjusted, tail)  # never less than that of a single comparison
+        p = np.where(t > 0, np.minimum(p, 1.0), 1.0)
+        return np.where(np.isposinf(t), 0.0, p)
+
+
+def _kth_largest(values: Floats, places: Integers) -> Floats:
+    """Return the 1st, 2nd, … largest value; ∞ for a place before the first, -∞ after the last."""
+    ordered = np.concatenate([[np.inf], -np.sort(-values), [-np.inf]])
+    return ordered[np.clip(places, 0, len(values) + 1)]
 
 
 def _share(maxima: Floats, t: Floats) -> Floats:
@@ -120,12 +170,3 @@ def _share(maxima: Floats, t: Floats) -> Floats:
     reached = len(maxima) - np.searchsorted(maxima, t, side="left")
     share: Floats = np.divide(1.0 + reached, len(maxima) + 1.0)
     return share
-
-
-def _with_constant(evidence: Floats, p: Floats, constant_p: float) -> Floats:
-    """Return the smaller p-value of both sides; constant differences take their place in order."""
-    p = np.where(evidence > 0, np.minimum(p, 1.0), 1.0)
-    p = np.where(np.isposinf(evidence), 0.0, p)
-    alone, beside_constant = p[::2], p[1::2]
-    smaller: Floats = np.clip(constant_p, beside_constant, alone).min(axis=0)
-    return smaller

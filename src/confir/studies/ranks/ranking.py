@@ -24,7 +24,7 @@ from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.topics import Rng
 from confir.studies.best.run_pairs import RunPairs, over_all_runs, pair_runs
-from confir.studies.ranks.rank_tests import rank_limits, rank_tests
+from confir.studies.ranks.rank_tests import borderline_ranks, rank_limits, rank_tests
 
 
 @result
@@ -46,14 +46,16 @@ class Ranking(Result):
         Limits of the run's rank: the interval holds for each run on its own.
     simultaneous_low, simultaneous_high
         Limits of the ranks of all runs at once.
+    borderline
+        Whether other replicates might change a limit of either interval.
     share_first
         Share of bootstrap samples of the topics in which the run ranks first; ties are shared out.
         A description: no probability that the run is the best.
     p, simultaneous_p
         p-values of the ranks 1, 2, …: runs × ranks × measures. Intervals hold the ranks whose p is
         above 1 - level.
-    level
-        Confidence level of the intervals.
+    level, draws
+        Confidence level of the intervals, and replicates that they rest on.
     model_topics
         Further topics that a model judged alone, where people judged ``topics``.
     """
@@ -67,10 +69,12 @@ class Ranking(Result):
     high: Integers = over("run", "measure")
     simultaneous_low: Integers = over("run", "measure")
     simultaneous_high: Integers = over("run", "measure")
+    borderline: Booleans = over("run", "measure")
     share_first: Floats = over("run", "measure")
     p: Floats = over("run", "", "measure")
     simultaneous_p: Floats = over("run", "", "measure")
     level: float = constant()
+    draws: int = 0
     model_topics: int = 0
 
     record_columns = (
@@ -83,6 +87,7 @@ class Ranking(Result):
         "high",
         "simultaneous_low",
         "simultaneous_high",
+        "borderline",
         "share_first",
     )
 
@@ -97,6 +102,8 @@ class Ranking(Result):
             high=high,
             simultaneous_low=simultaneous_low,
             simultaneous_high=simultaneous_high,
+            borderline=borderline_ranks(self.p, level, self.draws)
+            | borderline_ranks(self.simultaneous_p, level, self.draws),
             level=level,
         )
 
@@ -139,7 +146,8 @@ def rank_runs(
     levels = as_levels(level)
     for one in levels:
         check_level(one)
-    ranking = ranking_of_pairs(scores, pair_runs(scores, replicates, rng, what="ranks"), levels[0])
+    pairs = pair_runs(scores, replicates, rng, what="ranks", level=levels[0])
+    ranking = ranking_of_pairs(scores, pairs, levels[0])
     rankings = [ranking, *(ranking.at(one) for one in levels[1:])]
     return rankings[0] if isinstance(level, Real) else rankings
 
@@ -163,10 +171,12 @@ def ranking_of_pairs(
         high=unlimited,
         simultaneous_low=unlimited,
         simultaneous_high=unlimited,
+        borderline=unlimited > 0,
         share_first=np.where(scored, _over_runs(pairs, [one.share_first for one in pairs]), 0.0),
         p=_over_ranks(scored, [one.marginal for one in tests]),
         simultaneous_p=_over_ranks(scored, [one.simultaneous for one in tests]),
         level=level,
+        draws=min((len(one.maxima.largest) for one in pairs if one.runs > 1), default=0),
         model_topics=count_model_topics(scores),
     )
     return ranking.at(level)

@@ -22,7 +22,10 @@ def ranking_table(ranking: Ranking, note: str | None = None) -> Table:
             Cell(number_text(ranking.mean[r, m])),
             Cell(f"{ranking.rank[r, m]:,}", bool(ranking.rank[r, m] == 1)),
             Cell(f"{ranking.low[r, m]:,} to {ranking.high[r, m]:,}"),
-            Cell(f"{ranking.simultaneous_low[r, m]} to {ranking.simultaneous_high[r, m]}"),
+            Cell(
+                f"{ranking.simultaneous_low[r, m]} to {ranking.simultaneous_high[r, m]}"
+                + (", borderline" if ranking.borderline[r, m] else "")
+            ),
             Cell(frequency_text(ranking.share_first[r, m])),
         )
         for m in range(len(ranking.measures))
@@ -40,4 +43,6 @@ def ranking_note(ranking: Ranking, seed: int | None = None) -> str:
         "the rank of each run on its own, and simultaneous, of all ranks at once; first: share of "
         "bootstrap samples of the topics in which the run ranks first"
     )
+    if ranking.borderline.any():
+        note += "; borderline: other replicates might change a limit"
     return note if seed is None else f"{note}; seed {seed}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from confir.order import best_first
 from confir.report.numbers import difference_text, interval_text, number_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.repeats.repeat_means import RepeatMeans
@@ -9,18 +10,20 @@ from confir.studies.repeats.repeat_means import RepeatMeans
 
 def repeats_table(means: RepeatMeans) -> Table:
     """Return one row per measure and system: mean, and standard errors from topics and repeats."""
-    text = interval_text if means.baseline is None else difference_text
     rows = []
     for m, measure in enumerate(means.measures):
-        for s in means.mean[:, m].argsort()[::-1].tolist():
-            numbers = [float(a[s, m]) for a in (means.mean, means.low, means.high)]
+        for s in best_first(means.mean[:, m]):
+            mean, low, high = (float(a[s, m]) for a in (means.mean, means.low, means.high))
+            text = interval_text(mean, low, high)
+            if means.baseline is not None:
+                text = difference_text(mean, low, high)
             parts = (means.se, means.se_topics, means.se_repeats)
             more = (means.se_twice_topics, means.se_twice_repeats)
             cells = [
                 measure,
                 means.systems[s],
                 str(means.repeats[s, m]),
-                text(*numbers),
+                text,
                 *(number_text(float(a[s, m])) for a in (*parts, *more)),
             ]
             rows.append(tuple(map(Cell, cells)))

@@ -17,7 +17,7 @@ _STATISTICS = "Statistics"
 
 def split_half_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "measure", "missing", "bounded")],
+    inputs: Annotated[Inputs, Without("scores", "columns", "measure", "missing", "bounded")],
     measure: Annotated[
         str,
         typer.Option(

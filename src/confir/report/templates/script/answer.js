@@ -26,7 +26,7 @@ function baselineSentences(run) {
   const said = {
     better: `significantly better than ${name}`,
     worse: "significantly worse",
-    inconclusive: "statistically indistinguishable from it",
+    inconclusive: "inconclusive",
     equivalent: "equivalent to it",
     identical: "identical to it",
     "not compared": "not compared with it, for lack of common topics",

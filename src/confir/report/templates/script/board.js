@@ -40,10 +40,10 @@ function leaderboard() {
     cell.dataset.label = label;
     return cell;
   };
-  const possible = (run) => (inSet[run] === "1" ? "yes" : "no");
+  const possible = (run) => ["no", "yes", "no, borderline", "yes, borderline"][inSet[run]];
   const number = (text, className = "") => element("td", text, `number ${className}`);
   const line = (run, place) => {
-    const row = element("tr", undefined, inSet && inSet[run] === "1" ? "possible" : "");
+    const row = element("tr", undefined, inSet && inSet[run] % 2 ? "possible" : "");
     row.dataset.run = data.runs[run];
     row.append(number(ranks ? String(ranks.rank[run]) : unequal ? none : String(place + 1), "rank"));
     row.append(nameCell(data.runs[run], () => choose(run, run === state.b ? state.a : state.b)));
@@ -74,7 +74,7 @@ function leaderboard() {
       { title: "first in", number: true, className: "extra", value: (row) => ranks.share_first[row.run] },
     );
   }
-  if (inSet) columns.push({ title: "may be best", value: (row) => (possible(row.run) === "yes" ? 0 : 1) });
+  if (inSet) columns.push({ title: "may be best", value: (row) => 1 - (inSet[row.run] % 2) });
   if (judged) {
     columns.push({ title: against, className: "against", value: (row) => verdict(row.run) });
   }

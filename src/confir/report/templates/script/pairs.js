@@ -13,18 +13,20 @@ function pairAt(place, turned) {
   const at = pairs.at[state.level];
   const word = pairs.verdicts[at.verdict[place]];
   const [low, high] = turned ? [opposed(at.high[place]), opposed(at.low[place])] : [at.low[place], at.high[place]];
+  const open = turned ? -at.open[place] : at.open[place];
   return {
     run: turned ? pairs.first[place] : pairs.second[place],
     other: turned ? pairs.second[place] : pairs.first[place],
     difference: turned ? opposed(pairs.difference[place]) : pairs.difference[place],
     low,
-    limits: low === none ? none : `[${low}, ${high}]`,
+    limits: low === none ? none : `${open > 0 ? "(" : "["}${low}, ${high}${open < 0 ? ")" : "]"}`,
     p: pairs.p_adjusted[place],
     p_text: pairs.p_text[place],
     wins: turned ? pairs.losses[place] : pairs.wins[place],
     ties: pairs.ties[place],
     losses: turned ? pairs.wins[place] : pairs.losses[place],
     verdict: turned ? opposite[word] || word : word,
+    borderline: at.borderline[place] ? ", borderline" : "",
     reason: at.reason[place],
   };
 }
@@ -45,7 +47,7 @@ function verdict() {
     worse: `${a} is significantly worse than ${b}`,
     equivalent: `${a} and ${b} are equivalent`,
     identical: `${a} and ${b} are identical`,
-    inconclusive: `${a} and ${b} are statistically indistinguishable`,
+    inconclusive: `the difference between ${a} and ${b} is inconclusive`,
     "not compared": `${a} and ${b} are not compared, with fewer than 2 topics in common`,
   };
   const pair = findPair(state.a, state.b);
@@ -60,7 +62,7 @@ function verdict() {
   const limits = pair.limits === none ? "no interval" : `${measure().comparison.interval}${levelText()} interval ${pair.limits}`;
   const reason = pair.reason ? ` (${pair.reason})` : "";
   target.textContent =
-    `By ${measure().name}, ${said[pair.verdict]}${reason}: difference ${pair.difference}, ${limits}, ` +
+    `By ${measure().name}, ${said[pair.verdict]}${pair.borderline}${reason}: difference ${pair.difference}, ${limits}, ` +
     `adjusted p ${pair.p_text}; topics won ${pair.wins}, tied ${pair.ties}, lost ${pair.losses}.`;
 }
 function pairTable() {
@@ -87,7 +89,7 @@ function pairTable() {
       pair.p_text,
       `${pair.wins}/${pair.ties}/${pair.losses}`,
     ];
-    row.append(...texts.map((text) => element("td", text, "number")), element("td", pair.verdict));
+    row.append(...texts.map((text) => element("td", text, "number")), element("td", pair.verdict + pair.borderline));
     return row;
   };
   const shown = pairs.first

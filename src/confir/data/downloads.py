@@ -1,0 +1,113 @@
+"""Files at addresses, fetched whole: no more, and for no longer, than a machine can stand."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import IO
+
+from confir.data.compression import CHUNK
+from confir.errors import MissingDependencyError, UnreadableError
+
+_WEB = ("http://", "https://")
+# A server that is silent for so long is given up, and so is one that takes so long in all.
+_SECONDS = 60.0
+_SECONDS_IN_ALL = 900.0
+_LARGEST_SIZE = 1 << 30
+
+
+def fetch(address: str) -> bytes:
+    """Return the content at an address of http, s3 or another file system of fsspec.
+
+    A server that sends a letter now and then never lets a read time out: the thread that waits for
+    it is left behind.
+    """
+    found: list[bytes] = []
+    failed: list[Exception] = []
+
+    def work() -> None:
+        try:
+            found.append(_fetch(address))
+        except Exception as error:  # noqa: BLE001 - said below, where somebody waits
+            failed.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(_SECONDS_IN_ALL)
+    if found:
+        return found[0]
+    raise _sentence(address, failed[0]) if failed else _takes_too_long(address)
+
+
+def _fetch(address: str) -> bytes:
+    end = time.monotonic() + _SECONDS_IN_ALL
+    content = bytearray()
+    with _open_web(address) if _is_web(address) else _open_by_fsspec(address) as stream:
+        announced = getattr(stream, "length", None) or 0
+        read = getattr(stream, "read1", stream.read)  # what there is, rather than a whole chunk
+        while announced <= _LARGEST_SIZE >= len(content) and (chunk := read(CHUNK)):
+            content += chunk
+            if time.monotonic() > end:
+                raise _takes_too_long(address)
+        if max(announced, len(content)) > _LARGEST_SIZE:
+            raise _too_much(address, f"it has more than {_LARGEST_SIZE:,} bytes")
+        if getattr(stream, "length", None):
+            raise UnreadableError(f"{address}: cannot be fetched (the connection ended too early)")
+    return bytes(content)
+
+
+def _is_web(address: str) -> bool:
+    return address.lower().startswith(_WEB)
+
+
+def _takes_too_long(address: str) -> UnreadableError:
+    return _too_much(address, f"it takes more than {_SECONDS_IN_ALL:,.0f} seconds")
+
+
+def _too_much(address: str, reason: str) -> UnreadableError:
+    return UnreadableError(
+        f"{address}: is not fetched to its end ({reason}); expected less, or a file fetched otherwise"
+    )
+
+
+def _sentence(address: str, error: Exception) -> Exception:
+    """Return an error in a sentence of ours: each file system has some of its own."""
+    from urllib.error import HTTPError
+
+    if isinstance(error, FileNotFoundError | MissingDependencyError | UnreadableError):
+        return error
+    problem = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, HTTPError):
+        error.close()  # it holds the connection
+    return UnreadableError(f"{address}: cannot be fetched ({problem})")
+
+
+def _open_web(address: str) -> IO[bytes]:
+    """Open an address of the web, and what it leads on to: nothing but http and https.
+
+    fsspec would need two more packages for it.
+    """
+    from urllib import request
+
+    opener = request.OpenerDirector()
+    for handler in (
+        request.ProxyHandler(),
+        request.HTTPHandler(),
+        request.HTTPSHandler(),
+        request.HTTPDefaultErrorHandler(),
+        request.HTTPRedirectHandler(),
+        request.HTTPErrorProcessor(),
+        request.UnknownHandler(),
+    ):
+        opener.add_handler(handler)
+    stream: IO[bytes] = opener.open(address, timeout=_SECONDS)
+    return stream
+
+
+def _open_by_fsspec(address: str) -> IO[bytes]:
+    try:
+        import fsspec
+    except ImportError:
+        raise MissingDependencyError("fsspec", f"{address}: an address", None) from None
+    stream: IO[bytes] = fsspec.open(address, "rb")
+    return stream

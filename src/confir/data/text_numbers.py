@@ -1,0 +1,37 @@
+"""Numbers in text, spelt as C and JSON spell them: the one parser of all readers of text."""
+
+from __future__ import annotations
+
+import re
+
+from confir.errors import warn_caller
+
+_SEPARATORS = re.compile(rb'[\s,;"]')
+# So much of a file holds its last number.
+_END = 64
+
+
+def parse_number(text: str | bytes) -> float | None:
+    """Return the number that text spells, be it infinite or NaN; None where it spells none.
+
+    Python's own ``float`` takes underscores between digits and digits of other scripts as well,
+    which no other tool does: such a cell is more likely damaged than meant.
+    """
+    if isinstance(text, bytes):
+        text = text.decode("latin-1")
+    if not text.isascii() or "_" in text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def warn_of_cut_number(content: bytes, source: str) -> None:
+    """Warn where a table ends in a number without a line end: its last digits may be missing."""
+    last = _SEPARATORS.split(content[-_END:])[-1]
+    if last and parse_number(last) is not None:
+        warn_caller(
+            f"{source}: the file ends in {last.decode()} without a line end; the number may have "
+            "been cut off, and rows after it may be missing"
+        )

@@ -1,0 +1,46 @@
+"""The variance that the comparisons of a family borrow from each other.
+
+Runs that are much alike differ on few topics. Where a sample of topics meets hardly any of those, the
+variance of their difference comes out far too small, and among many pairs this happens to some. So
+every variance of a family is raised by a share of the family's median variance.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.arrays import Floats
+
+
+class BorrowedVariance(NamedTuple):
+    """What is added to each variance of a family: u·M with ``u = 1 - m^(-1/n)``.
+
+    u is the share of the topics of which one in m pairs is expected to have met none; it falls as
+    the topics grow, and is 0 for a single comparison.
+
+    Attributes
+    ----------
+    comparisons
+        Number of comparisons in the family, m.
+    median
+        Median variance of the differences, M, of one unit: a topic, or a cluster.
+    """
+
+    comparisons: int = 1
+    median: float = 0.0
+
+    def of(self, units: Any) -> Any:
+        """Return u·M for differences on n independent units."""
+        share = -np.expm1(-np.log(max(self.comparisons, 1)) / units)
+        return share * self.median
+
+
+NOTHING_BORROWED = BorrowedVariance()
+
+
+def median_variance(variance: Floats) -> float:
+    """Return the median of the variances above 0; 0 where there are none."""
+    known = variance[variance > 0]  # NaN where a pair has none
+    return float(np.median(known)) if len(known) else 0.0

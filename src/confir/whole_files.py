@@ -1,0 +1,77 @@
+"""Files that are replaced or appended to whole, or not at all, whatever fails meanwhile."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+
+# How a file ends that is not finished yet.
+UNFINISHED = ".part"
+
+_NEW_FILE_MODE = 0o666  # less what the umask takes away
+
+
+def replace_file(target: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file beside the target, then rename it; what stood there keeps its permissions.
+
+    A link at the target is replaced, not followed. The content is on the disk before it has the
+    name: a machine that stops leaves the old file or the new one.
+    """
+    name = os.fspath(target)
+    beside = os.path.join(os.path.dirname(name), f".confir-{secrets.token_hex(8)}{UNFINISHED}")
+    kept = _mode_of(name)
+    try:
+        with open(beside, "xb", buffering=0, opener=_opener(kept)) as stream:
+            if kept is not None:
+                os.chmod(beside, kept)  # what the umask took away
+            _write_all(stream, content)
+            os.fsync(stream.fileno())
+        os.replace(beside, name)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise
+
+
+def append_content(stream: io.FileIO, added: bytes, size: int) -> None:
+    """Append to an unbuffered file of which so many bytes count; cut off what a failure leaves.
+
+    What a buffer holds would be written once more when the file is closed, after the cut.
+    """
+    try:
+        stream.truncate(size)
+        _write_all(stream, added)
+        os.fsync(stream.fileno())
+    except BaseException:
+        with suppress(OSError):
+            stream.truncate(size)
+        raise
+
+
+def _write_all(stream: io.FileIO, content: bytes) -> None:
+    """Write all bytes; the system may take a part of them at a time."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[stream.write(rest) or 0 :]
+
+
+def _mode_of(name: str) -> int | None:
+    """Return the permissions of a file; None where there is none, or a link."""
+    with suppress(FileNotFoundError):
+        found = os.lstat(name).st_mode
+        return stat.S_IMODE(found) if stat.S_ISREG(found) else None
+    return None
+
+
+def _opener(mode: int | None) -> Callable[[str, int], int]:
+    """Return what opens a file with permissions from the start: no moment lets others read it."""
+    given = _NEW_FILE_MODE if mode is None else stat.S_IMODE(mode) & 0o777
+
+    def opened(path: str, flags: int) -> int:
+        return os.open(path, flags, given)
+
+    return opened

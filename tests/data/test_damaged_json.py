@@ -1,0 +1,149 @@
+"""JSON of other tools with a wrong value in any place: refused in a sentence, or read for what it is."""
+
+import json
+import warnings
+
+import pytest
+
+import confir
+from confir.errors import ConfirError, ConfirWarning
+from foreign_files import QRELS, RUNS, SCORES
+
+READERS = {"run": confir.read_run, "qrels": confir.read_qrels, "scores": confir.read_scores}
+# Where the other tools have text or a number.
+WRONG = (None, [], ["d"], {}, {"a": [1]}, True, 0.5, "", "\ud800", "1_0", "\u0661", "x", 1e400)
+FILES = [
+    *(("run", kind, *RUNS[kind]) for kind in RUNS if kind != "table"),
+    *(("qrels", kind, *QRELS[kind]) for kind in QRELS if kind != "table"),
+    *(("scores", kind, *SCORES[kind]) for kind in SCORES),
+]
+
+
+def places(held, path=()):
+    """Yield the places of all values in JSON, the innermost ones included."""
+    pairs = held.items() if isinstance(held, dict) else enumerate(held)
+    for key, value in pairs:
+        yield (*path, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*path, key))
+
+
+def with_value(held, path, value):
+    if not path:
+        return value
+    copy = dict(held) if isinstance(held, dict) else list(held)
+    copy[path[0]] = with_value(held[path[0]], path[1:], value)
+    return copy
+
+
+def read_or_refuse(read, path):
+    """What is read, or None and why not; any other error is a failure."""
+    try:
+        return read(path), ""
+    except ConfirError as error:
+        return None, str(error)
+
+
+def names_in(found):
+    """All ids of what was read."""
+    if isinstance(found, confir.Scores):
+        return [*found.topics, *found.runs, *found.measures]
+    return [*found.topics, *found.documents]
+
+
+@pytest.mark.parametrize(("verb", "name", "text"), [(v, n, t) for v, _, n, t in FILES])
+def test_a_wrong_value_in_any_place_is_refused_in_a_sentence_or_read(tmp_path, verb, name, text):
+    records = [json.loads(line) for line in text.splitlines()]
+    wrong = {str(value) for value in WRONG if not isinstance(value, str)}
+    path = tmp_path / name
+    refused = 0
+    for place in places(records[:1]):
+        for value in WRONG:
+            (first,) = with_value(records[:1], place, value)
+            path.write_text("".join(json.dumps(one) + "\n" for one in (first, *records[1:])))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConfirWarning)
+                found, problem = read_or_refuse(READERS[verb], path)
+            if found is None:
+                assert problem.startswith(f"{path}:")
+                assert "\n" not in problem
+                refused += 1
+            else:
+                assert not wrong & set(names_in(found)), (place, value)
+    assert refused > 20
+
+
+IDS = {
+    "run": {
+        "sentence-transformers predictions": ["query_id", "corpus_id"],
+        "Elasticsearch _rank_eval": ["_id"],
+        "Elasticsearch search responses": ["_id"],
+    },
+    "qrels": {
+        "OpenSearch judgment": ["query", "docId"],
+        "Quepid book": ["query_text", "doc_id"],
+        "Elasticsearch _rank_eval": ["_id"],
+    },
+    "scores": {
+        "MTEB results": ["task_name", "hf_subset"],
+        "OpenSearch evaluation results": ["searchConfigurationId", "searchText", "metric"],
+        "lm-eval samples": ["doc_id", "filter"],
+    },
+}
+
+
+@pytest.mark.parametrize("value", [None, [], {"a": 1}, True, 0.5, ""], ids=repr)
+@pytest.mark.parametrize(
+    ("verb", "kind", "key"),
+    [(verb, kind, key) for verb, kinds in IDS.items() for kind in kinds for key in kinds[kind]],
+)
+def test_an_id_that_is_none_is_named_with_its_place(tmp_path, verb, kind, key, value):
+    name, text = {"run": RUNS, "qrels": QRELS, "scores": SCORES}[verb][kind]
+    held = [json.loads(line) for line in text.splitlines()]
+    place = next(place for place in places(held) if place[-1] == key)
+    lines = map(json.dumps, with_value(held, place, value))
+    path = tmp_path / name
+    path.write_text("".join(f"{line}\n" for line in lines))
+    if (key, value) == ("filter", None):  # older versions have none
+        assert confir.read_scores(path).measures == ("acc",)
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConfirWarning)
+        with pytest.raises(ConfirError) as caught:
+            READERS[verb](path)
+    message = str(caught.value)
+    assert message.startswith((f"{path}: {key!r} of ", f"{path}: {key!r} is "))
+    assert message.endswith("expected text or a whole number")
+
+
+def test_a_document_that_is_rated_twice_is_refused(tmp_path):
+    name, text = QRELS["Elasticsearch _rank_eval"]
+    held = json.loads(text)
+    hits = held["details"]["q 1"]["hits"]
+    hits[1]["hit"]["_id"] = hits[0]["hit"]["_id"]
+    (tmp_path / name).write_text(json.dumps(held))
+    with pytest.raises(ConfirError, match="document 'a' occurs twice in topic 'q 1'; expected it"):
+        confir.read_qrels(tmp_path / name)
+    judged = json.loads(QRELS["OpenSearch judgment"][1])
+    ratings = judged["judgmentRatings"][0]["ratings"]
+    ratings[0]["docId"], ratings[1]["docId"] = 7, "7"
+    (tmp_path / "j.json").write_text(json.dumps(judged))
+    with pytest.raises(ConfirError, match="document '7' is rated twice in topic 'q 1'"):
+        confir.read_qrels(tmp_path / "j.json")
+
+
+@pytest.mark.parametrize("rating", ["1_0", "\u0661", "\uff11", "1\u00a0"])
+def test_only_numbers_as_c_spells_them_are_ratings(tmp_path, rating):
+    judged = json.loads(QRELS["OpenSearch judgment"][1])
+    judged["judgmentRatings"][0]["ratings"][0]["rating"] = rating
+    (tmp_path / "j.json").write_text(json.dumps(judged))
+    with pytest.raises(ConfirError, match=r"gain of document 'a' in topic 'q 1' is .*; expected a"):
+        confir.read_qrels(tmp_path / "j.json")
+
+
+def test_texts_in_lines_of_json_may_hold_other_line_ends(tmp_path):
+    name, text = RUNS["sentence-transformers predictions"]
+    lines = [json.loads(line) | {"query": "one\u2028two\x85"} for line in text.splitlines()]
+    whole = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    (tmp_path / name).write_text(whole, encoding="utf-8")
+    assert list(confir.read_run(tmp_path / name).topics) == ["q 1", "q2"]

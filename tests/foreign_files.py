@@ -1,0 +1,146 @@
+"""Files of other tools, one of each shape.
+
+Files of tools that are not installed here are written from their definitions: MTEB
+(``AbsTask._save_task_predictions``, ``TaskResult.to_disk``), BEIR (``GenericDataLoader``),
+sentence-transformers (``InformationRetrievalEvaluator``, ``write_predictions``), OpenSearch
+(search-relevance: ``EvaluationResult.toXContent``, ``Judgment.toXContent``), Elasticsearch (``toXContent``
+of ``RankEvalResponse``, ``EvalQueryQuality`` and ``RatedSearchHit``; reference of ``_search``), Quepid
+(``api/v1/export/books``), ir_metadata (Breuer et al. 2022; general information, schema 0.1), inspect
+(``SampleSummary`` and ``SampleDefault`` of ``samples_df``), lm-eval (``evaluate`` with ``log_samples``).
+"""
+
+import json
+
+RUN = {"q 1": {"a": 3.5, "b": 2.0}, "q2": {"c": 1.0}}
+GAINS = {"q 1": {"a": 2, "b": 0}, "q2": {"c": 1}}
+
+
+def hits(listed):
+    return [{"_index": "i", "_id": d, "_score": s} for d, s in listed.items()]
+
+
+def responses(run):
+    return {
+        topic: {
+            "took": 3,
+            "timed_out": False,
+            "_shards": {"total": 1},
+            "hits": {"hits": hits(held)},
+        }
+        for topic, held in run.items()
+    }
+
+
+def rank_eval(run=RUN, gains=GAINS):
+    details = {
+        topic: {
+            "metric_score": 0.25,
+            "unrated_docs": [],
+            "hits": [{"hit": h, "rating": gains[topic].get(h["_id"])} for h in hits(held)],
+            "metric_details": {"precision": {"relevant_docs_retrieved": 1, "docs_retrieved": 4}},
+        }
+        for topic, held in run.items()
+    }
+    return {"metric_score": 0.25, "details": details, "failures": {}}
+
+
+def predictions(run):
+    return "".join(
+        json.dumps(
+            {
+                "query_id": topic,
+                "query": "text",
+                "results": [{"corpus_id": d, "score": s} for d, s in held.items()],
+            }
+        )
+        + "\n"
+        for topic, held in run.items()
+    )
+
+
+def evaluation_results(runs):
+    return [
+        {
+            "id": "1",
+            "searchConfigurationId": name,
+            "searchText": topic,
+            "judgmentIds": ["j"],
+            "documentIds": list(held),
+            "metrics": [{"metric": "NDCG@5", "value": 0.5}, {"metric": "MAP@5", "value": 0.25}],
+        }
+        for name, run in runs.items()
+        for topic, held in run.items()
+    ]
+
+
+def judgment(gains):
+    rated = [
+        {"query": topic, "ratings": [{"docId": d, "rating": f"{g}.000"} for d, g in held.items()]}
+        for topic, held in gains.items()
+    ]
+    return {"id": "j", "type": "IMPORT_JUDGMENT", "judgmentRatings": rated}
+
+
+def book(*judges):
+    pairs = [
+        {
+            "query_text": topic,
+            "doc_id": document,
+            "judgements": [{"rating": float(gain), "user_email": judge} for judge in judges],
+        }
+        for topic, held in GAINS.items()
+        for document, gain in held.items()
+    ]
+    return {"name": "a book", "query_doc_pairs": pairs}
+
+
+def beir(gains, separator="\t", header=("query-id", "corpus-id", "score")):
+    rows = [header, *((t, d, str(g)) for t, held in gains.items() for d, g in held.items())]
+    return "\n".join(map(separator.join, rows)) + "\n"
+
+
+def meta(**held):
+    return {"mteb_model_meta": {"model_name": "m", "revision": "r"}, **held}
+
+
+RUNS = {
+    "MTEB predictions": ("T_predictions.json", json.dumps(meta(default={"test": RUN}))),
+    "sentence-transformers predictions": ("p.jsonl", predictions(RUN)),
+    "Elasticsearch _rank_eval": ("e.json", json.dumps(rank_eval())),
+    "Elasticsearch search responses": ("s.json", json.dumps(responses(RUN))),
+    "table": ("t.tsv", beir(RUN, header=("qid", "docno", "score"))),
+}
+QRELS = {
+    "table": ("test.tsv", beir(GAINS)),
+    "OpenSearch judgment": ("j.json", json.dumps(judgment(GAINS))),
+    "Quepid book": ("b.json", json.dumps(book("x@y"))),
+    "Elasticsearch _rank_eval": ("e.json", json.dumps(rank_eval())),
+}
+
+
+def mteb_results(task, score, **entry):
+    held = {"hf_subset": "default", "main_score": score, "ndcg_at_10": score, **entry}
+    return {
+        "dataset_revision": "r",
+        "task_name": task,
+        "mteb_version": "2",
+        "scores": {"test": [held]},
+    }
+
+
+def sample(topic, *, metrics=("acc",), **held):
+    return {
+        "doc_id": topic,
+        "doc": {"q": "?"},
+        "filtered_resps": ["x"],
+        "metrics": list(metrics),
+        **held,
+    }
+
+
+SCORES = {
+    "MTEB results": ("A.json", json.dumps(mteb_results("A", 0.5))),
+    "OpenSearch evaluation results": ("o.json", json.dumps(evaluation_results({"x": RUN}))),
+    "Elasticsearch _rank_eval": ("e.json", json.dumps(rank_eval())),
+    "lm-eval samples": ("l.jsonl", json.dumps(sample(0, acc=1.0, filter="none"))),
+}
