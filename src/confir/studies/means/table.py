@@ -10,7 +10,7 @@ from confir.arrays import Integers
 from confir.data.scores import Scores
 from confir.errors import enumerate_names
 from confir.intervals.interval import Interval, name_methods
-from confir.order import best_first
+from confir.order import TIE, best_first
 from confir.report.numbers import interval_text, number_text, percent, topics_text
 from confir.report.tables import Cell, RowBeside, Table, best_runs, topics_column
 
@@ -67,7 +67,23 @@ def means_note(intervals: Sequence[Interval], topics: Integers) -> str:
     if intervals[0].design:
         note += f"; {design_note(intervals)}"
     assumed = list(dict.fromkeys(name for interval in intervals for name in interval.assumed))
-    return f"{note}; {bounds_note(assumed)}" if assumed else note
+    notes = [note, bounds_note(assumed) if assumed else "", *map(outside_note, intervals)]
+    return "; ".join(filter(None, notes))
+
+
+def outside_note(interval: Interval) -> str:
+    """Return which means lie outside their own intervals; nothing where none does.
+
+    Limits of `betting` follow the topics in order, and may leave the mean of all of them.
+    """
+    low, mean, high = (a.reshape(-1) for a in (interval.low, interval.estimate, interval.high))
+    tie = TIE * np.maximum(1.0, np.abs(mean))
+    outside = np.flatnonzero((mean < low - tie) | (mean > high + tie)).tolist()
+    if not outside:
+        return ""
+    names = enumerate_names((" ".join(interval.labels[i]) for i in outside), 5)
+    methods = enumerate_names(dict.fromkeys(interval.methods[i] for i in outside))
+    return f"the interval by {methods} does not contain the mean of {names}"
 
 
 def design_note(intervals: Sequence[Interval]) -> str:
