@@ -39,25 +39,31 @@ def interval_table(
     best = best_runs(mean, topics)
     heading, counts = topics_column(topics)
     several = len(intervals) + len(beside) > 1
-    several_levels = len({interval.level for interval in intervals}) > 1
+    names_of_rows = _names_of_rows(intervals)
+    places_beside = [{run: place for place, run in enumerate(row.runs)} for row in beside]
+    limits = [(one.low.reshape(shape), one.high.reshape(shape)) for one in intervals]
     rows = []
     for r in best_first(mean[:, 0]):
-        for interval in intervals:
-            low, high = interval.low.reshape(shape)[r], interval.high.reshape(shape)[r]
+        for (low, high), label in zip(limits, names_of_rows, strict=True):
             cells = [
-                Cell(interval_text(mean[r, m], low[m], high[m]), bool(best[r, m]))
+                Cell(interval_text(mean[r, m], low[r, m], high[r, m]), bool(best[r, m]))
                 for m in range(len(measures))
             ]
-            label = f"{interval.method} {interval.level:g}" if several_levels else interval.method
             rows.append((Cell(runs[r]), *([Cell(label)] if several else []), *counts[r], *cells))
-        for row in beside:
-            texts = row.texts[row.runs.index(runs[r])]
+        for row, places in zip(beside, places_beside, strict=True):
+            texts = row.texts[places[runs[r]]]
             blank = [Cell("") for _ in counts[r]]
             rows.append((Cell(runs[r]), Cell(row.label), *blank, *map(Cell, texts)))
     names: tuple[str, ...] = ("run", "method") if several else ("run",)
     note = means_note(intervals, topics) if note is None else note
     columns = (*names, *heading, *measures)
     return Table(columns, tuple(rows), note, names=len(names), bold=_BOLD)
+
+
+def _names_of_rows(intervals: Sequence[Interval]) -> list[str]:
+    """Return what the row of each interval is called: its method, with the level where they differ."""
+    several = len({interval.level for interval in intervals}) > 1
+    return [f"{one.method} {one.level:g}" if several else one.method for one in intervals]
 
 
 def means_note(intervals: Sequence[Interval], topics: Integers) -> str:
