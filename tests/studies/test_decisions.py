@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from confir import compare_runs
 from confir.errors import InvalidValueError
+from confir.intervals.simultaneous import is_significant
 from confir.studies.comparison import pairs
 from confir.studies.comparison.chart import _matrix_records
 from confir.studies.comparison.comparison import Place
 from confir.studies.comparison.corrections import CORRECTIONS
 from confir.studies.comparison.gate import judge_gate
 from confir.studies.comparison.paired_tests import TESTS
-from confir.studies.comparison.significance import Estimates, is_significant, judge_differences
+from confir.studies.comparison.significance import Estimates, judge_differences
 from confir.studies.comparison.table import comparison_note, comparison_table, verdicts_by_run
 from studies.score_tables import table
 
