@@ -27,6 +27,11 @@ def without_controls(text: str, *, keep_blanks: bool = False) -> str:
     return (_NOT_BLANK if keep_blanks else _ANY).sub(_REPLACEMENT, text)
 
 
+def as_unicode(text: str) -> str:
+    """Return text with a question mark for every half of a pair, as in a file's name that is no text."""
+    return text.encode(errors="replace").decode()
+
+
 def escape_controls(text: str) -> str:
     r"""Return JSON that shows the control characters of its strings as ``\u009b``.
 

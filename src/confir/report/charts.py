@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -141,6 +142,13 @@ def import_altair() -> Any:
         import altair as alt
     except ImportError:
         raise MissingDependencyError("altair", "drawing charts", "report") from None
+    except AttributeError:
+        if sys.flags.optimize < 2:
+            raise
+        raise UnsupportedMethodError(
+            "charts are drawn by altair, which needs docstrings; expected a Python that keeps them, "
+            "without -OO or PYTHONOPTIMIZE=2"
+        ) from None
     return alt
 
 
