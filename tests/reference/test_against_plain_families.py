@@ -191,7 +191,10 @@ def test_comparisons_by_a_design(strata, weighted, alike):
         for row in counts
     ]
     pairs = plain.pairs_of(values)
-    check_comparison(comparison, plain.compare_designed(pairs, design, draws, 0.95))
+    expected = plain.compare_designed(pairs, design, draws, 0.95)
+    check_comparison(comparison, expected)
+    sums = [pair.sums for pair in expected]
+    np.testing.assert_allclose(comparison.self_normalised[:, 0], sums, rtol=1e-9, atol=1e-12)
     assert not np.isnan(comparison.simultaneous_low).all()
 
 
