@@ -22,6 +22,7 @@ from confir.report.records import format_result, write_result
 from confir.report.tables import (
     Cell,
     Table,
+    escape_markdown,
     to_html,
     to_markdown,
     to_text,
@@ -398,3 +399,32 @@ def test_methods_are_named_once_for_each_interval_however_many_runs_there_are(mo
     monkeypatch.setattr("confir.intervals.interval.name_methods", counted)
     assert len(interval_table(intervals).rows) == 60
     assert len(named) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("@octocat", "@<!-- -->octocat"),
+        ("by @octo-cat", "by @<!-- -->octo-cat"),
+        ("(@x)", "(@<!-- -->x)"),
+        ("@team/x", "@<!-- -->team/x"),
+        ("AP(rel=2)@100", "AP(rel=2)@<!-- -->100"),
+        ("me@example.org", "me@<!-- -->example.org"),
+        ("a_b@c-d.e", r"a\_b@<!-- -->c\-d.e"),
+        ("http://x.org", "http:<!-- -->//x.org"),
+        ("HTTPS://x.org/a_b", r"HTTPS:<!-- -->//x.org/a\_b"),
+        ("ftp://x", "ftp:<!-- -->//x"),
+        ("mailto:me@x", "mailto:<!-- -->me@x"),
+        ("www.example.org", "www<!-- -->.example.org"),
+        ("#12", r"\#<!-- -->12"),
+        ("nDCG@10", "nDCG@10"),
+        ("P@5, nDCG@10. And", "P@5, nDCG@10. And"),
+        ("0.5 [0.4, 0.6]", "0.5 [0.4, 0.6]"),
+        ("run:a", "run:a"),
+        ("a @ b", "a @ b"),
+        ("wwwx", "wwwx"),
+    ],
+)
+def test_names_in_markdown_neither_notify_nor_link(text, expected):
+    assert escape_markdown(text) == expected
+    assert escape_markdown("a\0b") == "a\ufffdb"

@@ -212,6 +212,24 @@ _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>()#+!|~$-]|&(?=#?\w+;)")
 _RISKY = re.compile(rf"[\\`*_{{}}<>#!|~$]|\]\(|\]\[|&#?\w+;|{CONTROL}")
 
 
+# What GitHub and others make a link of, or a message to somebody, after the Markdown is read, so that
+# no backslash keeps them from it: @name, though not the cutoff of nDCG@10; e-mail; addresses; #12.
+_LINKED = re.compile(
+    r"(?<![A-Za-z0-9_])@(?=[A-Za-z0-9])"
+    r"|@(?=[A-Za-z0-9_-]+\.[A-Za-z0-9])"
+    r"|\b[A-Za-z]{3,6}:(?=//|[^\s@]+@)"
+    r"|\bwww(?=\.)"
+    r"|#(?=[0-9])",
+    re.IGNORECASE,
+)
+_NO_LINK, _MARKED = "<!-- -->", "\0"  # the latter is in no text: control characters are replaced
+
+
 def escape_markdown(text: str) -> str:
-    """Return text escaped for Markdown; numbers and intervals need no escapes."""
-    return _MARKDOWN.sub(r"\\\g<0>", without_controls(text)) if _RISKY.search(text) else text
+    """Return text escaped for Markdown; numbers and intervals need no escapes.
+
+    A comment parts what would be a link: a name notifies nobody, and leads nowhere.
+    """
+    shown = _LINKED.sub(rf"\g<0>{_MARKED}", without_controls(text))
+    escaped = _MARKDOWN.sub(r"\\\g<0>", shown) if _RISKY.search(text) else shown
+    return escaped.replace(_MARKED, _NO_LINK)
