@@ -56,6 +56,15 @@ def test_a_date_that_is_none_is_named(gate, monkeypatch, tmp_path, given):
     assert not list(tmp_path.iterdir())
 
 
+def test_every_command_names_a_date_that_is_none(confir_command, monkeypatch):
+    """Packages read it, too: numpy would end in a traceback."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "²")
+    outcome = confir_command("chance", "--documents", 10, "--relevant", 1)
+    assert (outcome.code, "SOURCE_DATE_EPOCH is '²'; expected" in outcome.err) == (2, True)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "")
+    assert confir_command("chance", "--documents", 10, "--relevant", 1).code == 0
+
+
 def test_a_history_is_printed_and_drawn(gate, confir_command):
     gate("--history", "history.jsonl", "--commit", "c1", measures="nDCG@10,AP")
     shown = confir_command("history", "history.jsonl", "-m", "AP", "--run", "tfidf")

@@ -14,6 +14,7 @@ from types import TracebackType
 import typer
 
 from confir.cli import FAILED, INTERRUPTED
+from confir.cli.build_date import build_seconds
 from confir.cli.completion import COMPLETE, complete
 from confir.cli.groups import Command, expand
 from confir.cli.help_pages import PlainGroup
@@ -140,6 +141,7 @@ def _run(named: list[str], summary: WarningSummary) -> int:
     """Run the named command, and return the exit code; an error is one sentence on stderr."""
     try:
         with summary:
+            build_seconds()  # before numpy reads it
             code = _invoke(named)
             sys.stdout.flush()
     except ConfirError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from confir.cli import options
+from confir.cli.build_date import build_seconds
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -105,15 +105,10 @@ def _commit_being_built() -> str | None:
 
 
 def _now() -> str:
-    """Return the time, or that of SOURCE_DATE_EPOCH, in ISO 8601."""
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if not given:
-        return datetime.now(UTC).isoformat(timespec="seconds")
-    if not re.fullmatch("[0-9]{1,11}", given):  # dates end with the year 5138
-        raise InvalidValueError(
-            f"SOURCE_DATE_EPOCH is {given!r}; expected seconds since 1970, such as 1767225600"
-        )
-    return datetime.fromtimestamp(int(given), UTC).isoformat(timespec="seconds")
+    """Return the time, or that of the build, in ISO 8601."""
+    seconds = build_seconds()
+    time = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    return time.isoformat(timespec="seconds")
 
 
 def history_command(
