@@ -343,21 +343,18 @@ class PlainDesign:
 
 def designed_moments(
     pair: Sequence[float], design: PlainDesign, drawn: Sequence[Sequence[int]]
-) -> tuple[float, float, float]:
-    """Mean, variance and degrees of freedom; drawn are clusters of each stratum, with repeats."""
-    mean, parts, dfs = 0.0, [], []
+) -> tuple[float, float]:
+    """Mean and variance; drawn are clusters of each stratum, with repeats."""
+    mean, total = 0.0, 0.0
     for h, share in enumerate(design.share):
         groups = [design.topics(h, g) for g in drawn[h]]
         mass = sum(design.weight[i] for group in groups for i in group)
         centre = sum(design.weight[i] * pair[i] for group in groups for i in group) / mass
         sums = [sum(design.weight[i] * (pair[i] - centre) for i in group) for group in groups]
         size = len(groups)
-        parts.append(share**2 * size / (size - 1) * sum(s * s for s in sums) / mass**2)
-        dfs.append(size - 1)
+        total += share**2 * size / (size - 1) * sum(s * s for s in sums) / mass**2
         mean += share * centre
-    total = sum(parts)
-    spread_of_parts = sum(v * v / (df + 2) for v, df in zip(parts, dfs, strict=True))
-    return mean, total, total**2 / spread_of_parts - 2 if spread_of_parts > 0 else math.nan
+    return mean, total
 
 
 def cluster_sum(pair: Sequence[float], design: PlainDesign) -> float:
@@ -374,26 +371,30 @@ def compare_designed(
     pairs: Sequence[Sequence[float]],
     design: PlainDesign,
     draws: Sequence[Sequence[Sequence[int]]],
+    dfs: Sequence[float],
     level: float,
 ) -> list[PlainPair]:
-    """All pairs of a family by a design; a draw holds the clusters drawn in each stratum."""
+    """All pairs of a family by a design, with degrees of freedom that are known.
+
+    A draw holds the clusters drawn in each stratum.
+    """
     whole = [design.clusters(h) for h in range(len(design.share))]
     moments = [designed_moments(pair, design, whole) for pair in pairs]
     vary = [max(pair) - min(pair) > EQUAL for pair in pairs]
     m = sum(any(abs(one) > EQUAL for one in pair) for pair in pairs)
-    middle = median([v for (_, v, _), kept in zip(moments, vary, strict=True) if kept])
+    middle = median([v for (_, v), kept in zip(moments, vary, strict=True) if kept])
     added = borrowed_share(m, design.count) * middle
     factor = math.sqrt(design.count / (design.count - 1)) if len(design.share) == 1 else 1.0
     maxima = []
     for draw in draws:
         largest = -math.inf
-        for pair, (mean, _, _), kept in zip(pairs, moments, vary, strict=True):
+        for pair, (mean, _), kept in zip(pairs, moments, vary, strict=True):
             if kept:
-                moved, own, _ = designed_moments(pair, design, draw)
+                moved, own = designed_moments(pair, design, draw)
                 largest = max(largest, factor * abs(moved - mean) / math.sqrt(own + added))
         maxima.append(largest)
     found = []
-    for pair, (mean, own, df), kept in zip(pairs, moments, vary, strict=True):
+    for pair, (mean, own), kept, df in zip(pairs, moments, vary, dfs, strict=True):
         sums = cluster_sum(pair, design)
         se = math.sqrt((own if kept else 0.0) + added) if any(pair) else math.nan
         found.append(decide(mean, se, df, sums, sign_bound(sums, m), maxima, m, level))

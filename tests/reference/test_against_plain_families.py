@@ -150,36 +150,35 @@ def test_lower_limits_of_the_gap_look_at_runs_of_the_set_alone():
     np.testing.assert_allclose(found.lower[:, 0], expected.lower, rtol=1e-8, atol=1e-11)
 
 
-def designed(values, stratum, cluster, weight):
-    """Scores with a design, and the same design for plain loops."""
+def designed(values, stratum, cluster, weight, kind):
+    """Scores with a design, and the same design for plain loops; datasets count alike."""
     scores = table(values)
     columns = {"topic": scores.topics, "weight": weight}
     columns["cluster"] = [f"{h}-{g}" for h, g in zip(stratum, cluster, strict=True)]
     if len(set(stratum)) > 1:
-        columns["stratum"] = [str(h) for h in stratum]
-    total = sum(weight)
-    share = [
-        sum(w for w, own in zip(weight, stratum, strict=True) if own == h) / total
-        for h in sorted(set(stratum))
-    ]
+        columns[kind] = [str(h) for h in stratum]
+    groups = sorted(set(stratum))
+    masses = [sum(w for w, own in zip(weight, stratum, strict=True) if own == h) for h in groups]
+    share = [1 / len(groups) if kind == "dataset" else mass / sum(weight) for mass in masses]
     return scores.with_design(columns), plain.PlainDesign(stratum, cluster, weight, share)
 
 
 @pytest.mark.parametrize(
-    ("strata", "weighted", "alike"), [(1, False, True), (1, True, False), (2, True, False)]
+    ("strata", "weighted", "kind"),
+    [(1, False, "alike"), (1, True, "cluster"), (2, True, "stratum"), (2, True, "dataset")],
 )
-def test_comparisons_by_a_design(strata, weighted, alike):
+def test_comparisons_by_a_design(strata, weighted, kind):
     rng = np.random.default_rng(strata)
     topics, groups = 24, 6 // strata
     stratum = [topic * strata // topics for topic in range(topics)]
     cluster = [topic % groups for topic in range(topics)]
-    if not alike:
+    if kind != "alike":
         cluster[-1] = 0
     weight = rng.uniform(0.5, 2.0, topics).tolist() if weighted else [1.0] * topics
     values = some_values(4, topics)
     values[:, 4] = values[:, 5]
     values[:, 1] += 0.02
-    scores, design = designed(values, stratum, cluster, weight)
+    scores, design = designed(values, stratum, cluster, weight, kind)
     comparison = compare_runs(scores, test="t", replicates=REPLICATES, rng=2)
     drawn = len(comparison.families[0].maxima)
     clusters = Clusters.of(scores.design)
@@ -191,7 +190,7 @@ def test_comparisons_by_a_design(strata, weighted, alike):
         for row in counts
     ]
     pairs = plain.pairs_of(values)
-    expected = plain.compare_designed(pairs, design, draws, 0.95)
+    expected = plain.compare_designed(pairs, design, draws, comparison.df[:, 0], 0.95)
     check_comparison(comparison, expected)
     sums = [pair.sums for pair in expected]
     np.testing.assert_allclose(comparison.self_normalised[:, 0], sums, rtol=1e-9, atol=1e-12)
