@@ -159,7 +159,7 @@ class Sample:
         inside = (limits.low <= self.true + ROUNDING) & (self.true - ROUNDING <= limits.high)
         inside &= ~((limits.open > 0) & (self.true <= 0)) & ~((limits.open < 0) & (self.true >= 0))
         known = ~np.isnan(limits.low)
-        t = self.difference / family.standard_errors(se, self.topics)
+        t = self.difference / family.standard_errors(self.difference, se, self.topics, df)
         found = is_significant(family.p_values(t, df, sums), LEVEL)
         width = float(np.nanmedian(limits.high - limits.low))
         return Rule(bool(inside[known].all()), float(found.mean()), width), found
@@ -268,8 +268,9 @@ def added_noise(topics: int = 53) -> list[tuple[float, float]]:
         place = int(np.flatnonzero((sample.first == 0) & (sample.second == 39))[0])
         se = np.sqrt(sample.variance / topics)
         sums = self_normalised_sums(sample.difference, se, topics)
-        t = sample.difference / family.standard_errors(se, topics)
-        p = family.p_values(t, np.full(len(t), topics - 1.0), sums)
+        df = np.full(len(se), topics - 1.0)
+        t = sample.difference / family.standard_errors(sample.difference, se, topics, df)
+        p = family.p_values(t, df, sums)
         found.append((sd, float(p[place])))
     return found
 

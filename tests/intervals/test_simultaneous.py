@@ -99,7 +99,9 @@ def test_the_median_is_that_of_variances_above_0():
 
 def test_standard_errors_borrow_a_share_of_the_median_that_falls_with_the_topics():
     family = ComparisonFamily.of(3, np.full(99, 2.0), borrowed=BorrowedVariance(3, 0.4))
-    se = family.standard_errors(np.array([0.1, 0.5, np.nan, 0.1]), np.array([10, 10, 10, 40]))
+    units = np.array([10, 10, 10, 40])
+    difference, own = np.full(4, 0.01), np.array([0.1, 0.5, np.nan, 0.1])
+    se = family.standard_errors(difference, own, units, units - 1.0)
     small, large = 0.4 * (1 - 3 ** (-1 / 10)), 0.4 * (1 - 3 ** (-1 / 40))
     expected = np.sqrt([0.01 + small / 10, 0.25 + small / 10, small / 10, 0.01 + large / 40])
     np.testing.assert_allclose(se, expected, rtol=1e-12)
@@ -109,8 +111,20 @@ def test_a_single_comparison_borrows_nothing():
     assert BorrowedVariance(1, 0.4).of(10) == 0
     one = ComparisonFamily.of(1, np.empty(0), borrowed=BorrowedVariance(1, 0.4))
     np.testing.assert_array_equal(
-        one.standard_errors(np.array([0.1, np.nan]), np.array([10, 10])), [0.1, np.nan]
+        one.standard_errors(0.1, np.array([0.1, np.nan]), np.array([10, 10]), 9.0), [0.1, np.nan]
     )
+
+
+@pytest.mark.parametrize("topics", [2, 3, 6, 10])
+def test_the_same_difference_on_few_topics_is_no_stronger_evidence_than_its_signs(topics):
+    family = ComparisonFamily.of(3, np.full(999, 0.1), borrowed=BorrowedVariance(3, 1e-6))
+    difference = np.array([0.5, -0.5])
+    se = family.standard_errors(difference, np.full(2, np.nan), topics, topics - 1.0)
+    p = family.p_values(difference / se, topics - 1.0)
+    assert p == pytest.approx(max(2.0 ** (1 - topics), 1e-3))
+    low, high, _ = family.limits(difference, np.full(2, np.nan), np.full(2, topics), 0.95)
+    excluded = (low > 0) | (high < 0)
+    assert excluded.tolist() == [bool(one <= 0.05) for one in p]
 
 
 def test_self_normalised_sums_of_moments_are_those_of_the_differences():

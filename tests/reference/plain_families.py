@@ -150,7 +150,17 @@ def standard_error(pair: Pair, m: int, middle: float) -> float:
     if len(values) < 2:
         return math.nan
     total = spread(values) + borrowed_share(m, len(values)) * middle
-    return math.sqrt(total / len(values)) if total > 0 else math.nan
+    if total <= 0:
+        return math.nan
+    error = math.sqrt(total / len(values))
+    if spread(values) > 0:
+        return error
+    return sign_limited(error, float(values.mean()), len(values), len(values) - 1.0)
+
+
+def sign_limited(error: float, mean: float, units: float, df: float) -> float:
+    """Return an error so large that t of equal differences is no stronger than their signs are."""
+    return max(error, abs(mean) / float(stats.t.isf(0.5**units, df)))
 
 
 def compare_family(pairs: Sequence[Pair], draws: Draws, level: float) -> list[PlainPair]:
@@ -397,5 +407,7 @@ def compare_designed(
     for pair, (mean, own), kept, df in zip(pairs, moments, vary, dfs, strict=True):
         sums = cluster_sum(pair, design)
         se = math.sqrt((own if kept else 0.0) + added) if any(pair) else math.nan
+        if not kept and se > 0:
+            se = sign_limited(se, mean, design.count, df)
         found.append(decide(mean, se, df, sums, sign_bound(sums, m), maxima, m, level))
     return found

@@ -156,7 +156,7 @@ def test_what_lies_within_the_margin_at_once_is_equivalent(baseline):
     assert equivalent[inside].all()
     # the distance from the margin, over the family's standard error, against the same maxima
     family, m = comparison.families[0], len(comparison.pairs)
-    se = family.standard_errors(comparison.se[:, 0], 40)
+    se = family.standard_errors(comparison.difference[:, 0], comparison.se[:, 0], 40, 39.0)
     t = (0.02 - np.abs(comparison.difference[:, 0])) / se
     single = stats.t.sf(t, 39)
     beyond = [(1 + np.sum(family.maxima >= one)) / (len(family.maxima) + 1) for one in t]

@@ -260,7 +260,7 @@ def test_signs_alone_show_no_equivalence():
     comparison = compare_runs(table(values), baseline="run0", margin=margin, replicates=199, rng=1)
     assert comparison.open_end[0, 0] == 1
     family = comparison.families[0]
-    se = family.standard_errors(comparison.se[:1, 0], 53)
+    se = family.standard_errors(comparison.difference[:1, 0], comparison.se[:1, 0], 53, 52.0)
     t = (margin - comparison.difference[0, 0]) / se[0]
     single = stats.t.sf(t, 52)
     beyond = (1 + np.sum(family.maxima >= t)) / (len(family.maxima) + 1)
@@ -353,7 +353,8 @@ def test_borderline_is_what_three_monte_carlo_errors_would_change():
     comparison = compare_runs(thresholds(), replicates=199, rng=1)
     family = comparison.families[0]
     count, m = len(family.maxima), 120
-    t = np.abs(comparison.difference[:, 0]) / family.standard_errors(comparison.se[:, 0], 30)
+    difference = comparison.difference[:, 0]
+    t = np.abs(difference) / family.standard_errors(difference, comparison.se[:, 0], 30, 29.0)
     share = (1 + np.array([np.sum(family.maxima >= one) for one in t])) / (count + 1)
     error = 3 * np.sqrt(share * (1 - share) / (count + 1))
     single = 2 * stats.t.sf(t, 29)

@@ -103,15 +103,22 @@ class ComparisonFamily:
             return bonferroni
         return np.clip(self.maxima[place - 1], -stdtrit(df, tail), bonferroni)
 
-    def standard_errors(self, se: Floats, units: Any) -> Floats:
+    def standard_errors(self, difference: Any, se: Floats, units: Any, df: Any) -> Floats:
         """Return standard errors with the borrowed variance; NaN where there is none at all.
 
-        Differences that are the same on all units, whose se is NaN, have the borrowed one alone.
+        Differences that are the same on all n units, whose se is NaN or 0, have the borrowed one
+        alone, but at least so much that t is no stronger evidence than n equal signs: two topics
+        decide nothing.
         """
+        from scipy.special import stdtrit
+
         enough = np.asarray(units) > 1
         count = np.where(enough, units, 2.0)
-        total = np.square(np.nan_to_num(se)) + self.borrowed.of(count) / count
-        return np.where(enough & (total > 0), np.sqrt(total), np.nan)
+        own = np.nan_to_num(se)
+        total = np.sqrt(np.square(own) + self.borrowed.of(count) / count)
+        signs = np.abs(difference) / -stdtrit(df, np.exp2(-count))
+        total = np.where((own == 0) & (total > 0), np.fmax(total, signs), total)
+        return np.where(enough & (total > 0), total, np.nan)
 
     def limits(
         self,
@@ -127,7 +134,8 @@ class ComparisonFamily:
         Degrees of freedom are units - 1 by default. Infinitely many units give normal limits.
         """
         freedom = units - 1.0 if df is None else df
-        half = self.critical_value(freedom, level) * self.standard_errors(se, units)
+        errors = self.standard_errors(difference, se, units, freedom)
+        half = self.critical_value(freedom, level) * errors
         low, high = difference - half, difference + half
         certain = is_significant(self.symmetric_bound(difference, self_normalised), level)
         sign = np.where(certain & (np.abs(difference) <= half), np.sign(difference), 0.0)

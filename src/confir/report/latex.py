@@ -278,6 +278,7 @@ def _latex_note(table: Table, style_note: str = "") -> list[str]:
 _LATEX_MARKS = {"▲": r"\ding{115}", "▼": r"\ding{116}"}
 _LATEX_MATHEMATICS = {
     "±": r"\pm",
+    "√": r"\surd",
     "·": r"\cdot",
     "−": "-",
     "×": r"\times",

@@ -131,9 +131,9 @@ class IncompletePairs(NamedTuple):
         """Return the runs that vary against one, their mean differences and t*²."""
         apart = self.centred[others] - self.centred[run]
         shared = ~np.isnan(apart)
-        topics = np.maximum(shared.sum(axis=1, keepdims=True), 2)
+        topics = np.maximum(shared.sum(axis=1, keepdims=True), 1)
         apart = np.where(shared, apart - np.nansum(apart, axis=1, keepdims=True) / topics, 0.0)
-        varies = np.abs(apart).max(axis=1) > TIE
+        varies = (np.abs(apart).max(axis=1) > TIE) & (topics[:, 0] > 1)
         apart, weights = apart[varies], self.weights[:, block]
         share = shared[varies].astype(np.float64) @ weights
         with np.errstate(divide="ignore", invalid="ignore"):

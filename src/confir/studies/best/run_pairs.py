@@ -103,7 +103,9 @@ class RunPairs:
         """Standard errors in the families of one run's pairs: runs × runs; 0 where there is none."""
         borrowed = self.differences.borrowed_by_one(self.units)
         family = ComparisonFamily(self.runs - 1, np.empty(0), borrowed=borrowed)
-        return np.nan_to_num(family.standard_errors(self.differences.se, self.units))
+        return np.nan_to_num(
+            family.standard_errors(self.difference, self.differences.se, self.units, self.df)
+        )
 
     @cached_property
     def t(self) -> Floats:
@@ -128,12 +130,22 @@ class RunPairs:
         return unclear
 
     def _pair_p(self, errors: float) -> Floats:
-        errors_of_all = self.every.standard_errors(self.differences.se, self.units)
-        t = self.difference / errors_of_all
-        p = self.every.p_values(t, self.df, self.differences.self_normalised, errors)
-        if self.every.size < 2:  # constant differences have no t, and an exact test
-            p = np.where(np.isnan(t), min(1.0, 2.0 * self.constant_p), p)
+        sums = self.differences.self_normalised
+        t = self.difference / self.every.standard_errors(
+            self.difference, self.differences.se, self.units, self.df
+        )
+        p = self.every.p_values(t, self.df, sums, errors)
+        exact = np.isnan(t) & ((self.every.size < 2) | (sums == 0))
+        p = np.where(exact, min(1.0, 2.0 * max(self.every.size, 1) * self.constant_p), p)
         return np.where(self.difference == 0, 1.0, p)
+
+    @property
+    def exact(self) -> Booleans:
+        """Pairs that differ by the same on all units, and have neither t nor a sum to judge by."""
+        constant = (self.best_errors == 0) & (self.difference != 0)
+        no_sum = self.differences.self_normalised == 0
+        exact: Booleans = constant & ((self.runs == 2) | no_sum)
+        return exact
 
     @property
     def constant_p(self) -> float:
@@ -302,9 +314,8 @@ def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
             for family, t, own in zip(best_families(pairs), largest, sums, strict=True)
         ]
     )
-    if pairs.runs == 2:  # a constant difference has no t, and an exact test
-        constant = (pairs.best_errors == 0) & (pairs.difference > 0)
-        p = np.where(constant.any(axis=1), pairs.constant_p, p)
+    exact = (pairs.exact & (pairs.difference > 0)).any(axis=1)
+    p = np.where(exact, np.minimum(p, min(1.0, (pairs.runs - 1) * pairs.constant_p)), p)
     return np.where((largest > 0) | (pairs.difference > 0).any(axis=1), p, 1.0)
 
 

@@ -106,7 +106,12 @@ def decide(
     A difference is significant where its adjusted p-value is at most 1 - level, its interval
     excludes 0, and the test favours the run with the higher mean. Equivalence takes precedence.
     """
-    p = np.stack([_replace_constant(outcome.p, means) for _, outcome in tests])
+    p = np.stack(
+        [
+            outcome.p if test.corrected else _replace_constant(outcome.p, means)
+            for test, outcome in tests
+        ]
+    )
     direction = np.stack(
         [np.where(means.constant, means.sign, outcome.direction) for _, outcome in tests]
     )

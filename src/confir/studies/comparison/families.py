@@ -98,7 +98,8 @@ def _adjust_in_family(
     """Return the adjusted p-values of one measure."""
     count = int(np.sum(~np.isnan(tested.p)))
     together = replace(family, size=family.size if sides == 2 else count, sides=sides)
-    t = tested.distance / family.standard_errors(tested.se, tested.units)
+    errors_of = family.standard_errors(tested.distance, tested.se, tested.units, tested.df)
+    t = tested.distance / errors_of
     p = together.p_values(t, tested.df, tested.self_normalised, errors)
     exact = tested.constant & (np.isnan(t) | (sides == 1))
     if together.size > 1 and sides == 2:  # the self-normalised sum decides in a family
@@ -123,7 +124,7 @@ class Correction(NamedTuple):
         """
         p = np.clip(tested.p + errors * tested.p_error, 0.0, 1.0)
         adjusted = p if self.name is None else adjust_p_values(p, self.name)
-        if self.name == "none":
+        if self.name in (None, "none"):
             return adjusted
         pairs = np.sum(~np.isnan(tested.p), axis=0)
         return np.where(tested.constant, np.minimum(1.0, pairs * tested.p), adjusted)
@@ -154,7 +155,11 @@ class PermutedRanges(NamedTuple):
 def permuted_ranges(
     outcomes: Sequence[tuple[PairedTest, Outcome]],
 ) -> PermutedRanges | None:
-    """Return the ranges of a test of all runs at once where it is the only test; else None."""
+    """Return the ranges of a test of all runs at once where it is the only test; else None.
+
+    Nor are there any where scores are missing: such a test looks at the topics that all runs have,
+    the difference of a pair at those that both have.
+    """
     if len(outcomes) != 1 or outcomes[0][1].ranges is None:
         return None
     return PermutedRanges(outcomes[0][1].ranges)
@@ -255,9 +260,10 @@ def _borderline(
     family: ComparisonFamily, means: MeanDifferences, measure: int, level: float
 ) -> Booleans:
     """Return which decisions of one measure might change with other replicates."""
-    se, units = means.se[:, measure], means.units[:, measure]
-    t = means.difference[:, measure] / family.standard_errors(se, units)
-    return family.borderline(t, means.df[:, measure], level, means.self_normalised[:, measure])
+    parts = means.difference, means.se, means.units, means.df, means.self_normalised
+    difference, se, units, df, sums = (part[:, measure] for part in parts)
+    t = difference / family.standard_errors(difference, se, units, df)
+    return family.borderline(t, df, level, sums)
 
 
 def families_of_maxima(

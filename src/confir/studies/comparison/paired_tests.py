@@ -156,7 +156,9 @@ def _tukey_test(pairs: Pairs, _: MeanDifferences, replicates: int, seed: int) ->
     total = np.where(complete[:, None], pairs.values, 0.0).sum(axis=0)
     direction = np.sign(total[pairs.second] - total[pairs.first]).astype(int)
     p, ranges = permute_runs(pairs, replicates, seed)
-    return Outcome(p, direction, monte_carlo_error(p, replicates), ranges)
+    missing = bool(np.isnan(pairs.values).any())
+    error = monte_carlo_error(p, replicates)
+    return Outcome(p, direction, error, None if missing else ranges)
 
 
 def _sign_test(pairs: AnyPairs, *_: Any) -> Outcome:

@@ -94,10 +94,10 @@ def permute_runs(pairs: Pairs, replicates: int, seed: int) -> tuple[Floats, tupl
         ranges = _permuted_ranges(values, replicates, seed)
         mean = values.mean(axis=0)
         difference = np.abs(mean[pairs.second] - mean[pairs.first])
-        threshold = difference - _ties(pairs)[:, measures]
+        tie = _ties(pairs)[:, measures].max(axis=0)  # of all runs alike, as the ranges are
         for place, measure in enumerate(measures):
-            ordered = np.sort(ranges[:, place])
-            below = np.searchsorted(ordered, threshold[:, place], side="left")
+            ordered = np.sort(ranges[:, place]) + tie[place]
+            below = np.searchsorted(ordered, difference[:, place], side="left")
             p[:, measure] = (replicates - below + 1.0) / (replicates + 1.0)
             by_measure[measure] = ordered
     return p, tuple(by_measure)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TypeGuard
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from confir.resampling.studentised_maxima import (
     largest_statistics,
     studentised_maxima,
 )
-from confir.studies.planning.pilot import Pilot, difference_variances
+from confir.studies.planning.pilot import Pilot
 from confir.studies.planning.power import Criterion, family_level, family_size
 
 # As many topics as the normal limit of the critical value takes: those planned for are not known yet.
@@ -35,7 +34,7 @@ def planned_criterion(
     """Return how the runs will be judged: by the rule of `compare_runs`, as the pilot shows it.
 
     The critical value is the normal one of the pilot's correlations, carried over to t. Where those
-    are not known, for designs, missing scores, summaries and human judgements, it is Bonferroni's,
+    are not known, for designs, missing scores and human judgements, it is Bonferroni's,
     which is no smaller, and the median variance is that of the differences planned for. So it is for
     all pairs of very many runs.
     """
@@ -46,8 +45,9 @@ def planned_criterion(
     sides = 1 if family == BEST else 2
     signs = not isinstance(scores, JudgedScores) and comparisons > 1
     median, single = _column_medians(pilot, len(scores.measures)), np.full(len(pilot.sd), bound)
-    if _is_plain(scores) and (family == BASELINE or len(scores.runs) <= _MOST_RUNS):
-        median, single = _from_pairs(scores.values, scores.runs, family, baseline, level, bound)
+    covariances = _covariances(scores)
+    if covariances is not None and (family == BASELINE or len(scores.runs) <= _MOST_RUNS):
+        median, single = _from_pairs(covariances, scores.runs, family, baseline, level, bound)
     return Criterion(
         level=single,
         comparisons=comparisons,
@@ -57,11 +57,31 @@ def planned_criterion(
     )
 
 
-def _is_plain(scores: Scores | ScoreSummary) -> TypeGuard[Scores]:
-    """Whether topics are a simple random sample without missing scores, judged once."""
-    if isinstance(scores, ScoreSummary | JudgedScores) or scores.design is not None:
-        return False
-    return not bool(np.isnan(scores.values).any())
+def _covariances(scores: Scores | ScoreSummary) -> list[Floats] | None:
+    """Return the covariances of the runs over topics by each measure; None where unknown.
+
+    They are known of a simple random sample without missing scores, judged once.
+    """
+    if isinstance(scores, ScoreSummary):
+        return _summarised_covariances(scores)
+    if isinstance(scores, JudgedScores) or scores.design is not None:
+        return None
+    if np.isnan(scores.values).any():
+        return None
+    return [np.atleast_2d(np.cov(values.T)) for values in np.moveaxis(scores.values, 2, 0)]
+
+
+def _summarised_covariances(summary: ScoreSummary) -> list[Floats] | None:
+    """Return the covariances that a summary has; None where runs lack topics."""
+    counts = summary.topic_counts()
+    if len(summary.runs) < 2 or (counts != len(summary.topics)).any():
+        return None
+    first, second = (side.astype(np.int64) for side in np.triu_indices(len(summary.runs), 1))
+    found = summary.pair_totals(first, second).runs
+    return [
+        products / (int(count) - 1.0)
+        for products, count in zip(found.products, found.count, strict=True)
+    ]
 
 
 def _column_medians(pilot: Pilot, measures: int) -> Floats:
@@ -72,7 +92,7 @@ def _column_medians(pilot: Pilot, measures: int) -> Floats:
 
 
 def _from_pairs(
-    values: Floats,
+    covariances: list[Floats],
     runs: tuple[str, ...],
     family: str,
     baseline: str | None,
@@ -82,9 +102,8 @@ def _from_pairs(
     """Return median variances and levels of critical values for each column: runs × measures."""
     place = None if baseline is None else runs.index(baseline)
     medians, levels = [], []
-    for measure in range(values.shape[2]):
-        own = values[:, :, measure]
-        variance = difference_variances(own)
+    for own in covariances:
+        variance = np.diag(own)[:, None] + np.diag(own) - 2.0 * own
         pairs = variance[np.triu_indices(len(runs), 1)]
         if family == BASELINE and place is not None:
             pairs = np.delete(variance[place], place)
@@ -98,12 +117,12 @@ def _from_pairs(
 
 
 def _single_levels(
-    values: Floats, family: str, baseline: int | None, level: float, bound: float
+    covariance: Floats, family: str, baseline: int | None, level: float, bound: float
 ) -> Floats:
     """Return the level of a single t interval that is as wide as the family's, for each run."""
     from scipy.special import ndtr
 
-    spread = RunCovariance(np.atleast_2d(np.cov(values.T)), _MANY_TOPICS)
+    spread = RunCovariance(covariance, _MANY_TOPICS)
     rng = np.random.default_rng(SEED)
     nothing = NOTHING_BORROWED
     if family == BEST:
@@ -112,7 +131,7 @@ def _single_levels(
     else:
         chosen = None if family != BASELINE or baseline is None else [baseline]
         largest = largest_statistics(spread, REPLICATES, rng, nothing, chosen)
-        critical = np.full(values.shape[1], np.quantile(largest, level))
+        critical = np.full(len(covariance), np.quantile(largest, level))
     single = 1.0 - 2.0 * ndtr(-critical)
     least = 2.0 * level - 1.0 if family == BEST else level
     return np.clip(single, least, bound)

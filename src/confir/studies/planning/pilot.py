@@ -117,7 +117,7 @@ def largest_partners(values: Floats) -> Integers:
     """Return the run from which each run's differences vary most: runs × measures."""
     measures = range(values.shape[2])
     return np.stack(
-        [np.argmax(difference_variances(values[:, :, m]), axis=1) for m in measures], axis=1
+        [np.argmax(_difference_variances(values[:, :, m]), axis=1) for m in measures], axis=1
     )
 
 
@@ -133,7 +133,7 @@ def _judged_partners(scores: JudgedScores) -> Judged:
     return Judged(*parts).flat()
 
 
-def difference_variances(scores: Floats) -> Floats:
+def _difference_variances(scores: Floats) -> Floats:
     """Return the variances of the differences of all pairs, over the topics that both runs have.
 
     Sums over topics are matrix products: with the mask M of the scores X (0 where missing),

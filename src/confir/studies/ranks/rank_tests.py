@@ -87,11 +87,9 @@ def _marginal_p(pairs: RunPairs, run: int) -> Floats:
     for sign in (1, -1):
         t = np.delete(sign * pairs.t[run], run)
         sums = np.delete(sign * pairs.differences.self_normalised[run], run)
-        apart = np.delete(sign * pairs.difference[run], run)
-        certain = symmetric_bound(sums, runs - 1, 1)
-        if runs == 2:  # a constant difference has no t, and an exact test
-            constant = (pairs.best_errors[run].max() == 0) & (apart > 0)
-            certain = np.where(constant, pairs.constant_p, 1.0)
+        exact = np.delete(pairs.exact[run] & (sign * pairs.difference[run] > 0), run)
+        certain = symmetric_bound(sums, runs - 1, 1) if runs > 2 else np.ones(1)
+        certain = np.where(exact, min(1.0, (runs - 1) * pairs.constant_p), certain)
         better = np.arange(1, runs + 1)
         needed = better if sign > 0 else better[::-1]
         sides.append(tests.rejecting(t, certain, needed))
