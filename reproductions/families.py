@@ -40,8 +40,9 @@ RUNS = (10, 40, 1_000)  # the last is for all runs of a table
 REPLICATES = 499
 SAMPLES = 60
 
-# Of all runs of a table, fewer samples.
+# Of all runs of a table, and of best sets, fewer samples.
 SHARE_OF_ALL = 3
+SHARE_OF_BEST = 4
 
 # Variances of no more than this are 0.
 ROUNDING = 1e-15
@@ -307,7 +308,8 @@ def page(data: Path, samples: int) -> str:
         f"{samples}`. Topics are drawn with replacement from those of a collection, runs at random; the "
         f"collection's own mean differences are the truth. {samples} samples per table, number of runs "
         f"and of topics ({-(-samples // SHARE_OF_ALL)} with all runs of a table, "
-        f"{min(v.shape[1] for v in known.values())} to {max(v.shape[1] for v in known.values())}), "
+        f"{min(v.shape[1] for v in known.values())} to {max(v.shape[1] for v in known.values())}; "
+        f"{-(-samples // SHARE_OF_BEST)} for best sets), "
         f"{REPLICATES} replicates, {100 * LEVEL:g}% intervals, seed {SEED}. "
         f"{len(known)} tables: {'; '.join(known)}."
     )
@@ -349,7 +351,8 @@ def _errors(known: dict[str, Floats], samples: int) -> str:
 def _best(known: dict[str, Floats], samples: int) -> str:
     rows = []
     for topics in SIZES:
-        found = [best_sets(values, topics, samples) for values in known.values()]
+        size = -(-samples // SHARE_OF_BEST)
+        found = [best_sets(values, topics, size) for values in known.values()]
         mean = {key: np.mean([one[key] for one in found]) for key in found[0]}
         lowest = min(one["each"] for one in found)
         texts = [f"{mean['each']:.3f} ({lowest:.2f})", f"{mean['all']:.3f}", f"{mean['size']:.1f}"]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from confir.data.formats.run_sources import RunSource
 from confir.data.qrels import build_qrels
+from confir.data.scanning import scan_kernels
 from confir.errors import ConfirError, InputWarning
 from strategies import MOST_EXAMPLES
 
@@ -145,3 +146,32 @@ def assert_passing_with_bounds_checked(folder, file, *tests):
     assert process.returncode == 0, process.stdout
     assert f"{len(tests)} passed" in process.stdout
     assert list(folder.rglob("*.nbi")), "the kernels were compiled for this test"
+
+
+def colliding_docids(count):
+    """Docids of sixteen letters whose hashes are all the same: made from what the hash does.
+
+    After eight letters, the next eight are chosen so that they lead to one state.
+    """
+    letters = np.frombuffer(
+        b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", np.uint8
+    )
+    draws = np.random.default_rng(1)
+    found = []
+    wanted = np.frombuffer(b"collides", np.uint64)
+    first = letters[draws.integers(0, len(letters), (1, 8))].view(np.uint64).ravel()
+    state = _mixed(first) ^ wanted
+    while sum(map(len, found)) < count:
+        starts = letters[draws.integers(0, len(letters), (1 << 18, 8))].view(np.uint64).ravel()
+        ends = (_mixed(starts) ^ state).view(np.uint8).reshape(-1, 8)
+        shown = ((ends > ord(" ")) & (ends < 127) & (ends != ord("#"))).all(axis=1)
+        pairs = np.hstack([starts.view(np.uint8).reshape(-1, 8), ends])[shown]
+        found.append([bytes(one).decode() for one in pairs])
+    return list(dict.fromkeys(docid for part in found for docid in part))[:count]
+
+
+def _mixed(words):
+    """The state of the scanner's hash after eight bytes."""
+    with np.errstate(over="ignore"):
+        mixed = (scan_kernels.HASH_START ^ words) * scan_kernels.HASH_FACTOR
+    return mixed ^ (mixed >> scan_kernels.HALF)

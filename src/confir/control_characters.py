@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-# C0, DEL and C1; line separators; and bidirectional controls, with which a name could imitate
-# another or affect the text around it.
-CONTROL = r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+# C0, DEL and C1; line separators; bidirectional controls, with which a name could imitate another or
+# affect the text around it; and what is no character: halves of pairs, which no file can hold, and
+# two that XML forbids.
+CONTROL = (
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 
 _ANY = re.compile(CONTROL)
 _NOT_BLANK = re.compile(rf"(?![\t\n\r]){CONTROL}")
+_IN_JSON = re.compile(r"\\[bf]|\\u00[01]")
 # By number: to compile a name, \N{…}, loads a module, and an interrupt there is no KeyboardInterrupt.
 _REPLACEMENT = "\ufffd"
 
@@ -22,9 +27,33 @@ def without_controls(text: str, *, keep_blanks: bool = False) -> str:
     return (_NOT_BLANK if keep_blanks else _ANY).sub(_REPLACEMENT, text)
 
 
+def as_unicode(text: str) -> str:
+    """Return text with a question mark for every half of a pair, as in a file's name that is no text."""
+    return text.encode(errors="replace").decode()
+
+
 def escape_controls(text: str) -> str:
     r"""Return JSON that shows the control characters of its strings as ``\u009b``.
 
     It is equivalent: JSON always escapes those below U+0020, and has none outside of strings.
     """
     return _NOT_BLANK.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def has_controls(text: str) -> bool:
+    """Whether text has control characters other than tabs and line breaks, as such or as in JSON."""
+    return _NOT_BLANK.search(text) is not None or _IN_JSON.search(text) is not None
+
+
+def clean_texts(value: Any, *, keep_blanks: bool = False) -> Any:
+    """Return a value of JSON with all of its texts as `without_controls` has them."""
+    if isinstance(value, str):
+        return without_controls(value, keep_blanks=keep_blanks)
+    if isinstance(value, dict):
+        return {
+            clean_texts(key, keep_blanks=keep_blanks): clean_texts(one, keep_blanks=keep_blanks)
+            for key, one in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return type(value)(clean_texts(one, keep_blanks=keep_blanks) for one in value)
+    return value

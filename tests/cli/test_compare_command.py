@@ -450,7 +450,8 @@ def test_real_runs(confir_command, real_data):
     assert code == 0
     records = json.loads(out)
     assert len(records) == 6
-    assert all(record["p"] >= 1 / 1000 for record in records)
+    # ten times as many replicates where a decision is borderline
+    assert all(record["p"] >= 1 / 9991 for record in records)
     assert all(record["wins"] + record["ties"] + record["losses"] == 100 for record in records)
 
 

@@ -44,6 +44,18 @@ def test_each_look_is_kept_with_commit_and_date(gate, monkeypatch):
     assert {one["date"] for one in kept} == {"1970-01-01T00:00:00+00:00"}
 
 
+@pytest.mark.parametrize("given", ["x", "-1", "²", "1e9", "9" * 12, "9" * 99, " 1", "1_0", "٣"])
+def test_a_date_that_is_none_is_named(gate, monkeypatch, tmp_path, given):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", given)
+    outcome = gate("--history", "history.jsonl")
+    assert outcome.code == 2
+    assert outcome.err == (
+        f"confir: error: SOURCE_DATE_EPOCH is {given!r}; expected seconds since 1970, such as "
+        "1767225600\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_history_is_printed_and_drawn(gate, confir_command):
     gate("--history", "history.jsonl", "--commit", "c1", measures="nDCG@10,AP")
     shown = confir_command("history", "history.jsonl", "-m", "AP", "--run", "tfidf")

@@ -171,3 +171,31 @@ def test_streams_that_fail_at_the_end_do_not_change_the_exit_code(
     monkeypatch.setattr(f"confir.cli.streams.{part}", broken)
     monkeypatch.setattr("confir.cli.start.run", broken)
     assert confir_command("--version").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("--help",), 0, "evaluate"),
+        (("measures",), 0, "nDCG"),
+        (("evaluate", "--scores", "scores.csv"), 0, "mean with 95 % interval"),
+        (
+            ("evaluate", "--scores", "scores.csv", "-o", "x.svg"),
+            2,
+            "altair, which needs docstrings",
+        ),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
+)
+def test_python_without_docstrings_runs_commands_or_says_why_not(tmp_path, arguments, code, said):
+    (tmp_path / "scores.csv").write_text("topic,a,b\n1,0.5,0.5\n2,0.4,0.6\n3,0.1,0.2\n")
+    done = subprocess.run(
+        [sys.executable, "-OO", "-B", "-m", "confir", *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr
+    assert "bug" not in done.stderr

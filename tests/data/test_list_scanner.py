@@ -14,11 +14,13 @@ from confir.data.formats.run_sources import RunSource
 from confir.data.lists.docids import Docids
 from confir.data.lists.ranked_lists import build_lists
 from confir.data.qrels import Qrels
+from confir.data.scanning.id_numbers import IdNumbers
 from confir.data.scanning.list_scanner import ListScanner, read_lists
-from confir.data.scanning.scan_kernels import load_kernels
+from confir.data.scanning.scan_kernels import LONGEST_SEARCH, load_kernels
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 from run_files import (
     assert_passing_with_bounds_checked,
+    colliding_docids,
     damaged_experiments,
     experiments,
     fuzz,
@@ -152,6 +154,32 @@ def test_many_docids_of_many_lengths_keep_their_numbers(tmp_path):
     for threads in (1, 3):
         scanned = scan(QRELS, sources, block_size=5000, threads=threads)
         assert_same(scanned, read_by_reference(QRELS, sources))
+
+
+def test_docids_that_were_made_to_collide_have_the_numbers_of_the_reference(tmp_path):
+    """Each list has few of them; all lists together have more than a search looks at."""
+    docids = colliding_docids(2 * LONGEST_SEARCH)
+    topics = [str(n // 40) for n in range(len(docids))]
+    lines = [f"{t} Q0 {d} 1 {-n} t" for n, (t, d) in enumerate(zip(topics, docids, strict=True))]
+    sources = [
+        write(tmp_path, lines, "one.run"),
+        write(tmp_path, lists(), "two.run"),
+        write(tmp_path, lines[::-3], "three.run"),
+    ]
+    qrels = make_qrels({"1": {docids[40]: 1, "doc3": 1}, "2": {docids[80]: 1, "doc 4": 1}})
+    for threads in (1, 3):
+        scanned = scan(qrels, sources, block_size=5000, threads=threads)
+        assert_same(scanned, read_by_reference(qrels, sources))
+
+
+def test_numbers_go_on_where_docids_begin_to_collide():
+    numbers = IdNumbers(load_kernels())
+    docids = ["a", "b c", *colliding_docids(2 * LONGEST_SEARCH), "z", "b c"]
+    given = numbers.number(docids[:100]).tolist()
+    given += numbers.number(docids[100:]).tolist()
+    assert numbers.number(docids).tolist() == given
+    assert [numbers.docids()[number] for number in given] == docids
+    assert sorted(set(given)) == list(range(len(docids) - 1))
 
 
 # What becomes of files and objects together

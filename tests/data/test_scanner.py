@@ -28,6 +28,7 @@ from requirements import ON_UNIX
 from run_files import (
     NUMBERS,
     assert_passing_with_bounds_checked,
+    colliding_docids,
     damaged_experiments,
     experiments,
     fuzz,
@@ -153,7 +154,7 @@ def parse_scores(fields):
     kernels = load_kernels()
     lines = "".join(f"t Q0 d{n} 1 {field} tag\n" for n, field in enumerate(fields)).encode()
     block = np.frombuffer(bytearray(lines + b"\n" * scan_kernels.WORD), np.uint8)
-    table = scan_kernels.index_ids(["t"], np.array([0, 1]), kernels)
+    table, _ = scan_kernels.index_ids(["t"], np.array([0, 1]), kernels)
     parsed = kernels.scan_lines(block, len(lines), table, table)
     assert parsed.understood
     left = len(parsed.odd_lines)
@@ -456,7 +457,8 @@ def test_ids_that_no_file_can_hold_are_found_in_none(tmp_path):
 
 def test_documents_of_equal_hash_are_told_apart(tmp_path):
     ids = [f"{number}" for number in range(300_000)]
-    slots = scan_kernels.index_ids(ids, np.array([0, len(ids)]), load_kernels()).slots
+    table, _ = scan_kernels.index_ids(ids, np.array([0, len(ids)]), load_kernels())
+    slots = table.slots
     slots = np.sort(slots[slots > 0])
     first = np.flatnonzero(slots[1:] >> np.uint64(32) == slots[:-1] >> np.uint64(32))[0]
     one, other = (ids[int(slot & np.uint64(2**32 - 1)) - 1] for slot in slots[first : first + 2])
@@ -464,6 +466,77 @@ def test_documents_of_equal_hash_are_told_apart(tmp_path):
     for judged, before in ((one, 0), (other, 1)):
         rankings, _ = scan(Wanted(make_qrels({"1": {judged: 1}})), source)
         assert rankings.before.tolist() == [[before]]
+
+
+# Docids that were made to collide
+
+
+@pytest.fixture(scope="module")
+def colliding():
+    """More docids of one hash than a search looks at."""
+    return colliding_docids(2 * scan_kernels.LONGEST_SEARCH)
+
+
+def test_docids_that_were_made_to_collide_have_one_hash(colliding):
+    content = np.frombuffer(bytearray("\n".join(colliding).encode() + b"\n" * 9), np.uint8)
+    starts = np.arange(len(colliding)) * 17
+    tags, _ = load_kernels().hash_ids(content, starts)
+    assert len(set(colliding)) == len(colliding)
+    assert len(set(tags.tolist())) == 1
+
+
+def test_a_search_ends_before_it_has_seen_all_docids_of_one_hash():
+    """The work for each docid has a bound, which no choice of docids exceeds."""
+    looked_at = []
+
+    class Slots(np.ndarray):
+        def __getitem__(self, place):
+            looked_at.append(place)
+            return np.asarray(self)[place]
+
+    slots = np.ones(1024, np.uint64).view(Slots)
+    fill = scan_kernels._fill_slot
+    assert not getattr(fill, "py_func", fill)(slots, 0, 1023, np.uint64(7), 1)
+    assert len(looked_at) == scan_kernels.LONGEST_SEARCH
+
+
+@pytest.mark.parametrize("used", ["", "0", "1", "0110", "1011", "1101", "111", "10011"])
+def test_the_longest_search_is_that_of_the_longest_run_of_used_slots(used):
+    slots = np.array(list(used), np.uint64)
+    runs = re.findall("1+", used + used) if "0" in used else [used]
+    found = scan_kernels._longest_run
+    assert getattr(found, "py_func", found)(slots) == max(map(len, runs), default=0)
+
+
+@pytest.mark.usefixtures("always_scanned")
+@pytest.mark.parametrize("judged", ["few", "all"])
+def test_docids_that_collide_are_left_to_the_reference(tmp_path, colliding, judged):
+    relevant = colliding[:3] if judged == "few" else colliding
+    qrels = make_qrels({"1": dict.fromkeys(relevant, 1), "2": {"d": 1}})
+    half = len(colliding) // 2
+    few, many = (
+        write(tmp_path, [f"1 Q0 {d} 1 {-n} t" for n, d in enumerate(docids)], name)
+        for docids, name in ((colliding[: half // 2], "few"), (colliding, "many"))
+    )
+    wanted = Wanted(qrels)
+    assert scan(wanted, many) is None
+    for source in (few, many):
+        (read,) = read_rankings(qrels, [source])
+        assert_same(read, read_by_reference(wanted, source))
+    if judged == "few":
+        assert_same(scan(wanted, few), read_by_reference(wanted, few))
+
+
+def test_docids_of_no_ill_will_stand_near_their_places():
+    """Sequences as collections number their documents: far below the bound, at any size."""
+    for pattern in ("doc{}", "{}", "FBIS3-{}", "clueweb09-en0000-{:05}-{:05}", "{:032x}"):
+        ids = [pattern.format(n, n) for n in range(60_000)]
+        table, whole = scan_kernels.index_ids(ids, np.array([0, len(ids)]), load_kernels())
+        used = np.flatnonzero(table.slots)
+        named = (table.slots[used] >> np.uint64(32)).astype(np.int64)
+        mask = len(table.slots) - 1
+        assert whole
+        assert ((used - named) & mask).max() < scan_kernels.LONGEST_SEARCH // 4
 
 
 # When to scan

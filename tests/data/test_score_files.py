@@ -1172,12 +1172,13 @@ def test_scores_that_could_not_be_read_back_are_not_written(tmp_path, key, value
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv"])
-def test_a_name_that_would_lose_its_quote_is_not_written_as_text(tmp_path, ending):
-    scores = scores_from_entries({("a", "'=AP", "1"): 0.5})
-    with pytest.raises(InvalidValueError, match="would be read without its quote"):
-        write_scores(scores, tmp_path / f"t{ending}")
-    write_scores(scores, tmp_path / "t.json")
-    assert read_scores(tmp_path / "t.json").measures == ("'=AP",)
+@pytest.mark.parametrize("layout", ["long", "wide"])
+def test_names_keep_their_quotes_and_separators(tmp_path, ending, layout):
+    names = ["=x", "'=x", "''=x", "'x", "a;b;c", "topic;score", "#x", " x", "-1", "'-1"]
+    scores = scores_from_entries({(run, "P", topic): 0.5 for run in names for topic in names})
+    write_scores(scores, tmp_path / f"t.P{ending}", layout=layout)
+    read = read_scores(tmp_path / f"t.P{ending}")
+    assert (read.runs, read.topics) == (scores.runs, scores.topics)
 
 
 def test_a_wide_table_of_two_measures_is_not_written(tmp_path):

@@ -136,6 +136,20 @@ def test_runs_leave_the_best_set_by_their_signs_alone():
     np.testing.assert_allclose(ranking.p[1, :2, 0], p[:2], rtol=1e-8)
 
 
+def test_lower_limits_of_the_gap_look_at_runs_of_the_set_alone():
+    """The last run varies most, and is left out."""
+    rng = np.random.default_rng(106)
+    values = rng.random((14, 1)) / 2 + rng.normal(0, 0.1, (14, 5)) * np.array([1, 1, 1, 1, 3.0])
+    values[:, 1] = values[:, 0] - 0.01 * rng.random(14)
+    values[:, 3] = values[:, 2] - 0.02 * rng.random(14)
+    found = find_best(table(values), level=0.8, replicates=99, rng=1)
+    draws, _ = draws_of_runs(table(values), 99, 1, 0.8)
+    expected = plain.find_best(values, draws, 0.8)
+    assert expected.members == [True, False, True, False, False]
+    assert expected.lower[0] > -0.001  # it were -.0129 with the last run
+    np.testing.assert_allclose(found.lower[:, 0], expected.lower, rtol=1e-8, atol=1e-11)
+
+
 def designed(values, stratum, cluster, weight):
     """Scores with a design, and the same design for plain loops."""
     scores = table(values)
@@ -177,7 +191,10 @@ def test_comparisons_by_a_design(strata, weighted, alike):
         for row in counts
     ]
     pairs = plain.pairs_of(values)
-    check_comparison(comparison, plain.compare_designed(pairs, design, draws, 0.95))
+    expected = plain.compare_designed(pairs, design, draws, 0.95)
+    check_comparison(comparison, expected)
+    sums = [pair.sums for pair in expected]
+    np.testing.assert_allclose(comparison.self_normalised[:, 0], sums, rtol=1e-9, atol=1e-12)
     assert not np.isnan(comparison.simultaneous_low).all()
 
 

@@ -1,13 +1,18 @@
 """Names are labels of a chart, and nothing else: whatever they are, the same marks are drawn."""
 
+import base64
 import html
+import json
 import re
+import zlib
 from collections import Counter
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
 import confir
+from confir.control_characters import has_controls, without_controls
 from confir.data.formats.objects import as_qrels
 from confir.report.charts import chart, chart_bytes
 from confir.resampling.documents import resample_documents
@@ -35,9 +40,13 @@ HOSTILE = (
     "[a].b",
     "back\\slash",
     "datum.value",
+    "C0 \x00\x08\x1b",
+    "DEL \x7f\x85\x9b",
+    "two\nlines\u2028",
+    "none\uffff\u202e",
 )
 HOSTILE = tuple(sorted(HOSTILE))  # topics are held in this order, and the same ones must be drawn
-PLAIN = tuple(f"name{n}" for n in range(len(HOSTILE)))
+PLAIN = tuple(f"name{n:02d}" for n in range(len(HOSTILE)))
 DOCUMENTS = 30
 
 pytestmark = pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
@@ -133,7 +142,13 @@ def svgs():
 
 
 def texts(svg):
-    return {html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg)}
+    found = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    return {shown(html.unescape(text)) for text in found}
+
+
+def shown(name):
+    """A name as a chart shows it: without control characters, and whatever its blanks are."""
+    return " ".join(without_controls(name, keep_blanks=True).split())
 
 
 def marks(svg):
@@ -144,10 +159,54 @@ def marks(svg):
 def test_every_name_is_written_as_text(svgs):
     for key, pair in svgs.items():
         for svg, names in pair:
-            assert set(names) <= texts(svg), key
+            assert set(map(shown, names)) <= texts(svg), key
+            ET.fromstring(svg)  # noqa: S314 - our own, which must be XML
 
 
 def test_as_many_marks_are_drawn_whatever_the_names(svgs):
     for key, ((plain, _), (hostile, _)) in svgs.items():
         assert marks(plain) == marks(hostile), key
         assert plain.count("<path") == hostile.count("<path") > 0, key
+
+
+# Every control character, one in each name; and halves of pairs, which text of a file cannot hold.
+CONTROLS = tuple(
+    f"{chr(n)}x{n}" for n in (*range(0x20), 0x7F, 0x85, 0x2028, 0xD800, 0xDFFF, 0xFFFF)
+)
+
+
+@pytest.fixture(scope="module")
+def controlled():
+    """Scores whose runs, topics and measures have control characters in their names."""
+    rng = np.random.default_rng(1)
+    values = rng.random((len(CONTROLS), len(CONTROLS), 2))
+    return confir.Scores(tuple(sorted(CONTROLS)), CONTROLS, CONTROLS[10:12], values)
+
+
+@pytest.mark.parametrize("ending", [".svg", ".pdf", ".png"])
+def test_no_control_character_ends_the_process(controlled, tmp_path, ending):
+    path = tmp_path / f"chart{ending}"
+    confir.save_chart(confir.confidence_interval(controlled, method="t"), path, width=150)
+    assert path.stat().st_size > 1000
+    if ending == ".svg":
+        written = texts(path.read_text(encoding="utf-8"))
+        assert {shown(name) for name in CONTROLS} <= written
+
+
+def test_charts_of_notebooks_have_no_control_characters(controlled):
+    drawing = chart(confir.describe_topics(controlled.select(run=CONTROLS[:4])))
+    page = drawing.to_html()
+    page.encode()  # raises for half a pair
+    assert not has_controls(json.dumps(drawing.to_dict(), ensure_ascii=False))
+    assert confir.confidence_interval(controlled, method="t")._repr_html_()
+
+
+def test_a_page_has_no_control_characters(controlled, tmp_path):
+    few = controlled.select(run=CONTROLS[8:12], topic=[*CONTROLS[:8], *CONTROLS[-6:]])
+    confir.write_report(tmp_path / "page.html", few, replicates=19, rng=1)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert without_controls(page, keep_blanks=True) == page
+    packed = re.findall(r'<script[^>]*id="packed-(?:data|tables|charts)"[^>]*>([^<]*)<', page)
+    for text in packed:
+        assert not has_controls(zlib.decompress(base64.b64decode(text)).decode())
+    assert len(packed) == 3

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from confir.data.tables.score_files import read_scores, write_scores
-from confir.report.records import format_result
+from confir.report.records import format_result, write_result
 from confir.report.tables import Table
+from requirements import required
 from score_entries import scores_from_entries
 
 SEPARATORS = {"csv": ",", "tsv": "\t"}
@@ -63,3 +64,25 @@ def test_score_files_are_data_and_hold_names_exactly(tmp_path, name):
         write_scores(scores, tmp_path / f"scores.{ending}")
         assert name in (tmp_path / f"scores.{ending}").read_bytes().decode() or "json" in ending
         assert read_scores(tmp_path / f"scores.{ending}").runs == (name,)
+
+
+@pytest.mark.parametrize("kind", SEPARATORS)
+def test_scores_that_a_command_prints_are_read_back_as_they_were(tmp_path, kind):
+    names = ["=x", "'=x", "''=x", "'x", "a;b;c", "topic;score", "#x", " x", "-1", "'-1", "a,b"]
+    scores = scores_from_entries({(run, "P", topic): 0.5 for run in names for topic in names})
+    text = format_result(kind, scores.to_records(), Table((), ()))
+    (tmp_path / f"scores.{kind}").write_text(text, encoding="utf-8")
+    read = read_scores(tmp_path / f"scores.{kind}")
+    assert (read.runs, read.measures, read.topics) == (scores.runs, ("P",), scores.topics)
+
+
+@pytest.mark.parametrize("name", ["a;b", "a;b,c", ";"])
+def test_a_cell_with_a_semicolon_is_quoted(name):
+    text = format_result("csv", [{"run": name, "mean": 0.5}], Table((), ()))
+    assert text == f'run,mean\n"{name}",0.5\n'
+
+
+def test_half_a_pair_is_a_question_mark_in_parquet(tmp_path):
+    write_result(tmp_path / "x.parquet", [{"run": "a\udcff", "mean": 0.5}], Table((), ()))
+    table = required("pyarrow.parquet").read_table(tmp_path / "x.parquet")
+    assert table.to_pylist() == [{"run": "a?", "mean": 0.5}]

@@ -15,6 +15,7 @@ from rich.table import Table as RichTable
 import confir
 from confir.data.scores import Scores
 from confir.intervals.catalogue import METHODS
+from confir.intervals.interval import name_methods
 from confir.measures.catalogue import MEASURES
 from confir.report.latex import escape_latex, to_latex
 from confir.report.records import format_result, write_result
@@ -380,3 +381,20 @@ def test_results_show_themselves_in_notebooks(scores):
     assert "0.6000 [" in confir.confidence_interval(bounded, method="t")._repr_html_()
     assert "<strong>1</strong>" in confir.rank_runs(bounded, rng=1)._repr_html_()
     assert "confidence set of the best run" in confir.find_best(bounded, rng=1)._repr_html_()
+
+
+def test_methods_are_named_once_for_each_interval_however_many_runs_there_are(monkeypatch):
+    """To name them takes a look at all runs: once per row would grow with the square of the runs."""
+    values = np.random.default_rng(1).random((5, 30, 1))
+    runs, topics = tuple(f"r{i}" for i in range(30)), tuple("abcde")
+    scores = confir.Scores(topics, runs, ("AP",), values)
+    intervals = [confir.confidence_interval(scores, method="t", level=one) for one in (0.9, 0.95)]
+    named = []
+
+    def counted(given):
+        named.append(given)
+        return name_methods(given)
+
+    monkeypatch.setattr("confir.intervals.interval.name_methods", counted)
+    assert len(interval_table(intervals).rows) == 60
+    assert len(named) == 2

@@ -50,7 +50,9 @@ def test_one_bad_candidate_closes_the_gate():
     gate = judge_gate(comparison, "m0")
     assert gate.closed
     low, high = (float(limit[1, 0]) for limit in comparison.limits)
-    assert (low, high) == pytest.approx((-0.25, -0.15), abs=0.001)  # the runs vary alike
+    # the runs vary alike, and borrow 2.7 % of their variance
+    assert (low, high) == pytest.approx((-0.251, -0.149), abs=0.0025)
+    assert low < -0.2506
     assert [candidate.passes for candidate in gate.candidates] == [True, False, True]
     assert gate.sentence() == (
         f"gate closed: by m0 against run0, run2: difference -0.2000, simultaneous 95 % interval "

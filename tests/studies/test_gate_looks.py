@@ -241,7 +241,21 @@ def test_a_full_disk_leaves_no_part_of_a_look(tmp_path, monkeypatch):
         (lambda line: line.replace("0.95", "NaN"), "no JSON object"),
         (lambda line: line[: len(line) // 2], "no JSON object"),
         (lambda line: line.replace('"look": 1', '"look": true'), "look is True"),
-        (lambda line: line.replace('"look": 1', '"look": 0'), "look 0 is said to be 'passes'"),
+        (lambda line: line.replace('"look": 1', '"look": 0'), "look is 0"),
+        (lambda line: line.replace('"look": 1', '"look": 1' + 9 * "0"), "look is 1000000000"),
+        (
+            lambda line: line.replace('"look": 1', '"look": 1' + 999 * "0"),
+            "look is an integer of 33",
+        ),
+        (lambda line: line.replace('"topics": ', '"topics": 9' + 30 * "0"), "topics is an integer"),
+        (lambda line: line.replace('"topics": ', '"topics": -'), "topics is -"),
+        (lambda line: line.replace("0.95", "1.95"), "level is 1.95"),
+        (lambda line: line.replace('"margin": ', '"margin": -1'), "margin is -1"),
+        (lambda line: line.replace('"margin": 0.0', '"margin": 1e999'), "margin is inf"),
+        (
+            lambda line: line.replace('"difference": ', '"difference": 1e308, "x": '),
+            "difference is 1e",
+        ),
         (lambda line: line.replace('"passes"', '"maybe"'), "look 1 is said to be 'maybe'"),
         (lambda line: line.replace('"run"', '"system"'), "run is missing"),
         (lambda line: line.replace('"level"', '"arrived": [1], "level"'), "arrived holds no diff"),
@@ -254,6 +268,16 @@ def test_a_faulty_line_is_named(tmp_path, change, message):
     path.write_text("\n" + change(path.read_text().strip()) + "\n")
     with pytest.raises(FormatError, match=rf"history.jsonl:2: {message}.*expected a line that --h"):
         confir.read_history(path)
+
+
+def test_a_history_can_have_so_many_looks_and_no_more(tmp_path):
+    path = tmp_path / "history.jsonl"
+    judge_look(path, compared(drawn(1)), ["m0"], RULE, look("a"), seed=1)
+    path.write_text(path.read_text().replace('"look": 1,', '"look": 1000000,'))
+    before = path.read_bytes()
+    with pytest.raises(InvalidValueError, match="the history has 1,000,000 looks; expected fewer"):
+        judge_look(path, compared(drawn(2)), ["m0"], RULE, look("b"), seed=1)
+    assert path.read_bytes() == before
 
 
 def test_an_empty_or_missing_history_is_an_error(tmp_path):

@@ -189,15 +189,15 @@ def test_a_comparison_of_a_summary_is_that_of_the_scores(options):
 
 def test_a_pair_that_hardly_varies_borrows_the_variance_of_the_scores_family():
     values = SCORES.values.copy()
-    values[:, 1] = values[:, 0] + 0.02 * np.sin(np.arange(len(values)))[:, None]
+    values[:, 1] = values[:, 0] + 1e-4 * np.sin(np.arange(len(values)))[:, None]
     scores = Scores(SCORES.topics, SCORES.runs, ("score",), values)
     one, other = (confir.compare_runs(s, rng=1) for s in (scores, confir.summarise_scores(scores)))
     variance = np.square(one.se) * one.topics
     borrowed = one.families[0].borrowed
     assert borrowed == pytest.approx((variance.size, np.median(variance)))
-    assert variance.min() < borrowed.of(len(values)) * 10  # or the example would show nothing
+    assert variance.min() < borrowed.of(len(values))  # or the example would show nothing
     assert other.families[0].borrowed == pytest.approx(borrowed)
-    np.testing.assert_allclose(other.families[0].maxima, one.families[0].maxima, rtol=1e-9)
+    np.testing.assert_allclose(other.families[0].maxima, one.families[0].maxima, rtol=1e-6)
 
 
 def test_missing_identical_and_constant_runs_are_compared_as_in_the_scores():

@@ -39,7 +39,8 @@ def beta_logit_interval(
         low, high = (
             inverse_logit(logit(m) - solve_cubic(a, u - b) * spread) for u in (quantile, -quantile)
         )
-    return pass_into_equal_scores(Limits(low, high), distribution, level)
+    limits = Limits(low, high)
+    return pass_into_equal_scores(limits, distribution, level, spread_share(distribution))
 
 
 def skewness_terms(
@@ -58,10 +59,20 @@ def skewness_terms(
 
 
 def pass_into_equal_scores(
-    limits: Limits, distribution: SamplingDistribution, level: float
+    limits: Limits, distribution: SamplingDistribution, level: float, share: Floats
 ) -> Limits:
-    """Return limits that those of nearly equal scores leave for the limits of equal ones."""
-    share, equal = spread_share(distribution), equal_scores_limits(distribution, level)
+    """Return limits that those of nearly equal scores leave for the limits of equal ones.
+
+    Parameters
+    ----------
+    limits
+        Those of scores that are not nearly equal.
+    distribution, level
+        What they are limits of.
+    share
+        How much they count: 1 unless scores are nearly equal, 0 where they are all equal.
+    """
+    equal = equal_scores_limits(distribution, level)
     return Limits(_blend(share, limits.low, equal.low), _blend(share, limits.high, equal.high))
 
 

@@ -2,57 +2,142 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.intervals.beta_logit import (
     PRIOR_TOPICS,
     beta_logit_interval,
     dispersion,
     pass_into_equal_scores,
     sample_skewness,
-    skewness_terms,
-    solve_cubic,
+    spread_share,
+)
+from confir.intervals.dirichlet_means import (
+    FarthestLimits,
+    ScoreMoments,
+    dirichlet_limit,
+    is_within,
+    least_limit,
 )
 from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
-from confir.intervals.pivot_quantiles import (
-    compress,
-    compression_slope,
-    expand,
-    pivot_quantiles,
+from confir.intervals.pivot_quantiles import pivot_quantiles
+from confir.intervals.pivot_test import (
+    PivotTest,
+    first_rejected,
+    flat_slope,
+    softly_rejected,
 )
 from confir.measures.summary import inverse_logit, logit
 from confir.resampling.distribution import SamplingDistribution
 
-# A limit is found to this share of the gap between two means of the table, in so many steps at most.
-_PRECISE, _STEPS = 2.0**-40, 80
+# Below this standard deviation, scores are nearly equal, as they are below a dispersion: of scores near
+# 0 or 1 a move of 1e-6 would change the pivot too much.
+NEARLY_EQUAL_SPREAD = 0.005
 
 
 def calibrated_beta_interval(distribution: SamplingDistribution, level: float) -> Limits:
-    """Means that a test does not reject, with the error that it has for beta distributions.
+    """Means up to the first that a test rejects, with the error it has for beta distributions.
 
     The test of a mean μ takes the pivot ``U = T + aT² + a²T³/3 + b`` of `beta-logit`, and compares
     it with its own quantiles over samples of n from the beta distribution with mean μ and the
     sample's dispersion ``φ = s²/(m(1-m))``, where `beta-logit` has those of t. They are tabulated
     (`tables/pivot_quantiles.py`) up to level 0.999; above, the interval is the hull of that
-    interval and of `beta-logit`. Nearly equal scores have limits as there; for zeros and ones φ is
-    at the end of the table, where the beta distribution is nearly that of zeros and ones.
+    interval and of `beta-logit`. No limit is farther out than that of `gaffke`. Nearly equal scores
+    have limits as in `beta-logit`; for zeros and ones φ is at the end of the table, where the beta
+    distribution is nearly that of zeros and ones.
     """
     table = pivot_quantiles()
     tail, _ = tail_probabilities(min(level, table.highest_level))
     rows = table.rows(distribution.count, dispersion(distribution), tail)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # by equal scores
-        test = _Test.of(distribution)
-        low = inverse_logit(test.lowest_accepted(table.logits, rows))
-        high = 1.0 - inverse_logit(test.mirrored().lowest_accepted(table.logits, rows))
-    limits = pass_into_equal_scores(Limits(low, high), distribution, level)
+        lowest = _lowest_limits(distribution, table.logits, rows, tail)
+    low, mirrored = np.split(lowest, 2)
+    share = np.minimum(spread_share(distribution), _spread(distribution) / NEARLY_EQUAL_SPREAD)
+    limits = pass_into_equal_scores(Limits(low, 1.0 - mirrored), distribution, level, share)
     if level <= table.highest_level:
         return limits
     other = beta_logit_interval(distribution, level)
-    return Limits(np.minimum(limits.low, other.low), np.maximum(limits.high, other.high))
+    low, high = np.minimum(limits.low, other.low), np.maximum(limits.high, other.high)
+    return _within_gaffke(Limits(low, high), distribution, level)
+
+
+def _lowest_limits(
+    distribution: SamplingDistribution, logits: Floats, rows: Floats, tail: float
+) -> Floats:
+    """Return the lower limits of all columns, and then those of the scores 1-x.
+
+    Most follow from the moments of the scores. Where U - q may be flat, or the limit may be beyond
+    that of `gaffke`, the scores themselves are needed; a summary of scores does not have them.
+    """
+    n, m, se = distribution.count, distribution.estimate, distribution.require("se")
+    skewness = sample_skewness(distribution)
+    test = PivotTest.of(n, m, se, skewness, PRIOR_TOPICS).with_mirrored()
+    rows, count = np.concatenate([rows, rows]), np.concatenate([n, n])
+    # The lower limit of `gaffke` is 1 less the upper one of the mirrored scores.
+    mean = np.concatenate([1.0 - m, m])
+    farthest = FarthestLimits.of(count, mean, tail)
+    logarithms = -np.log1p(np.exp(logits))
+
+    def is_beyond(places: Integers, columns: Integers) -> Booleans:
+        return farthest.lie_within(-logits[places], logarithms[places], columns)
+
+    found, steep = first_rejected(test, logits, rows, flat_slope(count), is_beyond)
+    lowest = inverse_logit(found)
+    if distribution.sample is None:
+        return lowest
+    second = np.square(se) * n * (n - 1.0)
+    third = skewness * second * np.sqrt(second / n)
+    mirrored = ScoreMoments(
+        count, mean, np.concatenate([second, second]), np.concatenate([-third, third])
+    )
+    spread = np.tile(spread_share(distribution) > 0, 2)
+    chosen = np.flatnonzero(spread & ~(steep & is_within(mirrored, tail, 1.0 - lowest)))
+    if not len(chosen):
+        return lowest
+    scores = _mirrored_scores(distribution.sample, chosen)
+    outer = np.where(steep, 1.0 - lowest, 1.0)[chosen]
+    inner = least_limit(count[chosen], mean[chosen], tail)
+    bound = dirichlet_limit(scores, count[chosen], tail, inner, outer)
+    lowest[chosen] = np.maximum(lowest[chosen], 1.0 - bound)
+    flat = np.flatnonzero(~steep[chosen])
+    if len(flat):
+        columns = chosen[flat]
+        end = np.minimum(-logit(bound[flat]), test.centre[columns])
+        slope = flat_slope(count[columns])
+        soft = softly_rejected(test.of_columns(columns), logits, rows[columns], slope, end)
+        lowest[columns] = inverse_logit(soft)
+    return lowest
+
+
+def _spread(distribution: SamplingDistribution) -> Floats:
+    """Return the standard deviation of each column's scores."""
+    spread: Floats = distribution.require("se") * np.sqrt(distribution.count)
+    return spread
+
+
+def _mirrored_scores(sample: Floats, columns: Integers) -> Floats:
+    """Return the scores 1-x of columns, and those x of columns that are counted on behind them."""
+    number = sample.shape[1]
+    scores = sample[:, columns % number]
+    return np.where(columns < number, 1.0 - scores, scores)
+
+
+def _within_gaffke(limits: Limits, distribution: SamplingDistribution, level: float) -> Limits:
+    """Return limits of which none is farther out than that of `gaffke`."""
+    if distribution.sample is None:
+        return limits
+    tail, _ = tail_probabilities(level)
+    n, m = distribution.count, distribution.estimate
+    chosen = np.flatnonzero(spread_share(distribution) > 0)
+    n, m, scores = n[chosen], m[chosen], distribution.sample[:, chosen]
+    low, high = limits.low.copy(), limits.high.copy()
+    high[chosen] = dirichlet_limit(scores, n, tail, least_limit(n, m, tail), high[chosen])
+    low[chosen] = 1.0 - dirichlet_limit(
+        1.0 - scores, n, tail, least_limit(n, 1.0 - m, tail), 1.0 - low[chosen]
+    )
+    return Limits(low, high)
 
 
 def pivot(
@@ -69,107 +154,9 @@ def pivot(
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         skewness = third / (variance * (n - 1) / n) ** 1.5
-        se = np.sqrt(variance / n)
-        a, b = skewness_terms(n, mean, se, skewness, prior_topics)
-        test = _Test(logit(mean), mean * (1.0 - mean) / se, a, b)
+        test = PivotTest.of(n, mean, np.sqrt(variance / n), skewness, prior_topics)
         u = test.pivot(logit(np.array(truth)))
     return np.where(np.isnan(u), np.copysign(np.inf, mean - truth), u)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Test:
-    """What the pivot of each column is made of: ``T = (centre - logit μ)·scale``, a and b."""
-
-    centre: Floats
-    scale: Floats
-    a: Floats
-    b: Floats
-
-    @classmethod
-    def of(cls, distribution: SamplingDistribution) -> _Test:
-        m, se = distribution.estimate, distribution.require("se")
-        a, b = skewness_terms(distribution.count, m, se, sample_skewness(distribution))
-        return cls(logit(m), m * (1.0 - m) / se, a, b)
-
-    def mirrored(self) -> _Test:
-        """Return the test for the scores 1-x, whose pivot is -U."""
-        return _Test(-self.centre, self.scale, -self.a, -self.b)
-
-    def pivot(self, candidate: Floats) -> Floats:
-        """Return U at the logit of a candidate mean; at several, logits × columns."""
-        t = (self.centre - candidate) * self.scale
-        bend = self.a * t
-        pivot: Floats = t * (1.0 + bend * (1.0 + bend / 3.0)) + self.b
-        return pivot
-
-    def _slope(self, candidate: Floats) -> Floats:
-        """Return the derivative of U by the logit of a candidate mean, which is nowhere above 0."""
-        t = (self.centre - candidate) * self.scale
-        slope: Floats = -self.scale * np.square(1.0 + self.a * t)
-        return slope
-
-    def lowest_accepted(self, logits: Floats, rows: Floats) -> Floats:
-        """Return the lowest logit at which the pivot does not exceed its upper quantile.
-
-        Parameters
-        ----------
-        logits
-            Logits of means, ascending; beyond their ends quantiles stay as they are there.
-        rows
-            Compressed quantiles: columns × logits.
-        """
-        excess = compress(self.pivot(logits[:, None])) - rows.T
-        accepted = excess <= 0
-        first = np.argmax(accepted, axis=0)
-        edge = np.where(accepted[0], 0, len(logits) - 1)
-        found = self._solve(expand(rows[np.arange(len(rows)), edge]))
-        inside = np.flatnonzero(accepted.any(axis=0) & (first > 0))
-        ends = np.stack([first[inside] - 1, first[inside]])
-        found[inside] = self.of_columns(inside).crossing(
-            logits[ends], rows[inside, ends], excess[ends, inside]
-        )
-        return found
-
-    def of_columns(self, columns: Integers) -> _Test:
-        """Return the test of some columns."""
-        return _Test(self.centre[columns], self.scale[columns], self.a[columns], self.b[columns])
-
-    def _solve(self, quantile: Floats) -> Floats:
-        """Return the logit at which the pivot has a value; -∞ or ∞ where the value is infinite."""
-        found = self.centre - solve_cubic(self.a, quantile - self.b) / self.scale
-        return np.where(np.isinf(quantile), -quantile, found)
-
-    def crossing(self, logits: Floats, quantiles: Floats, excess: Floats) -> Floats:
-        """Return where the pivot crosses compressed quantiles that are linear between two logits.
-
-        By Newton's steps from where a straight line crosses them; a step that leaves the gap is
-        replaced by halving it.
-
-        Parameters
-        ----------
-        logits, quantiles, excess
-            At both ends: the compressed pivot exceeds the quantile at the first, not at the second.
-        """
-        (left, right), (at_left, at_right) = logits, quantiles
-        width, rise = right - left, at_right - at_left
-        exceeds, holds = np.zeros_like(width), np.ones_like(width)
-        share = excess[0] / (excess[0] - excess[1])
-        for _ in range(_STEPS):
-            candidate = left + share * width
-            pivot = self.pivot(candidate)
-            beyond = compress(pivot) - (at_left + share * rise)
-            exceeds = np.where(beyond > 0, share, exceeds)
-            holds = np.where(beyond > 0, holds, share)
-            slope = compression_slope(pivot) * self._slope(candidate) * width - rise
-            step = share - beyond / slope
-            leaves = (step < exceeds) | (step > holds)
-            step = np.where(leaves, (exceeds + holds) / 2.0, step)
-            moves = np.abs(step - share) > _PRECISE
-            if not moves.any():
-                break
-            share = np.where(moves, step, share)  # which other columns there are changes no bit
-        crossing: Floats = left + share * width
-        return crossing
 
 
 CALIBRATED_BETA = Method(

@@ -21,6 +21,9 @@ from confir.resampling.topics import own_seed
 # threads changes no bit of the result.
 _BLOCK = 64
 
+# The same where limits have a closed form, so that there are no replicates to keep there.
+_CLOSED_BLOCK = 512
+
 # What intervals are wanted of: columns yet to be resampled, or resampled already.
 Source = AnyTopics | SamplingDistribution
 
@@ -104,8 +107,8 @@ def _resample(
         own = [choice[columns] for choice in choices]
         return _limits(replace(block, seed=seed, draws=replicates), own, levels)
 
-    starts = range(0, source.columns, _BLOCK)
-    blocks = [slice(start, start + _BLOCK) for start in starts]
+    size = _CLOSED_BLOCK if all(method.closed_form for method in methods) else _BLOCK
+    blocks = [slice(start, start + size) for start in range(0, source.columns, size)]
     if isinstance(source, SummarisedTopics):  # little is left to do after the pass over its file
         return run_in_threads(task, blocks)
     return run_blocks(task, blocks)

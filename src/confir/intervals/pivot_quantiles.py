@@ -19,7 +19,7 @@ from confir.measures.summary import logit
 TABLE = Path(__file__).with_name("pivot_quantiles.npz")
 
 # A pivot of this size is compressed to ½: quantiles at 0.95 are about as large.
-_SCALE = 3.0
+PIVOT_SCALE = 3.0
 
 # Dispersions are interpolated by the logit of their share of this.
 _ABOVE_ONE = 1.05
@@ -31,21 +31,27 @@ STEPS = 32_767
 def compress(pivot: Floats) -> Floats:
     """Return ``U / (3 + |U|)``, from -1 to 1, of pivots that may be infinite."""
     with np.errstate(invalid="ignore"):
-        compressed: Floats = pivot / (_SCALE + np.abs(pivot))
+        compressed: Floats = pivot / (PIVOT_SCALE + np.abs(pivot))
     return np.where(np.isinf(pivot), np.sign(pivot), compressed)
 
 
 def compression_slope(pivot: Floats) -> Floats:
     """Return the derivative of `compress`."""
-    slope: Floats = _SCALE / np.square(_SCALE + np.abs(pivot))
+    slope: Floats = PIVOT_SCALE / np.square(PIVOT_SCALE + np.abs(pivot))
     return slope
 
 
 def expand(compressed: Floats) -> Floats:
     """Return the pivot of a compressed one."""
     with np.errstate(divide="ignore"):
-        pivot: Floats = _SCALE * compressed / (1.0 - np.abs(compressed))
+        pivot: Floats = PIVOT_SCALE * compressed / (1.0 - np.abs(compressed))
     return pivot
+
+
+def relative_excess(pivot: Floats, compressed: Floats) -> Floats:
+    """Return ``(U - q)/(1 + |q|/3)`` of a pivot and a compressed quantile, which may be infinite."""
+    excess: Floats = pivot * (1.0 - np.abs(compressed)) - PIVOT_SCALE * compressed
+    return excess
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +115,26 @@ def pivot_quantiles() -> PivotQuantiles:
         quantiles = table["quantiles"] / np.float64(STEPS)
         coordinates = {name: table[name] for name in ("sizes", "logits", "dispersions", "tails")}
     return PivotQuantiles(**coordinates, quantiles=quantiles)
+
+
+def interpolate_rows(logits: Floats, rows: Floats, candidate: Floats) -> Floats:
+    """Return compressed quantiles at the logits of means: one for each column, or several.
+
+    Parameters
+    ----------
+    logits
+        Logits of the table, ascending; beyond their ends quantiles stay as they are there.
+    rows
+        Compressed quantiles: columns × logits.
+    candidate
+        Columns, or any number × columns.
+    """
+    right = np.clip(np.searchsorted(logits, candidate), 1, len(logits) - 1)
+    left = right - 1
+    share = np.clip((candidate - logits[left]) / (logits[right] - logits[left]), 0.0, 1.0)
+    columns = np.arange(len(rows))
+    between: Floats = (1.0 - share) * rows[columns, left] + share * rows[columns, right]
+    return between
 
 
 def _normal_place(tail: float) -> float:

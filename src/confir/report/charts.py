@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from confir.arguments import as_path, as_real
+from confir.control_characters import clean_texts, has_controls, without_controls
 from confir.data.files import PathLike, write_whole
 from confir.data.result import Record
 from confir.data.scores import Scores
@@ -72,6 +74,10 @@ _FIVE_DIGITS = ".5~g"
 # Width of a column at which labels of topics do not touch, and how many columns have labels.
 _TOPIC_COLUMN, _MOST_LABELLED_TOPICS = 12, 120
 
+# What holds data, and what expressions, in a specification.
+_DATA = {"data", "datasets"}
+_EXPRESSIONS = {"expr", "labelExpr", "calculate", "filter", "test", "signal"}
+
 # In mm: the narrowest and the widest figure.
 _NARROWEST, _WIDEST = 40, 1000
 
@@ -91,7 +97,43 @@ def chart(result: Any) -> Any:
         )
     if isinstance(result, Scores):
         make_scores(result, "result")  # raises for empty scores
-    return draw(result)
+    return _clean(draw(result))
+
+
+def clean_specification(specification: dict[str, Any]) -> dict[str, Any]:
+    """Return the specification of a chart without control characters, of which Vega would die.
+
+    Line breaks stay in data and in expressions; in titles, from which Vega-Lite makes expressions,
+    they would be syntax errors.
+    """
+    cleaned: dict[str, Any] = _clean(specification)
+    return cleaned
+
+
+def _clean(part: Any, *, keep_blanks: bool = False) -> Any:
+    """Return a part of a chart without control characters; objects of altair are changed."""
+    if isinstance(part, str):
+        return without_controls(part, keep_blanks=keep_blanks)
+    if isinstance(part, list | tuple):
+        return type(part)(_clean(one, keep_blanks=keep_blanks) for one in part)
+    held = part if isinstance(part, dict) else getattr(part, "_kwds", None)
+    if held is None:
+        return part
+    cleaned = {
+        key: _clean_data(value) if key in _DATA else _clean(value, keep_blanks=key in _EXPRESSIONS)
+        for key, value in held.items()
+    }
+    if isinstance(part, dict):
+        return cleaned
+    held.update(cleaned)
+    return part
+
+
+def _clean_data(data: Any) -> Any:
+    """Return the data of a chart, which are many, without control characters other than blanks."""
+    if isinstance(data, dict) and has_controls(json.dumps(data, ensure_ascii=False)):
+        return clean_texts(data, keep_blanks=True)
+    return data
 
 
 def import_altair() -> Any:
@@ -100,6 +142,13 @@ def import_altair() -> Any:
         import altair as alt
     except ImportError:
         raise MissingDependencyError("altair", "drawing charts", "report") from None
+    except AttributeError:
+        if sys.flags.optimize < 2:
+            raise
+        raise UnsupportedMethodError(
+            "charts are drawn by altair, which needs docstrings; expected a Python that keeps them, "
+            "without -OO or PYTHONOPTIMIZE=2"
+        ) from None
     return alt
 
 
@@ -159,7 +208,8 @@ def label_names(names: Sequence[str]) -> str:
     """Return the Vega expression for the labels of a numbered axis, legend or header."""
     # Strings in expressions are looked up in plain objects, too: each name gets a prefix, which is
     # sliced off. Vega-Lite replaces "datum.value" even inside strings: dots are escaped.
-    listed = json.dumps([f"={name}" for name in names]).replace(".", "\\u002e")
+    texts = [f"={without_controls(name, keep_blanks=True)}" for name in names]
+    listed = json.dumps(texts).replace(".", "\\u002e")
     return f"slice({listed}[datum.value], 1)"
 
 
@@ -255,7 +305,7 @@ def chart_bytes(drawing: Any, ending: str, width: float | None = None) -> bytes:
 
     import_converter()
     with import_altair().data_transformers.disable_max_rows():
-        specification = drawing.to_dict()
+        specification = clean_specification(drawing.to_dict())
     svg = vega_lite_svg(specification if width is None else fit_width(specification, width))
     if ending == ".png":
         return as_png(svg, width)

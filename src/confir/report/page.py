@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from confir.arguments import as_function, as_generator, as_integer, as_path, as_text, invalid
+from confir.control_characters import clean_texts, has_controls, without_controls
 from confir.data.experiment import Experiment, ReadingRules, on_its_scheduler
 from confir.data.files import PathLike, check_page_name, write_whole
 from confir.data.output_folder import OutputFolder
@@ -27,7 +28,7 @@ from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, UnreadableError, counted
 from confir.measures.evaluation import as_scores_or_summary, evaluate_lists
 from confir.parallel import Progress, run_in_threads
-from confir.report.charts import check_width
+from confir.report.charts import check_width, clean_specification
 from confir.report.contents import (
     Contents,
     MeasureContents,
@@ -235,7 +236,7 @@ def render_page(
         "charts": _json(charts),
     }
     parts = {study: one for study, one in find_sections().items() if one.anchor}
-    return environment.get_template("page.html").render(
+    page = environment.get_template("page.html").render(
         title=title,
         origin=source,
         contents=contents,
@@ -260,6 +261,7 @@ def render_page(
         hashes={name: _hash(text) for name, text in scripts.items()},
         packed=dict(zip(packed, run_in_threads(pack, list(packed.values())), strict=True)),
     )
+    return without_controls(page, keep_blanks=True)
 
 
 def _answers(contents: Contents) -> list[dict[str, list[str]]]:
@@ -312,6 +314,11 @@ def pack(text: str) -> str:
 
 
 def _json(value: Any) -> str:
+    text = _dumped(value)
+    return _dumped(clean_texts(value, keep_blanks=True)) if has_controls(text) else text
+
+
+def _dumped(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -338,9 +345,10 @@ def _tables_of(
 
 def _page_chart(figure: Figure) -> dict[str, Any]:
     """Return a chart for the page, with its title as the caption."""
-    spec = figure.drawing.to_dict(validate=False)
+    drawn = figure.drawing.to_dict(validate=False)
+    datasets = {name: _rounded(records) for name, records in drawn.pop("datasets").items()}
+    spec = clean_specification(drawn)
     title = spec.pop("title", "")
-    datasets = {name: _rounded(records) for name, records in spec.pop("datasets").items()}
     spec = single_panel(spec)
     if "data" in spec:
         spec["data"] = {"values": datasets[spec["data"]["name"]]}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import json
 import math
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from confir.control_characters import escape_controls, without_controls
+from confir.control_characters import as_unicode, escape_controls, without_controls
 from confir.data.files import PathLike, write_whole
 from confir.data.result import Record
+from confir.data.tables.columns import is_formula, quoted_cell
 from confir.defaults import ENDINGS, OUTPUT_FORMATS
 from confir.errors import MissingDependencyError, UnknownNameError
 from confir.report.latex import Paper, to_latex
@@ -53,30 +53,19 @@ def write_result(
         write_whole(path, format_result(ending[1:], records, table, paper).encode())
 
 
-# A spreadsheet reads text that begins like this as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_QUOTED = re.compile(r'["\r\n]')
-
-
 def _separated(records: Sequence[Record], separator: str) -> str:
     """Return the records for spreadsheets, safe from formulas and control characters."""
     rows = [list(records[0])] if records else []
     rows += [list(record.values()) for record in _without_nan(records)]
-    return "".join(
-        separator.join(_separated_cell(value, separator) for value in row) + "\n" for row in rows
-    )
+    return "".join(separator.join(map(_separated_cell, row)) + "\n" for row in rows)
 
 
-def _separated_cell(value: Any, separator: str) -> str:
+def _separated_cell(value: Any) -> str:
     """Return a cell, quoted if needed; text like a formula is preceded by a quote."""
     if not isinstance(value, str):
         return "" if value is None else str(value)
     text = without_controls(value, keep_blanks=True)
-    if text.startswith(_FORMULA):
-        text = f"'{text}"
-    if separator in text or _QUOTED.search(text):
-        text = '"' + text.replace('"', '""') + '"'
-    return text
+    return quoted_cell(f"'{text}" if is_formula(text) else text)
 
 
 def _json(value: Any, indent: int | None = None) -> str:
@@ -111,5 +100,9 @@ def _parquet(records: Sequence[Record]) -> bytes:
     except ImportError:
         raise MissingDependencyError("pyarrow", "writing Parquet", "parquet") from None
     stream = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(_without_nan(records)), stream)
+    cells = [
+        {key: as_unicode(one) if isinstance(one, str) else one for key, one in record.items()}
+        for record in _without_nan(records)
+    ]
+    pq.write_table(pa.Table.from_pylist(cells), stream)
     return stream.getvalue()

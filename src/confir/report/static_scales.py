@@ -44,6 +44,10 @@ class Scale:
     upright: bool = False
     length: float = 1.0
     flipped: bool = False
+    _places: dict[Any, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._places = {name: place for place, name in enumerate(self.names or ())}
 
     def place(self, length: float, *, flipped: bool) -> float:
         """Set the length in pixels, and whether low values are at the far end; return the length."""
@@ -60,7 +64,7 @@ class Scale:
         if value is None:
             return math.nan
         if self.names is not None:
-            return self.band * (self.names.index(value) + 0.5)
+            return self.band * (self._places[value] + 0.5)
         share = (float(value) - self.low) / (self.high - self.low)
         return self.length * (1.0 - share if self.flipped else share)
 
@@ -119,7 +123,8 @@ def channel_scale(layers: Sequence[tuple[Spec, list[Record], Spec]], axis: str) 
         order = main.get("sort", "ascending")
         names = list(dict.fromkeys(known)) if order is None else sorted(set(known), key=_sortable)
         if isinstance(order, list):
-            names = [name for name in order if name in names]
+            present = set(names)
+            names = [name for name in order if name in present]
         settings = main.get("axis") or {}
         shown = (
             label_texts(settings.get("labelExpr"), names) if settings.get("labels", True) else []

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
+from confir.control_characters import as_unicode
 from confir.data.compression import COMPRESSION_ENDINGS
 from confir.data.files import STDIN, PathLike, is_address
 from confir.data.formats.run_metadata import RunMetadata, read_metadata
@@ -83,8 +84,7 @@ def name_from_path(path: PathLike) -> str:
             if name.lower().endswith(ending) and len(name) > len(ending):
                 name = name[: -len(ending)]
                 break
-    shorter = name.removeprefix("input.") or name
-    return shorter.encode(errors="replace").decode()  # a file's name need not be valid text
+    return as_unicode(name.removeprefix("input.") or name)  # a file's name need not be valid text
 
 
 def find_runs(sources: Iterable[PathLike]) -> list[RunSource]:
@@ -132,9 +132,9 @@ def _expand(source: str) -> list[RunSource]:
         return [RunSource(source)]
     name, equals, path = source.partition("=")
     if equals and name and (path == STDIN or is_remote(path)):
-        return [RunSource(path, name)]
+        return [RunSource(path, as_unicode(name))]
     if equals and name and os.path.exists(path):
-        return [run._replace(name=name) for run in _named_path(path)]
+        return [run._replace(name=as_unicode(name)) for run in _named_path(path)]
     matches = [] if "\0" in source else sorted(filter(os.path.isfile, glob.glob(source)))
     if not matches:
         given = path if name and path else source

@@ -123,16 +123,19 @@ class BlockScanner(ABC):
     topics
         The topics of the qrels.
     documents
-        The docids to look up, a group for each topic.
+        The docids to look up, a group for each topic; and whether all of them are found.
     kernels
         The compiled kernels.
     """
 
-    def __init__(self, topics: Sequence[str], documents: IdTable, kernels: ScanKernels) -> None:
+    def __init__(
+        self, topics: Sequence[str], documents: tuple[IdTable, bool], kernels: ScanKernels
+    ) -> None:
         self.kernels = kernels
         self._size = len(topics)
-        self._topics = index_ids(topics, np.array([0, len(topics)]), kernels)
-        self.documents = documents
+        self._topics, finds_topics = index_ids(topics, np.array([0, len(topics)]), kernels)
+        self.documents, finds_documents = documents
+        self._finds_all = finds_topics and finds_documents
 
     @abstractmethod
     def record(self, block: Bytes, lines: Lines) -> tuple[Column, ...]:
@@ -146,6 +149,8 @@ class BlockScanner(ABC):
         """Return what a block says, or None where it needs the reference reader."""
         block, stop = whole
         if block[:stop].max() > 127 and not _is_utf8(block[:stop]):
+            return None
+        if not self._finds_all:
             return None
         lines = self.kernels.scan_lines(block, stop, self._topics, self.documents)
         if not lines.understood or not complete_scores(block, lines):

@@ -14,13 +14,18 @@ from confir.data.scanning.scan_kernels import WORD, IdTable, ScanKernels
 
 
 class IdNumbers:
-    """Gives each docid a number, in the order in which they come; for several threads."""
+    """Gives each docid a number, in the order in which they come; for several threads.
+
+    Docids whose hashes collide too often for a table, as those do that were made for it, get their
+    numbers by a dictionary of Python: the same ones, in time that grows with the docids alone.
+    """
 
     def __init__(self, kernels: ScanKernels) -> None:
         self._kernels = kernels
         self._entering = threading.Lock()
         self._count = 0
-        self._with_blanks: dict[str, int] = {}
+        self._with_blanks: dict[bytes, int] = {}
+        self._colliding: dict[bytes, int] | None = None
         self._table = IdTable(
             np.zeros(WORD, np.uint8),
             np.zeros(1, np.int64),
@@ -35,36 +40,46 @@ class IdNumbers:
         numbers = np.empty(len(given), np.int64)
         numbers[whole] = self.number_in(given.content, given.starts[whole])
         for place in np.flatnonzero(~whole).tolist():
-            numbers[place] = self._number_with_blanks(given[place])
+            with self._entering:
+                numbers[place] = self._number_text(given[place].encode(), self._with_blanks)
         return numbers
 
     def number_in(self, block: Bytes, starts: Integers) -> Integers:
         """Return the numbers of the docids that start at some positions of a block."""
         tags, ends = self._kernels.hash_ids(block, starts)
         with self._entering:
-            self._make_room(len(starts), int((ends - starts + 1).sum()))
-            numbers, self._count = self._kernels.number_ids(
-                block, starts, tags, ends, self._table, self._count
-            )
-        return numbers
+            if self._colliding is None:
+                self._make_room(len(starts), int((ends - starts + 1).sum()))
+                numbers, count = self._kernels.number_ids(
+                    block, starts, tags, ends, self._table, self._count
+                )
+                if count >= 0:
+                    self._count = count
+                    return numbers
+                self._count = -1 - count
+                entered = self.docids()
+                self._colliding = {entered.encoded(n): n for n in range(len(entered))}
+            known = self._colliding
+            content = block.tobytes()
+            spans = zip(starts.tolist(), ends.tolist(), strict=True)
+            return np.array([self._number_text(content[a:b], known) for a, b in spans], np.int64)
 
     def docids(self) -> Docids:
         """Return the docids in the order of their numbers."""
         starts = self._table.starts[: self._count + 1]
         return Docids(self._table.text, starts[:-1], (np.diff(starts) - 1).astype(np.int32))
 
-    def _number_with_blanks(self, docid: str) -> int:
-        """Return the number of a docid that no file can hold."""
-        with self._entering:
-            if docid not in self._with_blanks:
-                text = np.frombuffer(docid.encode() + b"\n", np.uint8)
-                self._make_room(1, len(text))
-                start = self._table.starts[self._count]
-                self._table.text[start : start + len(text)] = text
-                self._with_blanks[docid] = self._count
-                self._count += 1
-                self._table.starts[self._count] = start + len(text)
-            return self._with_blanks[docid]
+    def _number_text(self, docid: bytes, known: dict[bytes, int]) -> int:
+        """Return the number of a docid by a dictionary, a new one where it has none."""
+        if docid not in known:
+            text = np.frombuffer(docid + b"\n", np.uint8)
+            self._make_room(1, len(text))
+            start = self._table.starts[self._count]
+            self._table.text[start : start + len(text)] = text
+            known[docid] = self._count
+            self._count += 1
+            self._table.starts[self._count] = start + len(text)
+        return known[docid]
 
     def _make_room(self, ids: int, size: int) -> None:
         """Let the table grow until a number of further ids, of a number of bytes, fit into it."""
@@ -74,7 +89,7 @@ class IdNumbers:
             table = table._replace(text=_extended(table.text, used, 2 * (used + size + WORD)))
         if count + ids + 1 > len(table.starts):
             table = table._replace(starts=_extended(table.starts, count + 1, 2 * (count + ids + 1)))
-        if 2 * (count + ids) > len(table.slots):
+        if self._colliding is None and 2 * (count + ids) > len(table.slots):
             capacity = 1 << (2 * (count + ids)).bit_length()
             slots = np.zeros(capacity, np.uint64)
             self._kernels.move_slots(table.slots, slots)

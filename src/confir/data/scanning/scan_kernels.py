@@ -33,6 +33,10 @@ NOTHING, ONE, BITS_BELOW, BITS_ABOVE = (np.uint64(n) for n in (0, 1, 7, 56))
 AHEAD = 256
 # At most a quarter of it is used: lists of a thousand documents need no larger one.
 SMALLEST_TABLE = 1 << 12
+# An id stands fewer slots than this after the one that its hash names, and a search ends after twice
+# as many. Hashes of a hundred million ids do not make half of them necessary; those of ids that were
+# made to collide would let every search take forever.
+LONGEST_SEARCH = 128
 HASH_START = np.uint64(0x9E3779B97F4A7C15)
 HASH_FACTOR = np.uint64(0xD6E8FEB86659FD93)
 HALF = np.uint64(32)
@@ -101,8 +105,11 @@ class Lines(NamedTuple):
     tag_start: int
 
 
-def index_ids(ids: Sequence[str], offsets: Integers, kernels: ScanKernels) -> IdTable:
-    """Return the table of ids of which ``offsets[g]:offsets[g + 1]`` form group ``g``."""
+def index_ids(ids: Sequence[str], offsets: Integers, kernels: ScanKernels) -> tuple[IdTable, bool]:
+    """Return the table of ids of which ``offsets[g]:offsets[g + 1]`` form group ``g``.
+
+    And whether it finds all of them: it does not where their hashes collide too often.
+    """
     # Text from Python may hold what UTF-8 does not; it is then found in no file.
     encoded = [text.encode("utf-8", "surrogatepass") for text in ids]
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
@@ -114,8 +121,7 @@ def index_ids(ids: Sequence[str], offsets: Integers, kernels: ScanKernels) -> Id
         np.zeros(capacity.sum(), np.uint64),
         np.concatenate(([0], np.cumsum(capacity))),
     )
-    kernels.fill_slots(table, offsets)
-    return table
+    return table, kernels.fill_slots(table, offsets)
 
 
 # The kernels: plain functions, which numba compiles when they are needed. A block ends with a
@@ -233,22 +239,47 @@ def _next_line(block: Bytes, at: int, stop: int) -> int:
     return at
 
 
-def _fill_slots(table: IdTable, offsets: Integers) -> None:
-    """Enter the ids into the tables of their groups."""
+def _fill_slots(table: IdTable, offsets: Integers) -> bool:
+    """Enter the ids into the tables of their groups; return whether all of them have a place."""
     for group in range(len(offsets) - 1):
         first = table.bounds[group]
         mask = table.bounds[group + 1] - first - 1
         for number in range(offsets[group], offsets[group + 1]):
             tag, _ = _hash_field(table.text, table.starts[number])
-            _fill_slot(table.slots, first, mask, tag, number)
+            if not _fill_slot(table.slots, first, mask, tag, number):
+                return False
+        if _longest_run(table.slots[first : first + mask + 1]) > 2 * LONGEST_SEARCH:
+            return False
+    return True
 
 
-def _fill_slot(slots: Hashes, first: int, mask: int, tag: np.uint64, number: int) -> None:
-    """Enter the number of an id into the first free slot after the one that its hash names."""
-    place = _signed(tag) & mask
+def _longest_run(slots: Hashes) -> int:
+    """Return how many slots without an empty one between them there are, at most: a search's work."""
+    longest, run, first = 0, 0, -1
+    for slot in slots:
+        if slot != 0:
+            run += 1
+        else:
+            if first < 0:
+                first = run
+            longest = max(longest, run)
+            run = 0
+    return max(longest, run + max(first, 0))  # the last one goes on at the beginning
+
+
+def _fill_slot(slots: Hashes, first: int, mask: int, tag: np.uint64, number: int) -> bool:
+    """Enter the number of an id into the first free slot from the one that its hash names on.
+
+    Return whether there is one that a search will reach.
+    """
+    named = _signed(tag) & mask
+    place = named
     while slots[first + place] != 0:
         place = (place + 1) & mask
+        if (place - named) & mask == LONGEST_SEARCH:
+            return False
     slots[first + place] = (tag << HALF) | np.uint64(number + 1)
+    return True
 
 
 def _find_id(table: IdTable, group: int, tag: np.uint64, block: Bytes, at: int, length: int) -> int:
@@ -303,7 +334,8 @@ def _number_ids(
 ) -> tuple[Integers, int]:
     """Return the numbers of ids that stand in a block, and how many ids the table then holds.
 
-    Ids that the table, of one group and with room for all, does not hold yet are entered.
+    Ids that the table, of one group and with room for all, does not hold yet are entered. Where one
+    finds no place, since hashes collide too often, the count is that of those before, negative, less 1.
     """
     numbers = np.empty(len(at), np.int64)
     for entry in range(len(at)):
@@ -313,6 +345,8 @@ def _number_ids(
         number = _find_id(table, 0, tag, block, start, end - start)
         if number < 0:
             number = count
+            if not _fill_slot(table.slots, 0, len(table.slots) - 1, tag, number):
+                return numbers, -1 - count
             count += 1
             place = table.starts[number]
             for position in range(start, end):
@@ -320,7 +354,6 @@ def _number_ids(
                 place += 1
             table.text[place] = NEWLINE
             table.starts[count] = place + 1
-            _fill_slot(table.slots, 0, len(table.slots) - 1, tag, number)
         numbers[entry] = number
     return numbers, count
 
@@ -342,7 +375,11 @@ def _look_ahead(tags: Hashes, table: IdTable) -> None:
 
 
 def _move_slots(slots: Hashes, larger: Hashes) -> None:
-    """Enter the ids of one table into an empty larger one."""
+    """Enter the ids of one table into an empty larger one.
+
+    None stands farther from the slot that its hash names than before: ids that name neighbouring
+    slots of the larger table named neighbouring ones of the smaller.
+    """
     mask = len(larger) - 1
     for slot in slots:
         if slot != 0:
@@ -456,13 +493,14 @@ def _enter(
     at: int,
     length: int,
 ) -> bool:
-    """Enter a docid into the table of its topic's docids; return whether it is new.
+    """Enter a docid into the table of its topic's docids; return whether it is new, and has a place.
 
     A slot holds hash and line as those of an `IdTable` do. It is free where it is 0 and where its
     line is of an earlier topic, so that the table need not be cleared.
     """
     mask = len(seen) - 1
-    place = _signed(tag) & mask
+    named = _signed(tag) & mask
+    place = named
     while _signed(seen[place] & LOW_HALF) > first_line:
         slot = seen[place]
         if slot >> HALF == tag:
@@ -470,6 +508,8 @@ def _enter(
             if _same_field(block, other, at, length):
                 return False
         place = (place + 1) & mask
+        if (place - named) & mask == LONGEST_SEARCH:
+            return False
     seen[place] = (tag << HALF) | np.uint64(line + 1)
     return True
 
@@ -679,7 +719,7 @@ def _stands_above(one: int, other: int, block: Bytes, lines: Lines) -> bool:
 class ScanKernels(NamedTuple):
     """The compiled kernels."""
 
-    fill_slots: Callable[[IdTable, Integers], None]
+    fill_slots: Callable[[IdTable, Integers], bool]
     find_last_topic: Callable[[Bytes, int], int]
     scan_lines: Callable[[Bytes, int, IdTable, IdTable], Lines]
     rank_judged: Callable[[Bytes, Lines], tuple[Integers, Integers, Integers]]
@@ -707,6 +747,7 @@ _PARTS_OF_KERNELS: tuple[Callable[..., Any], ...] = (
     _next_field,
     _next_line,
     _fill_slot,
+    _longest_run,
     _find_id,
     _look_ahead,
     _enter,

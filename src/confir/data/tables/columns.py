@@ -305,13 +305,32 @@ def is_unicode(text: str) -> bool:
 
 
 def is_escaped(cell: str) -> bool:
-    """Whether a cell begins with the quote that keeps spreadsheets from taking it for a formula."""
-    return cell.startswith("'") and cell[1:].startswith(_FORMULA_SIGNS)
+    """Whether a cell begins with the quote that keeps spreadsheets from taking it for a formula.
+
+    Text that begins with quotes itself has one more.
+    """
+    return cell.startswith("'") and is_formula(cell)
+
+
+def is_formula(text: str) -> bool:
+    """Whether text, without quotes before it, is what spreadsheets take for a formula."""
+    return text.lstrip("'").startswith(_FORMULA_SIGNS)
 
 
 def without_escape(cell: str) -> str:
     """Return a cell of CSV or TSV without the quote before what would be a formula."""
     return cell[1:] if is_escaped(cell) else cell
+
+
+def quoted_cell(text: str) -> str:
+    """Return text as a cell of CSV or TSV, quoted where it could be taken for something else.
+
+    That is a separator, one of another kind too, a comment, or blanks that are no part of it.
+    """
+    special = text != text.strip() or text[:1] in ("#", "\ufeff")
+    if special or any(sign in text for sign in ',;"\t\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
 
 
 def _without_escapes(ids: Ids) -> Ids:

@@ -34,6 +34,7 @@ from confir.data.tables.columns import (
     is_escaped,
     is_summary,
     is_unicode,
+    quoted_cell,
 )
 from confir.data.tables.measure_names import find_measures
 from confir.data.tables.parquet_files import import_pyarrow
@@ -251,11 +252,6 @@ def _check_writable(scores: Scores, source: str) -> None:
         for name in getattr(scores, f"{kind}s"):
             if not name or "\0" in name or not is_unicode(name):
                 raise InvalidValueError(f"{source}: {kind} {name!r} cannot be written as text")
-            if format_ending(source) in SEPARATORS and is_escaped(name):
-                raise InvalidValueError(
-                    f"{source}: {kind} {name!r} would be read without its quote; write JSON or "
-                    "Parquet"
-                )
     for topic in filter(is_summary, scores.topics):
         raise InvalidValueError(f"{source}: topic {topic!r} would be read as a summary")
     if np.isinf(scores.values).any():
@@ -283,10 +279,7 @@ def _check_wide(scores: Scores, source: str, ending: str) -> None:
 
 
 def _quoted(name: str) -> str:
-    special = name != name.strip() or name[0] in "#\ufeff"
-    if special or any(sign in name for sign in ',"\t\r\n'):
-        return '"' + name.replace('"', '""') + '"'
-    return name
+    return quoted_cell(f"'{name}" if is_escaped(name) else name)
 
 
 def _long_text(scores: Scores, separator: str) -> str:

@@ -14,17 +14,20 @@ def gates_to_junit(gates: Sequence[Gate]) -> bytes:
     root = ET.Element("testsuites", name="confir")
     for gate in gates:
         failed = sum(not candidate.passes for candidate in gate.candidates)
-        name = _text(f"{gate.measure} against {gate.baseline}")
+        name = without_controls(f"{gate.measure} against {gate.baseline}")
         suite = ET.SubElement(root, "testsuite", name=name, errors="0", skipped="0")
         suite.set("tests", str(len(gate.candidates)))
         suite.set("failures", str(failed))
         for candidate in gate.candidates:
             case = ET.SubElement(
-                suite, "testcase", classname=_text(gate.measure), name=_text(candidate.run)
+                suite,
+                "testcase",
+                classname=without_controls(gate.measure),
+                name=without_controls(candidate.run),
             )
-            said = _text(candidate.decision.sentence)
+            said = without_controls(candidate.decision.sentence)
             if not candidate.passes:
-                why = _text(gate.failure(candidate))
+                why = without_controls(gate.failure(candidate))
                 ET.SubElement(case, "failure", type=gate.require, message=why).text = said
             ET.SubElement(case, "system-out").text = said
     for name in ("tests", "failures"):
@@ -32,14 +35,3 @@ def gates_to_junit(gates: Sequence[Gate]) -> bytes:
     ET.indent(root)
     written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return written + b"\n"
-
-
-def _text(text: str) -> str:
-    """Return text without what XML may not hold."""
-    cleaned = without_controls(text)
-    return "".join("\ufffd" if _forbidden(sign) else sign for sign in cleaned)
-
-
-def _forbidden(sign: str) -> bool:
-    """Whether XML 1.0 forbids a character: halves of pairs, and two that are none."""
-    return "\ud800" <= sign <= "\udfff" or sign in "\ufffe\uffff"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -106,8 +107,13 @@ def _commit_being_built() -> str | None:
 def _now() -> str:
     """Return the time, or that of SOURCE_DATE_EPOCH, in ISO 8601."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    time = datetime.fromtimestamp(int(given), UTC) if given.isdigit() else datetime.now(UTC)
-    return time.isoformat(timespec="seconds")
+    if not given:
+        return datetime.now(UTC).isoformat(timespec="seconds")
+    if not re.fullmatch("[0-9]{1,11}", given):  # dates end with the year 5138
+        raise InvalidValueError(
+            f"SOURCE_DATE_EPOCH is {given!r}; expected seconds since 1970, such as 1767225600"
+        )
+    return datetime.fromtimestamp(int(given), UTC).isoformat(timespec="seconds")
 
 
 def history_command(

@@ -48,6 +48,16 @@ FIELDS: Mapping[str, tuple[type, ...]] = {
     "look_level": _NUMBER,
 }
 PASSES, FAILS = "passes", "fails"
+# What numbers can be: more looks leave of a level what cannot be told from 1.
+MOST_LOOKS = 1_000_000
+_LARGEST_NUMBER = 1e15
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "look": (1, MOST_LOOKS),
+    "topics": (0, _LARGEST_NUMBER),
+    "margin": (0, _LARGEST_NUMBER),
+    "level": (0, 1),
+    "look_level": (0, 1),
+}
 # How every line begins.
 _START = b'{"look": '
 
@@ -177,11 +187,27 @@ def _problem(record: Any) -> str:
         if field not in record:
             return f"{field} is missing"
         if not isinstance(value, kinds) or isinstance(value, bool):
-            return f"{field} is {value!r}"
-    if record["look"] < 1 or record["decision"] not in (PASSES, FAILS):
+            return f"{field} is {_shortened(value)}"
+        if isinstance(value, _NUMBER) and not _is_possible(field, value):
+            return f"{field} is {_shortened(value)}"
+    if record["decision"] not in (PASSES, FAILS):
         return f"look {record['look']} is said to be {record['decision']!r}"
     arrived = record.get("arrived", {})
     numbers = arrived.values() if isinstance(arrived, dict) else [None]
     if not all(isinstance(value, _NUMBER) and abs(value) <= 1.0 for value in numbers):
         return "arrived holds no differences of topics"
     return ""
+
+
+def _is_possible(field: str, value: float) -> bool:
+    """Whether a number is one that a look can have: beyond, nothing could be computed with it."""
+    low, high = _RANGES.get(field, (-_LARGEST_NUMBER, _LARGEST_NUMBER))
+    return low <= value <= high
+
+
+def _shortened(value: Any) -> str:
+    """Return a value for messages; Python refuses to print integers of thousands of digits."""
+    if isinstance(value, int) and abs(value) > _LARGEST_NUMBER:
+        return f"an integer of {value.bit_length()} bits"
+    text = repr(value)
+    return text if len(text) <= 50 else f"{text[:49]}…"

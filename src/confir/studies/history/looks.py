@@ -18,7 +18,7 @@ from confir.order import TIE
 from confir.studies.comparison.arriving_topics import Arrived
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.gate import Candidate, Gate
-from confir.studies.history.history_file import FAILS, PASSES
+from confir.studies.history.history_file import FAILS, MOST_LOOKS, PASSES
 
 # What is new at each look: candidates on the same topics, or topics for the same candidates.
 CANDIDATES, TOPICS = LOOKS = ("candidates", "topics")
@@ -65,7 +65,12 @@ def next_number(records: Sequence[Record], looks: str) -> int:
                 f"the history is of --looks {record['looks']}; expected that, or a new file for "
                 f"--looks {looks}"
             )
-    return 1 + max((int(record["look"]) for record in records), default=0)
+    number = 1 + max((int(record["look"]) for record in records), default=0)
+    if number > MOST_LOOKS:
+        raise InvalidValueError(
+            f"the history has {MOST_LOOKS:,} looks; expected fewer, or a new file"
+        )
+    return number
 
 
 def arrived_topics(records: Sequence[Record], measure: str, baseline: str) -> dict[str, Arrived]:

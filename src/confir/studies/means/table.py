@@ -10,7 +10,7 @@ from confir.arrays import Integers
 from confir.data.scores import Scores
 from confir.errors import enumerate_names
 from confir.intervals.interval import Interval, name_methods
-from confir.order import best_first
+from confir.order import TIE, best_first
 from confir.report.numbers import interval_text, number_text, percent, topics_text
 from confir.report.tables import Cell, RowBeside, Table, best_runs, topics_column
 
@@ -39,25 +39,31 @@ def interval_table(
     best = best_runs(mean, topics)
     heading, counts = topics_column(topics)
     several = len(intervals) + len(beside) > 1
-    several_levels = len({interval.level for interval in intervals}) > 1
+    names_of_rows = _names_of_rows(intervals)
+    places_beside = [{run: place for place, run in enumerate(row.runs)} for row in beside]
+    limits = [(one.low.reshape(shape), one.high.reshape(shape)) for one in intervals]
     rows = []
     for r in best_first(mean[:, 0]):
-        for interval in intervals:
-            low, high = interval.low.reshape(shape)[r], interval.high.reshape(shape)[r]
+        for (low, high), label in zip(limits, names_of_rows, strict=True):
             cells = [
-                Cell(interval_text(mean[r, m], low[m], high[m]), bool(best[r, m]))
+                Cell(interval_text(mean[r, m], low[r, m], high[r, m]), bool(best[r, m]))
                 for m in range(len(measures))
             ]
-            label = f"{interval.method} {interval.level:g}" if several_levels else interval.method
             rows.append((Cell(runs[r]), *([Cell(label)] if several else []), *counts[r], *cells))
-        for row in beside:
-            texts = row.texts[row.runs.index(runs[r])]
+        for row, places in zip(beside, places_beside, strict=True):
+            texts = row.texts[places[runs[r]]]
             blank = [Cell("") for _ in counts[r]]
             rows.append((Cell(runs[r]), Cell(row.label), *blank, *map(Cell, texts)))
     names: tuple[str, ...] = ("run", "method") if several else ("run",)
     note = means_note(intervals, topics) if note is None else note
     columns = (*names, *heading, *measures)
     return Table(columns, tuple(rows), note, names=len(names), bold=_BOLD)
+
+
+def _names_of_rows(intervals: Sequence[Interval]) -> list[str]:
+    """Return what the row of each interval is called: its method, with the level where they differ."""
+    several = len({interval.level for interval in intervals}) > 1
+    return [f"{one.method} {one.level:g}" if several else one.method for one in intervals]
 
 
 def means_note(intervals: Sequence[Interval], topics: Integers) -> str:
@@ -67,7 +73,23 @@ def means_note(intervals: Sequence[Interval], topics: Integers) -> str:
     if intervals[0].design:
         note += f"; {design_note(intervals)}"
     assumed = list(dict.fromkeys(name for interval in intervals for name in interval.assumed))
-    return f"{note}; {bounds_note(assumed)}" if assumed else note
+    notes = [note, bounds_note(assumed) if assumed else "", *map(outside_note, intervals)]
+    return "; ".join(filter(None, notes))
+
+
+def outside_note(interval: Interval) -> str:
+    """Return which means lie outside their own intervals; nothing where none does.
+
+    Limits of `betting` follow the topics in order, and may leave the mean of all of them.
+    """
+    low, mean, high = (a.reshape(-1) for a in (interval.low, interval.estimate, interval.high))
+    tie = TIE * np.maximum(1.0, np.abs(mean))
+    outside = np.flatnonzero((mean < low - tie) | (mean > high + tie)).tolist()
+    if not outside:
+        return ""
+    names = enumerate_names((" ".join(interval.labels[i]) for i in outside), 5)
+    methods = enumerate_names(dict.fromkeys(interval.methods[i] for i in outside))
+    return f"the interval by {methods} does not contain the mean of {names}"
 
 
 def design_note(intervals: Sequence[Interval]) -> str:
