@@ -47,12 +47,12 @@ def test_help_needs_neither_numpy_nor_heavy_packages():
     assert not heavy(modules)
 
 
-@pytest.mark.parametrize(
-    "method",
-    [None, "t", "logit-t", "bootstrap-t", "bootstrap-t-logit", "symmetric-t-logit", "hall-logit"],
-)
-def test_a_small_evaluation_needs_no_heavy_package(sample_files, method):
-    chosen = [] if method is None else ["--method", method]
+LIGHT = ("t", "logit-t", "bootstrap-t", "bootstrap-t-logit", "symmetric-t-logit", "hall-logit")
+
+
+@pytest.mark.parametrize("methods", [(), LIGHT], ids=["default", "by name"])
+def test_a_small_evaluation_needs_no_heavy_package(sample_files, methods):
+    chosen = [word for method in methods for word in ("--method", method)]
     modules = modules_after("evaluate", sample_files / "qrels.txt", sample_files / "runs", *chosen)
     assert "numpy" in modules  # or the process told nothing
     assert not heavy(modules)

@@ -235,7 +235,7 @@ def run_by_moments(monkeypatch, x, **options):
 @pytest.mark.parametrize("size", [2, 3, 8, 30])
 @pytest.mark.parametrize("kind", ["continuous", "tenths", "mostly 0", "with gaps"])
 def test_misses_are_the_same_side_by_side_and_one_by_one(monkeypatch, kind, size):
-    settings = {"levels": (0.6, 0.99), "topics": size, "samples": 45, "widths": True}
+    settings = {"levels": (0.6, 0.99), "topics": size, "samples": 25, "widths": True}
     for sampling in ("with", "without"):
         options = {"methods": CLOSED, "sampling": sampling, "rng": 6} | settings
         together = run_by_moments(monkeypatch, population(kind), **options)
@@ -256,7 +256,7 @@ def test_samples_side_by_side_do_not_depend_on_their_number(monkeypatch):
 @pytest.mark.parametrize("size", [2, 3, 8, 30])
 @pytest.mark.parametrize("kind", ["continuous", "tenths", "mostly 0"])
 def test_misses_are_the_same_by_counting_and_by_arrays(monkeypatch, kind, size):
-    settings = {"levels": (0.6, 0.9, 0.99), "topics": size, "samples": 45, "replicates": 99}
+    settings = {"levels": (0.6, 0.9, 0.99), "topics": size, "samples": 25, "replicates": 99}
     for sampling in ("with", "without"):
         options = {"methods": COUNTED, "sampling": sampling, "rng": 6} | settings
         counted = run_by_counting(monkeypatch, population(kind), **options)

@@ -10,6 +10,7 @@ import ranx
 import confir
 from confir import as_qrels, as_run, as_scores, write_json_run
 from confir.data.simulation import sample_collection
+from confir.errors import FormatError
 
 VALIDATION = Path(__file__).parents[2] / "validation"
 QRELS = {"1": {"a": 1, "b": 2}, "2": {"b": 1}, "3": {"c": 1}}
@@ -57,6 +58,8 @@ def test_runs_are_scores_after_evaluate():
     runs = [ranx.Run(run, name=name) for name, run in RUNS.items()]
     for run in runs:
         ranx.evaluate(qrels, run, ["map", "recall@5"])
+    with pytest.raises(FormatError, match=r"run 'z' of ranx has no scores; expected one after"):
+        as_scores(ranx.Run(RUNS["x"], name="z"))
     made = as_scores(runs)
     assert made.measures == ("map", "recall@5")
     ours = confir.evaluate(QRELS, RUNS, ["AP"])
