@@ -30,7 +30,17 @@ def record(look, run="b"):
     """A line of a history."""
     kinds = {int: look, float: 0.5, str: "x"}
     found = {name: kinds[types[0]] for name, types in FIELDS.items()}
-    return found | {"look": look, "run": run, "decision": "passes", "looks": "candidates"}
+    levels = {"level": 0.95, "look_level": 0.99}
+    return (
+        found
+        | levels
+        | {
+            "look": look,
+            "run": run,
+            "decision": "passes",
+            "looks": "candidates",
+        }
+    )
 
 
 def append(path, look, runs="bcd"):

@@ -21,7 +21,17 @@ NO_FILES = {
     *("correction", "fail_if_worse", "require", "per_tail", "sampling", "pairing", "effect"),
     *("model", "target", "variable", "parameter", "difference", "family", "grades"),
     *("human_sample", "ties", "unjudged", "select", "subset", "split", "looks", "commit"),
-    *("dataset", "datasets", "stratum", "cluster", "weight", "width", "intervals", "shell"),
+    *(
+        "dataset",
+        "datasets",
+        "stratum",
+        "cluster",
+        "columns",
+        "weight",
+        "width",
+        "intervals",
+        "shell",
+    ),
     *("qrels_name", "incomplete", "scheduler"),
 }
 

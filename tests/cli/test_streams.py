@@ -36,7 +36,7 @@ def in_shell(command: str, folder, **settings) -> subprocess.CompletedProcess:
 @pytest.fixture
 def score_table(tmp_path):
     lines = [f"{run},AP,{topic},0.{topic}" for run in "ab" for topic in range(1, 10)]
-    (tmp_path / "scores.csv").write_text("\n".join(["run,measure,topic,score", *lines]))
+    (tmp_path / "scores.csv").write_text("\n".join(["run,measure,topic,score", *lines, ""]))
     return tmp_path
 
 
@@ -66,7 +66,7 @@ def test_messages_without_stderr_do_not_reach_the_results(score_table):
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_that_goes_away_ends_the_command_quietly(tmp_path, unbuffered):
     lines = [f"a,AP,{topic},0.5" for topic in range(20_000)]
-    (tmp_path / "scores.csv").write_text("\n".join(["run,measure,topic,score", *lines]))
+    (tmp_path / "scores.csv").write_text("\n".join(["run,measure,topic,score", *lines, ""]))
     done = in_shell(
         "set -o pipefail; confir evaluate --scores scores.csv -q --format csv | head -1",
         tmp_path,

@@ -700,7 +700,7 @@ def mutated(draw, kind):
 
 def is_run_line(row):
     """Whether a line has five or six columns; or more, of which the rest is no other line."""
-    number = r"[-+.0-9eE]+"
+    number = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
     joined = re.search(rf" {number} {number}( |$)", " " + " ".join(row[8:]))
     ranked = re.fullmatch(rf"{number} {number}", " ".join(row[3:5]))
     return len(row) in (5, 6) or (len(row) > 6 and ranked is not None and not joined)

@@ -117,7 +117,7 @@ BAD = {
         ("a", "2", "d", 1.0),
     ],
     "score of document 'd1' in topic '1' is inf": [("a", "1", "d1", np.inf)],
-    "docid is empty in a row": [("a", "1", "", 1.0)],
+    "docid '' is not an id": [("a", "1", "", 1.0)],
     "column 'score' is string": [("a", "1", "d1", "high")],
 }
 

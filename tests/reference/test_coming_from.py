@@ -106,7 +106,7 @@ def test_frames_of_pyterrier_give_the_means_and_tests_of_its_experiment(scores):
     ]
     read = confir.as_scores(pd.DataFrame(rows))
     for run in scores.runs:
-        assert of_topics(read, run, "map") == pytest.approx(of_topics(scores, run, "AP"))
+        assert of_topics(read, run, "AP") == pytest.approx(of_topics(scores, run, "AP"))
     comparison = confir.compare_runs(read, baseline="bm25", correction="holm", test="t")
     base = np.array(list(of_topics(scores, "bm25", "AP").values()))
     single = {

@@ -79,7 +79,7 @@ def test_equal_runs_have_p_of_one(test):
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", [name for name in TESTS if name != "tukey-hsd"])
 @pytest.mark.parametrize("topics", [2, 6, 8, 30])
 def test_equal_differences_have_the_exact_p_of_the_sign_flips(test, topics):
     assert p_value([0.25] * topics, test) == 2 / 2**topics

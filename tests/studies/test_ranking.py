@@ -270,7 +270,8 @@ def test_records_name_run_measure_rank_limits_and_chance(scores):
     assert isinstance(found, Ranking)
     records = found.to_records()
     assert len(records) == 10
-    columns = "run measure topics mean rank low high simultaneous_low simultaneous_high share_first"
+    columns = "run measure topics mean rank low high simultaneous_low simultaneous_high "
+    columns += "borderline share_first"
     assert list(records[0]) == columns.split()
     assert {name: column[7] for name, column in found.to_dict().items()} == records[7]
     assert records[7]["share_first"] == found.share_first[3, 1]

@@ -180,6 +180,7 @@ def test_sparse_judgements_draw_nothing():
     assert estimate.estimate[0, 0] == estimate.mean[0, 0] == 1.0
 
 
+@pytest.mark.filterwarnings("ignore:the mean RBP is")
 @given(collection=collections())
 @examples(25)
 def test_any_collection_has_bounds(collection):

@@ -41,15 +41,10 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
 
 def _at_level(ranking: Ranking) -> dict[str, Any]:
     low, high = ranking.low[:, 0].tolist(), ranking.high[:, 0].tolist()
-    said = ["", ", borderline"]
-    unclear = ranking.borderline[:, 0].tolist()
     return {
         "low": low,
         "high": high,
-        "limits": [
-            f"{least} to {most}{said[close]}"
-            for least, most, close in zip(low, high, unclear, strict=True)
-        ],
+        "limits": [f"{least} to {most}" for least, most in zip(low, high, strict=True)],
     }
 
 
