@@ -4,17 +4,23 @@
     python hardening/fuzz_readers.py scores --seconds 60    one of them
 
 A reader may return, or raise a `ConfirError` of one line; any other error or warning is a finding,
-and so is a run that the compiled scanner ranks otherwise than the plain reader. atheris keeps what
-it found as `crash-…` in the folder at hand; each finding becomes a test of its reader.
+and so is a run that the compiled scanner ranks otherwise than the plain reader. An input has a
+budget: processor time, of which a linear reader needs a fraction even while atheris watches every
+branch, and memory. atheris keeps what it found as `crash-…`, `timeout-…` or `oom-…` in the folder at
+hand; each finding becomes a test of its reader.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import random
+import resource
 import sys
 import tempfile
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +31,7 @@ with atheris.instrument_imports(
     include=["confir.data"], exclude=["confir.data.scanning.scan_kernels"]
 ):
     from confir.data.formats.objects import as_qrels
+    from confir.data.formats.run_metadata import read_metadata
     from confir.data.formats.run_readers import read_qrels, read_run
     from confir.data.formats.run_sources import RunSource
     from confir.data.lists.rankings import JudgedPositions
@@ -35,9 +42,25 @@ with atheris.instrument_imports(
 
 from confir.errors import ConfirError, ConfirWarning
 
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+
+from foreign_files import METADATA, QRELS, RUNS, SCORES, WRONG_VALUES, places, with_value
+
 # The first byte of a file chooses its ending, and so its reader.
 ENDINGS = (".txt", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".xz", ".zst")
 Reader = Callable[[Path], object]
+
+# The longest input, and what one may take: seconds of the processor, and more megabytes than before.
+LONGEST = 100_000
+SECONDS = 3.0
+MEGABYTES = 400
+# What atheris puts into files, beside bytes: values of a wrong kind, and what invites to look twice.
+TOKENS = (
+    *("null", "[]", "{}", '["a"]', '{"a":1}', "true", "1e400", "1_0", '""', '"', '\\"', "\\", ":"),
+    *("    ", "\t", "\n", "#", "- ", "(", "[", ",", "@1", "nan", "\u0661", "\ufeff", "\u2028"),
+)
+# Of so many inputs, one is tried at its longest, too, where what is not linear shows.
+GROWN = 40
 
 
 def scan_run(path: Path) -> None:
@@ -61,18 +84,76 @@ TREC_QRELS = b"1 0 a 1\n1 0 b 0\n2 0 a 2\n"
 LONG = b"topic,run,measure,score\n1,x,AP,0.5\n2,x,AP,0.25\n1,y,AP,0\n2,y,AP,1\n"
 TREC_EVAL = b"runid\tall\tx\nmap\t1\t0.5\nmap\t2\t0.25\nmap\tall\t0.375\n"
 EFFECTS = b"collection,difference,se\na,0.1,0.02\nb,-0.1,0.05\n"
+
+
+def seeds_of(files: Mapping[str, tuple[str, str]]) -> tuple[bytes, ...]:
+    """Return files of other tools, one of each shape, as they are fed: the ending's number first."""
+    return tuple(
+        bytes([ENDINGS.index(Path(name).suffix)]) + text.encode() for name, text in files.values()
+    )
+
+
 READERS: dict[str, tuple[Reader, tuple[bytes, ...]]] = {
-    "runs": (scan_run, (b"\0" + TREC_RUN, b"\3" + JSON_RUN, b"\1topic,docid,score\n1,a,2\n")),
-    "qrels": (read_qrels, (b"\0" + TREC_QRELS, b"\3" + JSON_RUN, b"\1topic,docid,gain\n1,a,2\n")),
-    "scores": (read_scores, (b"\1" + LONG, b"\0" + TREC_EVAL, b'\4{"topic":"1","score":0.5}\n')),
+    "runs": (
+        scan_run,
+        (b"\0" + TREC_RUN, b"\3" + JSON_RUN, b"\1topic,docid,score\n1,a,2\n", *seeds_of(RUNS)),
+    ),
+    "qrels": (
+        read_qrels,
+        (b"\0" + TREC_QRELS, b"\3" + JSON_RUN, b"\1topic,docid,gain\n1,a,2\n", *seeds_of(QRELS)),
+    ),
+    "scores": (
+        read_scores,
+        (b"\1" + LONG, b"\0" + TREC_EVAL, b'\4{"topic":"1","score":0.5}\n', *seeds_of(SCORES)),
+    ),
     "effects": (read_effects, (b"\1" + EFFECTS,)),
+    "metadata": (lambda path: read_metadata(str(path)), (b"\0" + METADATA.encode(),)),
 }
 
 
 def try_reader(read: Reader, content: bytes, folder: Path) -> None:
-    """Read a file of this content; raise unless it is read, or refused in one sentence."""
+    """Read a file of this content; raise unless it is read, or refused in one sentence, in its budget."""
     path = folder / f"file{ENDINGS[content[0] % len(ENDINGS)] if content else ''}"
     path.write_bytes(content[1:])
+    held, started = _megabytes(), time.process_time()
+    _read_or_refuse(read, path)
+    taken, more = time.process_time() - started, _megabytes() - held
+    if taken > SECONDS:
+        raise AssertionError(f"{len(content):,} bytes took {taken:.1f} s of the processor")
+    if more > MEGABYTES:
+        raise AssertionError(f"{len(content):,} bytes took {more:,.0f} MB of memory")
+
+
+def grown(content: bytes) -> bytes:
+    """Return an input in which a few bytes are repeated until it is as long as inputs may be."""
+    draw = random.Random(sum(content))  # noqa: S311 - the same again for the same input
+    place = draw.randint(1, max(1, len(content)))
+    own = content[place : place + draw.randint(1, 8)]
+    piece = own if own and draw.random() < 0.5 else draw.choice(TOKENS).encode()
+    return content[:place] + piece * (LONGEST // len(piece)) + content[place:]
+
+
+def damaged(content: bytes, longest: int, seed: int) -> bytes:
+    """Return an input that is changed: a value of JSON for one of another kind, or some bytes."""
+    draw = random.Random(seed)  # noqa: S311
+    try:
+        lines = [json.loads(line) for line in content[1:].splitlines()]
+        place = draw.choice(list(places(lines))) if draw.random() < 0.5 else None
+    except (ValueError, IndexError, RecursionError):
+        place = None
+    if place is None:
+        return bytes(atheris.Mutate(content, longest))
+    changed = with_value(lines, place, draw.choice(WRONG_VALUES))
+    listed = changed if isinstance(changed, list) else [changed]
+    return (content[:1] + "".join(f"{json.dumps(one)}\n" for one in listed).encode())[:longest]
+
+
+def _megabytes() -> float:
+    """Return the most memory that this process has held so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _read_or_refuse(read: Reader, path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", ConfirWarning)
@@ -102,9 +183,22 @@ def main() -> None:
 
         def test_one_input(content: bytes) -> Any:
             try_reader(read, content, folder)
+            if sum(content) % GROWN == 0:
+                try_reader(read, grown(content), folder)
 
-        limits = [f"-max_total_time={options.seconds}", "-max_len=4096", "-print_final_stats=1"]
-        atheris.Setup([sys.argv[0], str(corpus), *limits], test_one_input)
+        words = Path(name, "tokens")
+        quoted = ("".join(f"\\x{byte:02x}" for byte in token.encode()) for token in TOKENS)
+        words.write_text("".join(f'"{token}"\n' for token in quoted), encoding="ascii")
+        limits = [
+            f"-dict={words}",
+            f"-max_total_time={options.seconds}",
+            f"-max_len={LONGEST}",
+            "-timeout=60",  # of what never ends; what ends too late is found by the processor's time
+            "-rss_limit_mb=3000",
+            "-print_final_stats=1",
+        ]
+        given = [sys.argv[0], str(corpus), *limits]
+        atheris.Setup(given, test_one_input, custom_mutator=damaged)
         atheris.Fuzz()
 
 

@@ -144,3 +144,66 @@ SCORES = {
     "Elasticsearch _rank_eval": ("e.json", json.dumps(rank_eval())),
     "lm-eval samples": ("l.jsonl", json.dumps(sample(0, acc=1.0, filter="none"))),
 }
+
+METADATA = """\
+ir_metadata.start
+# actor: nobody
+tag: a.b
+platform:
+  software: {name: not shown}
+research goal:
+  description: |
+    method: not shown
+    name: not shown
+actor:
+  # the team
+  team: 'Team: <b>'
+  "name": Ada Lovelace  # first author
+  fields: [a, b]
+method:
+  automatic: true
+  indexing:
+    name: not shown
+  retrieval:
+  - name: BM25
+    b: 0.4
+  -  # second stage
+    name: "monoT5"
+    reranks: BM25
+ir_metadata.end
+"""
+
+# Values where the other tools have text or a number.
+WRONG_VALUES = (
+    None,
+    [],
+    ["d"],
+    {},
+    {"a": [1]},
+    True,
+    0.5,
+    "",
+    "\ud800",
+    "1_0",
+    "\u0661",
+    "x",
+    1e400,
+)
+
+
+def places(held, path=()):
+    """Yield the places of all values in JSON, the innermost ones included."""
+    pairs = held.items() if isinstance(held, dict) else enumerate(held)
+    for key, value in pairs:
+        yield (*path, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*path, key))
+
+
+def with_value(held, path, value):
+    """JSON with another value in one place."""
+    if not path:
+        return value
+    copy = dict(held) if isinstance(held, dict) else list(held)
+    copy[path[0]] = with_value(held[path[0]], path[1:], value)
+    return copy

@@ -1,15 +1,26 @@
 """Whatever small files and options are given, a command answers, or says in one sentence what is wrong.
 
-`make fuzz` tries many more examples than `make test`: CONFIR_EXAMPLES says how many.
+`make fuzz` tries many more examples than `make test`: CONFIR_EXAMPLES says how many. There each
+command has a budget, too: what a small input must never need.
 """
 
 import json
 import os
 import re
+import time
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from foreign_files import QRELS as FOREIGN_QRELS
+from foreign_files import RUNS as FOREIGN_RUNS
+from foreign_files import SCORES as FOREIGN_SCORES
+from foreign_files import WRONG_VALUES, places, with_value
+
+# Seconds of the processor for a command, compiling aside, and more megabytes than before.
+SECONDS, MEGABYTES = 60.0, 1000
 
 many = settings(
     max_examples=int(os.environ.get("CONFIR_EXAMPLES", "8")),
@@ -74,7 +85,24 @@ def run(confir_command, monkeypatch, folder, command, words, output):
     given = [command, *words, *EXTRA.get(command, [])]
     if output and command != "report":
         given += ["-o", output]
-    assert_answered(confir_command(*given), folder, given)
+    with budget(given):
+        outcome = confir_command(*given)
+    assert_answered(outcome, folder, given)
+
+
+@contextmanager
+def budget(words):
+    """Raise where a command takes more than its budget; in `make fuzz` alone, on Linux."""
+    if "CONFIR_EXAMPLES" not in os.environ:
+        yield
+        return
+    import resource
+
+    started, held = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    yield
+    assert time.process_time() - started < SECONDS, words
+    more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - held
+    assert more < MEGABYTES * 1024, words
 
 
 @many
@@ -100,4 +128,43 @@ def test_any_runs(tmp_path, monkeypatch, confir_command, qrels, runs, command, m
 def test_any_scores(tmp_path, monkeypatch, confir_command, table, command, output):
     (tmp_path / "s.csv").write_text(table, encoding="utf-8")
     words = ["s.csv"] if command == "leaderboard" else ["--scores", "s.csv"]
+    run(confir_command, monkeypatch, tmp_path, command, words, output)
+
+
+@st.composite
+def foreign_files(draw, files):
+    """A file of another tool, of which one value may be of another kind; its name and content."""
+    kind = draw(st.sampled_from([kind for kind in files if kind != "table"]))
+    name, text = files[kind]
+    held = [json.loads(line) for line in text.splitlines()]
+    if draw(st.booleans()):
+        place = draw(st.sampled_from(list(places(held))))
+        held = with_value(held, place, draw(st.sampled_from(WRONG_VALUES)))
+    return name, "".join(json.dumps(line) + "\n" for line in held)
+
+
+@many
+@given(
+    qrels=foreign_files(FOREIGN_QRELS),
+    run_file=foreign_files(FOREIGN_RUNS),
+    command=st.sampled_from(FROM_RUNS),
+    output=OUTPUTS,
+)
+def test_any_files_of_other_tools(
+    tmp_path, monkeypatch, confir_command, qrels, run_file, command, output
+):
+    words = []
+    for folder, (name, content) in (("q", qrels), ("r", run_file)):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / name).write_text(content, encoding="utf-8")
+        words.append(f"{folder}/{name}")
+    run(confir_command, monkeypatch, tmp_path, command, [*words, "-m", "AP"], output)
+
+
+@many
+@given(scores=foreign_files(FOREIGN_SCORES), command=st.sampled_from(FROM_SCORES), output=OUTPUTS)
+def test_any_scores_of_other_tools(tmp_path, monkeypatch, confir_command, scores, command, output):
+    name, content = scores
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    words = [name] if command == "leaderboard" else ["--scores", name]
     run(confir_command, monkeypatch, tmp_path, command, words, output)

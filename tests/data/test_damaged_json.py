@@ -7,33 +7,14 @@ import pytest
 
 import confir
 from confir.errors import ConfirError, ConfirWarning
-from foreign_files import QRELS, RUNS, SCORES
+from foreign_files import QRELS, RUNS, SCORES, WRONG_VALUES, places, with_value
 
 READERS = {"run": confir.read_run, "qrels": confir.read_qrels, "scores": confir.read_scores}
-# Where the other tools have text or a number.
-WRONG = (None, [], ["d"], {}, {"a": [1]}, True, 0.5, "", "\ud800", "1_0", "\u0661", "x", 1e400)
 FILES = [
     *(("run", kind, *RUNS[kind]) for kind in RUNS if kind != "table"),
     *(("qrels", kind, *QRELS[kind]) for kind in QRELS if kind != "table"),
     *(("scores", kind, *SCORES[kind]) for kind in SCORES),
 ]
-
-
-def places(held, path=()):
-    """Yield the places of all values in JSON, the innermost ones included."""
-    pairs = held.items() if isinstance(held, dict) else enumerate(held)
-    for key, value in pairs:
-        yield (*path, key)
-        if isinstance(value, dict | list):
-            yield from places(value, (*path, key))
-
-
-def with_value(held, path, value):
-    if not path:
-        return value
-    copy = dict(held) if isinstance(held, dict) else list(held)
-    copy[path[0]] = with_value(held[path[0]], path[1:], value)
-    return copy
 
 
 def read_or_refuse(read, path):
@@ -54,11 +35,11 @@ def names_in(found):
 @pytest.mark.parametrize(("verb", "name", "text"), [(v, n, t) for v, _, n, t in FILES])
 def test_a_wrong_value_in_any_place_is_refused_in_a_sentence_or_read(tmp_path, verb, name, text):
     records = [json.loads(line) for line in text.splitlines()]
-    wrong = {str(value) for value in WRONG if not isinstance(value, str)}
+    wrong = {str(value) for value in WRONG_VALUES if not isinstance(value, str)}
     path = tmp_path / name
     refused = 0
     for place in places(records[:1]):
-        for value in WRONG:
+        for value in WRONG_VALUES:
             (first,) = with_value(records[:1], place, value)
             path.write_text("".join(json.dumps(one) + "\n" for one in (first, *records[1:])))
             with warnings.catch_warnings():

@@ -16,6 +16,7 @@ from confir.errors import ConfirError, FormatError, InputWarning, UnreadableErro
 from confir.studies.judgements.judges import gather_judges
 from foreign_files import (
     GAINS,
+    METADATA,
     QRELS,
     RUN,
     RUNS,
@@ -422,35 +423,6 @@ def test_a_folder_of_tira_is_a_run_named_by_its_tag(tmp_path, metadata, name):
     (folder / "run.txt.gz").unlink()
     with pytest.raises(UnreadableError, match="metadata without a run; expected run"):
         as_runs(folder)
-
-
-METADATA = """\
-ir_metadata.start
-# actor: nobody
-tag: a.b
-platform:
-  software: {name: not shown}
-research goal:
-  description: |
-    method: not shown
-    name: not shown
-actor:
-  # the team
-  team: 'Team: <b>'
-  "name": Ada Lovelace  # first author
-  fields: [a, b]
-method:
-  automatic: true
-  indexing:
-    name: not shown
-  retrieval:
-  - name: BM25
-    b: 0.4
-  -  # second stage
-    name: "monoT5"
-    reranks: BM25
-ir_metadata.end
-"""
 
 
 def test_metadata_of_a_run_name_its_team_and_its_methods_against_pyyaml(tmp_path):

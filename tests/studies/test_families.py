@@ -131,13 +131,13 @@ def test_constant_differences_borrow_their_variance():
     rng = np.random.default_rng(1)
     base = rng.random(8)
     noise = base[:, None] + rng.normal(0.0, 0.1, (8, 3))
-    values = np.column_stack([base, base + 0.05, noise])
+    values = np.column_stack([base, base + 0.04, noise])
     comparison = compare_runs(table(values), baseline="run0", replicates=199, rng=1)
     variances = (noise - base[:, None]).var(axis=0, ddof=1)
     se = np.sqrt(np.median(variances) * (1 - 4 ** (-1 / 8)) / 8)
     low, high = comparison.simultaneous_low[0, 0], comparison.simultaneous_high[0, 0]
     c = (high - low) / 2 / se
-    assert (low + high) / 2 == pytest.approx(0.05)
+    assert (low + high) / 2 == pytest.approx(0.04)
     assert stats.t.ppf(0.975, 7) <= c <= stats.t.ppf(1 - 0.05 / 8, 7) + 1e-9
     assert c == pytest.approx(comparison.families[0].critical_value(7.0, 0.95))
     assert comparison.p[0, 0, 0] == pytest.approx(2 / 2**8)
