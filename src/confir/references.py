@@ -152,7 +152,7 @@ REFERENCES = {
 }""",
     "Bentkus2015": """@article{Bentkus2015,
   author  = {Vidmantas Kastytis Bentkus and Dainius Dzindzalieta},
-  title   = {A tight {G}aussian bound for weighted sums of {R}ademacher random variables},
+  title   = {A tight {Gaussian} bound for weighted sums of {Rademacher} random variables},
   journal = {Bernoulli},
   volume  = {21},
   number  = {2},
