@@ -164,6 +164,8 @@ def test_a_score_table_stands_in_for_runs(confir_command, real_data):
     assert outcome.out.splitlines()[0].split() == ["run", "AP", "P@10"]
 
 
+RUNS = (("half", 19), ("most", 3))
+
 MIXED = "run,measure,topic,score\n" + "".join(
     f"{run},{measure},{topic},{(topic + shift) / scale}\n"
     for run, shift in (("a", 0), ("b", 1))
@@ -194,6 +196,17 @@ def test_the_note_names_the_method_of_each_measure_and_what_is_assumed(confir_co
     assert "assumed" not in alone.out
     row = alone.out.splitlines()[1]
     assert row.split()[:4] == outcome.out.splitlines()[1].split()[:4]
+
+
+def test_the_note_says_which_means_the_betting_interval_does_not_contain(confir_command, tmp_path):
+    """By some orders of topics, which the seed decides, it does not."""
+    path = tmp_path / "scores.csv"
+    lines = [f"{run},{topic:02},{int(topic > shift)}" for run, shift in RUNS for topic in range(40)]
+    path.write_text("\n".join(["run,topic,AP", *lines]))
+    options = ("evaluate", "--scores", path, "--method", "betting", "--level", "0.9", "--seed")
+    note = confir_command(*options, "62").out.splitlines()[-1]
+    assert note.endswith("; the interval by betting does not contain the mean of half AP")
+    assert "does not contain" not in confir_command(*options, "1").out
 
 
 def test_bounded_and_unbounded_decide_on_unknown_measures(confir_command, tmp_path):

@@ -243,7 +243,8 @@ def first_rejections(sample, level):
     found = []
     for own in (sample, 1 - sample):
         steps = logit(own.mean()) - np.linspace(1e-6, 9, 20_000)
-        quantiles = expand(interpolate_rows(table.logits, rows, steps[:, None])[:, 0])
+        row = np.zeros(1, int)
+        quantiles = expand(interpolate_rows(table.logits, rows, row, steps[:, None])[:, 0])
         rejected = plain_pivot(own[:, None], inverse_logit(steps)) > quantiles
         found.append(float(inverse_logit(steps[np.argmax(rejected)])))
     return found[0], 1 - found[1]
@@ -279,7 +280,7 @@ def test_limits_of_zeros_and_one_score_are_continuous_in_it():
             nine_zeros_and(scores), method="calibrated-beta", level=level
         )
         for limit in (interval.low, interval.high):
-            assert (np.abs(np.diff(limit)) < 50 * np.diff(scores) + 1e-12).all()
+            assert (np.abs(np.diff(limit)) < 100 * np.diff(scores) + 1e-12).all()
 
 
 # Moves of a score by 1e-6 that hardening/jumps.py found to be the worst, in this version or before:
@@ -339,7 +340,8 @@ def test_what_is_not_looked_at_changes_no_limit(monkeypatch, n, level):
     """Moments and the nearest means of the table mostly tell that nothing else can matter."""
     samples = all_samples(n)
     usual = calibrated_beta_interval(distribution_of(samples), level)
-    monkeypatch.setattr(pivot_test, "_NEAR", 39)
+    monkeypatch.setattr(pivot_test, "_NEAR", 1_000.0)
+    monkeypatch.setattr(pivot_test, "_TOGETHER", 7)
     monkeypatch.setattr(
         calibrated_beta, "is_within", lambda moments, *_: np.zeros(len(moments.mean), bool)
     )

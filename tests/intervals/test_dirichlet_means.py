@@ -116,7 +116,7 @@ def test_the_tail_lies_beyond_the_limit(n, level):
 
 
 def test_limits_of_zeros_and_ones_are_those_of_clopper_and_pearson():
-    for n in (5, 50, 250):
+    for n in (5, 50, 120):
         ones = np.unique(np.linspace(0, n, 7).astype(int))
         limits = upper_limits((np.arange(n)[:, None] < ones).astype(float), 0.95)
         expected = np.append(stats.beta.ppf(0.975, ones[:-1] + 1, n - ones[:-1]), 1.0)
@@ -124,7 +124,7 @@ def test_limits_of_zeros_and_ones_are_those_of_clopper_and_pearson():
 
 
 def test_limits_against_gaffke_with_random_weights():
-    scores, draws = samples(12, 6, 3), 60_000
+    scores, draws = samples(12, 6, 3), 20_000
     drawn = confidence_interval(scores, method="gaffke", level=0.9, replicates=draws, rng=5)
     exact = gaffke_limits(scores, 0.9)
     error = 4 * np.sqrt(0.05 * 0.95 / draws)
@@ -133,8 +133,8 @@ def test_limits_against_gaffke_with_random_weights():
     assert (np.abs(share_above(ordered, drawn.high) - 0.05) < error).all()
     shares = share_above(mirrored, 1 - drawn.low)[drawn.low > 0]  # a run without any score has 0
     assert (np.abs(shares - 0.05) < error).all()
-    np.testing.assert_allclose(drawn.low, exact.low, atol=0.01)
-    np.testing.assert_allclose(drawn.high, exact.high, atol=0.01)
+    np.testing.assert_allclose(drawn.low, exact.low, atol=0.015)
+    np.testing.assert_allclose(drawn.high, exact.high, atol=0.015)
 
 
 @pytest.mark.parametrize("outer", [0.3, 0.6, 0.99])

@@ -4,6 +4,7 @@ import ast
 import io
 import re
 import unicodedata
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -51,6 +52,15 @@ def test_intervals_stand_in_brackets_after_the_mean(scores):
     (first, _) = interval_table([interval]).rows
     low, high = interval.low[1, 0], interval.high[1, 0]
     assert first[1].text == f"0.6000 [{low:.4f}, {high:.4f}]"
+
+
+def test_the_note_names_means_outside_their_own_intervals(scores):
+    interval = confir.confidence_interval(scores, method="t")
+    assert "contain" not in interval_table(interval).note
+    low = interval.low.copy()
+    low[0, 1] = interval.estimate[0, 1] + 0.01
+    note = interval_table(replace(interval, low=low)).note
+    assert note.endswith("; the interval by t does not contain the mean of low NumRet")
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
@@ -23,18 +25,13 @@ from confir.intervals.dirichlet_means import (
 from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.intervals.pivot_quantiles import pivot_quantiles
-from confir.intervals.pivot_test import (
-    PivotTest,
-    first_rejected,
-    flat_slope,
-    softly_rejected,
-)
+from confir.intervals.pivot_test import PivotTest, first_rejected, softly_rejected
 from confir.measures.summary import inverse_logit, logit
 from confir.resampling.distribution import SamplingDistribution
 
-# Below this standard deviation, scores are nearly equal, as they are below a dispersion: of scores near
-# 0 or 1 a move of 1e-6 would change the pivot too much.
-NEARLY_EQUAL_SPREAD = 0.005
+# Scores are nearly equal, too, if the standard deviation of their sum is below this, or below as much
+# less as there are more than twenty topics: near 0 or 1, a move of 1e-6 would change U too much.
+NEARLY_EQUAL_SUM, _TWENTY_TOPICS = 0.006, 20.0
 
 
 def calibrated_beta_interval(distribution: SamplingDistribution, level: float) -> Limits:
@@ -50,94 +47,152 @@ def calibrated_beta_interval(distribution: SamplingDistribution, level: float) -
     """
     table = pivot_quantiles()
     tail, _ = tail_probabilities(min(level, table.highest_level))
-    rows = table.rows(distribution.count, dispersion(distribution), tail)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # by equal scores
-        lowest = _lowest_limits(distribution, table.logits, rows, tail)
-    low, mirrored = np.split(lowest, 2)
-    share = np.minimum(spread_share(distribution), _spread(distribution) / NEARLY_EQUAL_SPREAD)
-    limits = pass_into_equal_scores(Limits(low, 1.0 - mirrored), distribution, level, share)
+    sample = SampleColumns.of(distribution)
+    rows = table.rows(sample.count, dispersion(distribution), tail)
+    low, high = inverted_limits(sample, table.logits, rows, tail)
+    share = share_of_test(distribution)
+    limits = pass_into_equal_scores(Limits(low, high), distribution, level, share)
     if level <= table.highest_level:
         return limits
     other = beta_logit_interval(distribution, level)
     low, high = np.minimum(limits.low, other.low), np.maximum(limits.high, other.high)
-    return _within_gaffke(Limits(low, high), distribution, level)
+    return within_gaffke(Limits(low, high), sample, level)
 
 
-def _lowest_limits(
-    distribution: SamplingDistribution, logits: Floats, rows: Floats, tail: float
-) -> Floats:
-    """Return the lower limits of all columns, and then those of the scores 1-x.
+def share_of_test(distribution: SamplingDistribution) -> Floats:
+    """Return how much the limits of the test count: 1 unless scores are nearly equal.
 
-    Most follow from the moments of the scores. Where U - q may be flat, or the limit may be beyond
-    that of `gaffke`, the scores themselves are needed; a summary of scores does not have them.
+    As in `beta-logit`, or less where the sum of the scores hardly varies.
     """
-    n, m, se = distribution.count, distribution.estimate, distribution.require("se")
-    skewness = sample_skewness(distribution)
-    test = PivotTest.of(n, m, se, skewness, PRIOR_TOPICS).with_mirrored()
-    rows, count = np.concatenate([rows, rows]), np.concatenate([n, n])
-    # The lower limit of `gaffke` is 1 less the upper one of the mirrored scores.
-    mean = np.concatenate([1.0 - m, m])
-    farthest = FarthestLimits.of(count, mean, tail)
-    logarithms = -np.log1p(np.exp(logits))
-
-    def is_beyond(places: Integers, columns: Integers) -> Booleans:
-        return farthest.lie_within(-logits[places], logarithms[places], columns)
-
-    found, steep = first_rejected(test, logits, rows, flat_slope(count), is_beyond)
-    lowest = inverse_logit(found)
-    if distribution.sample is None:
-        return lowest
-    second = np.square(se) * n * (n - 1.0)
-    third = skewness * second * np.sqrt(second / n)
-    mirrored = ScoreMoments(
-        count, mean, np.concatenate([second, second]), np.concatenate([-third, third])
-    )
-    spread = np.tile(spread_share(distribution) > 0, 2)
-    chosen = np.flatnonzero(spread & ~(steep & is_within(mirrored, tail, 1.0 - lowest)))
-    if not len(chosen):
-        return lowest
-    scores = _mirrored_scores(distribution.sample, chosen)
-    outer = np.where(steep, 1.0 - lowest, 1.0)[chosen]
-    inner = least_limit(count[chosen], mean[chosen], tail)
-    bound = dirichlet_limit(scores, count[chosen], tail, inner, outer)
-    lowest[chosen] = np.maximum(lowest[chosen], 1.0 - bound)
-    flat = np.flatnonzero(~steep[chosen])
-    if len(flat):
-        columns = chosen[flat]
-        end = np.minimum(-logit(bound[flat]), test.centre[columns])
-        slope = flat_slope(count[columns])
-        soft = softly_rejected(test.of_columns(columns), logits, rows[columns], slope, end)
-        lowest[columns] = inverse_logit(soft)
-    return lowest
+    count, se = distribution.count, distribution.require("se")
+    of_sum = count * se / NEARLY_EQUAL_SUM * np.maximum(1.0, count / _TWENTY_TOPICS)
+    share: Floats = np.minimum(spread_share(distribution), of_sum)
+    return share
 
 
-def _spread(distribution: SamplingDistribution) -> Floats:
-    """Return the standard deviation of each column's scores."""
-    spread: Floats = distribution.require("se") * np.sqrt(distribution.count)
-    return spread
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleColumns:
+    """What limits are made of, for each column.
+
+    Attributes
+    ----------
+    count, mean, se, skewness
+        Number of scores, their mean, its standard error, and their skewness.
+    scores
+        The scores, topics × columns, NaN where missing; None in a summary of them.
+    """
+
+    count: Integers
+    mean: Floats
+    se: Floats
+    skewness: Floats
+    scores: Floats | None
+
+    @classmethod
+    def of(cls, distribution: SamplingDistribution) -> SampleColumns:
+        """Return those of a sampling distribution."""
+        return cls(
+            distribution.count,
+            distribution.estimate,
+            distribution.require("se"),
+            sample_skewness(distribution),
+            distribution.sample,
+        )
+
+    def moments(self) -> ScoreMoments:
+        """Return the moments of the scores."""
+        n = self.count
+        second = np.square(self.se) * n * (n - 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of equal scores
+            third = self.skewness * second * np.sqrt(second / n)
+        return ScoreMoments(n, self.mean, second, third)
 
 
-def _mirrored_scores(sample: Floats, columns: Integers) -> Floats:
-    """Return the scores 1-x of columns, and those x of columns that are counted on behind them."""
-    number = sample.shape[1]
-    scores = sample[:, columns % number]
-    return np.where(columns < number, 1.0 - scores, scores)
+def inverted_limits(sample: SampleColumns, logits: Floats, rows: Floats, tail: float) -> Limits:
+    """Return the first means rejected on either side, none of them beyond the limits of `gaffke`.
+
+    Most follow from the moments of the scores. Where U - q may be flat, or a limit may be beyond
+    that of `gaffke`, the scores themselves are needed; a summary of scores does not have them.
+
+    Parameters
+    ----------
+    sample
+        The columns.
+    logits, rows
+        Logits of the table, and the quantiles of each column there, compressed: columns × logits.
+    tail
+        Probability beyond each limit.
+    """
+    # Behind the columns of the scores stand, in the same order, those of the scores 1-x.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # by equal scores
+        n, m, se = sample.count, sample.mean, sample.se
+        test = PivotTest.of(n, m, se, sample.skewness, PRIOR_TOPICS).with_mirrored()
+        # The lower limit of `gaffke` is 1 less the upper one of the mirrored scores.
+        mirrored = sample.moments().after_mirrored()
+        farthest = FarthestLimits.of(mirrored.count, mirrored.mean, tail)
+        logarithms = -np.log1p(np.exp(logits))
+
+        def is_beyond(places: Integers, columns: Integers) -> Booleans:
+            return farthest.lie_within(-logits[places], logarithms[places], columns)
+
+        found, steep = first_rejected(test, logits, rows, mirrored.count, is_beyond)
+        lowest = inverse_logit(found)
+        if sample.scores is not None:
+            sure = steep & is_within(mirrored, tail, 1.0 - lowest)
+            doubtful = np.flatnonzero(np.tile(se > 0, 2) & ~sure)
+            bound = _bounds(sample.scores, mirrored, doubtful, tail, np.where(steep, lowest, 0.0))
+            lowest[doubtful] = np.maximum(lowest[doubtful], bound)
+            flat = np.flatnonzero(~steep[doubtful])
+            columns = doubtful[flat]
+            part, own = test.of_columns(columns), rows[columns % len(rows)]
+            end = np.minimum(logit(bound[flat]), part.centre)
+            soft = softly_rejected(part, logits, own, mirrored.count[columns], end)
+            lowest[columns] = inverse_logit(soft)
+    low, above = np.split(lowest, 2)
+    return Limits(low, 1.0 - above)
 
 
-def _within_gaffke(limits: Limits, distribution: SamplingDistribution, level: float) -> Limits:
-    """Return limits of which none is farther out than that of `gaffke`."""
-    if distribution.sample is None:
+def _bounds(
+    scores: Floats, mirrored: ScoreMoments, columns: Integers, tail: float, lowest: Floats
+) -> Floats:
+    """Return the lower limits of `gaffke` of some columns, or others where these are nearer.
+
+    Parameters
+    ----------
+    scores
+        Topics × columns; columns counted on behind these are those of the scores 1-x.
+    mirrored
+        The moments of all columns, mirrored.
+    columns
+        Which columns.
+    tail
+        Probability beyond a limit.
+    lowest
+        The other limits, of all columns.
+    """
+    number = scores.shape[1]
+    chosen = scores[:, columns % number]
+    chosen = np.where(columns < number, 1.0 - chosen, chosen)
+    count = mirrored.count[columns]
+    mean = mirrored.mean[columns]
+    least, outer = least_limit(count, mean, tail), 1.0 - lowest[columns]
+    free = np.flatnonzero(outer >= 1.0)
+    outer[free] = FarthestLimits.of(count[free], mean[free], tail).solve()
+    return 1.0 - dirichlet_limit(chosen, count, tail, least, outer)
+
+
+def within_gaffke(limits: Limits, sample: SampleColumns, level: float) -> Limits:
+    """Return limits of which none is farther out than that of `gaffke`, as far as scores are known."""
+    if sample.scores is None:
         return limits
     tail, _ = tail_probabilities(level)
-    n, m = distribution.count, distribution.estimate
-    chosen = np.flatnonzero(spread_share(distribution) > 0)
-    n, m, scores = n[chosen], m[chosen], distribution.sample[:, chosen]
-    low, high = limits.low.copy(), limits.high.copy()
-    high[chosen] = dirichlet_limit(scores, n, tail, least_limit(n, m, tail), high[chosen])
-    low[chosen] = 1.0 - dirichlet_limit(
-        1.0 - scores, n, tail, least_limit(n, 1.0 - m, tail), 1.0 - low[chosen]
-    )
-    return Limits(low, high)
+    varied = np.flatnonzero(sample.se > 0)
+    mirrored = sample.moments().after_mirrored()
+    both = np.concatenate([limits.low, 1.0 - limits.high])
+    columns = np.concatenate([varied, varied + len(sample.mean)])
+    both[columns] = _bounds(sample.scores, mirrored, columns, tail, both)
+    low, above = np.split(both, 2)
+    return Limits(low, 1.0 - above)
 
 
 def pivot(

@@ -22,7 +22,7 @@ from confir.resampling.topics import own_seed
 _BLOCK = 64
 
 # The same where limits have a closed form, so that there are no replicates to keep there.
-_CLOSED_BLOCK = 512
+_CLOSED_BLOCK = 1024
 
 # What intervals are wanted of: columns yet to be resampled, or resampled already.
 Source = AnyTopics | SamplingDistribution

@@ -13,15 +13,23 @@ from statistics import NormalDist
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.measures.summary import logit
+from confir.measures.summary import inverse_logit, logit
 
 # A limit is found when a step moves it by no more.
 _PRECISE = 1e-14
-# Steps of the secant method at most; five to eight are usual.
+# Steps of the secant method at most; four to seven are usual.
 _STEPS = 100
 # Pairs of a score above a limit and one below that are looked at: with more, all limits but those of
 # gaffke are far inside it.
 _MOST_PAIRS = 1_000_000
+# Columns that are worked on together: few enough for the processor's cache.
+_TOGETHER = 512
+# On the logit scale, bounds of all limits lie no farther from the mean, and are found by halving.
+_WIDE, _HALVINGS = 64.0, 24
+# The greatest number below 1.
+_BELOW_ONE = 1.0 - 2.0**-53
+# What is less than any difference of two scores.
+_NOTHING = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +48,15 @@ class ScoreMoments:
     mean: Floats
     second: Floats
     third: Floats
+
+    def after_mirrored(self) -> ScoreMoments:
+        """Return the moments of the scores 1-x, and after them these."""
+        return ScoreMoments(
+            np.concatenate([self.count, self.count]),
+            np.concatenate([1.0 - self.mean, self.mean]),
+            np.concatenate([self.second, self.second]),
+            np.concatenate([-self.third, self.third]),
+        )
 
 
 def least_limit(count: Integers, mean: Floats, tail: float) -> Floats:
@@ -83,7 +100,16 @@ class FarthestLimits:
             entropy = np.nan_to_num((1.0 - centre) * np.log1p(-centre)) + centre * np.log(centre)
         return cls(logit(centre), 1.0 - centre, entropy + np.log(tail) / (count + 1.0))
 
-    def lie_within(self, values: Floats, logarithms: Floats, columns: Integers) -> Booleans:
+    def solve(self) -> Floats:
+        """Return the values that bound all limits."""
+        low, high = self.centre, self.centre + _WIDE
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2.0
+            within = self.lie_within(middle, -np.log1p(np.exp(-middle)), slice(None))
+            low, high = np.where(within, low, middle), np.where(within, middle, high)
+        return inverse_logit(high)
+
+    def lie_within(self, values: Floats, logarithms: Floats, columns: Integers | slice) -> Booleans:
         """Whether all limits of columns lie within values, given as logits and as logarithms."""
         # c·ln h + (1-c)·ln(1-h) = ln h - (1-c)·logit h
         passed = self.reach[columns] - logarithms + self.rest[columns] * values > 0
@@ -94,9 +120,10 @@ class FarthestLimits:
 def is_within(moments: ScoreMoments, tail: float, value: Floats) -> Booleans:
     """Whether a value surely lies inside the limit, as far as moments tell.
 
-    Their first three give the gamma distribution's quantile (Wilson and Hilferty 1931), of which a
-    part is left out that shrinks with the number of scores: what is missing in limits beyond which
-    values of `calibrated-beta` lie (`hardening/jumps.py`).
+    Their first three give the gamma distribution's quantile (Wilson and Hilferty 1931), of which more
+    is left out than any limit was seen to lack, up to level 0.999: the less, the more of the scores
+    lie far from their mean. Of few scores still less is left out, but more than limits of
+    `calibrated-beta` that are beyond those of `gaffke` were seen to lack.
     """
     n, apart = moments.count, 1.0 - moments.mean
     size = n + 1.0
@@ -108,10 +135,12 @@ def is_within(moments: ScoreMoments, tail: float, value: Floats) -> Booleans:
     variance = second / (size * (size + 1.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         skewness = 2.0 * third / (size * (size + 1.0) * (size + 2.0)) / variance**1.5
-    normal = -NormalDist().inv_cdf(tail) - skewness / 6.0
+    quantile = -NormalDist().inv_cdf(tail)
+    normal = quantile - skewness / 6.0
     bend = skewness * normal / 6.0
     deviation = normal * (1.0 + bend + np.square(bend) / 3.0) * np.sqrt(variance)
-    part = np.minimum(1.0 - 3.0 / (n + 2.0), 0.975)
+    missing = np.maximum((0.7 + 0.75 * quantile) * (1.0 + n / 200.0) / (n + 2.0), 0.025)
+    part = 1.0 - np.minimum(missing, 0.06 * quantile**2 / second)
     nearly = moments.mean + apart / size + part * deviation
     within: Booleans = value <= np.maximum(nearly, least_limit(n, moments.mean, tail))
     return within
@@ -132,24 +161,28 @@ def share_above(ordered: Floats, value: Floats) -> Floats:
     value
         One for each column, from 0 to 1.
     """
+    if len(value) > _TOGETHER:
+        parts = (slice(i, i + _TOGETHER) for i in range(0, len(value), _TOGETHER))
+        return np.concatenate([share_above(ordered[:, part], value[part]) for part in parts])
     apart = np.nan_to_num(ordered - value)
     above = int((apart > 0).sum(axis=0).max(initial=0))
     first_below = int((apart >= 0).sum(axis=0).min(initial=0))
     up = np.concatenate([1.0 - value[None], np.maximum(apart[:above], 0.0)])
-    down = np.maximum(-apart[first_below:], 0.0)
-    if not len(down):
-        return np.ones(len(value))
-    terms, steps = len(up), len(up) + len(down) - 1
-    # Row i of step k is for i + 1 terms above 0 and k - i + 1 below; before and after, it stays.
-    lasts = np.ones((terms, steps + 1, len(value)))
-    with np.errstate(invalid="ignore"):
-        lasts[:, : len(down)] = up[:, None] / (up[:, None] + down)
-    lasts[np.isnan(lasts)] = 1.0  # terms of 0 change nothing
-    shifted = lasts.reshape(-1, len(value))[: terms * steps].reshape(terms, steps, -1)
-    by_step = np.ascontiguousarray(shifted.swapaxes(0, 1))
+    # Terms of 0 change nothing: beside any other they are as good as never there.
+    down = np.maximum(-apart[first_below:], _NOTHING)[::-1]
     share: Floats = np.concatenate([np.zeros_like(value)[None], np.ones_like(up)])
-    for own, other in zip(by_step, 1.0 - by_step, strict=True):
-        share[1:] = own * share[1:] + other * share[:-1]
+    lasts, ends = np.empty_like(up), np.empty_like(up)
+    # Row i + 1 is for i + 1 terms above 0 and total - i + 1 below; 1 as long as there are none.
+    for total in range(len(up) + len(down) - 1):
+        first, last = max(0, total + 1 - len(down)), min(total + 1, len(up))
+        start = len(down) - 1 - total
+        own, other, gain = lasts[first:last], ends[first:last], up[first:last]
+        np.add(gain, down[start + first : start + last], out=own)
+        np.divide(gain, own, out=own)
+        np.subtract(1.0, own, out=other)
+        other *= share[first:last]
+        own *= share[first + 1 : last + 1]
+        np.add(own, other, out=share[first + 1 : last + 1])
     result: Floats = share[-1]
     return result
 
@@ -159,9 +192,9 @@ def dirichlet_limit(
 ) -> Floats:
     """Return the upper limits of `gaffke`, or others where these are nearer.
 
-    A straight line through two points of a concave function, the n-th root of the probability to
-    exceed h, beyond the limit meets the root of the tail beyond the limit again, but nearer: the
-    secant method approaches it from outside.
+    Near 1 the probability to exceed h is a power of 1-h, so that their logarithms are nearly linear
+    in each other: the secant method finds the limit in a few steps. A step that leaves what is known
+    is replaced by halving it.
 
     Parameters
     ----------
@@ -177,41 +210,32 @@ def dirichlet_limit(
         The other limits.
     """
     ordered = -np.sort(-scores, axis=0)
-    above = (ordered > outer).sum(axis=0)
-    few = above * (count - above) <= _MOST_PAIRS
-    goal = tail ** (1.0 / count)
     # No limit lies beyond that of n scores equal to the highest.
-    found: Floats = np.minimum(outer, 1.0 - (1.0 - ordered[0]) * goal)
-    inner = np.minimum(inner, found)
-    beyond, at_beyond = np.ones_like(found), np.zeros_like(found)
-    halved = np.zeros(len(found), np.bool_)
-    moving = np.flatnonzero((found > inner) & few)
-    for _ in range(_STEPS):
+    found: Floats = np.minimum(outer, 1.0 - (1.0 - ordered[0]) * tail ** (1.0 / count))
+    above = (ordered > found).sum(axis=0)
+    few = above * (count - above) <= _MOST_PAIRS
+    spread = np.fmin.reduce(ordered, axis=0) < ordered[0]
+    moving = np.flatnonzero((found > inner) & few & spread)
+    # Logarithms of 1-h: of the limit, of what is inside and outside of it, and before the last step.
+    place = np.log1p(-np.minimum(found, _BELOW_ONE))
+    inside, outside = np.log1p(-np.minimum(inner, found)), place.copy()
+    before, excess_before = np.full_like(place, np.nan), np.full_like(place, np.nan)
+    for number in range(_STEPS):
+        here = place[moving]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            excess = np.log(share_above(ordered[:, moving], -np.expm1(here)) / tail)
+        if not number:  # the others are not beyond the limit of gaffke
+            moving, here, excess = moving[excess < 0], here[excess < 0], excess[excess < 0]
         if not len(moving):
             break
-        here = found[moving]
-        share = _share_above(ordered[:, moving], here) ** (1.0 / count[moving])
-        short = share < goal[moving]
-        inner[moving] = np.where(short, inner[moving], here)
-        done = ~short & ~halved[moving]
-        # Where the probability is too small for a number, the way to the inner end is halved.
-        halved[moving] = ~short | (share <= 0)
+        inside[moving] = np.where(excess < 0, inside[moving], here)
+        outside[moving] = np.where(excess < 0, here, outside[moving])
         with np.errstate(divide="ignore", invalid="ignore"):
-            slope = (share - at_beyond[moving]) / (here - beyond[moving])
-            step = here + (goal[moving] - share) / slope
-        beyond[moving] = np.where(short, here, beyond[moving])
-        at_beyond[moving] = np.where(short, share, at_beyond[moving])
-        middle = (beyond[moving] + inner[moving]) / 2.0
-        step = np.where(halved[moving], middle, np.maximum(step, inner[moving]))
-        found[moving] = np.where(done, here, step)
-        moving = moving[np.abs(found[moving] - here) > _PRECISE]
+            slope = (excess - excess_before[moving]) / (here - before[moving])
+            step = here - excess / np.where(slope > 0, slope, (count - above)[moving])
+        leaves = ~((step > outside[moving]) & (step < inside[moving]))
+        step = np.where(leaves, (outside[moving] + inside[moving]) / 2.0, step)
+        before[moving], excess_before[moving], place[moving] = here, excess, step
+        found[moving] = -np.expm1(step)
+        moving = moving[np.abs(np.exp(step) * (step - here)) > _PRECISE]
     return found
-
-
-def _share_above(ordered: Floats, value: Floats) -> Floats:
-    """Return `share_above` of so many columns at a time that memory suffices."""
-    together = max(1, _MOST_PAIRS // len(ordered) ** 2)
-    parts = range(0, len(value), together)
-    return np.concatenate(
-        [share_above(ordered[:, i : i + together], value[i : i + together]) for i in parts]
-    )

@@ -117,23 +117,24 @@ def pivot_quantiles() -> PivotQuantiles:
     return PivotQuantiles(**coordinates, quantiles=quantiles)
 
 
-def interpolate_rows(logits: Floats, rows: Floats, candidate: Floats) -> Floats:
-    """Return compressed quantiles at the logits of means: one for each column, or several.
+def interpolate_rows(logits: Floats, rows: Floats, row: Integers, candidate: Floats) -> Floats:
+    """Return compressed quantiles at the logits of means.
 
     Parameters
     ----------
     logits
         Logits of the table, ascending; beyond their ends quantiles stay as they are there.
     rows
-        Compressed quantiles: columns × logits.
+        Compressed quantiles: any number × logits.
+    row
+        Which row holds those of each column.
     candidate
-        Columns, or any number × columns.
+        Logits of means: columns, or any number × columns.
     """
     right = np.clip(np.searchsorted(logits, candidate), 1, len(logits) - 1)
     left = right - 1
     share = np.clip((candidate - logits[left]) / (logits[right] - logits[left]), 0.0, 1.0)
-    columns = np.arange(len(rows))
-    between: Floats = (1.0 - share) * rows[columns, left] + share * rows[columns, right]
+    between: Floats = (1.0 - share) * rows[row, left] + share * rows[row, right]
     return between
 
 
