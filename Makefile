@@ -24,6 +24,8 @@
 
 PYTHON ?= python3
 export CONFIR_DATA ?= $(CURDIR)/data
+# The tests start many processes, which would each compile the modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # .venv holds what a user installs, and nothing else; .venv-test holds the tools of developers too.
 VENV := .venv
@@ -55,7 +57,7 @@ demo: $(VENV)/installed
 	$(VENV)/$(BIN)/confir demo --report demo-report.html
 
 test: $(VENV)/installed $(TEST_VENV)/installed-test
-	CONFIR_DEMO_PYTHON=$(CURDIR)/$(VENV)/$(BIN)/python $(TEST_VENV)/$(BIN)/python -m pytest -n auto $(ARGS)
+	CONFIR_DEMO_PYTHON=$(CURDIR)/$(VENV)/$(BIN)/python $(TEST_VENV)/$(BIN)/python -m pytest -n auto -m "not slow" $(ARGS)
 
 $(EMBEDDING_VENV)/installed-embedding: $(EMBEDDING_VENV)/installed
 	$(EMBEDDING_VENV)/$(BIN)/python $(PIP) install --group embedding
@@ -88,7 +90,7 @@ verify: coverage packages fuzz mutate test-slow test-newest test-embedding test-
 # texlive-latex-extra texlive-fonts-extra texlive-fonts-recommended texlive-plain-generic
 test-slow: $(VENV)/installed $(TEST_VENV)/installed-test
 	CONFIR_DEMO_PYTHON=$(CURDIR)/$(VENV)/$(BIN)/python $(TEST_VENV)/$(BIN)/python -m pytest -n auto \
-		tests/verify --ignore tests/verify/test_packages.py $(ARGS)
+		-m slow --ignore tests/verify/test_packages.py $(ARGS)
 
 test-newest:
 	$(MAKE) test LOCK= VENV=$(VENV)-newest TEST_VENV=$(TEST_VENV)-newest
@@ -101,7 +103,7 @@ test-processors: $(VENV)/installed $(TEST_VENV)/installed-test
 # Which test ran which line, and for how long, is kept for the mutants.
 coverage: $(VENV)/installed $(TEST_VENV)/installed-test
 	CONFIR_DEMO_PYTHON=$(CURDIR)/$(VENV)/$(BIN)/python $(TEST_VENV)/$(BIN)/python -m pytest -n auto \
-		--cov --cov-context=test --cov-report= --cov-fail-under=0 --junitxml=build/tests.xml -o junit_family=xunit1 \
+		-m "not slow" --cov --cov-context=test --cov-report= --cov-fail-under=0 --junitxml=build/tests.xml -o junit_family=xunit1 \
 		--ignore tests/browser --ignore tests/documentation --ignore tests/embedding $(ARGS)
 	$(TEST_VENV)/$(BIN)/python -m coverage report --skip-covered
 

@@ -18,6 +18,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 
 def pytest_configure(config):
+    # One thread for matrix products, as the command line has: the workers share the cores.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     config.pluginmanager.register(Stopwatch())
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Durations(REPOSITORY / "build" / "durations.txt"))
@@ -62,13 +64,18 @@ def pytest_xdist_setupnodes():
         process.wait()
 
 
+WITH_CLUSTER = ("tests/test_scheduler.py", "tests/data/test_scheduled_tables.py")
+
+
 def scope_of(nodeid: str) -> str:
-    """Return what tests have in common that one worker runs: the browser, or else the file.
+    """Return what tests share, which one worker runs: the browser, the cluster, or else the file.
 
     The pages of the documentation take long, and have nothing in common.
     """
     if nodeid.startswith("tests/browser/"):
-        return "tests/browser"
+        return "browser"
+    if nodeid.startswith(WITH_CLUSTER):
+        return "cluster"
     return (
         nodeid if "::test_blocks_run_and_print_what_the_page_shows" in nodeid else file_of(nodeid)
     )

@@ -50,7 +50,6 @@ HEAVY = (
     "pyspark",
     "altair",
     "vl_convert",
-    "joblib",
     "dask",
     "distributed",
     "cloudpickle",

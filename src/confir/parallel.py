@@ -13,7 +13,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextvars import copy_context
 from functools import cache, partial
 from pathlib import Path
@@ -303,17 +303,12 @@ def _run_missing(
         if threads < 2:
             yield from enumerate(map(function, tasks))
             return
-        from joblib import Parallel, delayed
-
-        with _cores.lent():
-            parallel = Parallel(
-                n_jobs=threads,
-                prefer="threads",
-                return_as="generator_unordered",
-                batch_size=1,
-            )
-            yield from parallel(delayed(_numbered)(function, *task) for task in enumerate(tasks))
-
-
-def _numbered(function: Callable[[Task], Arrays], number: int, task: Task) -> tuple[int, Arrays]:
-    return number, _at_work(function, task)
+        with _cores.lent(), ThreadPoolExecutor(threads) as pool:
+            numbers = {
+                pool.submit(_at_work, function, task): number for number, task in enumerate(tasks)
+            }
+            try:
+                for done in as_completed(numbers):
+                    yield numbers.pop(done), done.result()
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)

@@ -148,7 +148,7 @@ def test_plain_numbers_wait_for_no_heavy_package():
         "import sys; sys.argv = 'confir chance --documents 1000 --relevant 10'.split()\n"
         "from confir.cli import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        "heavy = {'scipy', 'numba', 'pandas', 'pyarrow', 'altair', 'joblib', 'narwhals'}\n"
+        "heavy = {'scipy', 'numba', 'pandas', 'pyarrow', 'altair', 'narwhals'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -17,7 +17,7 @@ import confir
 from confir.cli.start import COMMANDS
 
 HEAVY = {
-    *("scipy", "numba", "joblib", "dask", "pandas", "polars", "pyarrow", "narwhals"),
+    *("scipy", "numba", "dask", "pandas", "polars", "pyarrow", "narwhals"),
     *("altair", "vl_convert", "jinja2", "zstandard", "ir_measures"),
 }
 TELL = """

@@ -130,6 +130,7 @@ def test_damaged_files_have_the_errors_and_results_of_the_reference(tmp_path, ex
         assert_same(result, expected)
 
 
+@pytest.mark.slow
 def test_no_byte_outside_a_block_or_a_table_is_touched(tmp_path):
     assert_passing_with_bounds_checked(
         tmp_path,

@@ -288,6 +288,7 @@ def write_sparse_runs(folder, topics, depth=500):
                 file.writelines(f"{topic} 0 {d} 1 {-n} {run}\n" for n, d in enumerate(listed))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_does_not_grow_with_lists_on_disk(tmp_path):
     stored, held = growth_of_memory(tmp_path, 1_200)

@@ -27,10 +27,12 @@ that a user runs.
 
 import argparse
 import contextlib
+import functools
 import importlib
 import io
 import json
 import os
+import pkgutil
 import re
 import selectors
 import shlex
@@ -296,28 +298,35 @@ def write_changed(path: Path, text: str) -> None:
         sys.stderr.write(f"{path}: written\n")
 
 
-# What pages and commands import, apart from confir; a part of it may be missing.
-HEAVY = (
-    "numpy",
-    "scipy.stats",
-    "numba",
-    "joblib",
-    "typer",
-    "rich.table",
-    "altair",
-    "pyarrow.parquet",
-)
+# What pages and commands import apart from confir; a part of it may be missing.
+HEAVY = ("numpy", "scipy.stats", "numba", "typer", "rich.table", "altair", "pyarrow.parquet")
+
+
+def get_ready() -> None:
+    """Import all that pages need, load the kernels that read runs, and make the sample collection."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line does
+    for name in HEAVY:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    import confir
+
+    for module in pkgutil.walk_packages(confir.__path__, "confir."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    from confir.data import simulation
+    from confir.data.scanning.scan_kernels import load_kernels
+
+    load_kernels()
+    simulation.sample_collection = functools.cache(simulation.sample_collection)
+    simulation.sample_collection()
 
 
 def serve(sample: Path | None) -> None:
     """Run pages, one for each line on stdin, and answer each by a line: JSON of code, output, errors.
 
-    Each page runs in a copy of this process, in which the packages are there already.
+    Each page runs in a copy of this process, which has got ready.
     """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line does
-    for name in HEAVY:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+    get_ready()
     for line in sys.stdin:
         with tempfile.TemporaryFile("w+b") as out, tempfile.TemporaryFile("w+b") as err:
             child = os.fork()

@@ -20,8 +20,9 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 PYTHON = os.environ.get("CONFIR_DEMO_PYTHON", sys.executable)
 RUN_PAGES = Path(__file__).with_name("run_pages.py")
-# The page whose commands are programs that the shell starts; those of the others run in one process.
-BY_PROCESSES = "README.md"
+# Pages with a process of their own, and its options: README starts a program for each command, and
+# contributing adds to lists that confir reads when it is imported.
+ALONE = {"README.md": ("--processes",), "contributing.md": ()}
 # Blocks that do not run, because they are no commands, or make the machine that runs the tests.
 FOR_READING = {"text", "yaml", "{toctree}"}
 
@@ -66,7 +67,8 @@ def run_script(*words):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_blocks_run_and_print_what_the_page_shows(run_page, serve_page, page):
-    done = run_page(page, "--processes") if page.name == BY_PROCESSES else serve_page(page)
+    own = ALONE.get(page.name)
+    done = serve_page(page) if own is None else run_page(page, *own)
     assert done.returncode == 0, done.stderr
     assert done.stdout == page.read_text(encoding="utf-8"), "`make outputs` writes them anew"
 

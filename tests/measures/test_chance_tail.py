@@ -94,6 +94,7 @@ def test_limits_of_a_simulated_probability_are_those_of_clopper_and_pearson():
         assert high == pytest.approx(exact.high, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draws", [19, 99])
 def test_the_combined_p_of_random_rankings_is_small_no_more_often_than_it_says(draws):
     rng = np.random.default_rng(draws)

@@ -260,6 +260,7 @@ print(len(summary.topics), peak)
 """
 
 
+@pytest.mark.slow
 @ON_LINUX
 def test_memory_does_not_grow_with_the_documents(tmp_path):
     peaks = []

@@ -290,6 +290,7 @@ def test_if_all_documents_are_drawn_scores_are_those_by_people():
     assert found.human_documents == found.model_documents
 
 
+@pytest.mark.slow
 def test_means_and_variances_in_many_draws():
     """Ratios have a bias that is small beside the model's; variances are those of the draws."""
     rng = np.random.default_rng(3)

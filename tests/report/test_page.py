@@ -135,9 +135,16 @@ def test_names_are_text_and_never_markup(nasty_page):
     assert data["runs"] == [NASTY, "a&b", "plain"]
 
 
-def test_the_page_of_129_runs_9_measures_and_50_topics_is_smaller_than_3_mb(monkeypatch):
-    for name in ("COVERAGE_SAMPLES", "COVERAGE_REPLICATES"):  # what they yield is as large
+@pytest.fixture
+def few_samples(monkeypatch):
+    """Simulate the coverage of intervals by few samples: what they yield is as large."""
+    for name in ("COVERAGE_SAMPLES", "COVERAGE_REPLICATES"):
         monkeypatch.setattr(coverage_section, name, 40)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_samples")
+def test_the_page_of_129_runs_9_measures_and_50_topics_is_smaller_than_3_mb():
     measures = ("AP", "nDCG", "RR", "P@5", "P@10", "P@20", "P@100", "R@100", "R@1000")
     page = rendered(table(129, 50, measures), Settings(replicates=99))
     assert len(page.encode()) < 3_000_000
@@ -353,12 +360,14 @@ def test_the_public_name_writes_the_page_and_returns_what_it_shows(tmp_path):
     assert sum(steps) == number_of_steps(2, figures=True)
 
 
+@pytest.mark.usefixtures("few_samples")
 def test_the_same_seed_makes_the_same_page():
     scores = table(measures=("AP", "RR", "P@5"))
     pages = {rendered(scores, Settings(method="percentile", replicates=99)) for _ in range(2)}
     assert len(pages) == 1
 
 
+@pytest.mark.usefixtures("few_samples")
 def test_the_page_does_not_depend_on_the_number_of_threads(monkeypatch):
     scores = table(measures=("AP", "RR", "P@5"))
     page = rendered(scores)

@@ -101,6 +101,7 @@ def test_strata_are_added_as_cochran_has_them(clustered):
     assert found.df[0] == pytest.approx(corrected_satterthwaite(parts, df), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strata", [10, 50])
 def test_intervals_over_strata_of_two_topics_cover_the_mean(strata):
     """Normal scores, 4,000 samples: with plain Satterthwaite, 10 strata cover 0.979."""

@@ -107,6 +107,7 @@ def test_a_higher_level_gives_a_larger_set_and_higher_limits():
     assert (high.upper >= low.upper).all()
 
 
+@pytest.mark.slow
 def test_the_best_run_is_in_the_set_and_under_its_limits_as_often_as_promised():
     """Exact ties and near ties of skewed scores: the truth is known."""
     rng = np.random.default_rng(6)

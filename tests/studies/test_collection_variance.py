@@ -104,6 +104,7 @@ def test_the_simulation_scores_as_confir_does():
     np.testing.assert_allclose(average_precision(lists[0], lists[1], lists[2][0]), scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("relevant", "effect"), CASES)
 def test_the_total_is_the_variance_over_new_topics_and_collections(relevant, effect):
     _, variance, _ = truth(relevant, effect)
@@ -111,6 +112,7 @@ def test_the_total_is_the_variance_over_new_topics_and_collections(relevant, eff
     assert total == pytest.approx(variance, rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("relevant", "effect"), CASES)
 def test_the_shares_are_those_by_which_topics_and_their_documents_vary(relevant, effect):
     _, variance, topics = truth(relevant, effect)

@@ -226,6 +226,7 @@ def test_judges_and_repeats_together_by_hand():
     assert found.relative[0, 0] == pytest.approx(systems / (systems + error), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_components_are_unbiased_in_simulation():
     found = [
         confir.decompose_scores(

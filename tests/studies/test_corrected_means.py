@@ -170,6 +170,7 @@ def test_human_topics_that_differ_from_the_others_are_told():
         correct(human={t: PEOPLE[t] for t in hardest}, measures=["AP"])
 
 
+@pytest.mark.slow
 def test_the_warning_comes_as_rarely_as_stated():
     rng = np.random.default_rng(2)
     model = confir.evaluate(MODEL, RUNS, ["AP"])
@@ -199,6 +200,7 @@ def test_missing_scores_are_refused():
         )
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_in_samples_of_the_topics():
     """Draws of human topics from all topics: the mean by people over all of them is the truth."""
     rng = np.random.default_rng(9)

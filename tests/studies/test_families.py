@@ -176,6 +176,7 @@ def test_identical_runs_count_among_the_pairs_tested_for_equivalence():
     assert comparison.tested[0] == 1  # for the difference from 0
 
 
+@pytest.mark.slow
 def test_equivalence_is_rarely_claimed_of_any_run_at_the_margin():
     """Runs on either side of the baseline by just the margin, which all vary with it alike."""
     rng = np.random.default_rng(3)

@@ -131,6 +131,7 @@ def test_wrong_options_are_named():
         judge_gate(compare_runs(comparison.scores), "m0")
 
 
+@pytest.mark.slow
 def test_a_gate_wrongly_closes_in_few_cases():
     rng = np.random.default_rng(2)
     values = rng.normal(size=(30, 2, 3000))
@@ -164,6 +165,7 @@ def test_a_margin_is_corrected_for_all_candidates_as_verdicts_are_against_scipy(
     assert [not candidate.passes for candidate in gate.candidates] == closes.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("correction", "bounds"),
     [(None, (0.0, 0.08)), ("holm", (0.0, 0.05)), ("none", (0.2, 0.6))],

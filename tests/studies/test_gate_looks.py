@@ -54,6 +54,7 @@ def test_the_errors_of_all_looks_sum_to_that_of_one_gate():
         level_of_look(0, 0.95)
 
 
+@pytest.mark.slow
 def test_candidates_that_change_nothing_are_failed_in_less_than_5_percent_of_histories():
     """1500 histories of 20 looks at once: a measure for each; as good as the baseline on average."""
     rng = np.random.default_rng(6)

@@ -101,6 +101,7 @@ def test_the_plan_of_the_pilot_itself_is_its_interval(pilot, baseline):
     assert (plan.topics_alone < plan.topics).any()
 
 
+@pytest.mark.slow
 def test_plans_hold_in_new_draws(pilot):
     """The same topics, with documents drawn at the planned rate: for few, and for many."""
     rng = np.random.default_rng(5)
@@ -133,6 +134,7 @@ def test_documents_are_planned_for_given_topics_against_brute_force(pilot):
     assert np.isnan(never.documents).all()
 
 
+@pytest.mark.slow
 def test_the_cheapest_mix_against_brute_force(pilot):
     costs = {"human_cost": 1.0, "model_cost": 0.1}
     plan = confir.plan_human_documents(pilot, half_width=0.05, baseline="bm25", **costs)

@@ -69,6 +69,7 @@ def test_the_fewest_human_topics_against_brute_force(pilot):
     assert (plan.model_topics == 300).all()
 
 
+@pytest.mark.slow
 def test_the_cheapest_mix_against_brute_force(pilot):
     plan = confir.plan_human_topics(pilot, half_width=0.25, human_cost=10, model_cost=0.5)
     y, f, g = pilot.judged()

@@ -139,6 +139,7 @@ def test_a_constant_model_leaves_the_comparison_by_people_alone():
     assert "the model's judgements carry no information on score" in comparison_note(found)
 
 
+@pytest.mark.slow
 def test_simultaneous_intervals_hold_together():
     """Five runs of the same mean, 12 human and 150 model topics; 150 samples, 3 standard errors."""
     missed = 0
@@ -171,6 +172,7 @@ def test_ranks_are_by_corrected_means(scores):
     assert ranking.model_topics == 35
 
 
+@pytest.mark.slow
 def test_rank_intervals_hold_the_true_ranks():
     """Four runs a step apart, so that the last is best."""
     missed = 0

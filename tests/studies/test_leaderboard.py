@@ -217,6 +217,7 @@ def test_one_run_and_identical_runs_have_a_board():
     assert board.borda.tolist() == [1.5, 1.5]
 
 
+@pytest.mark.slow
 def test_rank_intervals_hold_the_true_ranks_of_simulated_datasets():
     truth = np.array([0.0, 0.02, 0.06, 0.12])
     held = 0

@@ -5,7 +5,6 @@ import sys
 from dataclasses import replace
 from functools import cache
 
-import joblib
 import numpy as np
 import pytest
 from scipy import stats
@@ -633,8 +632,3 @@ def test_the_published_bootstrap_t_has_the_whole_error_in_each_tail():
     assert published is PUBLISHED_BOOTSTRAP_T
     narrow = METHODS["bootstrap-t"].compute(distribution, 0.9)
     np.testing.assert_allclose(published.compute(distribution, 0.95), narrow, rtol=1e-14)
-
-
-def test_the_numbers_are_the_same_in_other_processes():
-    with joblib.parallel_config(backend="loky", n_jobs=2):
-        assert_same(run(), run(jobs=None))

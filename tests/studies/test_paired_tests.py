@@ -91,6 +91,7 @@ def test_swapping_the_runs_changes_no_p_value(test):
     assert p_value(differences, test) == p_value(-differences, test)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", [name for name in TESTS if name != "tukey-hsd"])
 def test_p_values_are_uniform_under_the_null(test):
     rng = np.random.default_rng(2)

@@ -122,6 +122,7 @@ def test_the_range_covers_the_truth(topics, least, most):
     assert least <= np.mean((plan.low <= truth) & (truth <= plan.high)) <= most
 
 
+@pytest.mark.slow
 def test_the_range_covers_the_truth_of_real_scores(real_data):
     scores = read_scores(real_data / "robust2004_ap.csv")
     values = scores.values[:, :, 0]

@@ -41,6 +41,7 @@ def test_assurance_plans_with_the_published_factor():
     assert ratio == pytest.approx(1.293, abs=0.0005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("topics", "assurance"), [(10, 0.8), (10, 0.95), (40, 0.8)])
 def test_the_promised_power_is_reached_with_the_promised_assurance(topics, assurance):
     pilots = normal_pilots(topics, 3000, np.random.default_rng(2))
@@ -53,6 +54,7 @@ def test_the_promised_power_is_reached_with_the_promised_assurance(topics, assur
     assert assurance - slack <= share <= assurance + slack + 0.02
 
 
+@pytest.mark.slow
 def test_without_assurance_the_promise_is_kept_in_half_of_the_pilots():
     pilots = normal_pilots(10, 3000, np.random.default_rng(3))
     planned = plan_topics(pilots, baseline="run0", difference=DIFFERENCE).topics[0].astype(int)

@@ -280,6 +280,7 @@ print(len(summary.topics), peak)
 """
 
 
+@pytest.mark.slow
 @ON_LINUX
 @pytest.mark.parametrize("layout", ["wide", "long", "scattered"])
 def test_memory_does_not_grow_with_the_topics(tmp_path, layout):
