@@ -1,5 +1,6 @@
 """What all tests share: where the real data are, and a cluster."""
 
+import gc
 import logging
 import os
 import shutil
@@ -29,6 +30,12 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     """Begin with what takes long, so that no worker is left alone with it at the end."""
     items.sort(key=lambda item: scope_of(item.nodeid) == file_of(item.nodeid))
+
+
+def pytest_collection_finish():
+    """Let the garbage collector pass over what is there for good: thousands of tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

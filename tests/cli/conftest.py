@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-import confir.cli
+import confir.cli.start
 from confir.data.simulation import write_collection
 from samples import short_sample, whole_sample
 
@@ -19,8 +19,24 @@ class Outcome(NamedTuple):
     err: str
 
 
+@pytest.fixture(scope="session")
+def built_once():
+    """Commands whose options are read from their functions once, not for each call."""
+    build, built = confir.cli.start.build_app, {}
+
+    def kept(names, listed):
+        wanted = (tuple(names), tuple(listed))
+        if wanted not in built:
+            built[wanted] = build(*wanted)
+        return built[wanted]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("confir.cli.start.build_app", kept)
+        yield
+
+
 @pytest.fixture
-def confir_command(monkeypatch, capsys):
+def confir_command(built_once, monkeypatch, capsys):  # noqa: ARG001 - a fixture that acts
     """A function that runs ``confir`` with arguments and returns exit code, stdout and stderr."""
 
     def run(*arguments: object) -> Outcome:

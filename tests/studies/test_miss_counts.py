@@ -140,7 +140,7 @@ def test_misses_are_those_of_a_plain_loop(kind, sampling):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_method_counts_what_its_limits_give(kind, size):
     x = population(kind)
-    samples, replicates, levels = 21, 60, (0.6, 0.95)
+    samples, replicates, levels = 12, 60, (0.6, 0.95)
     found = count_misses(
         x, levels=levels, topics=size, samples=samples, replicates=replicates, widths=True, rng=9
     )
@@ -234,7 +234,7 @@ def run_by_moments(monkeypatch, x, **options):
 @pytest.mark.parametrize("size", [2, 3, 8, 30])
 @pytest.mark.parametrize("kind", ["continuous", "tenths", "mostly 0", "with gaps"])
 def test_misses_are_the_same_side_by_side_and_one_by_one(monkeypatch, kind, size):
-    settings = {"levels": (0.6, 0.99), "topics": size, "samples": 25, "widths": True}
+    settings = {"levels": (0.6, 0.99), "topics": size, "samples": 9, "widths": True}
     for sampling in ("with", "without"):
         options = {"methods": CLOSED, "sampling": sampling, "rng": 6} | settings
         together = run_by_moments(monkeypatch, population(kind), **options)

@@ -70,7 +70,7 @@ def run() -> int:
         return _run([word for word in sys.argv[1:2] if word in COMMANDS], summary)
 
 
-def build_app(names: Iterable[str] = COMMANDS, listed: Iterable[str] = ()) -> typer.Typer:
+def build_app(names: Iterable[str], listed: Iterable[str]) -> typer.core.TyperGroup:
     """Return the command line with the named commands; others are only listed in its help."""
     app = typer.Typer(
         name="confir",
@@ -87,7 +87,7 @@ def build_app(names: Iterable[str] = COMMANDS, listed: Iterable[str] = ()) -> ty
         command = find_command(name)
         made = expand(command) if name in called else _without_options(command)
         app.command(name, cls=GuardedCommand, rich_help_panel=COMMANDS[name][1])(made)
-    return app
+    return typer.main.get_group(app)
 
 
 def _without_options(command: Command) -> Command:
@@ -164,9 +164,9 @@ def _invoke(named: list[str]) -> int:
     Not by the app's own ``main``, which exits with 1, the code of a gate, when nobody reads.
     """
     if COMPLETE in os.environ:
-        return complete(lambda called: typer.main.get_command(build_app(called, COMMANDS)))
+        return complete(lambda called: build_app(called, COMMANDS))
     called = named or [word for word in sys.argv if word in COMMANDS]
-    app = typer.main.get_command(build_app(called, () if named else COMMANDS))
+    app = build_app(called, () if named else COMMANDS)
     try:
         with app.make_context("confir", sys.argv[1:]) as context:
             app.invoke(context)
