@@ -39,6 +39,12 @@ def pytest_collection_finish():
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Use one worker more than there are cores: some wait for the browser, or for processes."""
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Let one worker run all tests of a file, which share fixtures."""
     from xdist.scheduler import LoadScopeScheduling

@@ -1,6 +1,7 @@
 """The layers hold their direction, and heavy packages wait until they are needed."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,12 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 METHOD_NAMES = {*confir.METHODS, *MEAN_METHODS, PUBLISHED_BOOTSTRAP_T.name}
 
 
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
 def _imports(path: Path) -> list[tuple[str, ast.AST, list[ast.AST]]]:
     """Every imported module of a file, with the chain of nodes around the import."""
     found = []
@@ -79,7 +86,7 @@ def _imports(path: Path) -> list[tuple[str, ast.AST, list[ast.AST]]]:
         for child in ast.iter_child_nodes(node):
             visit(child, [*around, node])
 
-    visit(ast.parse(path.read_text()), [])
+    visit(_tree(path), [])
     return found
 
 
@@ -114,11 +121,14 @@ def _module_level(around: list[ast.AST]) -> bool:
     return not guarded and not any(isinstance(node, functions) for node in around)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_a_part_imports_only_what_it_may(path):
+def test_a_part_imports_only_what_it_may():
+    for path in MODULES:
+        if _part(_module(path)) not in ("__init__", "__main__"):
+            _check_imports(path)
+
+
+def _check_imports(path):
     own = _part(_module(path))
-    if own in ("__init__", "__main__"):
-        return
     for name, _, around in _imports(path):
         if not name.startswith("confir."):
             assert name != "confir", f"{path}: imports the front page"
@@ -141,11 +151,11 @@ def test_page_and_command_line_import_no_study(part):
             assert not name.startswith("confir.studies."), f"{path} imports {name}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_heavy_packages_are_imported_where_they_are_needed(path):
-    for name, _, around in _imports(path):
-        if name.split(".")[0] in HEAVY:
-            assert not _module_level(around), f"{path} imports {name} at once"
+def test_heavy_packages_are_imported_where_they_are_needed():
+    for path in MODULES:
+        for name, _, around in _imports(path):
+            if name.split(".")[0] in HEAVY:
+                assert not _module_level(around), f"{path} imports {name} at once"
 
 
 def _questions_about_methods(tree: ast.AST) -> list[str]:
@@ -169,9 +179,9 @@ def _questions_about_methods(tree: ast.AST) -> list[str]:
     return [text for text in found if text != "self.count_side is not None"]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_no_code_asks_for_a_method_by_name(path):
-    assert _questions_about_methods(ast.parse(path.read_text())) == []
+def test_no_code_asks_for_a_method_by_name():
+    asking = {path: _questions_about_methods(_tree(path)) for path in MODULES}
+    assert not {path: asked for path, asked in asking.items() if asked}
 
 
 @pytest.mark.parametrize(
@@ -192,13 +202,11 @@ def test_a_question_about_a_method_is_found(question):
     assert len(_questions_about_methods(ast.parse(question))) == 1
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_only_comparisons_take_a_margin(path):
+def test_only_comparisons_take_a_margin():
     """What keeps logits from 0 and 1 is called epsilon."""
-    taken = {
-        node.arg for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.arg)
-    }
-    assert "margin" not in taken or path.parent.name == "comparison"
+    for path in MODULES:
+        taken = {node.arg for node in ast.walk(_tree(path)) if isinstance(node, ast.arg)}
+        assert "margin" not in taken or path.parent.name == "comparison", path
 
 
 def test_no_character_is_named_in_a_string():
@@ -235,10 +243,10 @@ def _unstable_sorts(tree: ast.AST) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_ties_are_sorted_alike_on_every_processor(path):
-    known = UNSTABLE_SORTS.get(path.relative_to(SOURCE).as_posix(), {})
-    assert _unstable_sorts(ast.parse(path.read_text())) == set(known)
+def test_ties_are_sorted_alike_on_every_processor():
+    for path in MODULES:
+        known = UNSTABLE_SORTS.get(path.relative_to(SOURCE).as_posix(), {})
+        assert _unstable_sorts(_tree(path)) == set(known), path
 
 
 @pytest.mark.parametrize(
@@ -287,7 +295,7 @@ def test_public_names_are_listed_once_and_exist():
 def test_no_two_classes_or_public_constants_share_a_name():
     places: dict[str, list[str]] = {}
     for path in MODULES:
-        tree = ast.parse(path.read_text())
+        tree = _tree(path)
         classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
         targets = [
             target

@@ -17,7 +17,7 @@ from confir.data.scores import Scores
 from confir.report.charts import chart, chart_bytes
 from confir.report.notebook import notebook_html
 
-RUNS = (5, 40, 130)
+RUNS = (5, 40, pytest.param(130, marks=pytest.mark.slow))
 # Pixels around the picture, in which nothing may be drawn.
 ROOM = 80
 KINDS = ("means", "differences")

@@ -401,7 +401,7 @@ def overlapping(page, part):
     )
 
 
-@pytest.mark.parametrize("count", [5, 40, 130])
+@pytest.mark.parametrize("count", [5, 40, pytest.param(130, marks=pytest.mark.slow)])
 def test_texts_of_charts_are_neither_clipped_nor_on_top_of_each_other(
     show, request, tmp_path, count
 ):

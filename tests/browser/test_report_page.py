@@ -350,7 +350,8 @@ def test_nothing_runs_over_the_side(show, sample, nasty):
 
 
 def serious_faults(page):
-    faults = Axe().run(page).response["violations"]
+    # What is drawn inside a chart is a picture, with its words beside it.
+    faults = Axe().run(page, context={"exclude": [[".plot svg"]]}).response["violations"]
     return [fault["id"] for fault in faults if fault["impact"] in ("serious", "critical")]
 
 

@@ -94,7 +94,7 @@ def test_families_of_constant_pairs_alone_have_no_interval():
 
 @pytest.mark.parametrize(("replicates", "level"), [(40, 0.9), (40, 0.5), (30, 0.99)])
 @pytest.mark.parametrize("runs", [2, 3, 6])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in (1, 2))])
 def test_best_sets_and_ranks(seed, runs, replicates, level):
     values = some_values(seed)[:, ::-1][:, :runs]
     scores = table(values)
