@@ -7,9 +7,9 @@
 # make docs       build the documentation site in build/docs
 # make test-processors  records and tests with less and less of this processor in use
 # make verify     what takes too long for every commit: coverage, packages, fuzz, mutate, the slow
-#                 tests of tests/verify, the newest packages, embedding libraries, other processors
-# make test-slow  tests/verify: memory at 10 million topics, ranx, all real runs, all pages by
-#                 processes, LaTeX tables, read-only folders
+#                 tests, the newest packages, embedding libraries, other processors
+# make test-slow  tests marked slow, and tests/verify: simulations, memory at 10 million topics, ranx,
+#                 all real runs, all pages by processes, LaTeX tables, read-only folders
 # make test-newest   the tests with the newest versions of all packages, not those of constraints.txt
 # make lock       choose anew the versions of packages that are installed, in constraints.txt
 # make coverage   branches that the tests reach; fails below 95 % of the data and statistics layers
