@@ -33,8 +33,8 @@ from confir.report.numbers import p_text
 from confir.report.page import Origin, render_page, single_panel, unbroken, write_report
 from confir.report.page_data import level_key, page_data, shown
 from confir.report.script_bundle import ScriptBundle
-from confir.studies.coverage import section as coverage_section
-from confir.studies.coverage.section import COVERAGE_SAMPLES, coverage_error
+from confir.studies.coverage import section
+from confir.studies.coverage.section import coverage_error
 from samples import short_sample
 
 FAST = Settings(replicates=499)
@@ -135,15 +135,7 @@ def test_names_are_text_and_never_markup(nasty_page):
     assert data["runs"] == [NASTY, "a&b", "plain"]
 
 
-@pytest.fixture
-def few_samples(monkeypatch):
-    """Simulate the coverage of intervals by few samples: what they yield is as large."""
-    for name in ("COVERAGE_SAMPLES", "COVERAGE_REPLICATES"):
-        monkeypatch.setattr(coverage_section, name, 40)
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("few_samples")
 def test_the_page_of_129_runs_9_measures_and_50_topics_is_smaller_than_3_mb():
     measures = ("AP", "nDCG", "RR", "P@5", "P@10", "P@20", "P@100", "R@100", "R@1000")
     page = rendered(table(129, 50, measures), Settings(replicates=99))
@@ -360,14 +352,12 @@ def test_the_public_name_writes_the_page_and_returns_what_it_shows(tmp_path):
     assert sum(steps) == number_of_steps(2, figures=True)
 
 
-@pytest.mark.usefixtures("few_samples")
 def test_the_same_seed_makes_the_same_page():
     scores = table(measures=("AP", "RR", "P@5"))
     pages = {rendered(scores, Settings(method="percentile", replicates=99)) for _ in range(2)}
     assert len(pages) == 1
 
 
-@pytest.mark.usefixtures("few_samples")
 def test_the_page_does_not_depend_on_the_number_of_threads(monkeypatch):
     scores = table(measures=("AP", "RR", "P@5"))
     page = rendered(scores)
@@ -533,12 +523,13 @@ def test_runs_under_other_names_than_the_scores_are_refused(tagged):
 
 @pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
 def test_the_error_of_a_coverage_is_half_its_95_percent_interval(level):
-    se = (level * (1 - level) / COVERAGE_SAMPLES) ** 0.5
+    se = (level * (1 - level) / section.COVERAGE_SAMPLES) ** 0.5
     points = 100 * stats.norm.ppf(0.975) * se
     assert coverage_error(level) == f"{points:.2g}"
 
 
-def test_the_page_says_how_exact_a_coverage_is():
+def test_the_page_says_how_exact_a_coverage_is(monkeypatch):
+    monkeypatch.setattr(section, "COVERAGE_SAMPLES", 500)
     # 1.96 √(0.95 · 0.05 / 500) = 1.9 points
     assert "is estimated to within about 1.9 percentage points" in rendered(table())
 

@@ -64,7 +64,9 @@ def test_evaluate_gives_scores_by_people_whose_means_are_corrected(scores):
 def test_an_experiment_carries_the_judgements_of_people(scores):
     experiment = confir.Experiment(MODEL, RUNS, ["AP", "nDCG@10"], **DRAWN)
     np.testing.assert_array_equal(confir.evaluate(experiment).values, scores.values)
-    found, expected = (confir.compare_runs(one, rng=1) for one in (experiment, scores))
+    found, expected = (
+        confir.compare_runs(one, replicates=99, rng=1) for one in (experiment, scores)
+    )
     np.testing.assert_array_equal(found.difference, expected.difference)
     assert "human_sample='random-topics'" in repr(experiment)
 
