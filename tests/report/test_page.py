@@ -33,7 +33,7 @@ from confir.report.numbers import p_text
 from confir.report.page import Origin, render_page, single_panel, unbroken, write_report
 from confir.report.page_data import level_key, page_data, shown
 from confir.report.script_bundle import ScriptBundle
-from confir.studies.coverage import section
+from confir.studies.coverage import section as coverage_section
 from confir.studies.coverage.section import coverage_error
 from samples import short_sample
 
@@ -523,13 +523,13 @@ def test_runs_under_other_names_than_the_scores_are_refused(tagged):
 
 @pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
 def test_the_error_of_a_coverage_is_half_its_95_percent_interval(level):
-    se = (level * (1 - level) / section.COVERAGE_SAMPLES) ** 0.5
+    se = (level * (1 - level) / coverage_section.COVERAGE_SAMPLES) ** 0.5
     points = 100 * stats.norm.ppf(0.975) * se
     assert coverage_error(level) == f"{points:.2g}"
 
 
 def test_the_page_says_how_exact_a_coverage_is(monkeypatch):
-    monkeypatch.setattr(section, "COVERAGE_SAMPLES", 500)
+    monkeypatch.setattr(coverage_section, "COVERAGE_SAMPLES", 500)
     # 1.96 √(0.95 · 0.05 / 500) = 1.9 points
     assert "is estimated to within about 1.9 percentage points" in rendered(table())
 
