@@ -63,13 +63,16 @@ class GuardedCommand(PlainCommand):
             return self._work(ctx)
 
     def _work(self, ctx: Any) -> Any:
-        """Run the command, on the cluster that it names."""
+        """Run the command, on the cluster that it names; what it reads, it does not replace."""
+        from confir.data.files import keeping_inputs
+
         address = ctx.params.get("scheduler")
         if address is None:
-            return super().invoke(ctx)
+            with keeping_inputs():
+                return super().invoke(ctx)
         from confir.scheduler import use_scheduler
 
-        with use_scheduler(address):
+        with keeping_inputs(), use_scheduler(address):
             return super().invoke(ctx)
 
 
@@ -115,7 +118,10 @@ def may_be_read(context: typer.Context, file: str) -> bool:
     for path in _read_files(context):
         if any(_is_same(file, one) for one in (path, *files_beside(path))):
             return True
-    return any(_is_below(file, folder) for folder in _read_folders(context))
+    folders = list(_read_folders(context))
+    if any(_is_below(file, folder) for folder in folders):
+        return True
+    return any(_is_same(file, one) for folder in folders for one in _files_below(folder))
 
 
 def _named(context: typer.Context, names: tuple[str, ...]) -> Iterator[str]:
@@ -156,6 +162,21 @@ def _is_below(file: str, folder: str) -> bool:
         return os.path.commonpath([os.path.realpath(file), place]) == place
     except ValueError:  # on another drive
         return False
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    """Yield the files in a folder and below, also behind links to folders; no folder comes twice."""
+    seen: set[tuple[int, int]] = set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        try:
+            found = os.stat(place)
+        except OSError:  # gone since
+            continue
+        if (found.st_dev, found.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((found.st_dev, found.st_ino))
+        yield from (os.path.join(place, name) for name in names)
 
 
 def _is_same(output: str, path: str) -> bool:
