@@ -5,7 +5,7 @@ import os
 import stat
 import tempfile
 import warnings
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from confir.data.scanning import stored_lists
 from confir.data.streams import parted_rows, score_pieces, spilled_rows
 from confir.errors import InputWarning, UnreadableError
 from confir.parallel import run_tasks
-from confir.studies.history.history_file import FIELDS, append_looks, read_looks
+from confir.studies.history.history_file import FIELDS, OpenHistory, read_looks
 from failing_disk import Failure, each_failure
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
 from requirements import ON_UNIX, required
@@ -44,7 +44,9 @@ def record(look, run="b"):
 
 
 def append(path, look, runs="bcd"):
-    append_looks(path, lambda _: [record(look, run) for run in runs])
+    waiting = OpenHistory(path, lambda _: [record(look, run) for run in runs])
+    with closing(waiting):
+        waiting.append()
 
 
 def state(folder):

@@ -5,6 +5,7 @@ import json
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -14,8 +15,8 @@ from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnreadableError, UnsupportedMethodError
 from confir.studies.comparison.arriving_topics import judge_arriving
 from confir.studies.comparison.gate import GateRule
-from confir.studies.history.gate_looks import judge_look
-from confir.studies.history.history_file import append_looks, read_looks
+from confir.studies.history.gate_looks import begin_look
+from confir.studies.history.history_file import OpenHistory, read_looks
 from confir.studies.history.looks import Look, level_of_look
 
 RULE = GateRule()
@@ -29,6 +30,14 @@ def scores_of(differences, topics=None, *, names=("base", "new"), measure="m0"):
     topics = topics or [f"t{number:03d}" for number in range(count)]
     names = names if len(names) == runs + 1 else ("base", *(f"new{i}" for i in range(runs)))
     return Scores(tuple(topics), tuple(names), (measure,), values[:, :, None])
+
+
+def judge_look(*given, **options):
+    """Return the gates of a look that is kept at once."""
+    gates, waiting = begin_look(*given, **options)
+    with closing(waiting):
+        waiting.append()
+    return gates
 
 
 def compared(differences, topics=None, **options):
@@ -287,8 +296,12 @@ def test_an_empty_or_missing_history_is_an_error(tmp_path):
         confir.read_history(tmp_path / "empty.jsonl")
     with pytest.raises(UnreadableError, match="no such file"):
         confir.read_history(tmp_path / "nowhere.jsonl")
-    append_looks(tmp_path / "new.jsonl", lambda _: [])
-    assert read_looks(tmp_path / "new.jsonl") == []
+    path = tmp_path / "new.jsonl"
+    waiting = OpenHistory(path, lambda _: [])
+    waiting.append()
+    waiting.close()
+    assert read_looks(path) == []
+    assert not path.exists()
 
 
 def test_a_history_is_a_result_table_and_chart(tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
 from itertools import combinations
 from typing import Any
 
@@ -43,15 +44,26 @@ KEPT_FOLDERS = ("resume",)
 _READ_WITH = {".parquet": ("pyarrow", "parquet"), ".zst": ("zstandard", "zst")}
 
 
+# Where the context of a command has what comes after it.
+_LAST = "confir.last"
+
+
 class GuardedCommand(PlainCommand):
     """A command that starts only if it destroys nothing."""
 
     def invoke(self, ctx: Any) -> Any:
         """Check the inputs and outputs that the arguments name, then run the command.
 
-        Inputs are described before it, in case that it fails, and the provenance is written after.
+        Inputs are described before it, in case that it fails, and the provenance is written after;
+        after that comes what the command leaves for the end.
         """
         _check_packages(ctx)
+        with ExitStack() as last:
+            ctx.meta[_LAST] = last
+            return self._guarded(ctx)
+
+    def _guarded(self, ctx: Any) -> Any:
+        """Run the command, and write the provenance that it is asked for."""
         if not ctx.params.get("provenance"):
             _guard(ctx)
             return self._work(ctx)
@@ -74,6 +86,12 @@ class GuardedCommand(PlainCommand):
 
         with keeping_inputs(), use_scheduler(address):
             return super().invoke(ctx)
+
+
+def run_last(context: typer.Context, step: AbstractContextManager[None]) -> None:
+    """Enter what is left when a command has written all else, and is told whether that failed."""
+    last: ExitStack = context.meta[_LAST]
+    last.enter_context(step)
 
 
 def _check_packages(context: typer.Context) -> None:

@@ -12,7 +12,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from confir.data.files import PathLike, read_bytes, text_bytes
@@ -69,39 +69,72 @@ def read_looks(path: PathLike) -> list[Record]:
     return parse_looks(read_bytes(path), os.fspath(path))
 
 
-def append_looks(path: PathLike, next_look: Callable[[list[Record]], Sequence[Record]]) -> None:
-    """Append what follows from the lines that are there; nothing is written where that raises.
+class OpenHistory:
+    """A history that waits for a look: nobody else appends until it is there, or given up.
+
+    So can all that tells of the look be written first, and no look is spent where that fails. The
+    file is made where it is not there, and goes again where nothing was appended.
 
     Parameters
     ----------
     path
-        The file; it is made where it is not there.
+        The file.
     next_look
-        From the lines so far, those to append.
+        From the lines so far, those to append; nothing is written where it raises.
     """
-    next_look(read_looks(path))  # before the file is made
-    name = os.fspath(path)
-    try:
-        with open(name, "a+b", buffering=0) as stream, _locked(stream):
-            stream.seek(0)
-            content = _whole_looks(stream.readall())
-            lines = [_line(record) for record in next_look(_parse_lines(content, name))]
-            if lines and content and not content.endswith(b"\n"):
-                lines.insert(0, b"\n")
-            if lines:
-                append_content(stream, b"".join(lines), len(content))
-    except UnreadableError:
-        raise
-    except OSError as error:
-        raise UnreadableError(f"{name}: cannot be written ({error.strerror or error})") from None
+
+    def __init__(
+        self, path: PathLike, next_look: Callable[[list[Record]], Sequence[Record]]
+    ) -> None:
+        next_look(read_looks(path))  # before the file is made
+        self._name = os.fspath(path)
+        self._made = not os.path.lexists(self._name)
+        with _writing(self._name):
+            self._stream = _open_locked(self._name)
+        try:
+            with _writing(self._name):
+                self._stream.seek(0)
+                self._content = _whole_looks(self._stream.readall())
+            self._lines = [_line(one) for one in next_look(_parse_lines(self._content, self._name))]
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self) -> None:
+        """Append the look, whole or not at all."""
+        lines = list(self._lines)
+        if lines and self._content and not self._content.endswith(b"\n"):
+            lines.insert(0, b"\n")
+        if lines:
+            with _writing(self._name):
+                append_content(self._stream, b"".join(lines), len(self._content))
+
+    def close(self) -> None:
+        """Let others append; a file that was made for nothing goes."""
+        with self._stream, suppress(OSError):
+            if self._made and not os.fstat(self._stream.fileno()).st_size:
+                os.unlink(self._name)
+
+
+def _open_locked(name: str) -> io.FileIO:
+    """Open a file that nobody else appends to before it is closed."""
+    while True:
+        stream = open(name, "a+b", buffering=0)  # noqa: SIM115 - it stays open
+        if fcntl is not None:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(stream.fileno()), os.stat(name)):
+                return stream
+        stream.close()  # whoever had it locked has taken it away
 
 
 @contextmanager
-def _locked(stream: io.FileIO) -> Iterator[None]:
-    """Let nobody else append until the end; closing the file ends it, too."""
-    if fcntl is not None:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-    yield
+def _writing(name: str) -> Iterator[None]:
+    """Turn the errors of the system into one sentence with the path."""
+    try:
+        yield
+    except OSError as error:
+        raise UnreadableError(f"{name}: cannot be written ({error.strerror or error})") from None
 
 
 def _line(record: Record) -> bytes:
