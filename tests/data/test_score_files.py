@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 import confir
 from confir.data.scores import Scores
 from confir.data.tables.columns import is_summary
+from confir.data.tables.measure_names import find_measures
 from confir.data.tables.score_files import read_scores, write_scores
 from confir.errors import (
     ConfirError,
@@ -411,6 +412,15 @@ MEASURED = {
     "a.jsonl": '{"query_id": "1", "ndcg_cut_10": 0.5, "P_5": 1}\n',
     "b.csv": "topic,AP,RR\n1,0.5,0.25\n",
     "c.csv": "topic,ndcg_at_10\n1,0.5\n",
+    "d.csv": "topic,P10,map\n1,0.5,1\n",
+    "e.csv": "topic,MRR,hits@1\n1,0.5,1\n",
+    "f.csv": "topic,hit_rate,mrr\n1,0.5,1\n",
+    **{
+        f"{number}.csv": f"topic,faithfulness,{name}\n1,0.5,1\n"
+        for number, name in enumerate(
+            ("P10", "MRR", "hit_rate", "Hit Rate", "hits@1", "recall", "R-prec", "nDCG10", "map")
+        )
+    },
 }
 
 
@@ -424,10 +434,25 @@ def test_columns_that_are_measures_are_not_read_as_runs(write, name):
     assert str(e.value).startswith(f"{path}:1: ")
 
 
-@pytest.mark.parametrize("runs", ["bm25,AP", "G,P1", "bm25@1,bm25@2", "p,q", "dense@3,map"])
+@pytest.mark.parametrize(
+    "runs", ["G,P1", "bm25@1,bm25@2", "p,q", "r1,r2,r3,r5", "P5,P10,P11", "bm25,ap2", "r1,dense3"]
+)
 def test_columns_that_may_be_runs_are_runs(write, runs):
-    path = write("a.csv", f"topic,{runs}\n1,0.5,0.25\n")
+    path = write("a.csv", f"topic,{runs}\n1{',0.5' * len(runs.split(','))}\n")
     assert ",".join(read_scores(path).runs) == runs
+
+
+def test_nested_objects_may_have_topics_above_measures(write):
+    path = write(
+        "a.json", '{"bm25": {"q1": {"map": 0.5, "foo": 1}, "q2": {"map": 0.25, "foo": 0}}}'
+    )
+    scores = read_scores(path)
+    assert (scores.topics, scores.measures) == (("q1", "q2"), ("map", "foo"))
+
+
+def test_runs_that_are_named_like_measures_are_runs_beside_a_column_of_measures(write):
+    path = write("a.csv", "topic,measure,map,bm25\n1,RR,0.5,0.25\n")
+    assert read_scores(path).runs == ("map", "bm25")
 
 
 def test_measures_under_a_column_of_runs_are_measures(write):
@@ -1084,7 +1109,9 @@ RESERVED = (
 
 
 def is_free(run: str) -> bool:
-    return run.strip().casefold() not in ("", *RESERVED) and is_plain(run)
+    return (
+        run.strip().casefold() not in ("", *RESERVED) and is_plain(run) and not find_measures([run])
+    )
 
 
 def is_plain(name: str) -> bool:

@@ -139,11 +139,13 @@ def score_places(table: InputTable, columns: Mapping[str, int]) -> list[int]:
         raise table.header_error(f"no column of scores; {EXPECTED}")
     if not columns and all(map(is_numeric, table.header)):
         raise table.header_error(f"the first row holds numbers only, no names; {EXPECTED}")
-    measures = [] if "run" in columns else find_measures([table.header[place] for place in places])
+    told = {"run", "measure"} & set(columns)  # whether columns are measures or runs
+    measures = [] if told else find_measures([table.header[place] for place in places])
     if measures:
         raise table.header_error(
             f"columns are named like measures ({enumerate_names(measures, 3)}), where each should be "
-            f"a run; expected a column run, or --columns topic=…,value={measures[0]} (columns=)"
+            f"a run; expected a column run, or --columns topic=…,value={measures[0]} (columns=); if "
+            "they are runs, a column measure"
         )
     return places
 

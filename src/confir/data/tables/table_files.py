@@ -48,8 +48,9 @@ class TableKind:
         What was expected, for messages.
     names
         Names of columns, in small letters, by which a header is recognised.
-    levels
-        Columns that the levels of nested JSON objects stand for; none where they are not read.
+    levels, order_levels
+        Columns that the levels of nested JSON objects stand for; none where they are not read. What
+        tells their order, given the objects and the source.
     read_lines
         Reader of lines without a header, given the content, its first line, what seems to separate
         it and the source; it returns None where a header is there.
@@ -62,6 +63,7 @@ class TableKind:
     expected: str
     names: frozenset[str]
     levels: tuple[str, ...] = ()
+    order_levels: Callable[[Sequence[Any], str], tuple[str, ...]] | None = None
     read_lines: Callable[[bytes, bytes, str | None, str], InputTable | None] | None = None
     drops_short_rows: Callable[[Sequence[str]], bool] = lambda _: False
     read_format: Callable[[bytes, str], InputTable | None] = lambda _, __: None
@@ -360,5 +362,8 @@ def _nested_table(document: dict[str, Any], source: str, kind: TableKind) -> Inp
         rows = deeper
     if not kind.levels or not rows:
         raise FormatError(f"no records; {kind.expected}", path=source)
+    levels = kind.levels
+    if kind.order_levels is not None:
+        levels = kind.order_levels(list(document.values()), source)
     columns = list(zip(*((*path, cell) for path, cell in rows), strict=True))
-    return InputTable(source, list(kind.levels), columns, range(1, len(rows) + 1), "row")
+    return InputTable(source, list(levels), columns, range(1, len(rows) + 1), "row")
