@@ -1,5 +1,6 @@
 # ruff: noqa: PD011 - the values of Scores, not of a data frame
 import bz2
+import csv
 import gzip
 import io
 import json
@@ -401,6 +402,76 @@ def test_the_long_tables_of_soboroff_are_read(real_data, name):
         scores.mean()[0, 0]
     )
     assert len(by_pandas) == len(scores.to_records())
+
+
+# Blanks around cells, and faults at the start of large files
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("topic", [" 1", "1 ", " 1  ", '"1"', '"1" ', ' "1"'])
+def test_blanks_around_ids_are_no_part_of_them(write, separator, topic):
+    rows = [["run ", " measure", "topic", " score "], ["a ", " AP", topic, "0.5 "]]
+    text = "".join(separator.join(row) + "\r\n" for row in rows)
+    scores = read_scores(write("t.csv", text))
+    assert (scores.runs, scores.measures, scores.topics) == (("a",), ("AP",), ("1",))
+
+
+def test_blanks_within_quotes_are_part_of_an_id(write):
+    scores = read_scores(write("t.csv", 'topic,a\n" 1 ,\n2 ",0.5 \n'))
+    assert scores.topics == (" 1 ,\n2 ",)
+
+
+def test_ids_that_differ_by_blanks_alone_are_one(write):
+    path = write("t.csv", "run,measure,topic,score\na,AP, 1,0.5\na,AP,1 ,0.5\n")
+    with pytest.raises(FormatError, match=r"t\.csv:3: a second score of run 'a', .*topic '1'"):
+        read_scores(path)
+    with pytest.raises(FormatError, match="two columns are named 'a'"):
+        read_scores(write("u.csv", "topic,a,a \n1,0.5,0.5\n"))
+
+
+@pytest.mark.parametrize("header", ["qid,topic,a", "topic,query,a,b", "query_id,Topic,run,score"])
+def test_two_columns_of_topics_are_both_named(write, header):
+    first, second = [name for name in header.split(",") if name not in ("a", "b", "run", "score")]
+    path = write("t.csv", f"{header}\n{','.join('1' * len(header.split(',')))}\n")
+    with pytest.raises(FormatError, match=rf"t\.csv:1: columns '{first}' and '{second}' are all"):
+        read_scores(path)
+    if header == "qid,topic,a":
+        assert read_scores(path, columns="topic=qid,value=a").topics == ("1",)
+
+
+FAULTS = {
+    "number": ("topic,a,b\n1,0.5,x\n", "2,0.5,0.5\n", "line 2|:2: 'x' under 'b'"),
+    "twice": ("topic,a,b\n1,0.5,0.5\n1,0.5,0.5\n", "2,0.5,0.5\n", ":3: a second score"),
+    "longer": ("topic,a,b\n1,0.5,0.5,0.5\n", "2,0.5,0.5\n", ":2: 4 columns; expected 3"),
+    "shorter": ("run,topic,score\na,1\n", "a,2,0.5\n", ":2: 2 columns; expected 3"),
+    "line": ("map\t1\t0.5\nmap\t2\n", "map\t3\t0.5\n", ":2: 2 columns; expected 3 as before"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_at_the_start_of_a_large_file_does_not_wait_for_the_rest(write, monkeypatch, name):
+    """What is split is counted: cells of tables by csv, lines by their decoding."""
+    start, line, message = FAULTS[name]
+    path = write("t.eval" if name == "line" else "t.csv", start + line * 600_000)
+    seen = []
+    reader = csv.reader
+    monkeypatch.setattr(
+        "confir.data.tables.table_files.csv.reader",
+        lambda lines, **how: reader((seen.append(1) or line for line in lines), **how),
+    )
+    monkeypatch.setattr(
+        "confir.data.tables.score_lines.is_text_measure", lambda _: bool(seen.append(1))
+    )
+    with pytest.raises(FormatError, match=message):
+        read_scores(path)
+    assert 0 < len(seen) < 20_000
+
+
+def test_the_start_of_a_large_file_is_not_taken_for_the_whole(write):
+    """All of its scores are missing, or its rows too short: the rest may mend it."""
+    missing = "topic,a,b\n" + "".join(f"{n},,\n" for n in range(9_999))
+    path = write("t.csv", missing + "".join(f"{n},0.5,0.25\n" for n in range(10_000, 400_000)))
+    assert read_scores(path).values[-1, :, 0].tolist() == [0.5, 0.25]
 
 
 # Columns that are measures, and columns that the user names

@@ -29,6 +29,8 @@ PathLike = str | os.PathLike[str]
 
 STDIN = "-"
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.")
 
 
@@ -69,7 +71,7 @@ def text_bytes(content: bytes, source: str) -> bytes:
     """Return the content without a byte order mark; raise where it is not UTF-8 text."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FormatError("the file is in UTF-16 or UTF-32; expected UTF-8", path=source)
-    content = content.removeprefix(b"\xef\xbb\xbf")
+    content = content.removeprefix(BYTE_ORDER_MARK)
     problem = content.find(b"\0")
     if problem < 0 and not content.isascii():
         try:

@@ -121,6 +121,12 @@ def find_columns(table: InputTable) -> dict[str, int]:
     """Return the places of the columns of run, measure, topic and score, as far as there are."""
     if any(fold(name) in _DOCUMENT_NAMES for name in table.header):
         raise table.header_error(f"this looks like a run or qrels; {EXPECTED}")
+    topics = [name for name in table.header if fold(name) in COLUMN_NAMES["topic"]]
+    if len(set(map(fold, topics))) > 1:
+        raise table.header_error(
+            f"columns {' and '.join(map(repr, topics))} are all named like topics; expected one, or "
+            f"--columns topic={topics[0]},value=… (columns=)"
+        )
     found = {column: table.find(names) for column, names in COLUMN_NAMES.items()}
     unused = [name for name in table.header if fold(name) in _UNUSED_NAMES]
     if unused:

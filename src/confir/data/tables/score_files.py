@@ -183,7 +183,10 @@ def write_scores(scores: Any, path: PathLike, *, layout: Layout = "long") -> Non
 def _read_source(
     source: PathLike | Any, run: str | None, measure: str | None, roles: ColumnRoles | None
 ) -> Scores:
-    return scores_from_table(read_score_table(source), run, measure, roles)
+    def use(table: InputTable) -> Scores:
+        return scores_from_table(table, run, measure, roles)
+
+    return use(read_table(source, _SCORES, use))
 
 
 def read_score_table(source: PathLike | Any) -> InputTable:
