@@ -1,8 +1,10 @@
 """Does any command destroy what it reads, or mix with what others wrote?"""
 
+import errno
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from typing import get_type_hints
 
 import pytest
@@ -220,6 +222,40 @@ def test_a_folder_of_others_is_not_written_into(
     assert outcome.err.startswith(f"confir: error: theirs: {held}")
     assert outcome.err.endswith("; expected a new or an empty folder\n")
     assert os.listdir(theirs) == ["thesis.tex"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("demo", "--write"),
+        ("simulate", "--topics", "5", "--collection"),
+        ("report", "--scores", "scores.csv", "--figures"),
+    ],
+    ids=lambda part: part[0],
+)
+@pytest.mark.parametrize("folder", ["new", "new/deep/er", "there"])
+def test_a_command_that_cannot_write_leaves_no_folder_of_its_own(
+    confir_command, score_table, monkeypatch, arguments, folder
+):
+    monkeypatch.chdir(score_table.parent)
+    (score_table.parent / "there").mkdir()
+
+    def failing(*_):
+        raise OSError(errno.EFBIG, "File too large")
+
+    monkeypatch.setattr("confir.data.files.replace_file", failing)
+    outcome = confir_command(*arguments, folder)
+    assert "File too large" in outcome.err
+    assert outcome.code == 2
+    assert sorted(os.listdir()) == ["scores.csv", "there"]
+
+
+def test_a_new_folder_that_holds_a_file_stays_after_an_error(tmp_path):
+    with suppress(UnreadableError), OutputFolder(tmp_path / "made") as folder:
+        folder.file("runs/a.txt").write_text("ours")
+        raise UnreadableError("a full disk")
+    assert (tmp_path / "made" / "runs" / "a.txt").read_text() == "ours"
+    assert (tmp_path / "made" / ".confir").exists()
 
 
 def test_a_collection_written_again_replaces_the_first(confir_command, tmp_path):
