@@ -4,6 +4,8 @@ import dataclasses
 import json
 import math
 import os
+import re
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
@@ -248,7 +250,23 @@ def test_a_full_disk_leaves_no_part_of_a_look(tmp_path, monkeypatch):
     [
         (lambda _: "{", "no JSON object"),
         (lambda _: "3", "no JSON object"),
-        (lambda line: line.replace("0.95", "NaN"), "no JSON object"),
+        (lambda line: line.replace("0.95", "NaN"), "NaN is no number"),
+        (lambda line: line.replace("0.95", "-Infinity"), "-Infinity is no number"),
+        (lambda line: line.replace("0.95", "0"), "level is 0"),
+        (
+            lambda line: re.sub('"look_level": [0-9.]+', '"look_level": 1.0', line),
+            "look_level is 1",
+        ),
+        (lambda line: re.sub('"low": [^,]+', '"low": 0.9', line, count=1), "low 0.9 is above high"),
+        (
+            lambda line: re.sub('"look_low": [^,]+', '"look_low": 0.9', line),
+            "look_low 0.9 is above",
+        ),
+        (lambda line: line.replace("2026-01-02T03:04:05+00:00", "9999-99-99"), "date is '9999-99-"),
+        (
+            lambda line: line.replace("2026-01-02T03:04:05+00:00", "yesterday"),
+            "date is 'yesterday'",
+        ),
         (lambda line: line[: len(line) // 2], "no JSON object"),
         (lambda line: line.replace('"look": 1', '"look": true'), "look is True"),
         (lambda line: line.replace('"look": 1', '"look": 0'), "look is 0"),
@@ -278,6 +296,37 @@ def test_a_faulty_line_is_named(tmp_path, change, message):
     path.write_text("\n" + change(path.read_text().strip()) + "\n")
     with pytest.raises(FormatError, match=rf"history.jsonl:2: {message}.*expected a line that --h"):
         confir.read_history(path)
+
+
+def test_lines_that_contradict_each_other_are_named(tmp_path):
+    path = tmp_path / "history.jsonl"
+    for seed in (1, 2):
+        judge_look(path, compared(drawn(seed)), ["m0"], RULE, look(f"c{seed}"), seed=1)
+    first, second = path.read_text().splitlines(keepends=True)
+    path.write_text(first + second + second)
+    message = r"jsonl:3: look 2 decides on 'new' a second time \(first: line 2\); expected lines"
+    with pytest.raises(FormatError, match=message):
+        confir.read_history(path)
+    path.write_text(second + first)
+    with pytest.raises(FormatError, match=r"jsonl:2: look 1 comes after look 2; expected lines"):
+        confir.read_history(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"\0" * 5000, b'{"look": 1, "da', '{"a": 1}\n'.encode("utf-16")]
+)
+def test_what_is_no_history_is_refused_and_stays(tmp_path, content):
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(content)
+    for use in (
+        lambda: confir.read_history(path),
+        lambda: judge_look(path, compared(drawn(1)), ["m0"], RULE, look("a"), seed=1),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(FormatError):
+                use()
+    assert path.read_bytes() == content
 
 
 def test_a_history_can_have_so_many_looks_and_no_more(tmp_path):
