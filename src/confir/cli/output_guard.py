@@ -160,8 +160,11 @@ def _read_files(context: typer.Context) -> Iterator[str]:
 
 def _read_folders(context: typer.Context) -> Iterator[str]:
     """Yield the folders that a command reads: which of the files there, their content decides."""
+    from confir.data.formats.run_sources import expand_pattern
+
     for source in _named(context, INPUTS):
-        yield from filter(os.path.isdir, (source, source.partition("=")[2]))
+        paths = (*expand_pattern(source), source.partition("=")[2])
+        yield from filter(os.path.isdir, paths)
 
 
 def _inputs(context: typer.Context) -> list[str]:

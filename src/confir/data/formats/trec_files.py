@@ -24,6 +24,7 @@ from confir.data.formats.trec_lines import (
 )
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run, build_run
+from confir.data.text_numbers import warn_of_cut_number
 from confir.errors import FormatError, collect_warnings
 
 # Blocks whose fields stay in the processor's cache are split fastest.
@@ -54,6 +55,7 @@ def read_trec_run(content: bytes, source: RunSource, name_by: NameBy = "file") -
 def read_trec_qrels(content: bytes, source: RunSource, intents: Intents | None = None) -> Qrels:
     """Return the judgements in the content of a TREC qrels file."""
     text = text_bytes(content, source.path)
+    warn_of_cut_number(text, source.path)
     for start in _start(text):
         judgements_by_line(start, source.path)
     try:

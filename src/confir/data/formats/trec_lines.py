@@ -33,6 +33,8 @@ from confir.errors import (
 
 RUN_COLUMNS = "topic Q0 docid rank score tag"
 QRELS_COLUMNS = "topic subtopic docid gain"
+# Enough of a file to tell how its lines end.
+_START = 1 << 12
 HIGHEST_GAIN = 2**31 - 1
 # Matched by its digits, not its value: as a float, 0.99999999999999999999 would be 1.
 WHOLE_NUMBER = re.compile(rb"[+-]?\d+(?:\.0*)?(?:[eE][+-]?0+)?")
@@ -43,6 +45,7 @@ Judgements = tuple[list[str], list[str], list[str], Integers]
 
 def read_run_by_line(content: bytes, source: str, name: str | None, name_by: NameBy) -> Run:
     """Return the run in the text of a file; every error names its line."""
+    _check_line_ends(content, source)
     topics: list[str] = []
     documents: list[str] = []
     scores: list[float] = []
@@ -112,6 +115,7 @@ def _wrong_run_columns(fields: Sequence[bytes], source: str, number: int) -> For
 
 def judgements_by_line(content: bytes, source: str) -> Judgements:
     """Return the judgements in the text of a qrels file; every error names its line."""
+    _check_line_ends(content, source)
     topics: list[str] = []
     subtopics: list[str] = []
     documents: list[str] = []
@@ -225,6 +229,15 @@ def _lines(content: bytes, source: str) -> Iterator[tuple[int, list[bytes]]]:
                 line=number,
             )
         yield number, fields
+
+
+def _check_line_ends(content: bytes, source: str) -> None:
+    """Raise where carriage returns alone end the lines, as on old Macintoshes."""
+    start = content[:_START].strip()
+    if b"\r" in start and b"\n" not in start:
+        raise FormatError(
+            "the lines end in carriage returns (CR) alone; expected LF, or CR LF", path=source
+        )
 
 
 def _whole_number(field: bytes) -> int | None:

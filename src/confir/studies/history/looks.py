@@ -15,6 +15,7 @@ from confir.arguments import as_level
 from confir.data.result import Record
 from confir.errors import InvalidValueError
 from confir.order import TIE
+from confir.report.numbers import percent
 from confir.studies.comparison.arriving_topics import Arrived
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.gate import Candidate, Gate
@@ -51,7 +52,7 @@ def about_look(look: int, level: float, require: str) -> str:
     """Return what a decision on new candidates means, as one of all looks."""
     wrongly = "failing" if require == "not-worse" else "passing"
     return (
-        f"look {look:,}: its intervals have level {100 * level_of_look(look, level):.6g} %, so that "
+        f"look {look:,}: its intervals have level {percent(level_of_look(look, level), 6)}, so that "
         f"the chance of ever {wrongly} a candidate wrongly stays under {100 * (1 - level):.3g} % if mean "
         "differences are nearly normal; candidates tuned on these topics remain uncontrolled"
     )
