@@ -92,6 +92,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.* without a line end")
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_layout_of_a_file_changes_nothing(tmp_path, layout):
     run = read_run(write(tmp_path, LAYOUTS[layout](RUN)))
@@ -602,6 +603,7 @@ def test_any_run_is_read_whatever_its_layout(scratch, data):
         assert keys == sorted(keys, reverse=True)
 
 
+@pytest.mark.filterwarnings("ignore:.* without a line end")
 @settings(deadline=None)
 @given(st.data())
 def test_any_qrels_are_read_whatever_their_layout(scratch, data):

@@ -45,7 +45,6 @@ Judgements = tuple[list[str], list[str], list[str], Integers]
 
 def read_run_by_line(content: bytes, source: str, name: str | None, name_by: NameBy) -> Run:
     """Return the run in the text of a file; every error names its line."""
-    _check_line_ends(content, source)
     topics: list[str] = []
     documents: list[str] = []
     scores: list[float] = []
@@ -55,6 +54,7 @@ def read_run_by_line(content: bytes, source: str, name: str | None, name_by: Nam
     longer: list[int] = []
     for number, fields in _lines(content, source):
         if len(fields) < 5 or (len(fields) > 6 and not _ends_in_text(fields)):
+            _check_line_ends(content, source)
             raise _wrong_run_columns(fields, source, number)
         untagged += len(fields) == 5
         if len(fields) > 6:
@@ -115,7 +115,6 @@ def _wrong_run_columns(fields: Sequence[bytes], source: str, number: int) -> For
 
 def judgements_by_line(content: bytes, source: str) -> Judgements:
     """Return the judgements in the text of a qrels file; every error names its line."""
-    _check_line_ends(content, source)
     topics: list[str] = []
     subtopics: list[str] = []
     documents: list[str] = []
@@ -124,6 +123,7 @@ def judgements_by_line(content: bytes, source: str) -> Judgements:
     judged: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     for number, fields in _lines(content, source):
         if len(fields) != 4:
+            _check_line_ends(content, source)
             raise _wrong_qrels_columns(fields, source, number)
         gain = _whole_number(fields[3])
         if gain is None:
