@@ -1,5 +1,7 @@
 """``confir compare --history``, ``--junit`` and ``confir history``."""
 
+import errno
+import importlib
 import json
 import xml.etree.ElementTree as ET
 
@@ -42,6 +44,56 @@ def test_each_look_is_kept_with_commit_and_date(gate, monkeypatch):
         (2, "own", "nDCG@10"),
     ]
     assert {one["date"] for one in kept} == {"1970-01-01T00:00:00+00:00"}
+
+
+def fail_to_write(monkeypatch, ending):
+    """Let files of an ending not be written, as on a full disk."""
+    whole_files = importlib.import_module("confir.data.files")
+    replace = whole_files.replace_file
+
+    def failing(target, content):
+        if str(target).endswith(ending):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace(target, content)
+
+    monkeypatch.setattr("confir.data.files.replace_file", failing)
+
+
+@pytest.mark.parametrize("failing", [".csv", ".xml", ".provenance.json"])
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_command_that_fails_spends_no_look(gate, monkeypatch, tmp_path, failing, earlier):
+    if earlier:
+        gate("--history", "history.jsonl")
+    before = looks() if earlier else None
+    fail_to_write(monkeypatch, failing)
+    outcome = gate(
+        *("--history", "history.jsonl", "--junit", "gate.xml", "-o", "means.csv", "--provenance")
+    )
+    assert (outcome.code, "No space left" in outcome.err) == (2, True)
+    assert not (tmp_path / "gate.xml").exists()
+    assert (tmp_path / "history.jsonl").exists() == earlier
+    assert not earlier or looks() == before
+
+
+def test_a_look_that_cannot_be_kept_leaves_no_junit(gate, monkeypatch, tmp_path):
+    def failing(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("confir.studies.history.history_file.append_content", failing)
+    outcome = gate("--history", "history.jsonl", "--junit", "gate.xml")
+    assert outcome.code == 2
+    assert "history.jsonl: cannot be written (No space left on device)" in outcome.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_file_may_become_a_history_and_stays_where_that_fails(gate, monkeypatch, tmp_path):
+    (tmp_path / "history.jsonl").write_text("")
+    with monkeypatch.context() as patch:
+        fail_to_write(patch, ".csv")
+        assert gate("--history", "history.jsonl", "-o", "means.csv").code == 2
+    assert (tmp_path / "history.jsonl").read_text() == ""
+    gate("--history", "history.jsonl")
+    assert len(looks()) == 1
 
 
 @pytest.mark.parametrize("given", ["x", "-1", "²", "1e9", "9" * 12, "9" * 99, " 1", "1_0", "٣"])

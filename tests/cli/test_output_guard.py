@@ -1,8 +1,10 @@
 """Does any command destroy what it reads, or mix with what others wrote?"""
 
+import errno
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from typing import get_type_hints
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from confir.cli import output_guard
 from confir.cli.groups import expand
 from confir.cli.start import COMMANDS, find_command
+from confir.data.files import keeping_inputs, read_bytes, write_whole
 from confir.data.output_folder import OutputFolder
 from confir.errors import InvalidValueError, UnreadableError
 
@@ -116,6 +119,56 @@ def test_a_file_in_a_directory_of_runs_is_an_input(confir_command, tmp_path, mon
         assert outcome.err == f"confir: error: runs/a.csv: {READ}\n"
 
 
+def linked(kind, target, link):
+    """Make a link of a kind; skip where the system lets nobody make some."""
+    try:
+        (os.symlink if kind == "symbolic" else os.link)(target, link)
+    except OSError:
+        pytest.skip("no links here")
+
+
+@pytest.mark.parametrize("kind", ["symbolic", "hard"])
+@pytest.mark.parametrize("runs", ["tira", "mine=tira", "all"])
+def test_metadata_behind_a_link_are_an_input(confir_command, tmp_path, monkeypatch, kind, runs):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / ("all/tira" if runs == "all" else "tira")
+    folder.mkdir(parents=True)
+    (tmp_path / "qrels.txt").write_text("1 0 d 1\n2 0 d 1\n")
+    (folder / "run.txt").write_text("1 Q0 d 1 1.0 a\n2 Q0 d 1 1.0 a\n")
+    (tmp_path / "meta.json").write_text("tag: mytag\n")
+    linked(kind, tmp_path / "meta.json", folder / "ir-metadata.yml")
+    outcome = confir_command("evaluate", "qrels.txt", runs, "-m", "AP", "-o", "meta.json")
+    assert (outcome.code, outcome.err) == (2, f"confir: error: meta.json: {READ}\n")
+    assert (tmp_path / "meta.json").read_text() == "tag: mytag\n"
+
+
+def test_a_file_behind_a_linked_folder_is_an_input(confir_command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("runs", "kept/tira"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "kept/tira/run.txt").write_text("1 Q0 d 1 1.0 a\n")
+    (tmp_path / "kept/tira/ir-metadata.yml").write_text("tag: mytag\n")
+    (tmp_path / "kept/tira/notes.json").write_text("{}")
+    linked("symbolic", tmp_path / "kept/tira", tmp_path / "runs/tira")
+    linked("symbolic", tmp_path / "runs", tmp_path / "kept/again")  # a loop
+    outcome = confir_command("evaluate", "qrels.txt", "runs", "-o", "kept/tira/notes.json")
+    assert outcome.err == f"confir: error: kept/tira/notes.json: {READ}\n"
+
+
+def test_a_file_that_no_option_names_is_not_replaced_after_it_was_read(tmp_path):
+    path, other = tmp_path / "a.txt", tmp_path / "b.txt"
+    path.write_text("kept")
+    linked("hard", path, other)
+    with keeping_inputs():
+        assert read_bytes(path) == b"kept"
+        for name in (path, other):
+            with pytest.raises(InvalidValueError, match=READ):
+                write_whole(name, b"lost")
+    assert path.read_text() == "kept"
+    write_whole(path, b"new")  # by somebody who reads and writes as a program says
+    assert path.read_text() == "new"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="files have no inodes there")
 def test_what_standard_input_comes_from_is_an_input(score_table):
     with score_table.open() as stdin:
@@ -169,6 +222,40 @@ def test_a_folder_of_others_is_not_written_into(
     assert outcome.err.startswith(f"confir: error: theirs: {held}")
     assert outcome.err.endswith("; expected a new or an empty folder\n")
     assert os.listdir(theirs) == ["thesis.tex"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("demo", "--write"),
+        ("simulate", "--topics", "5", "--collection"),
+        ("report", "--scores", "scores.csv", "--figures"),
+    ],
+    ids=lambda part: part[0],
+)
+@pytest.mark.parametrize("folder", ["new", "new/deep/er", "there"])
+def test_a_command_that_cannot_write_leaves_no_folder_of_its_own(
+    confir_command, score_table, monkeypatch, arguments, folder
+):
+    monkeypatch.chdir(score_table.parent)
+    (score_table.parent / "there").mkdir()
+
+    def failing(*_):
+        raise OSError(errno.EFBIG, "File too large")
+
+    monkeypatch.setattr("confir.data.files.replace_file", failing)
+    outcome = confir_command(*arguments, folder)
+    assert "File too large" in outcome.err
+    assert outcome.code == 2
+    assert sorted(os.listdir()) == ["scores.csv", "there"]
+
+
+def test_a_new_folder_that_holds_a_file_stays_after_an_error(tmp_path):
+    with suppress(UnreadableError), OutputFolder(tmp_path / "made") as folder:
+        folder.file("runs/a.txt").write_text("ours")
+        raise UnreadableError("a full disk")
+    assert (tmp_path / "made" / "runs" / "a.txt").read_text() == "ours"
+    assert (tmp_path / "made" / ".confir").exists()
 
 
 def test_a_collection_written_again_replaces_the_first(confir_command, tmp_path):

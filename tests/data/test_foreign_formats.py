@@ -93,7 +93,7 @@ WRONG_RUNS = [
     (meta(default={"test": {"q": {"d": "high"}}}), "score of document 'd' in topic 'q' is 'high'"),
     (meta(default={"test": {}}), "the run is empty"),
     (meta(default=[1]), "a subset is not a JSON object; expected"),
-    (meta(), r"holds 0 subsets"),
+    (meta(), r"has no subsets"),
     ({"query_id": "1", "results": [{"corpus_id": "d"}]}, "a result of record 1 lacks 'score'"),
     ({"query_id": "1", "results": {}}, "results of record 1 is not a list"),
     ({"query_id": "1", "results": [{"corpus_id": "d", "score": 1}] * 2}, "'d' occurs twice"),

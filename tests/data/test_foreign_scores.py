@@ -158,3 +158,18 @@ def test_a_frame_with_a_column_of_runs_holds_several_runs(make):
     single = {name: column[:3] for name, column in columns.items()}
     assert confir.as_run(make(single)).name == "x"
     assert confir.as_run(make(single), name="z").name == "z"
+
+
+def test_results_of_mteb_without_splits_are_said_to_have_none(tmp_path):
+    path = tmp_path / "Task.json"
+    path.write_text('{"mteb_version": "1", "task_name": "Task", "scores": {}}')
+    with pytest.raises(FormatError, match=r"Task\.json: no splits; expected results of MTEB"):
+        confir.read_scores(path)
+
+
+@pytest.mark.parametrize(("held", "lacking"), [("", "subsets"), (', "default": {}', "splits")])
+def test_predictions_of_mteb_without_parts_are_said_to_have_none(tmp_path, held, lacking):
+    path = tmp_path / "Task_predictions.json"
+    path.write_text(f'{{"mteb_model_meta": {{}}{held}}}')
+    with pytest.raises(FormatError, match=rf"json: has no {lacking}; expected one or more"):
+        confir.read_run(path)

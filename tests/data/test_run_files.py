@@ -7,7 +7,7 @@ import pytest
 from confir.data.formats.objects import as_qrels, as_run
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.formats.run_writers import write_json_run, write_qrels, write_run
-from confir.errors import ConfirError
+from confir.errors import ConfirError, FormatError
 
 RUN = {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 0.5}}
 QRELS = {"1": {"a": 1, "b": 0}, "2": {"c": 2}}
@@ -38,3 +38,12 @@ def test_unknown_ways_of_naming_are_refused(tmp_path):
     write_run(RUN, tmp_path / "x.txt")
     with pytest.raises(ConfirError, match="unknown name_by 'tags'; did you mean tag"):
         read_run(tmp_path / "x.txt", name_by="tags")
+
+
+def test_blanks_around_ids_in_delimited_text_are_no_part_of_them(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("topic,docid,score\n1 , d1,0.5\n 1,d2 , 0.25 \n")
+    assert read_run(path).to_dict() == {"1": {"d1": 0.5, "d2": 0.25}}
+    path.write_text("topic,docid,score\n1,d1,0.5\n1,d1 ,0.25\n")
+    with pytest.raises(FormatError, match="'d1'"):
+        read_run(path)

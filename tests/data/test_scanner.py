@@ -231,6 +231,17 @@ def test_neither_threads_nor_blocks_change_the_result(tmp_path, block_size, thre
 
 
 @pytest.mark.usefixtures("always_scanned")
+@pytest.mark.parametrize("block_size", [30, 1 << 20])
+def test_a_byte_order_mark_within_a_run_is_an_error(tmp_path, block_size):
+    lines = lists(["1", "2"], length=50)
+    lines[50] = f"\ufeff{lines[50]}"
+    source = write(tmp_path, lines)
+    assert scan(Wanted(PLAIN_QRELS), source, block_size=block_size) is None
+    with pytest.raises(FormatError, match=r":51: a byte order mark in the middle"):
+        read_rankings(PLAIN_QRELS, [source])
+
+
+@pytest.mark.usefixtures("always_scanned")
 def test_many_files_by_many_threads_come_back_in_order(tmp_path):
     sources = [write(tmp_path, lists(length=n), f"system{n}.run") for n in range(1, 30)]
     done = []

@@ -1,5 +1,6 @@
 # ruff: noqa: PD011 - the values of Scores, not of a data frame
 import bz2
+import csv
 import gzip
 import io
 import json
@@ -24,6 +25,7 @@ from hypothesis import strategies as st
 import confir
 from confir.data.scores import Scores
 from confir.data.tables.columns import is_summary
+from confir.data.tables.measure_names import find_measures
 from confir.data.tables.score_files import read_scores, write_scores
 from confir.errors import (
     ConfirError,
@@ -402,6 +404,76 @@ def test_the_long_tables_of_soboroff_are_read(real_data, name):
     assert len(by_pandas) == len(scores.to_records())
 
 
+# Blanks around cells, and faults at the start of large files
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("topic", [" 1", "1 ", " 1  ", '"1"', '"1" ', ' "1"'])
+def test_blanks_around_ids_are_no_part_of_them(write, separator, topic):
+    rows = [["run ", " measure", "topic", " score "], ["a ", " AP", topic, "0.5 "]]
+    text = "".join(separator.join(row) + "\r\n" for row in rows)
+    scores = read_scores(write("t.csv", text))
+    assert (scores.runs, scores.measures, scores.topics) == (("a",), ("AP",), ("1",))
+
+
+def test_blanks_within_quotes_are_part_of_an_id(write):
+    scores = read_scores(write("t.csv", 'topic,a\n" 1 ,\n2 ",0.5 \n'))
+    assert scores.topics == (" 1 ,\n2 ",)
+
+
+def test_ids_that_differ_by_blanks_alone_are_one(write):
+    path = write("t.csv", "run,measure,topic,score\na,AP, 1,0.5\na,AP,1 ,0.5\n")
+    with pytest.raises(FormatError, match=r"t\.csv:3: a second score of run 'a', .*topic '1'"):
+        read_scores(path)
+    with pytest.raises(FormatError, match="two columns are named 'a'"):
+        read_scores(write("u.csv", "topic,a,a \n1,0.5,0.5\n"))
+
+
+@pytest.mark.parametrize("header", ["qid,topic,a", "topic,query,a,b", "query_id,Topic,run,score"])
+def test_two_columns_of_topics_are_both_named(write, header):
+    first, second = [name for name in header.split(",") if name not in ("a", "b", "run", "score")]
+    path = write("t.csv", f"{header}\n{','.join('1' * len(header.split(',')))}\n")
+    with pytest.raises(FormatError, match=rf"t\.csv:1: columns '{first}' and '{second}' are all"):
+        read_scores(path)
+    if header == "qid,topic,a":
+        assert read_scores(path, columns="topic=qid,value=a").topics == ("1",)
+
+
+FAULTS = {
+    "number": ("topic,a,b\n1,0.5,x\n", "2,0.5,0.5\n", "line 2|:2: 'x' under 'b'"),
+    "twice": ("topic,a,b\n1,0.5,0.5\n1,0.5,0.5\n", "2,0.5,0.5\n", ":3: a second score"),
+    "longer": ("topic,a,b\n1,0.5,0.5,0.5\n", "2,0.5,0.5\n", ":2: 4 columns; expected 3"),
+    "shorter": ("run,topic,score\na,1\n", "a,2,0.5\n", ":2: 2 columns; expected 3"),
+    "line": ("map\t1\t0.5\nmap\t2\n", "map\t3\t0.5\n", ":2: 2 columns; expected 3 as before"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_at_the_start_of_a_large_file_does_not_wait_for_the_rest(write, monkeypatch, name):
+    """What is split is counted: cells of tables by csv, lines by their decoding."""
+    start, line, message = FAULTS[name]
+    path = write("t.eval" if name == "line" else "t.csv", start + line * 600_000)
+    seen = []
+    reader = csv.reader
+    monkeypatch.setattr(
+        "confir.data.tables.table_files.csv.reader",
+        lambda lines, **how: reader((seen.append(1) or line for line in lines), **how),
+    )
+    monkeypatch.setattr(
+        "confir.data.tables.score_lines.is_text_measure", lambda _: bool(seen.append(1))
+    )
+    with pytest.raises(FormatError, match=message):
+        read_scores(path)
+    assert 0 < len(seen) < 20_000
+
+
+def test_the_start_of_a_large_file_is_not_taken_for_the_whole(write):
+    """All of its scores are missing, or its rows too short: the rest may mend it."""
+    missing = "topic,a,b\n" + "".join(f"{n},,\n" for n in range(9_999))
+    path = write("t.csv", missing + "".join(f"{n},0.5,0.25\n" for n in range(10_000, 400_000)))
+    assert read_scores(path).values[-1, :, 0].tolist() == [0.5, 0.25]
+
+
 # Columns that are measures, and columns that the user names
 
 
@@ -411,6 +483,15 @@ MEASURED = {
     "a.jsonl": '{"query_id": "1", "ndcg_cut_10": 0.5, "P_5": 1}\n',
     "b.csv": "topic,AP,RR\n1,0.5,0.25\n",
     "c.csv": "topic,ndcg_at_10\n1,0.5\n",
+    "d.csv": "topic,P10,map\n1,0.5,1\n",
+    "e.csv": "topic,MRR,hits@1\n1,0.5,1\n",
+    "f.csv": "topic,hit_rate,mrr\n1,0.5,1\n",
+    **{
+        f"{number}.csv": f"topic,faithfulness,{name}\n1,0.5,1\n"
+        for number, name in enumerate(
+            ("P10", "MRR", "hit_rate", "Hit Rate", "hits@1", "recall", "R-prec", "nDCG10", "map")
+        )
+    },
 }
 
 
@@ -424,10 +505,25 @@ def test_columns_that_are_measures_are_not_read_as_runs(write, name):
     assert str(e.value).startswith(f"{path}:1: ")
 
 
-@pytest.mark.parametrize("runs", ["bm25,AP", "G,P1", "bm25@1,bm25@2", "p,q", "dense@3,map"])
+@pytest.mark.parametrize(
+    "runs", ["G,P1", "bm25@1,bm25@2", "p,q", "r1,r2,r3,r5", "P5,P10,P11", "bm25,ap2", "r1,dense3"]
+)
 def test_columns_that_may_be_runs_are_runs(write, runs):
-    path = write("a.csv", f"topic,{runs}\n1,0.5,0.25\n")
+    path = write("a.csv", f"topic,{runs}\n1{',0.5' * len(runs.split(','))}\n")
     assert ",".join(read_scores(path).runs) == runs
+
+
+def test_nested_objects_may_have_topics_above_measures(write):
+    path = write(
+        "a.json", '{"bm25": {"q1": {"map": 0.5, "foo": 1}, "q2": {"map": 0.25, "foo": 0}}}'
+    )
+    scores = read_scores(path)
+    assert (scores.topics, scores.measures) == (("q1", "q2"), ("map", "foo"))
+
+
+def test_runs_that_are_named_like_measures_are_runs_beside_a_column_of_measures(write):
+    path = write("a.csv", "topic,measure,map,bm25\n1,RR,0.5,0.25\n")
+    assert read_scores(path).runs == ("map", "bm25")
 
 
 def test_measures_under_a_column_of_runs_are_measures(write):
@@ -1084,7 +1180,9 @@ RESERVED = (
 
 
 def is_free(run: str) -> bool:
-    return run.strip().casefold() not in ("", *RESERVED) and is_plain(run)
+    return (
+        run.strip().casefold() not in ("", *RESERVED) and is_plain(run) and not find_measures([run])
+    )
 
 
 def is_plain(name: str) -> bool:

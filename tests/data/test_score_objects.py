@@ -5,7 +5,7 @@ import pytest
 
 from confir.data.scores import Scores
 from confir.data.tables.score_files import write_scores
-from confir.errors import ConfirError, FormatError, InvalidValueError
+from confir.errors import ConfirError, FormatError, InputWarning, InvalidValueError
 from confir.measures.evaluation import as_scores
 from requirements import required
 
@@ -56,6 +56,48 @@ def test_a_wide_frame_has_a_column_per_run():
 
 def test_nested_dicts_are_taken():
     assert same(as_scores(SCORES.to_dict()))
+
+
+def nested(topics, measures, *, topics_first):
+    """Scores of two runs as nested dicts, in either order."""
+    outer, inner = (topics, measures) if topics_first else (measures, topics)
+    return {run: {one: dict.fromkeys(inner, 0.5) for one in outer} for run in ("A", "B")}
+
+
+@pytest.mark.parametrize("topics_first", [True, False])
+@pytest.mark.parametrize(
+    ("topics", "measures"),
+    [
+        (("red shoes", "hat"), ("AP", "foo")),
+        (("t1", "t2"), ("foo", "hits@1")),
+        (("t1", "t2"), ("P10", "foo", "bar")),
+        (("101", "102"), ("faithfulness", "tone")),
+        (("101", "102"), ("faithfulness2", "tone1")),
+    ],
+)
+def test_levels_of_nested_dicts_are_told_by_their_names(topics, measures, topics_first):
+    made = as_scores(nested(topics, measures, topics_first=topics_first))
+    assert (made.runs, made.topics) == (("A", "B"), tuple(sorted(topics)))
+    assert set(made.measures) == {"P@10" if m == "P10" and topics_first else m for m in measures}
+
+
+def test_one_run_of_pytrec_eval_may_have_measures_of_others():
+    made = as_scores({"t1": {"map": 0.5, "foo": 1.0}, "t2": {"map": 0.25, "foo": 0.5}})
+    assert (made.runs, made.topics, made.measures) == (("run",), ("t1", "t2"), ("AP", "foo"))
+
+
+@pytest.mark.parametrize(
+    ("topics", "measures", "topics_first", "order"),
+    [
+        (("t1", "t2"), ("faithfulness",), True, "topic → measure"),
+        (("hat", "coat"), ("faithfulness", "tone"), False, "measure → topic"),
+        (("t1", "t2"), ("m1", "m2"), False, "measure → topic"),
+    ],
+)
+def test_a_guess_at_the_levels_of_nested_dicts_is_told(topics, measures, topics_first, order):
+    with pytest.warns(InputWarning, match=f"scores: read as run → {order} → score: the "):
+        made = as_scores(nested(topics, measures, topics_first=topics_first))
+    assert (made.topics, made.measures) == (tuple(sorted(topics)), measures)
 
 
 def test_dicts_of_topics_have_no_measure_to_name():

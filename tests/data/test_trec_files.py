@@ -92,6 +92,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.* without a line end")
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_layout_of_a_file_changes_nothing(tmp_path, layout):
     run = read_run(write(tmp_path, LAYOUTS[layout](RUN)))
@@ -602,6 +603,7 @@ def test_any_run_is_read_whatever_its_layout(scratch, data):
         assert keys == sorted(keys, reverse=True)
 
 
+@pytest.mark.filterwarnings("ignore:.* without a line end")
 @settings(deadline=None)
 @given(st.data())
 def test_any_qrels_are_read_whatever_their_layout(scratch, data):
@@ -910,3 +912,27 @@ def test_what_may_not_be_looked_at_is_not_called_missing(monkeypatch):
         UnreadableError, match=r"closed/a.run: cannot be read \(Permission denied\)"
     ):
         find_runs(["closed/a.run"])
+
+
+@pytest.mark.parametrize("before", ["", " ", "# a comment\n"])
+def test_a_byte_order_mark_in_the_middle_is_refused(tmp_path, before):
+    path = tmp_path / "joined.txt"
+    line = before.count("\n") + 2
+    message = rf"joined\.txt:{line}: a byte order mark in the middle, as in concatenated files"
+    for first, read in (("1 Q0 d1 1 0.5 t\n", read_run), ("1 0 d1 1\n", read_qrels)):
+        path.write_text(
+            f"\ufeff{first}{before}\ufeff{first.replace('1', '2', 1)}", encoding="utf-8"
+        )
+        with pytest.raises(FormatError, match=message):
+            read(path)
+
+
+@pytest.mark.parametrize("fault", ["1 Q0 d1 9 0.1 t\n", "1 Q0 d2 2 x t\n", "1 Q0\n"])
+def test_a_fault_at_the_start_of_a_large_run_does_not_wait_for_the_rest(
+    tmp_path, monkeypatch, fault
+):
+    path = tmp_path / "large.run"
+    path.write_text("1 Q0 d1 1 0.5 t\n" + fault + "1 Q0 d3 3 0.1 t\n" * 300_000)
+    monkeypatch.setattr("confir.data.formats.trec_files._read_regular_run", None)
+    with pytest.raises(FormatError, match=r"large\.run:2: "):
+        read_run(path)

@@ -4,7 +4,10 @@ import dataclasses
 import json
 import math
 import os
+import re
+import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -14,8 +17,8 @@ from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnreadableError, UnsupportedMethodError
 from confir.studies.comparison.arriving_topics import judge_arriving
 from confir.studies.comparison.gate import GateRule
-from confir.studies.history.gate_looks import judge_look
-from confir.studies.history.history_file import append_looks, read_looks
+from confir.studies.history.gate_looks import begin_look
+from confir.studies.history.history_file import OpenHistory, read_looks
 from confir.studies.history.looks import Look, level_of_look
 
 RULE = GateRule()
@@ -29,6 +32,14 @@ def scores_of(differences, topics=None, *, names=("base", "new"), measure="m0"):
     topics = topics or [f"t{number:03d}" for number in range(count)]
     names = names if len(names) == runs + 1 else ("base", *(f"new{i}" for i in range(runs)))
     return Scores(tuple(topics), tuple(names), (measure,), values[:, :, None])
+
+
+def judge_look(*given, **options):
+    """Return the gates of a look that is kept at once."""
+    gates, waiting = begin_look(*given, **options)
+    with closing(waiting):
+        waiting.append()
+    return gates
 
 
 def compared(differences, topics=None, **options):
@@ -239,7 +250,23 @@ def test_a_full_disk_leaves_no_part_of_a_look(tmp_path, monkeypatch):
     [
         (lambda _: "{", "no JSON object"),
         (lambda _: "3", "no JSON object"),
-        (lambda line: line.replace("0.95", "NaN"), "no JSON object"),
+        (lambda line: line.replace("0.95", "NaN"), "NaN is no number"),
+        (lambda line: line.replace("0.95", "-Infinity"), "-Infinity is no number"),
+        (lambda line: line.replace("0.95", "0"), "level is 0"),
+        (
+            lambda line: re.sub('"look_level": [0-9.]+', '"look_level": 1.0', line),
+            "look_level is 1",
+        ),
+        (lambda line: re.sub('"low": [^,]+', '"low": 0.9', line, count=1), "low 0.9 is above high"),
+        (
+            lambda line: re.sub('"look_low": [^,]+', '"look_low": 0.9', line),
+            "look_low 0.9 is above",
+        ),
+        (lambda line: line.replace("2026-01-02T03:04:05+00:00", "9999-99-99"), "date is '9999-99-"),
+        (
+            lambda line: line.replace("2026-01-02T03:04:05+00:00", "yesterday"),
+            "date is 'yesterday'",
+        ),
         (lambda line: line[: len(line) // 2], "no JSON object"),
         (lambda line: line.replace('"look": 1', '"look": true'), "look is True"),
         (lambda line: line.replace('"look": 1', '"look": 0'), "look is 0"),
@@ -271,6 +298,37 @@ def test_a_faulty_line_is_named(tmp_path, change, message):
         confir.read_history(path)
 
 
+def test_lines_that_contradict_each_other_are_named(tmp_path):
+    path = tmp_path / "history.jsonl"
+    for seed in (1, 2):
+        judge_look(path, compared(drawn(seed)), ["m0"], RULE, look(f"c{seed}"), seed=1)
+    first, second = path.read_text().splitlines(keepends=True)
+    path.write_text(first + second + second)
+    message = r"jsonl:3: look 2 decides on 'new' a second time \(first: line 2\); expected lines"
+    with pytest.raises(FormatError, match=message):
+        confir.read_history(path)
+    path.write_text(second + first)
+    with pytest.raises(FormatError, match=r"jsonl:2: look 1 comes after look 2; expected lines"):
+        confir.read_history(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"\0" * 5000, b'{"look": 1, "da', '{"a": 1}\n'.encode("utf-16")]
+)
+def test_what_is_no_history_is_refused_and_stays(tmp_path, content):
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(content)
+    for use in (
+        lambda: confir.read_history(path),
+        lambda: judge_look(path, compared(drawn(1)), ["m0"], RULE, look("a"), seed=1),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(FormatError):
+                use()
+    assert path.read_bytes() == content
+
+
 def test_a_history_can_have_so_many_looks_and_no_more(tmp_path):
     path = tmp_path / "history.jsonl"
     judge_look(path, compared(drawn(1)), ["m0"], RULE, look("a"), seed=1)
@@ -287,8 +345,12 @@ def test_an_empty_or_missing_history_is_an_error(tmp_path):
         confir.read_history(tmp_path / "empty.jsonl")
     with pytest.raises(UnreadableError, match="no such file"):
         confir.read_history(tmp_path / "nowhere.jsonl")
-    append_looks(tmp_path / "new.jsonl", lambda _: [])
-    assert read_looks(tmp_path / "new.jsonl") == []
+    path = tmp_path / "new.jsonl"
+    waiting = OpenHistory(path, lambda _: [])
+    waiting.append()
+    waiting.close()
+    assert read_looks(path) == []
+    assert not path.exists()
 
 
 def test_a_history_is_a_result_table_and_chart(tmp_path):

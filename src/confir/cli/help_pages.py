@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+# Narrower pages would be a column of letters.
+_NARROWEST = 40
+
+
+@contextmanager
+def _wide_enough() -> Iterator[None]:
+    """Let pages have some width, however narrow the terminal says it is."""
+    if shutil.get_terminal_size().columns >= _NARROWEST:
+        yield
+        return
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = str(_NARROWEST)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["COLUMNS"]
+        else:
+            os.environ["COLUMNS"] = before
+
 
 class PlainCommand(TyperCommand):
     """A command whose help names what is to be given, and no types of Python."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, in lines that can be read."""
+        with _wide_enough():
+            super().format_help(ctx, formatter)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, with words for their values."""
@@ -17,6 +46,11 @@ class PlainCommand(TyperCommand):
 
 class PlainGroup(TyperGroup):
     """A group of commands whose help does the same."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, in lines that can be read."""
+        with _wide_enough():
+            super().format_help(ctx, formatter)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, with words for their values."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
 from itertools import combinations
 from typing import Any
 
@@ -43,15 +44,26 @@ KEPT_FOLDERS = ("resume",)
 _READ_WITH = {".parquet": ("pyarrow", "parquet"), ".zst": ("zstandard", "zst")}
 
 
+# Where the context of a command has what comes after it.
+_LAST = "confir.last"
+
+
 class GuardedCommand(PlainCommand):
     """A command that starts only if it destroys nothing."""
 
     def invoke(self, ctx: Any) -> Any:
         """Check the inputs and outputs that the arguments name, then run the command.
 
-        Inputs are described before it, in case that it fails, and the provenance is written after.
+        Inputs are described before it, in case that it fails, and the provenance is written after;
+        after that comes what the command leaves for the end.
         """
         _check_packages(ctx)
+        with ExitStack() as last:
+            ctx.meta[_LAST] = last
+            return self._guarded(ctx)
+
+    def _guarded(self, ctx: Any) -> Any:
+        """Run the command, and write the provenance that it is asked for."""
         if not ctx.params.get("provenance"):
             _guard(ctx)
             return self._work(ctx)
@@ -63,14 +75,23 @@ class GuardedCommand(PlainCommand):
             return self._work(ctx)
 
     def _work(self, ctx: Any) -> Any:
-        """Run the command, on the cluster that it names."""
+        """Run the command, on the cluster that it names; what it reads, it does not replace."""
+        from confir.data.files import keeping_inputs
+
         address = ctx.params.get("scheduler")
         if address is None:
-            return super().invoke(ctx)
+            with keeping_inputs():
+                return super().invoke(ctx)
         from confir.scheduler import use_scheduler
 
-        with use_scheduler(address):
+        with keeping_inputs(), use_scheduler(address):
             return super().invoke(ctx)
+
+
+def run_last(context: typer.Context, step: AbstractContextManager[None]) -> None:
+    """Enter what is left when a command has written all else, and is told whether that failed."""
+    last: ExitStack = context.meta[_LAST]
+    last.enter_context(step)
 
 
 def _check_packages(context: typer.Context) -> None:
@@ -115,7 +136,10 @@ def may_be_read(context: typer.Context, file: str) -> bool:
     for path in _read_files(context):
         if any(_is_same(file, one) for one in (path, *files_beside(path))):
             return True
-    return any(_is_below(file, folder) for folder in _read_folders(context))
+    folders = list(_read_folders(context))
+    if any(_is_below(file, folder) for folder in folders):
+        return True
+    return any(_is_same(file, one) for folder in folders for one in _files_below(folder))
 
 
 def _named(context: typer.Context, names: tuple[str, ...]) -> Iterator[str]:
@@ -136,8 +160,11 @@ def _read_files(context: typer.Context) -> Iterator[str]:
 
 def _read_folders(context: typer.Context) -> Iterator[str]:
     """Yield the folders that a command reads: which of the files there, their content decides."""
+    from confir.data.formats.run_sources import expand_pattern
+
     for source in _named(context, INPUTS):
-        yield from filter(os.path.isdir, (source, source.partition("=")[2]))
+        paths = (*expand_pattern(source), source.partition("=")[2])
+        yield from filter(os.path.isdir, paths)
 
 
 def _inputs(context: typer.Context) -> list[str]:
@@ -156,6 +183,21 @@ def _is_below(file: str, folder: str) -> bool:
         return os.path.commonpath([os.path.realpath(file), place]) == place
     except ValueError:  # on another drive
         return False
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    """Yield the files in a folder and below, also behind links to folders; no folder comes twice."""
+    seen: set[tuple[int, int]] = set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        try:
+            found = os.stat(place)
+        except OSError:  # gone since
+            continue
+        if (found.st_dev, found.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((found.st_dev, found.st_ino))
+        yield from (os.path.join(place, name) for name in names)
 
 
 def _is_same(output: str, path: str) -> bool:

@@ -19,6 +19,7 @@ from confir.data.result import Record
 from confir.defaults import CHART_ENDINGS, ENDINGS, OUTPUT_FORMATS
 from confir.errors import (
     ConfirWarning,
+    InvalidValueError,
     MissingDependencyError,
     UnknownNameError,
     UnreadableError,
@@ -102,6 +103,10 @@ def check_output(output: str | None, kind: str = "table") -> None:
         return
     known = (*ENDINGS, *CHART_ENDINGS)
     ending = Path(output).suffix.lower()
+    if Path(output).name.lower() in known:
+        raise InvalidValueError(
+            f"{output}: only an ending, without a name; expected one such as result{Path(output).name}"
+        )
     if ending not in known:
         raise UnknownNameError("ending of an output file", Path(output).name, known)
     if ending in CHART_ENDINGS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,8 @@ from confir.whole_files import replace_file
 PathLike = str | os.PathLike[str]
 
 STDIN = "-"
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.")
 
@@ -68,7 +71,7 @@ def text_bytes(content: bytes, source: str) -> bytes:
     """Return the content without a byte order mark; raise where it is not UTF-8 text."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FormatError("the file is in UTF-16 or UTF-32; expected UTF-8", path=source)
-    content = content.removeprefix(b"\xef\xbb\xbf")
+    content = content.removeprefix(BYTE_ORDER_MARK)
     problem = content.find(b"\0")
     if problem < 0 and not content.isascii():
         try:
@@ -85,6 +88,16 @@ def text_bytes(content: bytes, source: str) -> bytes:
     return content
 
 
+@contextmanager
+def keeping_inputs() -> Iterator[None]:
+    """Until the end, let no output replace a file that was opened for reading meanwhile."""
+    _inputs_kept.append(set())
+    try:
+        yield
+    finally:
+        _inputs_kept.pop()
+
+
 def check_page_name(path: str) -> None:
     """Raise where a page would get the name of another kind of file, such as one that it is from."""
     if not path.lower().endswith(".html"):
@@ -94,6 +107,7 @@ def check_page_name(path: str) -> None:
 def write_whole(path: PathLike, content: bytes) -> None:
     """Write a file so that it is there whole or not at all, compressed as its ending says."""
     name = os.fspath(path)
+    check_no_input(name)
     content = compress(content, os.path.splitext(name)[1].lower())
     with _writable(name):
         if _is_special(name):
@@ -101,6 +115,23 @@ def write_whole(path: PathLike, content: bytes) -> None:
                 stream.write(content)
         else:
             replace_file(os.path.realpath(name), content)
+
+
+def check_no_input(name: str) -> None:
+    """Raise where a file was read that is to be kept, under whatever name."""
+    try:
+        found = _identity(os.stat(name))
+    except (OSError, ValueError):  # no such file yet
+        return
+    if any(found in kept for kept in _inputs_kept):
+        raise InvalidValueError(
+            f"{name}: the command reads this file; expected another one to write"
+        )
+
+
+def _identity(found: os.stat_result) -> tuple[int, int]:
+    """Return what a file is known by, whatever it is called."""
+    return found.st_dev, found.st_ino
 
 
 def _is_special(name: str) -> bool:
@@ -112,6 +143,9 @@ def _is_special(name: str) -> bool:
         return True
     return os.path.exists(name) and not os.path.isfile(name)
 
+
+# The files that were opened for reading, for each that keeps them.
+_inputs_kept: list[set[tuple[int, int]]] = []
 
 # Standard inputs of which nothing is left.
 _read_through: WeakSet[Any] = WeakSet()
@@ -133,6 +167,10 @@ def _open_raw(name: str) -> Iterator[IO[bytes]]:
     except ValueError as error:
         raise UnreadableError(f"{name!r}: no such file ({error})") from None
     with stream:
+        found = os.fstat(stream.fileno()) if _inputs_kept else None
+        if found is not None and stat.S_ISREG(found.st_mode):
+            for kept in _inputs_kept:
+                kept.add(_identity(found))
         yield stream
 
 

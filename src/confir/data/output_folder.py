@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from confir.data.files import PathLike
 from confir.errors import InvalidValueError, UnreadableError
@@ -26,7 +28,8 @@ _DESKTOP_FILES = {".DS_Store", "Thumbs.db", "desktop.ini"}
 class OutputFolder:
     """A folder to write files into, made where there is none; `file` gives their places.
 
-    Raises where there are files in it that confir did not write, besides the given ones.
+    Raises where there are files in it that confir did not write, besides the given ones. As a context,
+    it takes away what it made where an error leaves the folder without any file.
     """
 
     def __init__(self, path: PathLike, besides: Iterable[PathLike] = ()) -> None:
@@ -34,9 +37,24 @@ class OutputFolder:
         self._before = check_output_folder(path, besides)
         self._written: dict[str, None] = {}
         self._listed: tuple[str, ...] = ()
-        with _naming(self._path):
+        places = (self._path, *self._path.parents)
+        self._made = [place for place in places if not os.path.lexists(place)]
+        with self, _naming(self._path):
             self._path.mkdir(parents=True, exist_ok=True)
             self._list(sorted(self._before))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> None:
+        if kind is not None and self._made and set(_files(self._path)) <= {_LISTING}:
+            below = [place for place in self._path.glob("*") if place.is_dir()]
+            with suppress(OSError):
+                (self._path / _LISTING).unlink(missing_ok=True)
+                for place in (*below, *self._made):
+                    place.rmdir()
 
     def file(self, name: str) -> Path:
         """Return where a file goes that has a name such as "runs/bm25.txt"."""

@@ -222,11 +222,11 @@ def write_collection(collection: Collection, folder: PathLike) -> None:
     for run in collection.runs:
         if not run.name or any(mark in run.name for mark in "/\\\0"):
             raise InvalidValueError(f"run {run.name!r} cannot be written: expected a file name")
-    target = OutputFolder(folder)
-    write_trec_qrels(collection.qrels, target.file("qrels.txt"))
-    for run in collection.runs:
-        write_trec_run(run, target.file(f"runs/{run.name}.txt"))
-    target.remove_stale()
+    with OutputFolder(folder) as target:
+        write_trec_qrels(collection.qrels, target.file("qrels.txt"))
+        for run in collection.runs:
+            write_trec_run(run, target.file(f"runs/{run.name}.txt"))
+        target.remove_stale()
 
 
 def _list_systems(runs: int | Sequence[System], topics: int) -> Sequence[System]:

@@ -102,10 +102,16 @@ def difference_text(difference: float, low: float, high: float, open_end: int = 
 
 
 def percent(share: float, digits: int = 10) -> str:
-    """Return a share or a level for a sentence: ``95 %``, ``4.6 %``."""
+    """Return a share or a level for a sentence: ``95 %``, ``4.6 %``.
+
+    What is less than 1 has so many digits that it is not written as 100 %.
+    """
     if math.isnan(share):
         return "–"
-    return f"{Decimal(f'{100 * share:.{digits}g}'):f} %"
+    text = f"{100 * share:.{digits}g}"
+    if share < 1.0 and float(text) >= 100.0:
+        text = repr(100 * share)
+    return f"{Decimal(text):f} %"
 
 
 def share_text(share: float, decimals: int = 1) -> str:

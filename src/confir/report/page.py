@@ -12,6 +12,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from importlib.resources import files
 from numbers import Integral
 from pathlib import Path
@@ -169,22 +170,22 @@ def write_report(
             scores = as_scores_or_summary(scores)
         lists = None if experiment is None else experiment.lists_by_topic()
     check_width(figure_width, "figure_width")
-    if figures is not None:  # checked first: the folder may hold other files
-        OutputFolder(as_path("figures", figures), [target])
-    with ScriptBundle() as bundle:  # started first: without it there is no page
-        contents = gather_contents(
-            scores,
-            qrels=None if lists is None else lists.qrels,
-            runs=lists,
-            run_metadata=None if experiment is None else experiment.run_metadata,
-            warned=[*(origin or Origin()).warnings, *warned],
-            settings=settings,
-            progress=progress,
-        )
-        page = render_page(contents, bundle, title=title, origin=origin, progress=progress)
-    if figures is not None:
-        write_figures(contents, figures, progress, [path], figure_width)
-    write_whole(target, page.encode())
+    with nullcontext() if figures is None else OutputFolder(as_path("figures", figures), [target]):
+        # the folder is checked first: it may hold other files
+        with ScriptBundle() as bundle:  # started first: without it there is no page
+            contents = gather_contents(
+                scores,
+                qrels=None if lists is None else lists.qrels,
+                runs=lists,
+                run_metadata=None if experiment is None else experiment.run_metadata,
+                warned=[*(origin or Origin()).warnings, *warned],
+                settings=settings,
+                progress=progress,
+            )
+            page = render_page(contents, bundle, title=title, origin=origin, progress=progress)
+        if figures is not None:
+            write_figures(contents, figures, progress, [path], figure_width)
+        write_whole(target, page.encode())
     return contents
 
 

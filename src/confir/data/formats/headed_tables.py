@@ -222,12 +222,12 @@ def _text_columns(content: bytes, path: str, kind: Kind) -> dict[str, list[Any]]
 def _checked(
     row: list[str], header: list[str], values: set[int], path: str, line: int
 ) -> list[Any]:
-    """Return a row with its values as numbers."""
+    """Return a row with its values as numbers, and its ids without blanks around them."""
     if len(row) != len(header):
         problem = f"{len(row)} columns; expected {len(header)} as in the header"
         raise FormatError(problem, path=path, line=line)
     return [
-        _number(cell, header[place], path, line) if place in values else cell
+        _number(cell, header[place], path, line) if place in values else cell.strip(" ")
         for place, cell in enumerate(row)
     ]
 

@@ -169,6 +169,8 @@ def choose_part(
     option
         The option that names a part, such as "subset".
     """
+    if not parts:
+        raise FormatError(f"has no {kind}s; expected one or more", path=source)
     names = enumerate_names(map(repr, parts))
     if chosen is None:
         if len(parts) != 1:

@@ -92,6 +92,8 @@ def _dataset_scores(held: Mapping[str, Any], source: str) -> list[tuple[str, Any
     """Return the main score of each dataset in the results of one task."""
     scores = as_object(held["scores"], "scores", source, _EXPECTED)
     task = as_id(held["task_name"], "'task_name'", source)
+    if not scores:
+        raise FormatError(f"no splits; {_EXPECTED}", path=source)
     rows: list[tuple[str, Any]] = []
     for split, entries in scores.items():
         for entry in as_objects(entries, f"split {split!r}", source, _EXPECTED):

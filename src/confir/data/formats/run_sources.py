@@ -123,6 +123,13 @@ def find_files(source: str) -> list[str]:
         return [source]
 
 
+def expand_pattern(source: str) -> list[str]:
+    """Return the files and folders that a pattern stands for; itself where it is none, or matches none."""
+    if "\0" in source or os.path.exists(source) or not glob.has_magic(source):
+        return [source]
+    return sorted(glob.glob(source)) or [source]
+
+
 def _expand(source: str) -> list[RunSource]:
     if source == STDIN or is_remote(source):
         return [RunSource(source)]

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.files import PathLike, text_bytes, write_whole
+from confir.data.files import BYTE_ORDER_MARK, PathLike, text_bytes, write_whole
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.formats.trec_lines import (
     HIGHEST_GAIN,
@@ -24,10 +24,14 @@ from confir.data.formats.trec_lines import (
 )
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run, build_run
-from confir.errors import FormatError
+from confir.data.text_numbers import warn_of_cut_number
+from confir.errors import FormatError, collect_warnings
 
 # Blocks whose fields stay in the processor's cache are split fastest.
 SPLIT_SIZE = 1 << 16
+
+# Files of more bytes take long enough to split that a fault at their start is looked for first.
+_LARGE = 1 << 22
 
 # What is read back as it was written: no blanks as in C, nothing lost as a comment or a byte order
 # mark, and no half of a surrogate pair, which UTF-8 does not have.
@@ -39,6 +43,9 @@ def read_trec_run(content: bytes, source: RunSource, name_by: NameBy = "file") -
     """Return the run in the content of a TREC file."""
     path, name = source.path, source.name
     text = text_bytes(content, path)
+    with collect_warnings():
+        for start in _start(text):
+            read_run_by_line(start, path, name, name_by)
     try:
         return [_read_regular_run(text, path, name, name_by)]
     except (_IrregularError, FormatError):
@@ -48,11 +55,24 @@ def read_trec_run(content: bytes, source: RunSource, name_by: NameBy = "file") -
 def read_trec_qrels(content: bytes, source: RunSource, intents: Intents | None = None) -> Qrels:
     """Return the judgements in the content of a TREC qrels file."""
     text = text_bytes(content, source.path)
+    warn_of_cut_number(text, source.path)
+    for start in _start(text):
+        judgements_by_line(start, source.path)
     try:
         return build_qrels(*_regular_judgements(text), path=source.path, intents=intents)
     except (_IrregularError, FormatError):
         judgements = judgements_by_line(text, source.path)
     return build_qrels(*judgements, path=source.path, intents=intents)
+
+
+def _start(text: bytes) -> list[bytes]:
+    """Return the first lines of a large file, none of a small one.
+
+    They are read by line before all others: a fault in them need not wait for the rest, which may
+    be far larger than the file where that is compressed.
+    """
+    end = text.find(b"\n", SPLIT_SIZE) + 1
+    return [text[:end]] if len(text) > _LARGE and end and text[:end].strip() else []
 
 
 def write_trec_run(run: Run, path: PathLike) -> None:
@@ -154,8 +174,9 @@ def _regular_blocks(content: bytes, width: int) -> Iterator[list[list[bytes]]]:
         if len(fields) != lines * (width + 1) or fields[width :: width + 1].count(b"\0") != lines:
             raise _IrregularError
         columns = [fields[i :: width + 1] for i in range(width)]
-        if b"#" in block and any(field.startswith(b"#") for field in set(columns[0])):
-            raise _IrregularError
+        for sign in (b"#", BYTE_ORDER_MARK):
+            if sign in block and any(field.startswith(sign) for field in set(columns[0])):
+                raise _IrregularError
         yield columns
         start = stop
 

@@ -5,6 +5,7 @@ This is the reference reader: it knows every rule, and its errors name file and 
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import re
@@ -17,7 +18,7 @@ import numpy as np
 
 from confir.arguments import as_path, invalid
 from confir.arrays import Integers
-from confir.data.files import PathLike, read_bytes, text_bytes
+from confir.data.files import BYTE_ORDER_MARK, PathLike, read_bytes, text_bytes
 from confir.data.formats.run_sources import NameBy, name_from_path
 from confir.data.qrels import Intents
 from confir.data.run import Run, build_run
@@ -32,6 +33,8 @@ from confir.errors import (
 
 RUN_COLUMNS = "topic Q0 docid rank score tag"
 QRELS_COLUMNS = "topic subtopic docid gain"
+# Enough of a file to tell how its lines end.
+_START = 1 << 12
 HIGHEST_GAIN = 2**31 - 1
 # Matched by its digits, not its value: as a float, 0.99999999999999999999 would be 1.
 WHOLE_NUMBER = re.compile(rb"[+-]?\d+(?:\.0*)?(?:[eE][+-]?0+)?")
@@ -49,8 +52,9 @@ def read_run_by_line(content: bytes, source: str, name: str | None, name_by: Nam
     tag: str | None = None
     untagged = 0
     longer: list[int] = []
-    for number, fields in _lines(content):
+    for number, fields in _lines(content, source):
         if len(fields) < 5 or (len(fields) > 6 and not _ends_in_text(fields)):
+            _check_line_ends(content, source)
             raise _wrong_run_columns(fields, source, number)
         untagged += len(fields) == 5
         if len(fields) > 6:
@@ -117,8 +121,9 @@ def judgements_by_line(content: bytes, source: str) -> Judgements:
     gains: list[int] = []
     lines: list[int] = []
     judged: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-    for number, fields in _lines(content):
+    for number, fields in _lines(content, source):
         if len(fields) != 4:
+            _check_line_ends(content, source)
             raise _wrong_qrels_columns(fields, source, number)
         gain = _whole_number(fields[3])
         if gain is None:
@@ -169,7 +174,7 @@ def read_intents(path: PathLike) -> dict[str, dict[str, float]]:
     """Return the intent probabilities in a file: topic → subtopic → probability."""
     source = os.fspath(path)
     intents: dict[str, dict[str, float]] = {}
-    for number, fields in _lines(text_bytes(read_bytes(path), source)):
+    for number, fields in _lines(text_bytes(read_bytes(path), source), source):
         if len(fields) != 3:
             raise FormatError(
                 f"{len(fields)} columns; expected 3: topic subtopic probability",
@@ -202,17 +207,37 @@ def read_intents(path: PathLike) -> dict[str, dict[str, float]]:
 
 def first_fields(content: bytes, source: str) -> tuple[int, list[bytes]]:
     """Return number and fields of the first line that is neither blank nor a comment."""
-    for number, fields in _lines(content.removeprefix(b"\xef\xbb\xbf")):
+    for number, fields in _lines(content.removeprefix(BYTE_ORDER_MARK), source):
         return number, fields
     raise FormatError("the file is empty; expected qrels or a run", path=source)
 
 
-def _lines(content: bytes) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield number and fields of the lines that are neither blank nor comments."""
-    for number, line in enumerate(content.split(b"\n"), start=1):
+def _lines(content: bytes, source: str) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield number and fields of the lines that are neither blank nor comments.
+
+    They are split one by one: a fault near the beginning of a large file is found at once.
+    """
+    for number, line in enumerate(io.BytesIO(content), start=1):
         fields = line.split()
-        if fields and not fields[0].startswith(b"#"):
-            yield number, fields
+        if not fields or fields[0].startswith(b"#"):
+            continue
+        if fields[0].startswith(BYTE_ORDER_MARK):
+            raise FormatError(
+                "a byte order mark in the middle, as in concatenated files; expected one at the "
+                "start at most",
+                path=source,
+                line=number,
+            )
+        yield number, fields
+
+
+def _check_line_ends(content: bytes, source: str) -> None:
+    """Raise where carriage returns alone end the lines, as on old Macintoshes."""
+    start = content[:_START].strip()
+    if b"\r" in start and b"\n" not in start:
+        raise FormatError(
+            "the lines end in carriage returns (CR) alone; expected LF, or CR LF", path=source
+        )
 
 
 def _whole_number(field: bytes) -> int | None:

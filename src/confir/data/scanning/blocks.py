@@ -22,7 +22,7 @@ import numpy as np
 
 from confir.arrays import Bytes, Integers
 from confir.data.compression import COMPRESSION_ENDINGS
-from confir.data.files import STDIN, open_bytes
+from confir.data.files import BYTE_ORDER_MARK, STDIN, open_bytes
 from confir.data.formats.catalogue import recognise
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.scanning.scan_kernels import (
@@ -51,7 +51,6 @@ BLOCK_SIZE = 1 << 21
 # Enough of a file to tell its format.
 _START = 256
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FIELD = re.compile(rb"[^\x00- ]+")
 
 Column = np.ndarray[Any, Any]
@@ -148,7 +147,7 @@ class BlockScanner(ABC):
     def scan(self, whole: Block) -> _ScannedBlock | None:
         """Return what a block says, or None where it needs the reference reader."""
         block, stop = whole
-        if block[:stop].max() > 127 and not _is_utf8(block[:stop]):
+        if block[:stop].max() > 127 and not _is_plain(block[:stop]):
             return None
         if not self._finds_all:
             return None
@@ -346,12 +345,14 @@ def _fill(stream: IO[bytes], view: memoryview) -> int:
     return filled
 
 
-def _is_utf8(block: Bytes) -> bool:
+def _is_plain(block: Bytes) -> bool:
+    """Whether a block is UTF-8 text; a byte order mark, which may begin a line, is not plain."""
+    content = block.tobytes()
     try:
-        block.tobytes().decode()
+        content.decode()
     except UnicodeDecodeError:
         return False
-    return True
+    return BYTE_ORDER_MARK not in content
 
 
 def _field(block: Bytes, start: int) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 # trec_eval's rbp is left alone: it is not confir's RBP
 _TREC_EVAL_NAMES = {
@@ -35,26 +35,28 @@ _BEGINNING = re.compile(
     r"alpha_nDCG|α_nDCG|StRecall|DS?_nDCG|Num"
 )
 
+_BLANK = re.compile(r"[\s-]+")
 
-# the keys of a result of pytrec_eval, and names with a cutoff
-_SPELT_MEASURE = re.compile(
-    r"(gm_)?(map|bpref)|Rprec|Rndcg|recip_rank|ndcg|ndcg_rel|infAP|11pt_avg|utility|(bin)?G|"
-    r"relstring|runid|num_(q|ret|rel|rel_ret|nonrel_judged_ret)|set_(P|F|map|recall|relative_P)(_[\d.]+)?|"
-    r"(P|recall|map_cut|ndcg_cut|success|relative_P|iprec_at_recall|Rprec_mult)_[\d.]+|"
-    r"[A-Za-z_+-]+(\(.*\))?@\d+|AP|RR|nDCG|Rprec|Bpref"
+# Names of measures in the usual spellings, in small letters and with _ for blanks and hyphens: bare,
+# and with a cutoff after a sign or, for single letters, after @ alone.
+_MEASURE_WORDS = (
+    r"(?:gm_?)?map|ap|(?:mean_)?average_precision|m?rr|(?:mean_)?(?:recip|reciprocal)_rank|"
+    r"(?:alpha_?|ds?_?)?n?dcg|n?err(?:_ia)?|u?rbp|bpref|r_?prec(?:ision)?|infap|prec(?:ision)?|(?:st_?)?recall|f1|"
+    r"acc|accuracy|exact_match|hit_?rate|hits|success|judged"
 )
-
-# Names that only a measure has: with a cutoff, or called a score; and names that a run may have, too.
-_CUT_MEASURE = re.compile(
-    r"(?:n?dcg|m?ap|p|precision|r|recall|m?rr|n?err|rbp|q|f1|success|hit_rate|judged|bpref|"
-    r"alpha[-_]ndcg|n?err[-_]ia|strecall|ds?[-_]ndcg)(?:\(.*\))?(?:@|_at_)[0-9]+"
-    r"|(?:p|recall|success|map_cut|ndcg_cut|relative_p|iprec_at_recall|rprec_mult)_[0-9.]+"
-    r"|\w+_score"
+_KNOWN_MEASURE = re.compile(
+    rf"(?:{_MEASURE_WORDS})(?:\(.*\))?(?:(?:@|_at_|_)[0-9.]+)?"
+    r"|(?:p|r|q|f|hit|hr)(?:\(.*\))?(?:@|_at_)[0-9]+"
+    r"|(?:p|map_cut|ndcg_cut|relative_p|iprec_at_recall|rprec_mult)_[0-9.]+"
+    r"|num_(?:q|ret|rel|rel_ret|nonrel_judged_ret)|set_(?:p|f|map|recall|relative_p)(?:_[0-9.]+)?|"
+    r"11pt_avg|rndcg|ndcg_rel|utility|runid|relstring|\w+_score"
 )
-_BARE_MEASURE = re.compile(
-    r"(?:gm_)?map|ap|m?rr|recip_rank|n?dcg|n?err|rbp|bpref|rprec|infap|precision|recall|f1|acc|"
-    r"accuracy|exact_match|num_(?:ret|rel|rel_ret)"
+# A cutoff without a sign: P10. Runs may be numbered as well, but not by the usual cutoffs alone.
+_NUMBERED = re.compile(rf"({_MEASURE_WORDS}|p|r)([0-9]+)")
+_USUAL_CUTOFFS = frozenset(
+    {"1", "3", "5", "10", "15", "20", "30", "50", "100", "200", "500", "1000"}
 )
+_NO_SINGLE_CUTOFF = frozenset({"1", "3"})
 
 
 def begins_like_a_measure(name: str) -> bool:
@@ -62,26 +64,32 @@ def begins_like_a_measure(name: str) -> bool:
     return _BEGINNING.match(name) is not None
 
 
-def find_measures(names: Sequence[str]) -> list[str]:
-    """Return the names among those of columns that are measures rather than runs.
+def find_measures(names: Iterable[str]) -> list[str]:
+    """Return the names among those of columns, or keys, that are measures rather than runs or topics."""
+    given = [str(name) for name in names]
+    folded = [_BLANK.sub("_", name.strip().casefold()) for name in given]
+    numbered: dict[str, set[str]] = {}
+    for name in folded:
+        found = _NUMBERED.fullmatch(name)
+        if found:
+            numbered.setdefault(found[1], set()).add(found[2])
+    cut = {word for word, cutoffs in numbered.items() if _are_cutoffs(cutoffs)}
+    return [
+        name
+        for name, plain in zip(given, folded, strict=True)
+        if _KNOWN_MEASURE.fullmatch(plain)
+        or ((found := _NUMBERED.fullmatch(plain)) is not None and found[1] in cut)
+    ]
 
-    Some are measures whatever stands beside them, as nDCG@10 is; others, such as AP, where all are.
-    """
-    folded = [name.strip().casefold() for name in names]
-    found = [n for n, f in zip(names, folded, strict=True) if _CUT_MEASURE.fullmatch(f)]
-    known = (_BARE_MEASURE.fullmatch(name) or _CUT_MEASURE.fullmatch(name) for name in folded)
-    return list(names) if all(known) else found
+
+def _are_cutoffs(numbers: set[str]) -> bool:
+    """Whether the numbers after a word are cutoffs; those of runs go 1, 2, 3."""
+    return numbers <= _USUAL_CUTOFFS and not numbers <= _NO_SINGLE_CUTOFF
 
 
 def is_text_measure(name: str) -> bool:
     """Whether trec_eval prints text under a name, where a measure would have a number."""
     return str(name).startswith(_TEXT_MEASURES)
-
-
-def are_measures(names: Iterable[str]) -> bool:
-    """Whether all names are measures as pytrec_eval and ir_measures spell them; none are not."""
-    listed = list(names)
-    return bool(listed) and all(_SPELT_MEASURE.fullmatch(str(name)) for name in listed)
 
 
 def confir_name(name: str) -> str:

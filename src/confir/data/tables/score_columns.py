@@ -121,6 +121,12 @@ def find_columns(table: InputTable) -> dict[str, int]:
     """Return the places of the columns of run, measure, topic and score, as far as there are."""
     if any(fold(name) in _DOCUMENT_NAMES for name in table.header):
         raise table.header_error(f"this looks like a run or qrels; {EXPECTED}")
+    topics = [name for name in table.header if fold(name) in COLUMN_NAMES["topic"]]
+    if len(set(map(fold, topics))) > 1:
+        raise table.header_error(
+            f"columns {' and '.join(map(repr, topics))} are all named like topics; expected one, or "
+            f"--columns topic={topics[0]},value=… (columns=)"
+        )
     found = {column: table.find(names) for column, names in COLUMN_NAMES.items()}
     unused = [name for name in table.header if fold(name) in _UNUSED_NAMES]
     if unused:
@@ -139,11 +145,13 @@ def score_places(table: InputTable, columns: Mapping[str, int]) -> list[int]:
         raise table.header_error(f"no column of scores; {EXPECTED}")
     if not columns and all(map(is_numeric, table.header)):
         raise table.header_error(f"the first row holds numbers only, no names; {EXPECTED}")
-    measures = [] if "run" in columns else find_measures([table.header[place] for place in places])
+    told = {"run", "measure"} & set(columns)  # whether columns are measures or runs
+    measures = [] if told else find_measures([table.header[place] for place in places])
     if measures:
         raise table.header_error(
             f"columns are named like measures ({enumerate_names(measures, 3)}), where each should be "
-            f"a run; expected a column run, or --columns topic=…,value={measures[0]} (columns=)"
+            f"a run; expected a column run, or --columns topic=…,value={measures[0]} (columns=); if "
+            "they are runs, a column measure"
         )
     return places
 

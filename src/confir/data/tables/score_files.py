@@ -37,6 +37,7 @@ from confir.data.tables.columns import (
     quoted_cell,
 )
 from confir.data.tables.measure_names import find_measures
+from confir.data.tables.nesting import topics_come_first
 from confir.data.tables.parquet_files import import_pyarrow
 from confir.data.tables.sample_tables import from_samples, with_repeats
 from confir.data.tables.score_columns import (
@@ -66,10 +67,19 @@ def _read_format(content: bytes, source: str) -> InputTable | None:
     return None if held is None else held(content, source)
 
 
+def _order_levels(runs: Sequence[Any], source: str) -> tuple[str, ...]:
+    """Return what the levels of nested objects stand for."""
+    run, measure, topic, score = COLUMN_NAMES
+    if topics_come_first(runs, source):
+        measure, topic = topic, measure
+    return run, measure, topic, score
+
+
 _SCORES = TableKind(
     EXPECTED,
     KNOWN_NAMES,
     levels=tuple(COLUMN_NAMES),
+    order_levels=_order_levels,
     read_lines=read_lines,
     drops_short_rows=lambda header: not is_long(header),
     read_format=_read_format,
@@ -173,7 +183,10 @@ def write_scores(scores: Any, path: PathLike, *, layout: Layout = "long") -> Non
 def _read_source(
     source: PathLike | Any, run: str | None, measure: str | None, roles: ColumnRoles | None
 ) -> Scores:
-    return scores_from_table(read_score_table(source), run, measure, roles)
+    def use(table: InputTable) -> Scores:
+        return scores_from_table(table, run, measure, roles)
+
+    return use(read_table(source, _SCORES, use))
 
 
 def read_score_table(source: PathLike | Any) -> InputTable:

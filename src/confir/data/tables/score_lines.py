@@ -6,8 +6,9 @@ names where they are the same.
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -77,24 +78,34 @@ def _split_lines(content: bytes, source: str) -> tuple[list[int], list[list[str]
     """
     lines: list[int] = []
     rows: list[list[str]] = []
-    for number, line in enumerate(content.splitlines(), start=1):
+    width = 0
+    for number, line in _numbered_lines(content):
         fields = line.decode().split() if line.isascii() else [f.decode() for f in line.split()]
-        if fields and fields[0][0] != "#" and not is_text_measure(fields[0]):
-            lines.append(number)
-            rows.append(fields)
-    if not rows:
-        raise FormatError("no numbers; expected a score per topic", path=source)
-    width = len(rows[0])
-    if width not in (3, 4):
-        raise FormatError(f"{width} columns; expected 3 or 4", path=source, line=lines[0])
-    for number, fields in zip(lines, rows, strict=True):
+        if not fields or fields[0][0] == "#" or is_text_measure(fields[0]):
+            continue
+        width = width or len(fields)
+        if width not in (3, 4):
+            raise FormatError(f"{width} columns; expected 3 or 4", path=source, line=number)
         if width == 4 and len(fields) == 3 and fields[1] == _SUMMARY:
             fields.insert(2, _SUMMARY)
         if len(fields) != width:
             raise FormatError(
                 f"{len(fields)} columns; expected {width} as before", path=source, line=number
             )
+        lines.append(number)
+        rows.append(fields)
+    if not rows:
+        raise FormatError("no numbers; expected a score per topic", path=source)
     return lines, rows
+
+
+def _numbered_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file and their numbers, one after the other: the first fault ends it."""
+    number = 0
+    for held in io.BytesIO(content):
+        for line in held.splitlines():  # what ends in a carriage return alone is a line, too
+            number += 1
+            yield number, line
 
 
 def _topics_come_first(

@@ -11,7 +11,8 @@ from confir.data.formats.entries import has_columns, is_from_ranx, type_name
 from confir.data.formats.mteb import is_mteb_object, mteb_object_rows
 from confir.data.scores import Scores
 from confir.data.tables.columns import InputTable
-from confir.data.tables.measure_names import are_measures, confir_name, is_text_measure
+from confir.data.tables.measure_names import confir_name, find_measures, is_text_measure
+from confir.data.tables.nesting import topics_come_first
 from confir.data.tables.score_columns import COLUMN_NAMES
 from confir.data.tables.score_files import read_scores, scores_from_table
 from confir.errors import FormatError, InvalidValueError
@@ -97,7 +98,7 @@ def _from_mapping(mapping: Mapping[Any, Any], name: str) -> Scores:
     names = list(COLUMN_NAMES)
     if set(mapping) == set(names) and not any(isinstance(x, Mapping) for x in mapping.values()):
         return _from_columns([list(mapping[column]) for column in names], name)
-    if not are_measures(mapping) and _is_by_topic(mapping):
+    if _is_by_topic(mapping):
         mapping = {_UNNAMED_RUN: mapping}
     return _from_columns([list(column) for column in zip(*_rows(mapping, name), strict=True)], name)
 
@@ -113,21 +114,32 @@ def _from_columns(columns: list[list[Any]], name: str) -> Scores:
     return scores_from_table(InputTable(name, list(COLUMN_NAMES), columns, rows, "row"))
 
 
-def _is_by_topic(held: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is topic → measure → score, as pytrec_eval returns it."""
-    parts = list(held.values())
+def _is_by_topic(mapping: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is one run's topic → measure → score, as pytrec_eval returns it."""
+    parts = list(mapping.values())
     return (
         bool(parts)
         and all(isinstance(part, Mapping) for part in parts)
         and not any(isinstance(score, Mapping) for part in parts for score in part.values())
-        and are_measures({measure for part in parts for measure in part})
-        and not are_measures(held)
+        and bool(find_measures({measure: None for part in parts for measure in part}))
+        and not find_measures(mapping)
+    )
+
+
+def _is_nested(held: Any) -> bool:
+    """Whether a run is measure → topic → score, or topic → measure → score."""
+    return (
+        isinstance(held, Mapping)
+        and bool(held)
+        and all(isinstance(part, Mapping) for part in held.values())
     )
 
 
 def _rows(mapping: Mapping[Any, Any], name: str) -> Iterator[Row]:
     """Yield run, measure, topic and score of each score that a mapping of runs holds."""
     sizes: set[tuple[int, ...]] = set()
+    nested = list(filter(_is_nested, mapping.values()))
+    by_topic = bool(nested) and topics_come_first(nested, name)
     for run, source in mapping.items():
         held = list(source) if isinstance(source, Iterator) else source
         listed = isinstance(held, list | tuple) and any(map(_is_listed_result, held))
@@ -135,13 +147,12 @@ def _rows(mapping: Mapping[Any, Any], name: str) -> Iterator[Row]:
             yield from _listed_rows(held if listed else [held], name, run)
         elif not isinstance(held, Mapping):
             yield from _numbered_rows(run, held, name, sizes)
-        elif _is_by_topic(held):
+        elif _is_nested(held) and by_topic:
             for topic, scores in held.items():
                 numbers = {m: score for m, score in scores.items() if not is_text_measure(m)}
                 yield from ((run, confir_name(m), topic, score) for m, score in numbers.items())
         else:
-            by_measure = all(isinstance(part, Mapping) for part in held.values())
-            for measure, topics in held.items() if by_measure else [(_UNNAMED, held)]:
+            for measure, topics in held.items() if _is_nested(held) else [(_UNNAMED, held)]:
                 yield from ((run, measure, topic, score) for topic, score in topics.items())
 
 

@@ -18,7 +18,7 @@ from itertools import accumulate, chain
 from typing import Any
 
 from confir.data.compression import COMPRESSION_ENDINGS
-from confir.data.files import PathLike, read_bytes, text_bytes
+from confir.data.files import BYTE_ORDER_MARK, PathLike, read_bytes, text_bytes
 from confir.data.formats.entries import as_frame, type_name
 from confir.data.formats.json_files import parse_json
 from confir.data.tables.columns import InputTable, fold, is_unicode, without_escape
@@ -28,14 +28,22 @@ from confir.data.tables.parquet_files import (
     read_parquet_folder,
 )
 from confir.data.text_numbers import warn_of_cut_number
-from confir.errors import FormatError, enumerate_numbers, warn_caller
+from confir.errors import (
+    ConfirError,
+    FormatError,
+    collect_warnings,
+    enumerate_numbers,
+    warn_caller,
+)
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 FRAME = "frame"
 
 # blank lines and comments at the beginning
 _LEAD = re.compile(rb"\A(?:[ \t\f\v]*(?:#[^\r\n]*)?(?:[\r\n]|\Z))*")
-_MARK = b"\xef\xbb\xbf"
+# Tables of more bytes are looked at first as far as this many: a fault there need not wait for all.
+_LARGE = 1 << 22
+_START_SIZE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +56,9 @@ class TableKind:
         What was expected, for messages.
     names
         Names of columns, in small letters, by which a header is recognised.
-    levels
-        Columns that the levels of nested JSON objects stand for; none where they are not read.
+    levels, order_levels
+        Columns that the levels of nested JSON objects stand for; none where they are not read. What
+        tells their order, given the objects and the source.
     read_lines
         Reader of lines without a header, given the content, its first line, what seems to separate
         it and the source; it returns None where a header is there.
@@ -62,13 +71,19 @@ class TableKind:
     expected: str
     names: frozenset[str]
     levels: tuple[str, ...] = ()
+    order_levels: Callable[[Sequence[Any], str], tuple[str, ...]] | None = None
     read_lines: Callable[[bytes, bytes, str | None, str], InputTable | None] | None = None
     drops_short_rows: Callable[[Sequence[str]], bool] = lambda _: False
     read_format: Callable[[bytes, str], InputTable | None] = lambda _, __: None
 
 
-def read_table(source: PathLike | Any, kind: TableKind) -> InputTable:
-    """Return the table in a file, plain or compressed, in standard input ("-") or in a frame."""
+def read_table(
+    source: PathLike | Any, kind: TableKind, use: Callable[[InputTable], Any] | None = None
+) -> InputTable:
+    """Return the table in a file, plain or compressed, in standard input ("-") or in a frame.
+
+    What the table is for, if given, is tried on the first rows of a large text.
+    """
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
         if os.path.isdir(name) and is_parquet(name):
@@ -82,11 +97,34 @@ def read_table(source: PathLike | Any, kind: TableKind) -> InputTable:
         elif content.startswith(b"PAR1") or (content and format_ending(name) == ".parquet"):
             table = _arrow_table(read_parquet_content(content, name), name, kind)
         else:
-            table = _text_table(text_bytes(content, name), name, kind)
+            text = text_bytes(content, name)
+            if use is not None and len(text) > _LARGE:
+                _try_start(text, name, kind, use)
+            table = _text_table(text, name, kind)
     else:
         table = _frame_table(source, kind)
     check_header(table)
     return table
+
+
+def _try_start(text: bytes, source: str, kind: TableKind, use: Callable[[InputTable], Any]) -> None:
+    """Raise where the first rows of a table hold a fault that the other rows cannot mend.
+
+    Such are the errors that name a line; others, as of scores that are all missing, are of the whole.
+    """
+    end = text.find(b"\n", _START_SIZE) + 1
+    with collect_warnings():
+        try:
+            start = _text_table(text[:end], source, kind)
+        except FormatError:  # such as a row that goes on
+            return
+        try:
+            use(start)
+        except FormatError as error:
+            if error.line is not None:
+                raise
+        except ConfirError:  # which the whole table will raise
+            return
 
 
 def format_ending(source: str) -> str:
@@ -175,7 +213,7 @@ def _text_table(content: bytes, source: str, kind: TableKind) -> InputTable:
 
 def _check_marks(content: bytes, source: str) -> None:
     """Raise where a line in mid-file begins with a byte order mark."""
-    mark = re.search(rb"[\r\n]" + _MARK, content)
+    mark = re.search(rb"[\r\n]" + BYTE_ORDER_MARK, content)
     if mark:
         raise _joined_files(source, content.count(b"\n", 0, mark.end()) + 1)
 
@@ -203,7 +241,7 @@ def _separator(line: str, ending: str, names: frozenset[str]) -> str | None:
 
 
 def _separated_table(text: str, separator: str, source: str, kind: TableKind) -> InputTable:
-    cells, widths, lines = _split_rows(text, separator, source)
+    cells, widths, lines = _split_rows(text, separator, source, kind)
     width = widths[0]
     if len(widths) == 1:
         raise FormatError(f"a header without rows; {kind.expected}", path=source, line=lines[0])
@@ -220,10 +258,16 @@ def _separated_table(text: str, separator: str, source: str, kind: TableKind) ->
     return InputTable(source, header, columns, lines[1:], header_line=lines[0], separator=separator)
 
 
-def _split_rows(text: str, separator: str, source: str) -> tuple[list[str], list[int], list[int]]:
-    """Return all cells one after the other, and the width and first line of every row."""
+def _split_rows(
+    text: str, separator: str, source: str, kind: TableKind
+) -> tuple[list[str], list[int], list[int]]:
+    """Return all cells one after the other, and the width and first line of every row.
+
+    Raises at the first row that is of no use, whatever the others are.
+    """
     number = first = 0
     within = False
+    stripped = _strip_blanks(separator) if " " in text else None
 
     def content_lines() -> Iterator[str]:
         nonlocal number, first, within
@@ -237,6 +281,9 @@ def _split_rows(text: str, separator: str, source: str) -> tuple[list[str], list
                 if start[0] == "\ufeff":
                     raise _joined_files(source, number)
                 first, within = number, True
+                if stripped is not None:
+                    yield stripped(line)
+                    continue
             yield line
 
     cells: list[str] = []
@@ -249,11 +296,31 @@ def _split_rows(text: str, separator: str, source: str) -> tuple[list[str], list
             widths.append(len(row))
             lines.append(first)
             within = False
+            if len(row) != widths[0] and (
+                len(row) > widths[0] or not kind.drops_short_rows(cells[: widths[0]])
+            ):
+                break
     except csv.Error as error:
         raise FormatError(
             f"the columns cannot be read ({error})", path=source, line=first
         ) from None
     return cells, widths, lines
+
+
+def _strip_blanks(separator: str) -> Callable[[str], str]:
+    """Return what takes the blanks after cells from a line; the reader skips those before.
+
+    Blanks within quotes are part of a cell. A cell may go on in the next line, as an odd number of
+    quotes shows: such a line stays as it is.
+    """
+    pattern = re.compile(rf'("(?:[^"]|"")*+")|[ ]++(?=[{separator}\r\n]|\Z)')
+
+    def stripped(line: str) -> str:
+        if " " not in line or line.count('"') % 2:
+            return line
+        return pattern.sub(lambda found: found[1] or "", line)
+
+    return stripped
 
 
 def _check_ragged(
@@ -360,5 +427,8 @@ def _nested_table(document: dict[str, Any], source: str, kind: TableKind) -> Inp
         rows = deeper
     if not kind.levels or not rows:
         raise FormatError(f"no records; {kind.expected}", path=source)
+    levels = kind.levels
+    if kind.order_levels is not None:
+        levels = kind.order_levels(list(document.values()), source)
     columns = list(zip(*((*path, cell) for path, cell in rows), strict=True))
-    return InputTable(source, list(kind.levels), columns, range(1, len(rows) + 1), "row")
+    return InputTable(source, list(levels), columns, range(1, len(rows) + 1), "row")

@@ -179,7 +179,8 @@ def compare_command(
         rng=statistics.seed,
     )
     rule = GateRule(cast("Requirement", require or "not-worse"), margin or 0.0)
-    judged = records.judge(comparison, _find_measures(scores, gates, inputs), rule, statistics.seed)
+    deciding = _find_measures(scores, gates, inputs)
+    judged = records.judge(inputs.context, comparison, deciding, rule, statistics.seed)
     if per_topic or groups or effects:
         out.deliver(_view(comparison, per_topic=per_topic, groups=groups))
         with_gates = False

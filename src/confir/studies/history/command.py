@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import TracebackType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,6 +20,7 @@ from confir.errors import InvalidValueError
 if TYPE_CHECKING:
     from confir.studies.comparison.comparison import Comparison
     from confir.studies.comparison.gate import Gate, GateRule
+    from confir.studies.history.history_file import OpenHistory
 
 GATE_PANEL = "Gate"
 # Where continuous integration says which commit it builds.
@@ -81,23 +85,78 @@ class GateRecords:
             check_folder(path)
 
     def judge(
-        self, comparison: Comparison, measures: Sequence[str], rule: GateRule, seed: int
+        self,
+        context: typer.Context,
+        comparison: Comparison,
+        measures: Sequence[str],
+        rule: GateRule,
+        seed: int,
     ) -> list[Gate]:
-        """Return the gates, by the history where there is one, and keep what is to be kept."""
-        from confir.data.files import write_whole
+        """Return the gates, by the history where there is one.
+
+        What is to be kept of them is written after all else that the command writes.
+        """
+        from confir.cli.output_guard import run_last
         from confir.studies.comparison.gate import judge_gate
-        from confir.studies.comparison.junit import gates_to_junit
-        from confir.studies.history.gate_looks import judge_look
+        from confir.studies.history.gate_looks import begin_look
         from confir.studies.history.looks import Look
 
         if self.history is None:
+            waiting = None
             gates = [judge_gate(comparison, name, **rule._asdict()) for name in measures]
         else:
             look = Look(self.commit or _commit_being_built(), _now(), self.looks)
-            gates = judge_look(self.history, comparison, measures, rule, look, seed=seed)
-        if self.junit is not None:
-            write_whole(self.junit, gates_to_junit(gates))
+            gates, waiting = begin_look(self.history, comparison, measures, rule, look, seed=seed)
+        run_last(context, _KeptGate(gates, self.junit, waiting))
         return gates
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptGate:
+    """Keeps a gate at the end of a command that did all it should: JUnit first, then the look.
+
+    Attributes
+    ----------
+    gates
+        What was decided.
+    junit
+        The file for JUnit XML; None for none.
+    waiting
+        The history; None where there is none.
+    """
+
+    gates: Sequence[Gate]
+    junit: str | None
+    waiting: OpenHistory | None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None or issubclass(kind, typer.Exit):
+                self._keep()
+        finally:
+            if self.waiting is not None:
+                self.waiting.close()
+
+    def _keep(self) -> None:
+        from confir.data.files import write_whole
+        from confir.studies.comparison.junit import gates_to_junit
+
+        sys.stdout.flush()  # or a full disk would show only after the look is spent
+        if self.junit is not None:
+            write_whole(self.junit, gates_to_junit(self.gates))
+        if self.waiting is not None:
+            try:
+                self.waiting.append()
+            except BaseException:
+                if self.junit is not None:  # it would tell of a look that never was
+                    with suppress(OSError):
+                        os.unlink(self.junit)
+                raise
 
 
 def _commit_being_built() -> str | None:

@@ -12,7 +12,7 @@ from confir.data.result import Record
 from confir.studies.comparison.arriving_topics import Arrived, judge_arriving
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.gate import Gate, GateRule, judge_gate
-from confir.studies.history.history_file import append_looks
+from confir.studies.history.history_file import OpenHistory
 from confir.studies.history.looks import (
     TOPICS,
     Look,
@@ -25,7 +25,7 @@ from confir.studies.history.looks import (
 )
 
 
-def judge_look(
+def begin_look(
     path: PathLike,
     comparison: Comparison,
     measures: Sequence[str],
@@ -33,8 +33,8 @@ def judge_look(
     look: Look,
     *,
     seed: int,
-) -> list[Gate]:
-    """Return the gates of a further look, and append it to the history.
+) -> tuple[list[Gate], OpenHistory]:
+    """Return the gates of a further look, and the history that waits for it.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def judge_look(
         judged[:] = found
         return lines
 
-    append_looks(path, next_look)
-    return judged
+    waiting = OpenHistory(path, next_look)
+    return judged, waiting
 
 
 def _judge(

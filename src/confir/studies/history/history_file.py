@@ -12,7 +12,8 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from typing import Any
 
 from confir.data.files import PathLike, read_bytes, text_bytes
@@ -55,9 +56,11 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "look": (1, MOST_LOOKS),
     "topics": (0, _LARGEST_NUMBER),
     "margin": (0, _LARGEST_NUMBER),
-    "level": (0, 1),
-    "look_level": (0, 1),
+    "level": (math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)),
+    "look_level": (math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)),
 }
+# How text in UTF-16 and UTF-32 begins: it is full of zeros, but nothing was cut.
+_OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff")
 # How every line begins.
 _START = b'{"look": '
 
@@ -69,39 +72,72 @@ def read_looks(path: PathLike) -> list[Record]:
     return parse_looks(read_bytes(path), os.fspath(path))
 
 
-def append_looks(path: PathLike, next_look: Callable[[list[Record]], Sequence[Record]]) -> None:
-    """Append what follows from the lines that are there; nothing is written where that raises.
+class OpenHistory:
+    """A history that waits for a look: nobody else appends until it is there, or given up.
+
+    So can all that tells of the look be written first, and no look is spent where that fails. The
+    file is made where it is not there, and goes again where nothing was appended.
 
     Parameters
     ----------
     path
-        The file; it is made where it is not there.
+        The file.
     next_look
-        From the lines so far, those to append.
+        From the lines so far, those to append; nothing is written where it raises.
     """
-    next_look(read_looks(path))  # before the file is made
-    name = os.fspath(path)
-    try:
-        with open(name, "a+b", buffering=0) as stream, _locked(stream):
-            stream.seek(0)
-            content = _whole_looks(stream.readall())
-            lines = [_line(record) for record in next_look(_parse_lines(content, name))]
-            if lines and content and not content.endswith(b"\n"):
-                lines.insert(0, b"\n")
-            if lines:
-                append_content(stream, b"".join(lines), len(content))
-    except UnreadableError:
-        raise
-    except OSError as error:
-        raise UnreadableError(f"{name}: cannot be written ({error.strerror or error})") from None
+
+    def __init__(
+        self, path: PathLike, next_look: Callable[[list[Record]], Sequence[Record]]
+    ) -> None:
+        next_look(read_looks(path))  # before the file is made
+        self._name = os.fspath(path)
+        self._made = not os.path.lexists(self._name)
+        with _writing(self._name):
+            self._stream = _open_locked(self._name)
+        try:
+            with _writing(self._name):
+                self._stream.seek(0)
+                self._content = _whole_looks(self._stream.readall())
+            self._lines = [_line(one) for one in next_look(_parse_lines(self._content, self._name))]
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self) -> None:
+        """Append the look, whole or not at all."""
+        lines = list(self._lines)
+        if lines and self._content and not self._content.endswith(b"\n"):
+            lines.insert(0, b"\n")
+        if lines:
+            with _writing(self._name):
+                append_content(self._stream, b"".join(lines), len(self._content))
+
+    def close(self) -> None:
+        """Let others append; a file that was made for nothing goes."""
+        with self._stream, suppress(OSError):
+            if self._made and not os.fstat(self._stream.fileno()).st_size:
+                os.unlink(self._name)
+
+
+def _open_locked(name: str) -> io.FileIO:
+    """Open a file that nobody else appends to before it is closed."""
+    while True:
+        stream = open(name, "a+b", buffering=0)  # noqa: SIM115 - it stays open
+        if fcntl is not None:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(stream.fileno()), os.stat(name)):
+                return stream
+        stream.close()  # whoever had it locked has taken it away
 
 
 @contextmanager
-def _locked(stream: io.FileIO) -> Iterator[None]:
-    """Let nobody else append until the end; closing the file ends it, too."""
-    if fcntl is not None:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-    yield
+def _writing(name: str) -> Iterator[None]:
+    """Turn the errors of the system into one sentence with the path."""
+    try:
+        yield
+    except OSError as error:
+        raise UnreadableError(f"{name}: cannot be written ({error.strerror or error})") from None
 
 
 def _line(record: Record) -> bytes:
@@ -130,8 +166,10 @@ def _whole_looks(content: bytes) -> bytes:
     """Return a history without a last look that was cut short while it was written.
 
     Its last line begins like those of `_line`, with the zeros that a file system may leave: what else
-    stands at the end of a file is not confir's to take away.
+    stands at the end of a file is not confir's to take away, nor is a file without a whole look.
     """
+    if content.startswith(_OTHER_ENCODINGS):
+        return content
     start = content.rfind(b"\n") + 1
     last = content[start:].rstrip(b"\0")
     ours = last.startswith(_START) or _START.startswith(last)
@@ -143,7 +181,7 @@ def _whole_looks(content: bytes) -> bytes:
         if not content.startswith(begun, before):
             break
         start = before
-    return content[:start]
+    return content[:start] if content[:start].strip() else content
 
 
 def _is_json(line: bytes) -> bool:
@@ -155,24 +193,45 @@ def _is_json(line: bytes) -> bool:
 
 
 def _parse_lines(content: bytes, name: str) -> list[Record]:
-    """Return lines that are all whole; raise where one is none of a history."""
-    lines = text_bytes(content, name).split(b"\n")
-    return [
-        _checked(line, name, number) for number, line in enumerate(lines, 1) if line.strip() != b""
-    ]
+    """Return lines that are all whole; raise where one is none of a history, or contradicts another."""
+    records: list[Record] = []
+    seen: dict[tuple[Any, ...], int] = {}
+    for number, line in enumerate(text_bytes(content, name).split(b"\n"), 1):
+        if line.strip() == b"":
+            continue
+        record = _checked(line, name, number)
+        entry = tuple(record[field] for field in ("look", "measure", "baseline", "run"))
+        first = seen.setdefault(entry, number)
+        problem = ""
+        if first != number:
+            problem = f"look {record['look']} decides on {record['run']!r} a second time (first: line {first})"
+        elif records and record["look"] < records[-1]["look"]:
+            problem = f"look {record['look']} comes after look {records[-1]['look']}"
+        if problem:
+            raise FormatError(
+                f"{problem}; expected lines as --history wrote them", path=name, line=number
+            )
+        records.append(record)
+    return records
+
+
+class _ConstantError(ValueError):
+    """A word such as NaN, which JSON does not have."""
 
 
 def _refuse(word: str) -> None:
-    raise ValueError(word)
+    raise _ConstantError(word)
 
 
 def _checked(line: bytes, name: str, number: int) -> Record:
     """Return a line as a record; raise where it is not one of a history."""
     try:
         record: Any = json.loads(line, parse_constant=_refuse)
+        found = _problem(record)
+    except _ConstantError as error:
+        found = f"{error} is no number"
     except (ValueError, RecursionError):
-        record = None
-    found = _problem(record)
+        found = "no JSON object"
     if found:
         raise FormatError(f"{found}; expected a line that --history wrote", path=name, line=number)
     return dict(record)
@@ -192,6 +251,13 @@ def _problem(record: Any) -> str:
             return f"{field} is {_shortened(value)}"
     if record["decision"] not in (PASSES, FAILS):
         return f"look {record['look']} is said to be {record['decision']!r}"
+    try:
+        datetime.fromisoformat(record["date"])
+    except ValueError:
+        return f"date is {_shortened(record['date'])}"
+    for low, high in (("low", "high"), ("look_low", "look_high")):
+        if None not in (record[low], record[high]) and record[low] > record[high]:
+            return f"{low} {record[low]} is above {high} {record[high]}"
     arrived = record.get("arrived", {})
     numbers = arrived.values() if isinstance(arrived, dict) else [None]
     if not all(isinstance(value, _NUMBER) and abs(value) <= 1.0 for value in numbers):

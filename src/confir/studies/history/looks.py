@@ -51,10 +51,16 @@ def about_look(look: int, level: float, require: str) -> str:
     """Return what a decision on new candidates means, as one of all looks."""
     wrongly = "failing" if require == "not-worse" else "passing"
     return (
-        f"look {look:,}: its intervals have level {100 * level_of_look(look, level):.6g} %, so that "
+        f"look {look:,}: its intervals have level {_percent(level_of_look(look, level))}, so that "
         f"the chance of ever {wrongly} a candidate wrongly stays under {100 * (1 - level):.3g} % if mean "
         "differences are nearly normal; candidates tuned on these topics remain uncontrolled"
     )
+
+
+def _percent(level: float) -> str:
+    """Return a level in percent, of six digits or of so many that it is not written as 100 %."""
+    digits = max(6, 3 - math.floor(math.log10(1.0 - level)))
+    return f"{100 * level:.{digits}g} %"
 
 
 def next_number(records: Sequence[Record], looks: str) -> int:

@@ -72,6 +72,12 @@ def read_folder(
         if qrels is not None:
             raise UnreadableError(f"{folder}: no file {qrels!r}; expected the qrels there")
         tables = [str(path) for path in inside if path.is_file()]
+        if not tables:
+            names = enumerate_names([path.name for path in inside], 3)
+            raise UnreadableError(
+                f"{folder}: only folders ({names}); expected the folder of one dataset, with qrels and "
+                f"runs, or score tables: {os.path.join(folder, '*')} names each folder"
+            )
         long = find_summary(tables[0]) if len(tables) == 1 else None
         return {dataset: long if isinstance(long, ScoreSummary) else read_scores(tables)}
     runs = [str(path) for path in inside if path not in found and _part_judged(path, None) is None]

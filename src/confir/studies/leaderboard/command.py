@@ -163,6 +163,7 @@ def _read(
     column: str,
 ) -> Scores | Mapping[str, Scores | ScoreSummary]:
     """Return the scores of each dataset, or their means."""
+    from confir.data.formats.run_sources import expand_pattern
     from confir.studies.leaderboard.board_sources import (
         read_dataset_table,
         read_folder,
@@ -175,6 +176,7 @@ def _read(
         )
     if means:
         return read_means(means, column)
+    sources = [path for source in sources for path in expand_pattern(source)]
     if len(sources) == 1 and not Path(sources[0]).is_dir():
         return read_dataset_table(sources[0], column)
     rules: dict[str, Any] = {
