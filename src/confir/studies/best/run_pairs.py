@@ -43,6 +43,7 @@ from confir.resampling.studentised_maxima import (
 )
 from confir.resampling.topic_weights import draw_topics
 from confir.resampling.topics import Rng, check_replicates, cluster_counts, own_seed, topic_sample
+from confir.studies.ranks.rank_tests import borderline_ranks, marginal_rank_p
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,8 +191,8 @@ def pair_runs(
 ) -> list[RunPairs]:
     """Return all pairs of runs by each measure.
 
-    Where a decision on a pair or on a run that may be the best is borderline at the level, ten
-    times as many replicates are drawn.
+    Where a decision on a pair, on a run that may be the best, or on a run's rank is borderline at
+    the level, ten times as many replicates are drawn.
 
     Parameters
     ----------
@@ -289,7 +290,11 @@ def _settled(draw: Callable[[int], RunPairs], replicates: int, level: float) -> 
     levels = levels_to_settle(level)
     if any(pairs.borderline_pairs(one).any() for one in levels):
         return draw(FURTHER * replicates)
-    if any(borderline_best(pairs, one).any() for one in levels):
+    rank_p, draws = marginal_rank_p(pairs), pairs.maxima.above.shape[1]
+    if any(
+        borderline_best(pairs, one).any() or borderline_ranks(rank_p, one, draws).any()
+        for one in levels
+    ):
         further = draw(FURTHER * replicates)
         return replace(further, maxima=further.maxima._replace(largest=pairs.maxima.largest))
     return pairs
