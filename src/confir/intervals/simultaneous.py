@@ -238,6 +238,11 @@ def self_normalised_sums(difference: Floats, se: Floats, units: Any) -> Floats:
     return np.where(squares > 0, sums, 0.0)
 
 
+def positive(p: Any) -> Any:
+    """Return p-values with those that underflow raised to the smallest number of full precision."""
+    return np.maximum(p, np.finfo(np.float64).tiny)
+
+
 def is_significant(p: Any, level: float) -> Any:
     """Whether p-values are at most 1 - level, up to rounding."""
     error = 1.0 - level

@@ -24,6 +24,7 @@ from confir.intervals.simultaneous import (
     MONTE_CARLO_ERRORS,
     ComparisonFamily,
     is_significant,
+    positive,
     self_normalised,
     self_normalised_sums,
 )
@@ -321,7 +322,9 @@ def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
     )
     exact = (pairs.exact & (pairs.difference > 0)).any(axis=1)
     p = np.where(exact, np.minimum(p, min(1.0, (pairs.runs - 1) * pairs.constant_p)), p)
-    return np.where((largest > 0) | (pairs.difference > 0).any(axis=1), p, 1.0)
+    p = np.where((largest > 0) | (pairs.difference > 0).any(axis=1), p, 1.0)
+    least: Floats = positive(p)
+    return least
 
 
 def borderline_best(pairs: RunPairs, level: float) -> Booleans:
