@@ -12,6 +12,7 @@ from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
 from confir.intervals.catalogue import confidence_interval
 from confir.resampling.topic_weights import topic_weights
 from confir.resampling.topics import own_seed
+from confir.studies.best.run_pairs import pair_runs
 from confir.studies.ranks.ranking import Ranking, rank_runs
 from reference import plain_families
 from studies.drawn_topics import draws_of_runs
@@ -275,6 +276,19 @@ def test_more_replicates_are_drawn_for_borderline_ranks():
     assert (found.draws, found.simultaneous_draws) == (1_990, 199)  # no pair is borderline
     clear = plain_table(values + 0.3 * np.arange(4))
     assert rank_runs(clear, replicates=199, rng=1).draws == 199
+
+
+@pytest.mark.filterwarnings("ignore:runs are ranked")
+def test_gaps_follow_topics_that_are_put_in_order():
+    values = np.random.default_rng(2).random((12, 3, 1))
+    values[3, 1] = np.nan
+    ordered = plain_table(values)
+    turned = Scores(ordered.topics[::-1], ordered.runs, ordered.measures, values[::-1])
+    first, second = (
+        pair_runs(one, 99, 1, what="ranks", level=0.95)[0] for one in (ordered, turned)
+    )
+    np.testing.assert_array_equal(first.mean, second.mean)
+    np.testing.assert_array_equal(first.maxima.largest, second.maxima.largest)
 
 
 def test_records_name_run_measure_rank_limits_and_chance(scores):

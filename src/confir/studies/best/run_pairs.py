@@ -28,6 +28,7 @@ from confir.intervals.simultaneous import (
     self_normalised,
     self_normalised_sums,
 )
+from confir.measures.evaluation import in_id_order
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.parallel import run_in_threads
@@ -212,6 +213,7 @@ def pair_runs(
     seed = own_seed(generator)
     if isinstance(scores, ScoreSummary):
         return _summarised_pairs(scores, replicates, generator, seed, what)
+    scores = in_id_order(scores)  # as `topic_sample` has them
     common = common_topics(scores.values)
     _check_common_topics(scores, common, what)
     if isinstance(scores, JudgedScores):
