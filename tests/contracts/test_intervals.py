@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -343,3 +344,43 @@ CLAIMS = {
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_method_claims_what_its_formula_allows(claim):
     assert {method.name for method in CATALOGUE.values() if getattr(method, claim)} == CLAIMS[claim]
+
+
+def permuted(scores, seed=3):
+    """The same scores, made with their topics in another order."""
+    order = np.random.default_rng(seed).permutation(len(scores.topics))
+    topics = tuple(scores.topics[place] for place in order)
+    return Scores(topics, scores.runs, scores.measures, scores.values[order])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_scores_made_with_topics_in_another_order_have_the_same_intervals(scores, method):
+    drawn = {"method": method, "replicates": 399, "rng": 1}
+    first, second = (confidence_interval(one, **drawn) for one in (scores, permuted(scores)))
+    np.testing.assert_array_equal(first.low, second.low)
+    np.testing.assert_array_equal(first.high, second.high)
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        confir.compare_runs,
+        confir.find_best,
+        confir.rank_runs,
+        partial(confir.estimate_coverage, methods=["t", "percentile"], samples=20),
+        partial(confir.estimate_type_one_error, methods=["t"], topics=5, samples=20),
+    ],
+)
+def test_scores_made_with_topics_in_another_order_have_the_same_results(scores, verb):
+    few = scores.select(run=["run0", "run3", "run9"])
+    first, second = (verb(one, replicates=99, rng=1) for one in (few, permuted(few)))
+    assert first.to_records() == second.to_records()
+
+
+def test_designs_follow_topics_that_are_put_in_order(scores):
+    clusters = {topic: f"c{int(topic) % 8}" for topic in scores.topics}
+    first, second = (
+        confidence_interval(one.with_design(clusters), method="percentile", rng=1, replicates=399)
+        for one in (scores, permuted(scores))
+    )
+    np.testing.assert_array_equal(first.low, second.low)

@@ -232,9 +232,7 @@ def test_summaries_are_left_out_of_effects_with_a_warning(tmp_path):
 # the header
 
 
-@pytest.mark.parametrize(
-    "name", ["query_id", "qid", "run", "measure", "index", "Unnamed: 0", "Unnamed: 3", "System"]
-)
+@pytest.mark.parametrize("name", ["run", "measure", "index", "Unnamed: 0", "Unnamed: 3", "System"])
 def test_reserved_names_beside_topics_are_never_runs(tmp_path, name):
     (tmp_path / "t.csv").write_text(f"topic,{name},bm25\n1,7,0.5\n2,8,0.25\n")
     scores = read_scores(tmp_path / "t.csv")
@@ -278,7 +276,7 @@ def test_a_column_of_scores_alone_is_one_run_named_by_its_file(tmp_path):
         ("measure,bm25,dense", "no column of topics"),
         ("run,AP,RR", "no column of topics"),
         ("topic,run,measure", "no column of scores"),
-        ("topic,qid,index", "no column of scores"),
+        ("topic,qid,index", "columns 'topic' and 'qid' are all named like topics"),
     ],
 )
 def test_a_header_that_is_not_one_of_scores_is_an_error(tmp_path, header, problem):

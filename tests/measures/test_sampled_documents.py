@@ -278,7 +278,7 @@ def test_the_seed_of_a_report_decides_the_replicates_of_the_draw(tmp_path):
     assert (pages[0] != pages[2]).any()
 
 
-@pytest.mark.filterwarnings("ignore:the mean RBP:confir.errors.InputWarning")
+@pytest.mark.filterwarnings("ignore:RBP.* is up to:confir.errors.InputWarning")
 def test_if_all_documents_are_drawn_scores_are_those_by_people():
     every = {t: {d: (gain, 1.0) for d, gain in judged.items()} for t, judged in PEOPLE.items()}
     for rules in ({}, {"depth": 30}):
@@ -321,7 +321,7 @@ def test_means_and_variances_in_many_draws():
     np.testing.assert_allclose(estimated / empirical, 1.0, atol=0.4)
 
 
-@pytest.mark.filterwarnings("ignore:the mean RBP:confir.errors.InputWarning")
+@pytest.mark.filterwarnings("ignore:RBP.* is up to:confir.errors.InputWarning")
 def test_intervals_over_topics_take_the_draw_into_account():
     found = sampled(draw(np.random.default_rng(1)))
     interval = confir.confidence_interval(found)

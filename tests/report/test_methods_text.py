@@ -58,6 +58,13 @@ def test_the_paragraph_says_what_was_scored_how_and_with_which_seed():
     assert "d ± c·√(se² + u·M/n)" in paragraph
     assert "at most Bonferroni's (Westfall & Young 1993)" in paragraph
     assert "2·3.1787·m·Φ(−|T|) is at most α" in paragraph
+    assert "The adjusted p-value is min(max(p_B, p₁), m·p₁, p_T, 1)" in paragraph
+    assert (
+        "M is the median variance of those of the m differences that are not constant" in paragraph
+    )
+    assert "u·M is the same in all samples" in paragraph
+    assert "families of comparisons, and M the median over all pairs" in paragraph
+    assert "r is rejected where at least r of them are better, or K − r + 1 worse" in paragraph
     assert "symmetric about 0 (Bentkus & Dzindzalieta 2015)" in paragraph
     assert paragraph.endswith("The seed of all random numbers was 11.")
     keys = re.findall(r"@\w+\{([^,]+),", bibtex)

@@ -15,7 +15,7 @@ from rich.table import Table as RichTable
 
 import confir
 from confir.data.scores import Scores
-from confir.intervals.catalogue import METHODS
+from confir.intervals.catalogue import METHODS, confidence_interval
 from confir.intervals.interval import name_methods
 from confir.measures.catalogue import MEASURES
 from confir.report.latex import escape_latex, to_latex
@@ -29,7 +29,7 @@ from confir.report.tables import (
     to_text,
 )
 from confir.studies.comparison.table import marked_table, verdicts_by_run
-from confir.studies.means.table import interval_table, mean_table, topic_table
+from confir.studies.means.table import design_note, interval_table, mean_table, topic_table
 
 HOSTILE = "<b>&_%$#{}~^\\|`*\"'"
 
@@ -438,3 +438,19 @@ def test_methods_are_named_once_for_each_interval_however_many_runs_there_are(mo
 def test_names_in_markdown_neither_notify_nor_link(text, expected):
     assert escape_markdown(text) == expected
     assert escape_markdown("a\0b") == "a\ufffdb"
+
+
+def test_a_design_is_worth_an_estimated_number_of_topics_and_never_more_than_there_are():
+    values = np.random.default_rng(1).random((60, 2, 1))
+    topics = tuple(f"{t:02}" for t in range(60))
+    scores = Scores(topics, ("a", "b"), ("AP",), values)
+    clusters = {topic: f"c{place % 18}" for place, topic in enumerate(topics)}
+    interval = confidence_interval(scores.with_design(clusters))
+    notes = [
+        design_note([replace(interval, effective=np.array([[low], [high]]))])
+        for low, high in ((28.4, 34.8), (41.0, 128.0), (116.0, 128.0))
+    ]
+    design = "60 topics in 18 clusters"
+    assert notes[0] == f"{design}: as precise as an estimated 28 to 35 independent topics"
+    assert notes[1] == f"{design}: as precise as an estimated 41 to 60 independent topics"
+    assert notes[2] == f"{design}: no loss of precision was seen against 60 independent topics"

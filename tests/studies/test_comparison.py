@@ -5,9 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import confir.parallel
-from confir import Scores, compare_runs, confidence_interval
+from confir import Scores, compare_runs, confidence_interval, find_best
 from confir.data.tables.score_files import read_scores
 from confir.errors import (
     DegenerateSampleWarning,
@@ -278,6 +279,36 @@ def test_equal_differences_have_no_interval_though_rounding_varies_them():
     assert comparison.sentences()[0].endswith(
         "inconclusive (the same difference on all 4 topics; exact sign-flip test: p 0.12)"
     )
+
+
+def test_the_reason_of_a_constant_difference_says_how_a_family_judges_it():
+    values = np.random.default_rng(2).uniform(0.2, 0.8, (7, 3))
+    values[:, 1] = values[:, 0] + 0.02
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateSampleWarning)
+        family = compare_runs(table(values), rng=1)
+        single = compare_runs(table(values), correction="bonferroni", rng=1)
+    bound = 3 * 2 * stats.norm.sf(np.sqrt(7)) / (4 * stats.norm.sf(np.sqrt(2)))
+    assert family.p_adjusted[0, 0, 0] == pytest.approx(bound)
+    assert np.isfinite(family.simultaneous_low[0, 0])
+    same = "(the same difference on all 7 topics; exact sign-flip test: p 0.016"
+    assert family.sentences()[0].endswith(f"{same} alone, 0.078 by the family of 3 pairs)")
+    assert single.p_adjusted[0, 0, 0] == 3 * 2 / 2**7
+    assert single.sentences()[0].endswith("the same difference on all 7 topics)")
+
+
+@pytest.mark.parametrize("runs", [2, 3])
+def test_no_p_value_is_0_by_underflow(runs):
+    rng = np.random.default_rng(1)
+    values = rng.uniform(0.2, 0.8, (1_600, 1)) + np.array([0.0, 0.02, 0.04])[:runs]
+    values += rng.normal(0.0, 1e-9, values.shape)
+    found = compare_runs(table(values), test=["t", "sign"], margin=0.1, replicates=99, rng=1)
+    assert (found.p > 0).all()
+    family = compare_runs(table(values), replicates=99, rng=1)
+    assert (family.p_adjusted > 0).all()
+    assert (found.p_adjusted > 0).all()
+    assert (found.p_equivalence_adjusted > 0).all()
+    assert (find_best(table(values), replicates=99, rng=1).p > 0).all()
 
 
 def test_equal_scores_are_equal_though_rounding_varies_them():

@@ -1,14 +1,16 @@
 """Verdict, interval and p-value of a family never contradict each other, whatever the scores are."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from confir import compare_runs, evaluate, find_best, judge_gate
+from confir import compare_runs, evaluate, find_best, judge_gate, rank_runs
 from confir.defaults import LEVELS
-from confir.intervals.simultaneous import SimultaneousLimits, is_significant
+from confir.intervals.simultaneous import ComparisonFamily, SimultaneousLimits, is_significant
 from confir.studies.comparison.decisions import sides_of_bound
 from confir.studies.comparison.table import comparison_table
 from studies.score_tables import table
@@ -327,13 +329,40 @@ def test_what_is_not_called_borderline_is_the_same_by_every_seed():
     scores = thresholds()
     compared = [compare_runs(scores, replicates=199, rng=seed) for seed in range(4)]
     best = [find_best(scores, replicates=199, rng=seed) for seed in range(4)]
-    for found, name in ((compared, "verdict"), (best, "in_set")):
+    ranks = [rank_runs(scores, replicates=199, rng=seed) for seed in range(4)]
+    found: list[Any]
+    for found, name in (
+        (compared, "verdict"),
+        (best, "in_set"),
+        (ranks, "low"),
+        (ranks, "high"),
+        (ranks, "simultaneous_low"),
+        (ranks, "simultaneous_high"),
+    ):
         values = np.stack([getattr(one, name) for one in found])
         unclear = np.stack([one.borderline for one in found])
         clear = ~unclear.any(axis=0)
         assert (values == values[0])[:, clear].all()
         assert unclear.any()
         assert clear.any()
+
+
+def test_two_seeds_seldom_contradict_each_other_unmarked():
+    # A family of many pairs, whose p-value is the share of the maxima that reach t.
+    draws, level = 99_990, 0.95
+    family = ComparisonFamily.of(10**9, np.linspace(2.0, 6.0, draws))
+    t = family.maxima[int(0.92 * draws) : int(0.98 * draws)]
+    marked, significant = family.borderline(t, 1e9, level), family.p_values(t, 1e9) <= 0.05
+    assert 0 < significant.sum() < len(t)
+    share = (1 + draws - np.searchsorted(family.maxima, t)) / (draws + 1)
+    for true in np.linspace(0.047, 0.053, 61):
+        chance = stats.norm.pdf(share, true, np.sqrt(true * (1 - true) / draws))
+        chance /= chance.sum()
+        contradicted = sum(
+            chance[~marked & (significant == way)].sum() * chance[significant != way].sum()
+            for way in (False, True)
+        )
+        assert 2 * contradicted < 0.003  # either of the two seeds
 
 
 def test_borderline_decisions_are_marked_in_records_and_sentences():
@@ -349,14 +378,14 @@ def test_borderline_decisions_are_marked_in_records_and_sentences():
     assert best.borderline.any()
 
 
-def test_borderline_is_what_three_monte_carlo_errors_would_change():
+def test_borderline_is_what_the_monte_carlo_errors_of_two_seeds_would_change():
     comparison = compare_runs(thresholds(), replicates=199, rng=1)
     family = comparison.families[0]
     count, m = len(family.maxima), 120
     difference = comparison.difference[:, 0]
     t = np.abs(difference) / family.standard_errors(difference, comparison.se[:, 0], 30, 29.0)
     share = (1 + np.array([np.sum(family.maxima >= one) for one in t])) / (count + 1)
-    error = 3 * np.sqrt(share * (1 - share) / (count + 1))
+    error = 3 * np.sqrt(2) * np.sqrt(share * (1 - share) / (count + 1))
     single = 2 * stats.t.sf(t, 29)
     d = comparison.difference[:, 0]
     sums = np.sqrt(30) * d / np.sqrt(d**2 + 29 * comparison.se[:, 0] ** 2)

@@ -12,9 +12,11 @@ from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
 from confir.intervals.catalogue import confidence_interval
 from confir.resampling.topic_weights import topic_weights
 from confir.resampling.topics import own_seed
+from confir.studies.best.run_pairs import pair_runs
 from confir.studies.ranks.ranking import Ranking, rank_runs
 from reference import plain_families
 from studies.drawn_topics import draws_of_runs
+from studies.score_tables import table as plain_table
 
 TOPICS, REPLICATES, SEED = 10, 200, 5
 
@@ -115,9 +117,9 @@ def test_a_rank_of_its_own_is_at_most_as_wide_as_all_ranks_at_once():
 
 
 def test_another_level_is_that_of_a_new_ranking(scores):
-    found = rank_runs(scores, level=0.95, replicates=REPLICATES, rng=SEED).at(0.6)
-    again = rank_runs(scores, level=0.6, replicates=REPLICATES, rng=SEED)
-    assert found.level == 0.6
+    found = rank_runs(scores, level=0.95, replicates=REPLICATES, rng=SEED).at(0.9)
+    again = rank_runs(scores, level=0.9, replicates=REPLICATES, rng=SEED)
+    assert found.level == 0.9
     assert found.to_records() == again.to_records()
     with pytest.raises(InvalidValueError, match="level is 2"):
         found.at(2.0)
@@ -263,6 +265,30 @@ def test_a_seed_and_its_generator_give_the_same_ranks(scores):
     by_seed = rank_runs(scores, replicates=REPLICATES, rng=SEED)
     by_generator = rank_runs(scores, replicates=REPLICATES, rng=np.random.default_rng(SEED))
     assert (by_seed.share_first == by_generator.share_first).all()
+
+
+def test_more_replicates_are_drawn_for_borderline_ranks():
+    rng = np.random.default_rng(3)
+    values = rng.random((30, 1)) / 2 + rng.normal(0, 0.1, (30, 4))
+    below = [0.0, 0.15, 0.15 + rng.uniform(0.03, 0.09), 0.45]
+    near = plain_table(0.5 + values - values.mean(axis=0) - below)
+    found = rank_runs(near, replicates=199, rng=1)
+    assert (found.draws, found.simultaneous_draws) == (1_990, 199)  # no pair is borderline
+    clear = plain_table(values + 0.3 * np.arange(4))
+    assert rank_runs(clear, replicates=199, rng=1).draws == 199
+
+
+@pytest.mark.filterwarnings("ignore:runs are ranked")
+def test_gaps_follow_topics_that_are_put_in_order():
+    values = np.random.default_rng(2).random((12, 3, 1))
+    values[3, 1] = np.nan
+    ordered = plain_table(values)
+    turned = Scores(ordered.topics[::-1], ordered.runs, ordered.measures, values[::-1])
+    first, second = (
+        pair_runs(one, 99, 1, what="ranks", level=0.95)[0] for one in (ordered, turned)
+    )
+    np.testing.assert_array_equal(first.mean, second.mean)
+    np.testing.assert_array_equal(first.maxima.largest, second.maxima.largest)
 
 
 def test_records_name_run_measure_rank_limits_and_chance(scores):

@@ -46,6 +46,7 @@ def test_bounds_hold_the_mean_and_are_none_of_a_fully_judged_depth(sample):
     np.testing.assert_array_equal(bounds.mean, confir.evaluate(*sample, ["P@5", "AP"]).mean())
 
 
+@pytest.mark.filterwarnings("ignore:RBP.* is up to")
 def test_the_score_under_the_full_judgements_lies_within_the_bounds(sample, partly_judged):
     """The removed judgements are one of the completions, where they are in the pool."""
     truth = confir.evaluate(*sample, ["P@10", "RR@10", "RBP@10", "ERR@10"]).values
@@ -180,7 +181,7 @@ def test_sparse_judgements_draw_nothing():
     assert estimate.estimate[0, 0] == estimate.mean[0, 0] == 1.0
 
 
-@pytest.mark.filterwarnings("ignore:the mean RBP is")
+@pytest.mark.filterwarnings("ignore:RBP.* is up to")
 @given(collection=collections())
 @examples(25)
 def test_any_collection_has_bounds(collection):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any, Unpack, cast
 
 import numpy as np
@@ -24,6 +25,7 @@ from confir.data.formats.run_sources import RunSource
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.qrels import Qrels
 from confir.data.run import Run
+from confir.data.sampling.design import as_design
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
@@ -181,7 +183,28 @@ def as_scores(source: Any, *, human: bool = False) -> Scores:
             "the scores are by a model and by people, which this does not combine; expected those "
             "of one judge (in Python: scores.human or scores.model)"
         )
-    return scores
+    return in_id_order(scores)
+
+
+def in_id_order(scores: Scores) -> Scores:
+    """Return the scores with their topics in bytewise order of the ids.
+
+    Replicates and bets take topics by their places: so they depend on seed and ids alone.
+    """
+    if isinstance(scores, JudgedScores):
+        model = in_id_order(scores.model)
+        scores = scores if model is scores.model else replace(scores, model=model)
+    places = sorted(range(len(scores.topics)), key=lambda place: scores.topics[place].encode())
+    if places == list(range(len(places))):
+        return scores
+    topics = tuple(scores.topics[place] for place in places)
+    moved: dict[str, Any] = {"topics": topics}
+    for one in fields(scores):
+        if one.metadata.get("over", ("",))[:1] == ("topic",):
+            moved[one.name] = getattr(scores, one.name)[places]
+    if scores.design is not None:
+        moved["design"] = as_design(scores.design, topics, {})
+    return replace(scores, **moved)
 
 
 def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:

@@ -38,16 +38,16 @@ def check_ranked(
 
 
 def warn_of_gains_above_one(scores: Scores) -> None:
-    """Warn of means above 1 by RBP, whose gains are those of the qrels unless it says otherwise."""
-    means = np.nanmax(scores.mean(), axis=0, initial=0.0)
-    for name, mean in zip(scores.measures, means.tolist(), strict=True):
-        if mean <= 1.0:
+    """Warn of scores above 1 by RBP, whose gains are those of the qrels unless it says otherwise."""
+    highest = np.nanmax(scores.values, axis=(0, 1), initial=0.0)
+    for name, score in zip(scores.measures, highest.tolist(), strict=True):
+        if score <= 1.0:
             continue
         with suppress(UnknownNameError, InvalidValueError):
             measure = parse_measure(name)
             if measure.definition.in_gains and not measure.keywords.keys() & {"rel", "gains"}:
                 warn_caller(
-                    f"the mean {measure} is {mean:.2f}, above 1: it takes the grades of the qrels for "
+                    f"{measure} is up to {score:.2f} on a topic, above 1: it takes the grades of the qrels for "
                     "gains; expected a gain for each grade, as gains='1:0.5,2:1' gives, or rel"
                 )
 

@@ -37,6 +37,7 @@ from confir.errors import (
 from confir.intervals.catalogue import find_method
 from confir.intervals.interval import check_level
 from confir.measures.chance import MOST_DOCUMENTS
+from confir.measures.evaluation import in_id_order
 from confir.measures.score_summary import ScoreSummary, listed_scores
 from confir.order import best_first
 from confir.parallel import Progress, run_in_threads
@@ -248,6 +249,8 @@ def gather_contents(
     check_settings(chosen)
     if chosen.baseline is not None:
         as_choice("baseline", chosen.baseline, scores.runs, "run")
+    if isinstance(scores, Scores):
+        scores = in_id_order(scores)
     largest = _largest(scores)
     if largest > _LARGEST_SCORE:
         raise InvalidValueError(f"a score is {largest:g}; expected at most {_LARGEST_SCORE:g}")

@@ -167,7 +167,7 @@ def any_sample(
     scores: ScoresLike, *, statistic: str | WeightedStatistic = "mean", baseline: str | None = None
 ) -> TopicSample | JudgedSample:
     """Return what `topic_sample` does, also of scores by people and by a model."""
-    if isinstance(scores, Experiment):
+    if isinstance(scores, Experiment | JudgedScores):
         scores = as_scores(scores, human=True)
     if not isinstance(scores, JudgedScores):
         return topic_sample(scores, statistic=statistic, baseline=baseline)

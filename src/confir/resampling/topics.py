@@ -21,7 +21,7 @@ from confir.data.tables.score_objects import is_score_source
 from confir.defaults import REPLICATES
 from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
 from confir.measures.bounds import bounded_measures, clip_to_range
-from confir.measures.evaluation import as_scores
+from confir.measures.evaluation import as_scores, in_id_order
 from confir.parallel import run_in_threads
 from confir.resampling.clusters import Clusters, designed_distribution
 from confir.resampling.distribution import SamplingDistribution, TopicColumns
@@ -249,7 +249,7 @@ def topic_sample(
         raise InvalidValueError(f"{statistic!r} compares no runs: it takes no baseline")
     if not isinstance(scores, Scores):
         return _array_sample(scores, chosen)
-    scores = clip_to_range(scores)
+    scores = clip_to_range(in_id_order(scores))
     reference = scores.values
     if baseline is not None:
         as_choice("baseline", baseline, scores.runs, "run")

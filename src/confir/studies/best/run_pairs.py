@@ -24,9 +24,11 @@ from confir.intervals.simultaneous import (
     MONTE_CARLO_ERRORS,
     ComparisonFamily,
     is_significant,
+    positive,
     self_normalised,
     self_normalised_sums,
 )
+from confir.measures.evaluation import in_id_order
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.parallel import run_in_threads
@@ -43,6 +45,7 @@ from confir.resampling.studentised_maxima import (
 )
 from confir.resampling.topic_weights import draw_topics
 from confir.resampling.topics import Rng, check_replicates, cluster_counts, own_seed, topic_sample
+from confir.studies.ranks.rank_tests import borderline_ranks, marginal_rank_p
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,8 +193,8 @@ def pair_runs(
 ) -> list[RunPairs]:
     """Return all pairs of runs by each measure.
 
-    Where a decision on a pair or on a run that may be the best is borderline at the level, ten
-    times as many replicates are drawn.
+    Where a decision on a pair, on a run that may be the best, or on a run's rank is borderline at
+    the level, ten times as many replicates are drawn.
 
     Parameters
     ----------
@@ -210,6 +213,7 @@ def pair_runs(
     seed = own_seed(generator)
     if isinstance(scores, ScoreSummary):
         return _summarised_pairs(scores, replicates, generator, seed, what)
+    scores = in_id_order(scores)  # as `topic_sample` has them
     common = common_topics(scores.values)
     _check_common_topics(scores, common, what)
     if isinstance(scores, JudgedScores):
@@ -289,7 +293,11 @@ def _settled(draw: Callable[[int], RunPairs], replicates: int, level: float) -> 
     levels = levels_to_settle(level)
     if any(pairs.borderline_pairs(one).any() for one in levels):
         return draw(FURTHER * replicates)
-    if any(borderline_best(pairs, one).any() for one in levels):
+    rank_p, draws = marginal_rank_p(pairs), pairs.maxima.above.shape[1]
+    if any(
+        borderline_best(pairs, one).any() or borderline_ranks(rank_p, one, draws).any()
+        for one in levels
+    ):
         further = draw(FURTHER * replicates)
         return replace(further, maxima=further.maxima._replace(largest=pairs.maxima.largest))
     return pairs
@@ -316,7 +324,9 @@ def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
     )
     exact = (pairs.exact & (pairs.difference > 0)).any(axis=1)
     p = np.where(exact, np.minimum(p, min(1.0, (pairs.runs - 1) * pairs.constant_p)), p)
-    return np.where((largest > 0) | (pairs.difference > 0).any(axis=1), p, 1.0)
+    p = np.where((largest > 0) | (pairs.difference > 0).any(axis=1), p, 1.0)
+    least: Floats = positive(p)
+    return least
 
 
 def borderline_best(pairs: RunPairs, level: float) -> Booleans:

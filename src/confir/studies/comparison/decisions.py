@@ -17,7 +17,12 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.defaults import NO_FAMILY
 from confir.intervals.interval import Limits
-from confir.intervals.simultaneous import MONTE_CARLO_ERRORS, SimultaneousLimits, is_significant
+from confir.intervals.simultaneous import (
+    MONTE_CARLO_ERRORS,
+    SimultaneousLimits,
+    is_significant,
+    positive,
+)
 from confir.order import TIE, bracketed, signed
 from confir.studies.comparison.families import Adjustment, Correction, TestedPairs
 from confir.studies.comparison.mean_differences import MeanDifferences
@@ -106,11 +111,13 @@ def decide(
     A difference is significant where its adjusted p-value is at most 1 - level, its interval
     excludes 0, and the test favours the run with the higher mean. Equivalence takes precedence.
     """
-    p = np.stack(
-        [
-            outcome.p if test.corrected else _replace_constant(outcome.p, means)
-            for test, outcome in tests
-        ]
+    p: Floats = positive(
+        np.stack(
+            [
+                outcome.p if test.corrected else _replace_constant(outcome.p, means)
+                for test, outcome in tests
+            ]
+        )
     )
     direction = np.stack(
         [np.where(means.constant, means.sign, outcome.direction) for _, outcome in tests]

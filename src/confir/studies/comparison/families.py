@@ -19,7 +19,7 @@ from confir.defaults import ALL_PAIRS, BASELINE, BEST, FAMILIES, NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method
-from confir.intervals.simultaneous import ComparisonFamily, SimultaneousLimits
+from confir.intervals.simultaneous import ComparisonFamily, SimultaneousLimits, positive
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.studentised_maxima import largest_statistics
@@ -105,7 +105,8 @@ def _adjust_in_family(
     if together.size > 1 and sides == 2:  # the self-normalised sum decides in a family
         exact &= tested.self_normalised == 0
     p = np.where(exact, np.minimum(1.0, max(count, 1) * tested.p), p)
-    return np.where(np.isnan(tested.p), np.nan, p)
+    adjusted: Floats = positive(np.where(np.isnan(tested.p), np.nan, p))
+    return adjusted
 
 
 class Correction(NamedTuple):

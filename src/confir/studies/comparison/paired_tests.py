@@ -15,7 +15,7 @@ import numpy as np
 
 from confir.arguments import as_choice
 from confir.arrays import Floats, Integers
-from confir.intervals.simultaneous import monte_carlo_error
+from confir.intervals.simultaneous import monte_carlo_error, positive
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.studies.comparison.mean_differences import MeanDifferences
@@ -118,7 +118,8 @@ def equivalence_p_values(means: MeanDifferences, margin: float) -> Floats:
     size = np.abs(means.difference)
     within = margin - size > TIE * np.maximum(1.0, size)
     flipped = np.where(within, same_sign_p(means.units) / 2.0, 1.0)
-    return np.where(means.constant, flipped, np.maximum(above, below))
+    p: Floats = positive(np.where(means.constant, flipped, np.maximum(above, below)))
+    return p
 
 
 def same_sign_p(units: Floats) -> Floats:
@@ -126,7 +127,7 @@ def same_sign_p(units: Floats) -> Floats:
 
     Of the 2^n flips of topics or clusters, only none and all of them give as large a mean.
     """
-    p: Floats = np.maximum(np.exp2(1.0 - units), np.finfo(np.float64).tiny)
+    p: Floats = positive(np.exp2(1.0 - units))
     return p
 
 

@@ -92,10 +92,12 @@ def _constant_reason(one: Evidence) -> str:
     same = f"the same difference on all {one.topics} topics"
     if one.verdict != INCONCLUSIVE:
         return same
-    corrected = f", {one.p_adjusted:.2g} for {_pairs_text(one)}"
-    return (
-        f"{same}; exact sign-flip test: p {one.p:.2g}{corrected if one.p_adjusted > one.p else ''}"
-    )
+    alone = f"{same}; exact sign-flip test: p {one.p:.2g}"
+    if one.p_adjusted <= one.p:
+        return alone
+    if one.correction is None:  # the family's own rule, not a multiple of the sign-flip test's p
+        return f"{alone} alone, {one.p_adjusted:.2g} by the family of {_pairs_text(one)}"
+    return f"{alone}, {one.p_adjusted:.2g} for {_pairs_text(one)}"
 
 
 def _pairs_text(one: Evidence) -> str:

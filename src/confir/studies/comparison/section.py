@@ -287,15 +287,17 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     yield Sentence(
         40,
         f"{compared} with simultaneous {percent(comparison.level)} intervals d ± c·√(se² + u·M/n) "
-        "within each measure. M is the median variance of the m differences, and u = 1 − m^(−1/n) with "
-        "n topics: runs that are much alike differ on few topics, and a variance that comes out too "
+        "within each measure. M is the median variance of those of the m differences that are not "
+        "constant, and u = 1 − m^(−1/n) with n topics; u·M is the same in all samples: runs that are much alike differ on few topics, and a variance that comes out too "
         "small by chance is so made up for. c is the order statistic at the level of the largest such "
         f"t, times √(n/(n−1)), over {comparison.replicates:,} bootstrap samples of the "
         f"topics{more}, at least the t quantile of one pair and at most Bonferroni's (Westfall & Young "
         "1993). A difference is called significant where this interval excludes 0, or where "
-        "2·3.1787·m·Φ(−|T|) is at most α, with T the sum of the topics' differences over the root of "
-        "the sum of their squares, which is a bound for differences symmetric about 0 (Bentkus & "
-        "Dzindzalieta 2015); the interval then ends at 0, which it excludes.",
+        "p_T = 2·3.1787·m·Φ(−|T|) is at most α, with T the sum of the topics' differences over the root "
+        "of the sum of their squares, which is a bound for differences symmetric about 0 (Bentkus & "
+        "Dzindzalieta 2015); the interval then ends at 0, which it excludes. The adjusted p-value is "
+        "min(max(p_B, p₁), m·p₁, p_T, 1), with p₁ the two-sided p-value of t = d/√(se² + u·M/n) with n − 1 "
+        "degrees of freedom, and p_B = (1 + b)/(B + 1) if the largest t reaches |t| in b of the B samples.",
         ("Westfall1993", "Bentkus2015"),
     )
 

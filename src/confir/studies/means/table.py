@@ -93,16 +93,23 @@ def outside_note(interval: Interval) -> str:
 
 
 def design_note(intervals: Sequence[Interval]) -> str:
-    """Return what the design makes of the topics: how many independent ones they are worth."""
+    """Return what the design makes of the topics: how many independent ones they are worth.
+
+    That is an estimate, noisy with few clusters: one above the number of topics is no gain.
+    """
     design = intervals[0].design
     parts = [one.effective.reshape(-1) for one in intervals if one.effective is not None]
     worth = np.concatenate([*parts, np.empty(0)])
     known = worth[~np.isnan(worth)]
     if not len(known):
         return design
-    numbers = dict.fromkeys(f"{number:.0f}" for number in (known.min(), known.max()))
+    most = max(int(one.topics.max()) for one in intervals)
+    if known.min() >= most:
+        return f"{design}: no loss of precision was seen against {most} independent topics"
+    ends = (known.min(), min(known.max(), most))
+    numbers = dict.fromkeys(f"{number:.0f}" for number in ends)
     noun = "topic" if list(numbers) == ["1"] else "topics"
-    return f"{design}: as precise as {' to '.join(numbers)} independent {noun}"
+    return f"{design}: as precise as an estimated {' to '.join(numbers)} independent {noun}"
 
 
 def bounds_note(measures: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ where r runs are better by more than c standard errors, or K - r + 1 worse.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from confir.intervals.simultaneous import (
     monte_carlo_error,
     symmetric_bound,
 )
-from confir.studies.best.run_pairs import RunPairs
+
+if TYPE_CHECKING:
+    from confir.studies.best.run_pairs import RunPairs
 
 # p-values above this decide nothing at any level that is asked for.
 _LARGEST_P = 0.5
@@ -50,12 +52,16 @@ def rank_tests(pairs: RunPairs) -> RankTests:
     test of `find_best`. Pairs whose signs are certain enough by themselves count, too. The
     simultaneous test is the two-sided one of all pairs.
     """
-    marginal = np.stack([_marginal_p(pairs, run) for run in range(pairs.runs)])
     better, worse = (
         np.sort(np.where(sign * pairs.difference > 0, pairs.pair_p, 1.0), axis=1)
         for sign in (1, -1)
     )
-    return RankTests(marginal, np.minimum(better, worse[:, ::-1]))
+    return RankTests(marginal_rank_p(pairs), np.minimum(better, worse[:, ::-1]))
+
+
+def marginal_rank_p(pairs: RunPairs) -> Floats:
+    """Return the p-values of each run's ranks, adjusted for the comparisons of the one run."""
+    return np.stack([_marginal_p(pairs, run) for run in range(pairs.runs)])
 
 
 def borderline_ranks(p: Floats, level: float, draws: int) -> Booleans:

@@ -54,8 +54,9 @@ class Ranking(Result):
     p, simultaneous_p
         p-values of the ranks 1, 2, …: runs × ranks × measures. Intervals hold the ranks whose p is
         above 1 - level.
-    level, draws
-        Confidence level of the intervals, and replicates that they rest on.
+    level, draws, simultaneous_draws
+        Confidence level of the intervals, and replicates that they rest on: those of each run on
+        its own, and the simultaneous ones.
     model_topics
         Further topics that a model judged alone, where people judged ``topics``.
     """
@@ -75,6 +76,7 @@ class Ranking(Result):
     simultaneous_p: Floats = over("run", "", "measure")
     level: float = constant()
     draws: int = 0
+    simultaneous_draws: int = 0
     model_topics: int = 0
 
     record_columns = (
@@ -103,7 +105,7 @@ class Ranking(Result):
             simultaneous_low=simultaneous_low,
             simultaneous_high=simultaneous_high,
             borderline=borderline_ranks(self.p, level, self.draws)
-            | borderline_ranks(self.simultaneous_p, level, self.draws),
+            | borderline_ranks(self.simultaneous_p, level, self.simultaneous_draws),
             level=level,
         )
 
@@ -157,6 +159,7 @@ def ranking_of_pairs(
 ) -> Ranking:
     """Return the ranking of the runs, from all pairs by each measure."""
     tests = run_in_threads(rank_tests, pairs)
+    several = [one for one in pairs if one.runs > 1]
     scored = np.stack([one.scored for one in pairs], axis=1)
     counts = np.array([one.topics for one in pairs])
     unlimited = np.zeros(scored.shape, np.int64)  # until the level is known
@@ -176,7 +179,8 @@ def ranking_of_pairs(
         p=_over_ranks(scored, [one.marginal for one in tests]),
         simultaneous_p=_over_ranks(scored, [one.simultaneous for one in tests]),
         level=level,
-        draws=min((len(one.maxima.largest) for one in pairs if one.runs > 1), default=0),
+        draws=min((one.maxima.above.shape[1] for one in several), default=0),
+        simultaneous_draws=min((len(one.maxima.largest) for one in several), default=0),
         model_topics=count_model_topics(scores),
     )
     return ranking.at(level)
