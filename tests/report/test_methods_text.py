@@ -58,7 +58,7 @@ def test_the_paragraph_says_what_was_scored_how_and_with_which_seed():
     assert "d ± c·√(se² + u·M/n)" in paragraph
     assert "at most Bonferroni's (Westfall & Young 1993)" in paragraph
     assert "2·3.1787·m·Φ(−|T|) is at most α" in paragraph
-    assert "The adjusted p-value is min(max(p_B, p₁), m·p₁, p_T, 1)" in paragraph
+    assert "The adjusted p-value is min(max(p_B, p_1), m·p_1, p_T, 1)" in paragraph
     assert (
         "M is the median variance of those of the m differences that are not constant" in paragraph
     )

@@ -194,7 +194,10 @@ def in_id_order(scores: Scores) -> Scores:
     if isinstance(scores, JudgedScores):
         model = in_id_order(scores.model)
         scores = scores if model is scores.model else replace(scores, model=model)
-    places = sorted(range(len(scores.topics)), key=lambda place: scores.topics[place].encode())
+    places = sorted(
+        range(len(scores.topics)),
+        key=lambda place: scores.topics[place].encode(errors="surrogatepass"),
+    )
     if places == list(range(len(places))):
         return scores
     topics = tuple(scores.topics[place] for place in places)

@@ -12,6 +12,9 @@ from confir.arrays import Booleans, Integers
 from confir.errors import counted
 from confir.order import bracketed, signed
 
+# As many digits tell every two numbers apart.
+_ALL_DIGITS = 17
+
 # Smaller p-values would round to 0 in four decimals.
 _SMALLEST_P = 0.00005
 
@@ -108,9 +111,9 @@ def percent(share: float, digits: int = 10) -> str:
     """
     if math.isnan(share):
         return "–"
+    while share < 1.0 and float(f"{100 * share:.{digits}g}") >= 100.0 and digits < _ALL_DIGITS:
+        digits += 1
     text = f"{100 * share:.{digits}g}"
-    if share < 1.0 and float(text) >= 100.0:
-        text = repr(100 * share)
     return f"{Decimal(text):f} %"
 
 

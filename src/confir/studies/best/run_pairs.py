@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -212,7 +212,7 @@ def pair_runs(
     generator = as_generator(rng)
     seed = own_seed(generator)
     if isinstance(scores, ScoreSummary):
-        return _summarised_pairs(scores, replicates, generator, seed, what)
+        return _summarised_pairs(scores, replicates, generator, seed, what=what, level=level)
     scores = in_id_order(scores)  # as `topic_sample` has them
     common = common_topics(scores.values)
     _check_common_topics(scores, common, what)
@@ -391,7 +391,13 @@ def _corrected_differences(values: Judged) -> tuple[RunDifferences, float]:
 
 
 def _summarised_pairs(
-    summary: ScoreSummary, replicates: int, rng: np.random.Generator, seed: int, what: str
+    summary: ScoreSummary,
+    replicates: int,
+    rng: np.random.Generator,
+    seed: int,
+    *,
+    what: str,
+    level: float,
 ) -> list[RunPairs]:
     """Return all pairs of runs by each measure; replicates are of normal means."""
     common = summary.over_common_topics()
@@ -421,19 +427,28 @@ def _summarised_pairs(
         differences = _summarised_differences(totals, first, second, len(mean))
         covariance = RunCovariance(totals.runs.products[0] / (topics - 1), topics)
         drawn = draw_normal_means(covariance.matrix / topics, replicates, own)
-        found.append(
-            RunPairs(
-                scored=scored,
-                mean=mean,
-                differences=differences,
-                topics=topics,
-                units=float(topics),
-                df=topics - 1.0,
-                maxima=_draw_maxima(covariance, replicates, seed, differences, float(topics)),
-                share_first=share_first((mean[:, None] + drawn).T),
-            )
+        without_draws = partial(
+            RunPairs,
+            scored=scored,
+            mean=mean,
+            differences=differences,
+            topics=topics,
+            units=float(topics),
+            df=topics - 1.0,
+            share_first=share_first((mean[:, None] + drawn).T),
         )
+        draw_maxima = partial(
+            _draw_maxima, covariance, seed=seed, differences=differences, units=float(topics)
+        )
+        found.append(_settled(_with_draws(without_draws, draw_maxima), replicates, level))
     return found
+
+
+def _with_draws(
+    pairs: Callable[..., RunPairs], draw_maxima: Callable[[int], Maxima]
+) -> Callable[[int], RunPairs]:
+    """Return a function from the number of replicates to pairs with so many."""
+    return lambda size: pairs(maxima=draw_maxima(size))
 
 
 def _summarised_differences(

@@ -296,7 +296,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         "p_T = 2·3.1787·m·Φ(−|T|) is at most α, with T the sum of the topics' differences over the root "
         "of the sum of their squares, which is a bound for differences symmetric about 0 (Bentkus & "
         "Dzindzalieta 2015); the interval then ends at 0, which it excludes. The adjusted p-value is "
-        "min(max(p_B, p₁), m·p₁, p_T, 1), with p₁ the two-sided p-value of t = d/√(se² + u·M/n) with n − 1 "
+        "min(max(p_B, p_1), m·p_1, p_T, 1), with p_1 the two-sided p-value of t = d/√(se² + u·M/n) with n − 1 "
         "degrees of freedom, and p_B = (1 + b)/(B + 1) if the largest t reaches |t| in b of the B samples.",
         ("Westfall1993", "Bentkus2015"),
     )
