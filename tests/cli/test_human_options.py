@@ -58,7 +58,7 @@ def test_human_judgements_correct_a_model(by_model):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "--human needs --human-sample: how people's judgements came about"),
+        ((), "--human needs --human-sample: how the human-judged topics were sampled"),
         (("--human-sample", "chosen"), "topics that were chosen for human judging say nothing"),
         (("--human-sample", "random"), "unknown way to choose human topics 'random'"),
         ((*RANDOM, "--per-topic"), "--per-topic cannot be combined with --human"),

@@ -253,7 +253,9 @@ def test_verbs_that_cannot_combine_judges_refuse(scores):
 
 
 def test_both_or_neither_must_be_given():
-    with pytest.raises(InvalidValueError, match="human_sample: how people's judgements came about"):
+    with pytest.raises(
+        InvalidValueError, match="human_sample: how the human-judged topics were sampled"
+    ):
         confir.evaluate(MODEL, RUNS, ["AP"], human=HUMAN)
     with pytest.raises(InvalidValueError, match="human_sample is given without human"):
         confir.evaluate(MODEL, RUNS, ["AP"], human_sample="random-topics")

@@ -51,7 +51,7 @@ class JudgedInputs(Inputs):
             )
         if self.human_sample is None:
             raise InvalidValueError(
-                "--human needs --human-sample: how people's judgements came about; expected "
+                "--human needs --human-sample: how the human-judged topics were sampled; expected "
                 f"{enumerate_names(HUMAN_SAMPLES)}"
             )
         check_sample(self.human_sample)

@@ -189,7 +189,7 @@ class Experiment:
     measures
         What to score by; by default what a verb scores by without an experiment.
     human, human_sample
-        People's judgements of some topics, where ``qrels`` are a model's, and how they came about:
+        Human judgements of some topics, where ``qrels`` are a model's, and how these were sampled:
         as in `evaluate`.
     rng
         Draws anew the documents that people judged, with "random-documents": as in `evaluate`.
@@ -242,7 +242,7 @@ class Experiment:
 
     @property
     def human(self) -> tuple[Any, str] | None:
-        """People's judgements as they were given, and how their topics came about; or None."""
+        """Human judgements as they were given, and how their topics were sampled; or None."""
         return self._human
 
     @property
@@ -403,7 +403,7 @@ def _is_file(source: RunSource) -> bool:
 
 
 def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str] | None:
-    """Return people's judgements and how they came about; raise where only one is given."""
+    """Return human judgements and how their topics were sampled; raise where only one is given."""
     if human is None and human_sample is None:
         return None
     if human is None:
@@ -412,7 +412,7 @@ def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str] | No
         )
     if human_sample is None:
         raise InvalidValueError(
-            "human is given without human_sample: how people's judgements came about; expected one "
+            "human is given without human_sample: how the human-judged topics were sampled; expected one "
             f"of {', '.join(HUMAN_SAMPLES)}"
         )
     return human, check_sample(human_sample)

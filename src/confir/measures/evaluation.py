@@ -71,7 +71,7 @@ def evaluate(
         gains in rank order, NaN where unjudged, and the gains of all judged documents of the topic.
         By default those of the experiment, else DEFAULT_MEASURES.
     human, human_sample
-        People's judgements of some topics, where ``qrels`` are a model's, and how they came about:
+        Human judgements of some topics, where ``qrels`` are a model's, and how these were sampled:
         "random-topics", or "all" topics. This gives `JudgedScores`, whose means, differences and
         ranks are those by people, estimated from both. With "random-documents", people's judgements
         have the probability with which each document was drawn (a fifth column; a mapping topic →

@@ -63,7 +63,7 @@ def join_judges(human: Scores, model: Scores, human_sample: str = RANDOM_TOPICS)
     model
         Scores of the same runs by the model's judgements.
     human_sample
-        How people's topics came about.
+        How the human-judged topics were sampled.
     """
     scores = JudgedScores(
         human.topics,
@@ -121,7 +121,7 @@ def _shared_topics(model: Qrels, human: Qrels, sample: str) -> Qrels:
 
 
 def _check_rest(model: Qrels, human: Qrels, sample: str) -> None:
-    """Raise where topics that only the model judged do not fit how people's came about."""
+    """Raise where topics that only the model judged do not fit how the human-judged ones were sampled."""
     people = set(human.topics)
     rest = [topic for topic in model.topics if topic not in people]
     if sample == ALL_TOPICS and rest:

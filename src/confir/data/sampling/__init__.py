@@ -1,1 +1,1 @@
-"""How topics came about: designs, repeats of systems, judgements by people and by a model."""
+"""How topics were sampled: designs, repeats of systems, human and model judgements."""

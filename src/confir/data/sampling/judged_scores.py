@@ -24,7 +24,7 @@ from confir.errors import InvalidValueError
 
 RANDOM_TOPICS, RANDOM_DOCUMENTS = "random-topics", "random-documents"
 ALL_TOPICS, CHOSEN = "all", "chosen"
-# How people's judgements came about: only a random sample speaks for the others.
+# How the human-judged topics were sampled: only a random sample speaks for the others.
 HUMAN_SAMPLES = (RANDOM_TOPICS, RANDOM_DOCUMENTS, ALL_TOPICS, CHOSEN)
 
 # A variance below this is rounding error.
@@ -235,7 +235,7 @@ class JudgedScores(Scores):
     model
         Scores of the same runs by the model's judgements, on all topics.
     human_sample
-        How the topics that people judged came about.
+        How the human-judged topics were sampled.
     """
 
     model: Scores = field(kw_only=True)
@@ -326,7 +326,7 @@ def count_model_topics(scores: object) -> int:
 
 
 def check_sample(human_sample: Any) -> str:
-    """Return how people's topics came about; raise where they are no random sample."""
+    """Return how the human-judged topics were sampled; raise where they are no random sample."""
     as_choice("human_sample", human_sample, HUMAN_SAMPLES, "way to choose human topics")
     if human_sample == CHOSEN:
         raise InvalidValueError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -401,11 +401,10 @@ def _summarised_pairs(
 ) -> list[RunPairs]:
     """Return all pairs of runs by each measure; replicates are of normal means."""
     common = summary.over_common_topics()
-    measures = len(summary.measures)
     counts = common.topic_counts()
     _check_counts(summary, counts.max(axis=0), what)
-    found = []
-    for m in range(measures):
+
+    def task(m: int) -> RunPairs:
         scored = counts[:, m] > 0
         topics = int(counts[:, m].max())
         kept = common.select(
@@ -421,34 +420,27 @@ def _summarised_pairs(
             maxima, first_share = Maxima(empty, empty, np.empty(0)), np.ones(len(mean))
             apart = RunDifferences(none, none, none)
             sizes = topics, float(topics), topics - 1.0
-            found.append(RunPairs(scored, mean, apart, *sizes, maxima, first_share))
-            continue
+            return RunPairs(scored, mean, apart, *sizes, maxima, first_share)
         totals = kept.pair_totals(first, second)
         differences = _summarised_differences(totals, first, second, len(mean))
         covariance = RunCovariance(totals.runs.products[0] / (topics - 1), topics)
         drawn = draw_normal_means(covariance.matrix / topics, replicates, own)
-        without_draws = partial(
-            RunPairs,
-            scored=scored,
-            mean=mean,
-            differences=differences,
-            topics=topics,
-            units=float(topics),
-            df=topics - 1.0,
-            share_first=share_first((mean[:, None] + drawn).T),
-        )
-        draw_maxima = partial(
-            _draw_maxima, covariance, seed=seed, differences=differences, units=float(topics)
-        )
-        found.append(_settled(_with_draws(without_draws, draw_maxima), replicates, level))
-    return found
 
+        def draw(size: int) -> RunPairs:
+            return RunPairs(
+                scored=scored,
+                mean=mean,
+                differences=differences,
+                topics=topics,
+                units=float(topics),
+                df=topics - 1.0,
+                maxima=_draw_maxima(covariance, size, seed, differences, float(topics)),
+                share_first=share_first((mean[:, None] + drawn).T),
+            )
 
-def _with_draws(
-    pairs: Callable[..., RunPairs], draw_maxima: Callable[[int], Maxima]
-) -> Callable[[int], RunPairs]:
-    """Return a function from the number of replicates to pairs with so many."""
-    return lambda size: pairs(maxima=draw_maxima(size))
+        return _settled(draw, replicates, level)
+
+    return [task(m) for m in range(len(summary.measures))]
 
 
 def _summarised_differences(

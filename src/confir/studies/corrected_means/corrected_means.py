@@ -113,7 +113,7 @@ def correct_judgements(
     human
         People's judgements of some of the topics, three or more.
     human_sample
-        How these topics came about: "random-topics", or "all" of the model's, whose means are then
+        How these topics were sampled: "random-topics", or "all" of the model's, whose means are then
         people's alone. Topics that were "chosen" are refused.
     level, method
         Confidence level and method of the intervals. By default logit-t for means in [0, 1], but
