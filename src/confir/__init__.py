@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from confir.resampling.distribution import SamplingDistribution
     from confir.resampling.document_replicates import DocumentReplicates
     from confir.resampling.documents import bootstrap_documents, resample_documents
-    from confir.resampling.topics import bootstrap_topics
+    from confir.resampling.kinds import bootstrap_topics
     from confir.scheduler import use_scheduler
     from confir.studies import Study
     from confir.studies.best.best_runs import BestRuns, find_best
@@ -164,7 +164,7 @@ _HOMES = {
     "as_run": "confir.data.formats.objects",
     "as_scores": "confir.measures.evaluation",
     "bootstrap_documents": "confir.resampling.documents",
-    "bootstrap_topics": "confir.resampling.topics",
+    "bootstrap_topics": "confir.resampling.kinds",
     "chart": "confir.report.charts",
     "parse_measure": "confir.measures.catalogue",
     "qrels_to_frame": "confir.data.formats.frames",

@@ -15,7 +15,7 @@ from confir.intervals.beta_logit import (
     spread_share,
 )
 from confir.intervals.catalogue import confidence_interval
-from confir.resampling.topics import bootstrap_topics
+from confir.resampling.kinds import bootstrap_topics
 
 RNG = np.random.default_rng(17)
 SAMPLES = {

@@ -15,7 +15,7 @@ from confir.intervals.bootstrap_t import (
 )
 from confir.intervals.catalogue import confidence_interval
 from confir.resampling.topic_weights import topic_weights
-from confir.resampling.topics import bootstrap_topics
+from confir.resampling.kinds import bootstrap_topics
 
 REPLICATES, LEVELS = 400, (0.5, 0.95)
 RNG = np.random.default_rng(31)

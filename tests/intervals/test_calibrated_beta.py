@@ -23,7 +23,7 @@ from confir.intervals.pivot_quantiles import (
     pivot_quantiles,
 )
 from confir.measures.summary import inverse_logit, logit
-from confir.resampling.topics import bootstrap_topics
+from confir.resampling.kinds import bootstrap_topics
 
 HIGHEST = 0.999
 RNG = np.random.default_rng(23)

@@ -6,7 +6,7 @@ from scipy import stats
 
 from confir.intervals.percentile import percentile_interval, studentised_logit_interval
 from confir.resampling.topic_weights import topic_weights
-from confir.resampling.topics import bootstrap_topics
+from confir.resampling.kinds import bootstrap_topics
 
 REPLICATES = 400
 RNG = np.random.default_rng(17)

@@ -25,7 +25,7 @@ from scipy import stats
 from confir.data.tables.score_files import read_scores
 from confir.intervals.catalogue import METHODS, confidence_interval
 from confir.resampling.distribution import quantile_of_sorted
-from confir.resampling.topics import bootstrap_topics
+from confir.resampling.kinds import bootstrap_topics
 
 COLLECTIONS = (
     "trec8.adhoc",

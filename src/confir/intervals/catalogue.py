@@ -13,7 +13,6 @@ from typing import overload
 import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_levels, as_texts
-from confir.arrays import Booleans
 from confir.data.experiment import on_its_scheduler
 from confir.data.scores import Scores
 from confir.defaults import LEVEL
@@ -47,15 +46,10 @@ from confir.measures.bounds import assumed_bounded
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.order import TIE
 from confir.resampling.distribution import Resampled, SamplingDistribution
-from confir.resampling.human_judgements import PROVIDED, JudgedSample
+from confir.resampling.human_judgements import PROVIDED
+from confir.resampling.kinds import as_sample, default_replicates
 from confir.resampling.statistics import WeightedStatistic
-from confir.resampling.summarised_topics import default_replicates, sample_topics
-from confir.resampling.topics import (
-    Rng,
-    ScoresLike,
-    TopicSample,
-    check_replicates,
-)
+from confir.resampling.topics import Rng, ScoresLike, check_replicates
 
 # With fewer replicates beyond a limit, the limit is mostly chance.
 _LEAST_IN_TAIL = 10
@@ -231,7 +225,7 @@ def confidence_interval(
     if over_topics and any(one.resamples or one.draws for one in set().union(*choices)):
         check_tails(_replicates(source, replicates), max(levels))
     intervals = find_intervals(source, choices, levels, replicates, generator)
-    if isinstance(source, TopicSample) and source.clusters is not None and source.clusters.uneven:
+    if source.uneven:
         _warn_uneven(source, set().union(*choices))
     if over_topics:
         for interval in intervals[:: len(levels)]:
@@ -265,7 +259,7 @@ def _source(
     """Return what intervals are wanted of; raise where there are too few topics for one."""
     if isinstance(scores, SamplingDistribution):
         return scores
-    sample = sample_topics(scores, statistic=statistic, baseline=baseline)
+    sample = as_sample(scores, statistic=statistic, baseline=baseline)
     if sample.topics < 2:
         raise InvalidValueError("there is one topic; an interval needs at least 2")
     return sample
@@ -281,7 +275,7 @@ def _choose(source: Source, names: Sequence[str] | None) -> list[Choice]:
     if source.over == "documents":
         return [(METHODS[DEFAULT_DOCUMENT_METHOD],) * len(source.labels)]
     bounded, dependent = METHODS[DEFAULT_BOUNDED_METHOD], METHODS[DEFAULT_DEPENDENT_METHOD]
-    columns = zip(_simple_samples(source).tolist(), source.support.tolist(), strict=True)
+    columns = zip(source.simple_columns().tolist(), source.support.tolist(), strict=True)
     wanted = [(bounded if simple else dependent, inside) for simple, inside in columns]
     return [
         tuple(
@@ -291,16 +285,6 @@ def _choose(source: Source, names: Sequence[str] | None) -> list[Choice]:
             for method, inside in wanted
         )
     ]
-
-
-def _simple_samples(source: Source) -> Booleans:
-    """Return which columns are means of one simple random sample of topics.
-
-    A model without weight leaves the mean of people's scores.
-    """
-    if isinstance(source, JudgedSample):
-        return np.equal(source.corrected().weight, 0.0)
-    return np.full(len(source.labels), source.independent)
 
 
 def _replicates(source: Source, asked: int) -> int:
@@ -328,7 +312,7 @@ def check_tails(replicates: int, level: float) -> None:
         )
 
 
-def _warn_uneven(source: TopicSample, methods: Collection[Method]) -> None:
+def _warn_uneven(source: Source, methods: Collection[Method]) -> None:
     """Warn where clusters weigh so differently that methods without their own se* are too narrow."""
     narrow = sorted(method.name for method in methods if "replicate_se" not in method.needs)
     if narrow:

@@ -14,7 +14,7 @@ from confir.intervals.method import Method
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.drawn_weights import DrawnWeights
-from confir.resampling.summarised_topics import AnyTopics, SummarisedTopics
+from confir.resampling.sample import Sample
 from confir.resampling.topics import own_seed
 
 # Columns resampled together: few enough for the processor's cache, fixed so that the number of
@@ -25,7 +25,7 @@ _BLOCK = 64
 _CLOSED_BLOCK = 1024
 
 # What intervals are wanted of: columns yet to be resampled, or resampled already.
-Source = AnyTopics | SamplingDistribution
+Source = Sample | SamplingDistribution
 
 # The method of each column.
 Choice = tuple[Method, ...]
@@ -86,7 +86,7 @@ def _joined(parts: Sequence[Floats | None], shape: tuple[int, ...]) -> Floats | 
 
 
 def _resample(
-    source: AnyTopics,
+    source: Sample,
     choices: Sequence[Choice],
     levels: Sequence[float],
     replicates: int,
@@ -97,8 +97,7 @@ def _resample(
     methods: set[Method] = set().union(*choices)
     resamples = any(method.resamples for method in methods)
     needs = {need for method in methods for need in method.needs}
-    # what its kind draws
-    drawn: Any = DrawnWeights(
+    drawn: DrawnWeights[Any] = DrawnWeights(
         lambda own: source.draw(replicates, own, needs) if resamples else None, rng
     )
 
@@ -109,9 +108,7 @@ def _resample(
 
     size = _CLOSED_BLOCK if all(method.closed_form for method in methods) else _BLOCK
     blocks = [slice(start, start + size) for start in range(0, source.columns, size)]
-    if isinstance(source, SummarisedTopics):  # little is left to do after the pass over its file
-        return run_in_threads(task, blocks)
-    return run_blocks(task, blocks)
+    return run_in_threads(task, blocks) if source.threaded else run_blocks(task, blocks)
 
 
 def _limits(

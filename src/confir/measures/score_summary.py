@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -18,7 +18,7 @@ from confir.data.scores import RANGE_TOLERANCE, Scores
 from confir.data.streams.blocks import HeldScores, Known, ScoreBlocks, TopicBlock
 from confir.data.streams.moments import Moments, SampledTopics
 from confir.data.streams.named_topics import NAMED_TOPICS
-from confir.data.streams.pair_totals import PairTotals
+from confir.data.streams.pair_totals import Comoments, PairTotals
 from confir.data.streams.parquet_scores import ParquetScores, open_groups_if_long, open_if_long
 from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.score_objects import ScoresSource
@@ -64,7 +64,7 @@ class _Table:
 
     def __init__(self, held: ScoreBlocks) -> None:
         self.held = held
-        self.kept: dict[Hashable, Any] = {}
+        self.kept: dict[tuple[Any, ...], Any] = {}
 
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
         """Return what is known of all blocks, in one pass."""
@@ -164,6 +164,11 @@ class ScoreSummary(Result):
         counts = self.topic_counts()
         return self if (counts == len(self.topics)).all() else replace(self, _common=True)
 
+    @property
+    def on_common_topics(self) -> bool:
+        """Whether only topics that all runs have count."""
+        return self._common
+
     def warning_of_missing_topics(self) -> Self:
         """Return the summary, which warns where runs lack topics, as soon as a pass is made."""
         if ("columns", ()) in self._table.kept:
@@ -196,6 +201,20 @@ class ScoreSummary(Result):
             )
         found: PairTotals = self._table.kept[key]
         return found
+
+    def comoments(self) -> Comoments:
+        """Return how the runs vary together, by each measure; one pass at most.
+
+        Every pass over pairs of runs finds it, whichever pairs these are.
+        """
+        for key, kept in self._table.kept.items():
+            if key[0] == "pairs" and key[2] == self._clipped:
+                runs, measures, *_, common = key[1]
+                if (runs, measures, common) == (self.runs, self.measures, self._common):
+                    found: Comoments = kept.runs
+                    return found
+        last = np.array([len(self.runs) - 1])
+        return self.pair_totals(np.zeros(1, np.int64), last).runs
 
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
         """Return what is known of all blocks, whose columns are these runs × measures."""
@@ -281,8 +300,8 @@ class ScoreSummary(Result):
         what = f"{self.measures[measure]} of run {self.runs[run]!r} is {value:.10g} on a topic"
         if distance[worst] > RANGE_TOLERANCE:
             raise FormatError(f"{what}; expected a score in [0, 1]", path=self._table.held.source)
-        if distance[worst] > TIE and "told" not in self._table.kept:
-            self._table.kept["told"] = True
+        if distance[worst] > TIE and ("told",) not in self._table.kept:
+            self._table.kept["told",] = True
             warn_caller(f"scores outside [0, 1] by rounding are clipped: {what}", ReadingWarning)
         outside = (distance > 0.0).reshape(len(self.runs), -1).any(axis=0)
         return tuple(np.flatnonzero(outside).tolist())

@@ -18,37 +18,6 @@ from confir.order import TIE
 Resampled = Literal["topics", "documents"]
 
 
-class TopicColumns:
-    """What samples of topics, one column per run and measure, say to the choice of a method.
-
-    By default topics are one simple random sample; other kinds of samples say so.
-    """
-
-    __slots__ = ()
-
-    labels: tuple[tuple[str, str], ...]
-
-    @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return len(self.labels)
-
-    @property
-    def over(self) -> Resampled:
-        """What is resampled."""
-        return "topics"
-
-    @property
-    def independent(self) -> bool:
-        """Whether topics are one simple random sample."""
-        return True
-
-    @property
-    def design_words(self) -> str:
-        """What the topics' design is, in words; nothing where there is none."""
-        return ""
-
-
 @dataclass(frozen=True, eq=False)
 class SamplingDistribution:
     """A statistic of C columns (runs × measures), and how it varies over resampled data.
@@ -132,6 +101,15 @@ class SamplingDistribution:
         if name == "skewness" and self.sample is not None:
             return True
         return getattr(self, name) is not None
+
+    def simple_columns(self) -> Booleans:
+        """Return which columns are means of one simple random sample of topics."""
+        return np.full(len(self.labels), self.independent)
+
+    @property
+    def uneven(self) -> bool:
+        """Whether few units weigh much more than others: nothing is known of these."""
+        return False
 
     @cached_property
     def sorted_replicates(self) -> Floats:

@@ -6,15 +6,13 @@ estimated anew in each replicate.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from confir.arguments import as_choice
-from confir.arrays import Booleans, Floats
-from confir.data.experiment import Experiment
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.sampling.judged_scores import (
     CorrectedMoments,
     Judged,
@@ -22,19 +20,18 @@ from confir.data.sampling.judged_scores import (
     centre,
     correct_moments,
 )
-from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.bounds import bounded_measures, clip_to_range
-from confir.measures.evaluation import as_scores
-from confir.resampling.distribution import Resampled, SamplingDistribution, TopicColumns
-from confir.resampling.statistics import WeightedStatistic
+from confir.order import TIE
+from confir.resampling.distribution import Resampled, SamplingDistribution
+from confir.resampling.moments import trimmed_fourth_powers
+from confir.resampling.pair_draws import Moves, PairDraws
+from confir.resampling.sample import Knowledge, MeasureSample, Sample
+from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_weights import topic_weights
-from confir.resampling.topics import ScoresLike, TopicSample, topic_sample
+from confir.resampling.topics import extremes_of, signs_of, tie_steps
 
 # The fields of a sampling distribution that corrected means have; sample and skewness are people's.
 PROVIDED = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
-
-# Statistics that are means of one variable: people's scores can correct the model's.
-_LINEAR = ("mean", "difference")
 
 
 class JudgedWeights(NamedTuple):
@@ -53,25 +50,27 @@ def judged_weights(judged: Judged, replicates: int, rng: np.random.Generator) ->
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JudgedSample(TopicColumns):
+class JudgedSample(Sample):
     """Scores by people and by a model, prepared for intervals of prediction-powered means.
 
     Attributes
     ----------
-    labels
-        (run, measure) of each column.
-    shape
-        The columns' shape in results.
+    labels, shape, support
+        As in `Sample`.
     values
         Scores by people and by the model, topics × columns.
-    support
-        Columns whose mean lies in [0, 1].
+    tie
+        Of a contrast, how near two differences of a column are equal.
     """
 
     labels: tuple[tuple[str, str], ...]
     shape: tuple[int, ...]
     values: Judged
     support: Booleans
+    tie: Floats | float = TIE
+
+    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
+    kind: ClassVar = "scores by human and model judgements"
 
     @property
     def topics(self) -> int:
@@ -79,23 +78,31 @@ class JudgedSample(TopicColumns):
         return len(self.values.human)
 
     @property
-    def independent(self) -> bool:
-        """Whether topics are one simple random sample: here they are two."""
-        return False
+    def rows(self) -> int:
+        """Numbers held per column: topics by people and by the model."""
+        return len(self.values.human) + len(self.values.rest)
 
     def provides(self, need: str) -> bool:
         """Whether the distribution of the means has a field of this name."""
         return need in PROVIDED
 
     def draw(
-        self, replicates: int, rng: np.random.Generator, _: Collection[str] = ()
+        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
     ) -> JudgedWeights:
         """Return replicate weights."""
+        del needs
         return judged_weights(self.values, replicates, rng)
 
     def corrected(self) -> CorrectedMoments:
         """Return the corrected means, the weights of the model, and standard errors."""
         return self.values.corrected()
+
+    def chosen(self, columns: Any) -> Self:
+        """Return some columns, as a one-dimensional sample."""
+        places = np.arange(self.columns)[columns].tolist()
+        labels = tuple(self.labels[place] for place in places)
+        values, support = self.values.columns(columns), self.support[columns]
+        return replace(self, labels=labels, shape=(len(labels),), values=values, support=support)
 
     def distribution(
         self,
@@ -103,17 +110,7 @@ class JudgedSample(TopicColumns):
         weights: JudgedWeights | None,
         needs: Collection[str] = ("replicates", "replicate_se"),
     ) -> SamplingDistribution:
-        """Return the sampling distribution of the corrected means of some columns.
-
-        Parameters
-        ----------
-        columns
-            Which columns.
-        weights
-            Replicate weights; None where no method resamples.
-        needs
-            The fields of the distribution that must be filled.
-        """
+        """Return the sampling distribution of the corrected means of some columns."""
         values = self.values.columns(columns)
         found = values.corrected()
         drawn = None if weights is None else resample_judged(values, weights)
@@ -133,6 +130,103 @@ class JudgedSample(TopicColumns):
             dropped=None if drawn is None else np.isnan(drawn.mean).sum(axis=0),
             independent=False,
         )
+
+    def _contrast(self, plus: Integers, minus: Integers) -> Self:
+        """Return corrected differences between columns, each with the model's weight of its own."""
+        labels = tuple(self.labels[place] for place in plus.tolist())
+        return replace(
+            self,
+            labels=labels,
+            shape=(len(labels),),
+            values=self.values.apart(plus, minus),
+            support=np.zeros(len(labels), np.bool_),
+            tie=tie_steps(self.values.human, plus, minus),
+        )
+
+    def whole_differences(self) -> Floats:
+        """Return people's differences of a contrast as whole multiples of a step."""
+        return np.rint(self.values.human / self.tie)
+
+    def extremes(self) -> tuple[Floats, Floats]:
+        """Return people's smallest and largest difference of each column of a contrast."""
+        return extremes_of(self.whole_differences())
+
+    def wins(self) -> tuple[Integers, Integers, Integers]:
+        """Return on how many of people's topics differences of a contrast are above, at and below 0."""
+        return signs_of(self.whole_differences())
+
+    def model_weight(self) -> Floats | None:
+        """Return the weight of the model in each column."""
+        return self.corrected().weight
+
+    def simple_columns(self) -> Booleans:
+        """Return where the model has no weight, which leaves the mean of people's scores."""
+        return np.equal(self.corrected().weight, 0.0)
+
+    def by_measure(self, what: str) -> list[MeasureSample]:
+        """Return the runs by each measure; none lacks a topic."""
+        del what
+        runs, measures = self.shape
+        every = np.ones(runs, np.bool_)
+        return [
+            MeasureSample(every, self.of_measure(measure), self.topics)
+            for measure in range(measures)
+        ]
+
+    def pair_draws(
+        self, replicates: int, rng: np.random.Generator
+    ) -> Iterator[tuple[PairDraws, int]]:
+        """Yield corrected differences between all columns in replicates, and how many these are."""
+        for size in sizes_in_memory(replicates, self.rows, self.columns):
+            yield JudgedDraws(self.values, judged_weights(self.values, size, rng)), size
+
+    def fourth_powers(self, sd: Floats) -> Floats | None:
+        """Return sums of fourth powers, of people's scores less the model's, with this sd."""
+        values = self.values.human - self.corrected().weight * self.values.model
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scaled: Floats = values * (sd / values.std(axis=0, ddof=1))  # of the same shape
+        return trimmed_fourth_powers(scaled)
+
+    def spent_df(self, counts: Integers, df: Floats) -> Floats | None:
+        """Return how many degrees of freedom mean and weight of the model take."""
+        return np.asarray(counts - df)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedDraws(PairDraws):
+    """Corrected differences between runs in resampled topics, each with the model's own weight.
+
+    Attributes
+    ----------
+    values
+        Scores by people and by the model: topics × runs.
+    weights
+        Of both parts of the topics: replicates × topics.
+    """
+
+    values: Judged
+    weights: JudgedWeights
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return int(self.values.human.shape[1])
+
+    def moves(self, run: int, others: Integers, block: slice) -> Moves:
+        """Return how far the differences of other runs from one move in a block of replicates."""
+        apart = self.values.apart(others, np.full(len(others), run))
+        found = apart.corrected()
+        spread = apart.human.max(axis=0) - apart.human.min(axis=0)
+        varies = (spread > TIE) & (found.se > 0)
+        units = float(len(self.values.human))
+        if not varies.any():
+            none = np.empty((0, block.stop - block.start))
+            return Moves(varies, none, none, units, units)
+        weights = JudgedWeights(self.weights.human[block], self.weights.model[block])
+        drawn = resample_judged(apart.columns(varies), weights)
+        deviation = np.ascontiguousarray((drawn.mean - found.mean[varies]).T)
+        deviation *= np.sqrt(units / (units - 1.0))
+        return Moves(varies, deviation, np.square(drawn.se.T), units, units)
 
 
 def resample_judged(values: Judged, weights: JudgedWeights) -> CorrectedMoments:
@@ -163,40 +257,15 @@ def resample_judged(values: Judged, weights: JudgedWeights) -> CorrectedMoments:
     return found._replace(mean=corrected.mean + wider * moved, se=wider * found.se)
 
 
-def any_sample(
-    scores: ScoresLike, *, statistic: str | WeightedStatistic = "mean", baseline: str | None = None
-) -> TopicSample | JudgedSample:
-    """Return what `topic_sample` does, also of scores by people and by a model."""
-    if isinstance(scores, Experiment | JudgedScores):
-        scores = as_scores(scores, human=True)
-    if not isinstance(scores, JudgedScores):
-        return topic_sample(scores, statistic=statistic, baseline=baseline)
-    if statistic not in _LINEAR:
-        raise UnsupportedMethodError(
-            f"the statistic {statistic!r} is not corrected by people's judgements; expected "
-            f"{' or '.join(_LINEAR)}"
-        )
-    if (baseline is not None) != (statistic == "difference"):
-        raise InvalidValueError(f"the statistic is {statistic!r} and the baseline {baseline!r}")
-    return judged_sample(scores, baseline)
-
-
-def judged_sample(scores: JudgedScores, baseline: str | None = None) -> JudgedSample:
-    """Return scores by people and by a model as a sample of means, or of differences from a run."""
-    judged = clip_parts(scores)
-    support = bounded_measures(scores.human)
-    runs = scores.runs
-    if baseline is not None:
-        place = scores.runs.index(as_choice("baseline", baseline, scores.runs, "run"))
-        runs = tuple(run for run in scores.runs if run != baseline)
-        judged = Judged(*(np.delete(part - part[:, [place]], place, axis=1) for part in judged))
-        support = np.zeros_like(support)
-    labels = tuple((run, measure) for run in runs for measure in scores.measures)
-    flat = judged.flat()
+def judged_sample(scores: JudgedScores) -> JudgedSample:
+    """Return scores by people and by a model as a sample of corrected means."""
+    runs = len(scores.runs)
+    labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
+    flat = clip_parts(scores).flat()
     found = flat.corrected()
     kept = (found.weight == 0) | (found.mean > 0.0) & (found.mean < 1.0)  # corrections may leave it
-    inside = np.tile(support, len(runs)) & kept
-    return JudgedSample(labels, (len(runs), len(scores.measures)), flat, inside)
+    inside = np.tile(bounded_measures(scores.human), runs) & kept
+    return JudgedSample(labels, (runs, len(scores.measures)), flat, inside)
 
 
 def clip_parts(scores: JudgedScores) -> Judged:

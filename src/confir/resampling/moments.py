@@ -17,6 +17,9 @@ from confir.resampling.topic_weights import TopicWeights, resampled_means
 # A variance below this share of the second moment is rounding error.
 ROUNDING = 1e-13
 
+# A trimmed mean needs more values than these.
+_TOO_FEW_TO_TRIM = 4
+
 # Columns whose influence values are combined at once, so that they stay in the processor's cache.
 _COLUMNS_AT_ONCE = 24
 
@@ -297,3 +300,20 @@ def _apply(function: WeightedStatistic, weights: Floats, scores: Floats) -> Floa
             f"{(len(weights), scores.shape[1])}: replicates × columns"
         )
     return result
+
+
+def trimmed_fourth_powers(values: Floats) -> Floats:
+    """Return sums of fourth powers of deviations from a trimmed mean, by column (Bonett 2006).
+
+    ``n/(2√(n-4))`` values are trimmed on either side; NaN for fewer than 5 values.
+    """
+    return np.array([_trimmed_fourth_powers(column[~np.isnan(column)]) for column in values.T])
+
+
+def _trimmed_fourth_powers(values: Floats) -> float:
+    topics = len(values)
+    if topics <= _TOO_FEW_TO_TRIM:
+        return np.nan
+    trimmed = int(topics / (2.0 * np.sqrt(topics - 4.0)))
+    centre = np.sort(values)[trimmed : topics - trimmed].mean()
+    return float(((values - centre) ** 4).sum())

@@ -37,7 +37,13 @@ class _SharedDraws:
 
 @contextmanager
 def shared_draws() -> Iterator[None]:
-    """Keep drawn weights for whoever draws the same again, in threads as well, until the end."""
+    """Keep drawn weights for whoever draws the same again, in threads as well, until the end.
+
+    What is kept already by a caller stays so.
+    """
+    if _shared.get() is not None:
+        yield
+        return
     token = _shared.set(_SharedDraws())
     try:
         yield

@@ -1,39 +1,23 @@
 """Studentised maxima over replicates: how far the differences between runs vary together.
 
-For the difference of two runs' means, t* = √(n/(n-1))·(d* - d)/se*, with the replicate's own se*, to
-whose square the borrowed variance is added. The largest t* of many pairs says what chance alone makes
-of them together, correlations included.
+The largest t* of many pairs says what chance alone makes of them together, correlations included.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
-from confir.data.sampling.judged_scores import Judged
-from confir.order import TIE
+from confir.arrays import Floats
 from confir.parallel import run_blocks
 from confir.resampling.borrowed_variance import BorrowedVariance
-from confir.resampling.clusters import Clusters, Ratios
-from confir.resampling.drawn_pairs import (
-    ClusterPairs,
-    CompletePairs,
-    IncompletePairs,
-    NormalPairs,
-    Pairs,
-    as_rows,
-)
-from confir.resampling.judged_pairs import JudgedPairs
-from confir.resampling.maxima_kernels import MaximaKernels, can_compile, compile_kernels
-from confir.resampling.topic_weights import topic_weights
-from confir.resampling.topics import cluster_counts
+from confir.resampling.pair_draws import Maxima, NormalDraws, PairDraws
 
 # Replicates taken together, so that the t* of one run against all others stay in the cache.
-_REPLICATES_AT_ONCE = 512
+REPLICATES_AT_ONCE = 512
 
 # Weights and means held at once: replicates × topics or runs.
 _NUMBERS_AT_ONCE = 1 << 24
@@ -41,100 +25,84 @@ _NUMBERS_AT_ONCE = 1 << 24
 # From so many topics on, means are normal: the runs' covariances replace resampled topics. Those of
 # more runs take too long.
 NORMAL_TOPICS = 5_000
-_MOST_NORMAL_RUNS = 2_000
-
-# A t* that equals the observed t up to rounding reaches it: scores with few values make such.
-_ROUNDING = 1e-10
+MOST_NORMAL_RUNS = 2_000
 
 
-class Maxima(NamedTuple):
-    """The largest t* of each run against the others: runs × replicates; -∞ where no pair varies.
-
-    There are no replicates where topics are too many to resample: Bonferroni's t serves alone.
-    Variances of ``above`` and ``below`` borrow as one run's pairs do, those of ``largest`` as all do.
-
-    Attributes
-    ----------
-    above
-        Largest t* of another run's mean less this run's: how far others may seem better by chance.
-    below
-        Largest t* of this run's mean less another run's.
-    largest
-        Largest absolute t* of all pairs: replicates.
-    """
-
-    above: Floats
-    below: Floats
-    largest: Floats
+class DrawsPairs(Protocol):
+    """What gives the differences between its columns in replicates."""
 
     @property
-    def either(self) -> Floats:
-        """Largest absolute t* of each run against the others: runs × replicates."""
-        return np.maximum(self.above, self.below)
+    def columns(self) -> int:
+        """Number of columns."""
+
+    def pair_draws(
+        self, replicates: int, rng: np.random.Generator
+    ) -> Iterator[tuple[PairDraws, int]]:
+        """Yield differences between all columns in replicates, and how many these are."""
 
 
 class RunCovariance(NamedTuple):
-    """How runs vary together over topics whose scores were not kept, for scores topics × runs.
+    """How runs vary together over many units, in place of scores.
 
     Attributes
     ----------
     matrix
-        Covariances, runs × runs; NaN where a score is missing.
-    topics
-        Number of topics, or of as many as the covariances are worth.
+        Covariances over units: runs × runs.
+    units
+        Number of units, or of as many as the covariances are worth.
     """
 
     matrix: Floats
-    topics: int
+    units: float
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Number of topics and of runs."""
-        return self.topics, len(self.matrix)
+    def columns(self) -> int:
+        """Number of runs."""
+        return len(self.matrix)
+
+    def pair_draws(
+        self, replicates: int, rng: np.random.Generator
+    ) -> Iterator[tuple[PairDraws, int]]:
+        """Yield differences between runs in normal replicates, where units are many enough."""
+        known = not np.isnan(self.matrix).any()
+        if known and self.units >= NORMAL_TOPICS and self.columns <= MOST_NORMAL_RUNS:
+            yield NormalDraws.draw(self.matrix, self.units, replicates, rng), replicates
 
 
 def studentised_maxima(
-    values: Floats | Judged | RunCovariance,
+    sample: DrawsPairs,
     replicates: int,
     rng: np.random.Generator,
     every: BorrowedVariance,
     one: BorrowedVariance,
-    clusters: Clusters | None = None,
 ) -> Maxima:
     """Return the largest t* of each run against all others, and of all pairs, by one measure.
 
-    Pairs without variance, the same difference on all topics, stand outside.
+    Pairs without variance, the same difference on all topics, are left out.
 
     Parameters
     ----------
-    values
-        Scores, topics × runs; NaN where missing. A pair is compared on the topics that both have.
-        Or human and model scores, which give corrected differences; or the covariances of the runs.
+    sample
+        One column per run.
     replicates, rng
         Number of replicates, and where they are drawn from.
     every, one
         What variances borrow in the family of all pairs, and in that of one run's pairs.
-    clusters
-        The clusters of the topics' design, which are drawn in place of topics. There are no
-        replicates where they give no se*, or where scores are missing.
     """
-    count = (values.human if isinstance(values, Judged) else values).shape[1]
-    empty = np.empty((count, 0))
+    empty = np.empty((sample.columns, 0))
     parts = [Maxima(empty, empty, np.empty(0))]
-    borrowed = every, one
-    for pairs, size in _draw_pairs(values, replicates, rng, clusters):
-        compiled = _compiles(pairs, None, borrowed, size)
-        parts += run_blocks(partial(_maxima, pairs, borrowed, compiled), _blocks(size))
+    for pairs, size in sample.pair_draws(replicates, rng):
+        compiled = pairs.kernels_pay_off(None, (every, one), size)
+        parts += run_blocks(partial(pairs.maxima, every, one, compiled), _blocks(size))
     return Maxima(*(np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)))
 
 
 def largest_statistics(
-    values: Floats | Judged | RunCovariance,
+    sample: DrawsPairs,
     replicates: int,
     rng: np.random.Generator,
     borrowed: BorrowedVariance,
     runs: Sequence[int] | None = None,
-    clusters: Clusters | None = None,
 ) -> Floats:
     """Return the largest |t*| of all pairs in each replicate: that of `studentised_maxima`, faster.
 
@@ -143,178 +111,20 @@ def largest_statistics(
     """
     chosen = None if runs is None else np.asarray(runs)
     parts = [np.empty(0)]
-    for pairs, size in _draw_pairs(values, replicates, rng, clusters):
-        compiled = _compiles(pairs, chosen, (borrowed,), size)
-        parts += run_blocks(partial(_largest, pairs, chosen, borrowed, compiled), _blocks(size))
+    for pairs, size in sample.pair_draws(replicates, rng):
+        compiled = pairs.kernels_pay_off(chosen, (borrowed,), size)
+        parts += run_blocks(partial(pairs.largest, borrowed, chosen, compiled), _blocks(size))
     return np.concatenate(parts)
 
 
-def _draw_pairs(
-    values: Floats | Judged | RunCovariance,
-    replicates: int,
-    rng: np.random.Generator,
-    clusters: Clusters | None,
-) -> Iterator[tuple[Pairs, int]]:
-    """Yield pairs with replicates, as many as fit into memory, and their number."""
-    if isinstance(values, Judged):
-        for size in _sizes(replicates, len(values.human) + len(values.rest), values.human.shape[1]):
-            yield JudgedPairs.draw(values, size, rng), size
-        return
-    topics, count = values.shape
-    if isinstance(values, RunCovariance):
-        known = not np.isnan(values.matrix).any()
-        if known and topics >= NORMAL_TOPICS and count <= _MOST_NORMAL_RUNS:
-            yield NormalPairs.draw(values.matrix, topics, replicates, rng), replicates
-        return
-    if clusters is not None:
-        yield from _draw_clusters(values, replicates, rng, clusters)
-        return
-    centred = values - np.nanmean(np.where(np.isnan(values).all(axis=0), 0.0, values), axis=0)
-    complete = not np.isnan(values).any()
-    if topics >= NORMAL_TOPICS:
-        if complete and count <= _MOST_NORMAL_RUNS:
-            covariance = np.atleast_2d(centred.T @ centred / (topics - 1))
-            yield NormalPairs.draw(covariance, topics, replicates, rng), replicates
-        return
-    by_run = np.ascontiguousarray(centred.T)
-    for size in _sizes(replicates, topics, count):
-        weights = np.ascontiguousarray(topic_weights(topics, size, rng).T)
-        if complete:
-            yield CompletePairs(by_run, weights, by_run @ weights), size
-        else:
-            yield IncompletePairs(by_run, weights), size
-
-
-def _draw_clusters(
-    values: Floats, replicates: int, rng: np.random.Generator, clusters: Clusters
-) -> Iterator[tuple[Pairs, int]]:
-    """Yield pairs with replicates of clusters; none where these have no standard errors."""
-    if np.isnan(values).any() or not clusters.studentises or clusters.count >= NORMAL_TOPICS:
-        return
-    ratios = Ratios(clusters, (values,))
-    residuals, mass = np.ascontiguousarray(ratios.residuals[0].T), ratios.mass[:, 0]
-    alike = len(clusters.share) == 1 and np.ptp(mass) <= TIE * mass.max()
-    for size in _sizes(replicates, clusters.count, values.shape[1]):
-        counts = np.ascontiguousarray(cluster_counts(clusters, size, rng).T)
-        if alike:  # clusters are then what topics are elsewhere
-            centred, weights = residuals / mass[0], counts / clusters.count
-            yield CompletePairs(centred, weights, centred @ weights), size
-        else:
-            yield ClusterPairs(clusters, residuals, mass, counts), size
-
-
-def _sizes(replicates: int, topics: int, runs: int) -> list[int]:
+def sizes_in_memory(replicates: int, units: int, runs: int) -> list[int]:
     """Return numbers of replicates that fit into memory together."""
-    most = _NUMBERS_AT_ONCE // max(topics, runs)
-    most = max(1, most // _REPLICATES_AT_ONCE) * _REPLICATES_AT_ONCE
+    most = _NUMBERS_AT_ONCE // max(units, runs)
+    most = max(1, most // REPLICATES_AT_ONCE) * REPLICATES_AT_ONCE
     return [min(most, replicates - start) for start in range(0, replicates, most)]
 
 
 def _blocks(replicates: int) -> list[slice]:
     """Return the replicates in blocks, fixed by their number alone."""
-    starts = range(0, replicates, _REPLICATES_AT_ONCE)
-    return [slice(start, min(start + _REPLICATES_AT_ONCE, replicates)) for start in starts]
-
-
-def _compiles(
-    pairs: Pairs,
-    chosen: Integers | None,
-    borrowed: Sequence[BorrowedVariance],
-    replicates: int,
-) -> bool:
-    """Whether compiled code finds the maxima: the same ones, sooner."""
-    compared = pairs.runs - 1 if chosen is None else 2 * len(chosen)
-    cells = pairs.runs * compared // 2 * replicates
-    return (
-        isinstance(pairs, CompletePairs)
-        and all(pairs.added_variance(one) > 0 for one in borrowed)
-        and can_compile(cells)
-    )
-
-
-def _maxima(
-    pairs: Pairs, borrowed: Sequence[BorrowedVariance], compiled: bool, block: slice
-) -> Maxima:
-    """Return the largest t* in a block of replicates, by their signed squares."""
-    kernels = compile_kernels() if compiled else None  # of this process, which may have none
-    if kernels is not None and isinstance(pairs, CompletePairs):
-        return _compiled_maxima(pairs, borrowed, kernels, block)
-    size = block.stop - block.start
-    below, largest = np.full((pairs.runs, size), -np.inf), np.full(size, -np.inf)
-    not_above = -below  # the largest with its sign turned, so that t itself is compared
-    for run, others in _opponents(pairs.runs, None):
-        kept, deviation, (square, own) = pairs.squares(run, others, block, borrowed)
-        if len(kept) == 0:
-            continue
-        np.maximum(largest, square.max(axis=0), out=largest)
-        t = np.copysign(own, deviation, out=own)
-        np.minimum(not_above[run], -t.max(axis=0), out=not_above[run])
-        np.maximum(below[run], -t.min(axis=0), out=below[run])
-        below[as_rows(kept)] = np.maximum(below[as_rows(kept)], t)
-        not_above[as_rows(kept)] = np.minimum(not_above[as_rows(kept)], t)
-    return Maxima(*(_root(part, pairs.scale) for part in (-not_above, below, largest)))
-
-
-def _largest(
-    pairs: Pairs, chosen: Integers | None, borrowed: BorrowedVariance, compiled: bool, block: slice
-) -> Floats:
-    """Return the largest |t*| of all pairs in a block of replicates, by their squares."""
-    kernels = compile_kernels() if compiled else None
-    if kernels is not None and isinstance(pairs, CompletePairs):
-        return _compiled_largest(pairs, chosen, borrowed, kernels, block)
-    largest = np.full(block.stop - block.start, -np.inf)
-    for run, others in _opponents(pairs.runs, chosen):
-        kept, _, (square,) = pairs.squares(run, others, block, (borrowed,))
-        if len(kept):
-            np.maximum(largest, square.max(axis=0), out=largest)
-    return _root(largest, pairs.scale)
-
-
-def _compiled_maxima(
-    pairs: CompletePairs,
-    borrowed: Sequence[BorrowedVariance],
-    kernels: MaximaKernels,
-    block: slice,
-) -> Maxima:
-    """Return what `_maxima` does."""
-    means = np.ascontiguousarray(pairs.means[:, block])
-    added, added_to_one = (pairs.added_variance(one) for one in borrowed)
-    above, below = np.full(means.shape, -np.inf), np.full(means.shape, -np.inf)
-    largest = np.full(means.shape[1], -np.inf)
-    for run, others in _opponents(pairs.runs, None):
-        kept, square = pairs.mean_squares(run, others, block)
-        kernels.raise_maxima(square, means, run, kept, added, added_to_one, above, below, largest)
-    return Maxima(*(_root(part, pairs.scale) for part in (above, below, largest)))
-
-
-def _compiled_largest(
-    pairs: CompletePairs,
-    chosen: Integers | None,
-    borrowed: BorrowedVariance,
-    kernels: MaximaKernels,
-    block: slice,
-) -> Floats:
-    """Return what `_largest` does."""
-    means, added = np.ascontiguousarray(pairs.means[:, block]), pairs.added_variance(borrowed)
-    largest = np.full(means.shape[1], -np.inf)
-    for run, others in _opponents(pairs.runs, chosen):
-        kept, square = pairs.mean_squares(run, others, block)
-        kernels.raise_largest(square, means, run, kept, added, largest)
-    return _root(largest, pairs.scale)
-
-
-def _root(square: Floats, scale: float) -> Floats:
-    """Return t of signed squares over a scale, enlarged so that equal t reach each other."""
-    scaled = square * scale
-    root: Floats = np.copysign(np.sqrt(np.abs(scaled)), scaled)
-    root *= 1.0 + _ROUNDING
-    return root
-
-
-def _opponents(runs: int, chosen: Integers | None) -> Iterator[tuple[int, Integers]]:
-    """Yield runs and those to compare them with: each pair once, or the chosen runs' pairs."""
-    every = np.arange(runs)
-    if chosen is None:
-        yield from ((run, every[run + 1 :]) for run in range(runs - 1))
-    else:
-        yield from ((int(run), every[every != run]) for run in chosen)
+    starts = range(0, replicates, REPLICATES_AT_ONCE)
+    return [slice(start, min(start + REPLICATES_AT_ONCE, replicates)) for start in starts]

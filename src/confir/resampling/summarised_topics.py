@@ -6,32 +6,32 @@ keyed by seed, id and replicate: parts of the topics are resampled anywhere, and
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arguments import as_choice
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.streams.blocks import TopicBlock
 from confir.data.streams.hashed_ids import Words
 from confir.data.streams.moments import Moments
-from confir.defaults import REPLICATES, SUMMARY_REPLICATES
-from confir.errors import InvalidValueError, UnsupportedMethodError
+from confir.data.streams.pair_totals import PairTotals
+from confir.errors import InvalidValueError
 from confir.measures.bounds import bounded_measures
-from confir.measures.score_summary import ScoreSummary, find_summary
-from confir.resampling.distribution import SamplingDistribution, TopicColumns
+from confir.measures.score_summary import ScoreSummary
+from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
     THRESHOLDS,
     compile_kernels,
     seeded_keys,
 )
-from confir.resampling.human_judgements import JudgedSample, any_sample
 from confir.resampling.moments import ROUNDING
-from confir.resampling.statistics import WeightedStatistic
-from confir.resampling.topics import ScoresLike, TopicSample
+from confir.resampling.pair_draws import PairDraws, draw_normal_means
+from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
+from confir.resampling.self_normalised import self_normalised_sums
+from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
 
 # Topics whose weights are held at once: about a megabyte of counts.
 _TOPICS_AT_ONCE = 1024
@@ -96,19 +96,19 @@ class PoissonSums:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SummarisedTopics(TopicColumns):
-    """Means of a summary, or differences between its runs, as interval methods take them.
-
-    Stands for `TopicSample` where scores of single topics were not kept.
+class SummarisedTopics(Sample):
+    """Means of a summary, or differences between its runs: single scores were not kept.
 
     Attributes
     ----------
     labels, shape, support
-        As there.
+        As in `Sample`.
     summary, moments
         Where the scores come from, and the moments of the columns.
     plus, minus
         Which columns of the summary are averaged, and which are subtracted; None for means.
+    pairs, places
+        Of differences, what is known of pairs of runs, and the place of each column in it.
     """
 
     labels: tuple[tuple[str, str], ...]
@@ -118,6 +118,11 @@ class SummarisedTopics(TopicColumns):
     moments: Moments
     plus: Integers
     minus: Integers | None = None
+    pairs: PairTotals | None = None
+    places: Integers | None = None
+
+    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.SIGNS, Knowledge.DRAWS})
+    kind: ClassVar = "summaries of scores"
 
     @classmethod
     def of_means(cls, summary: ScoreSummary) -> Self:
@@ -127,28 +132,129 @@ class SummarisedTopics(TopicColumns):
         support = np.tile(bounded_measures(summary), len(summary.runs))
         return cls(labels, shape, support, summary, summary.moments, np.arange(len(labels)))
 
-    @classmethod
-    def of_pairs(cls, summary: ScoreSummary, first: Integers, second: Integers) -> Self:
-        """Return the differences of pairs of runs, by all measures."""
-        measures = np.arange(len(summary.measures))
-        plus, minus = (
-            (runs[:, None] * len(measures) + measures).reshape(-1) for runs in (second, first)
-        )
-        labels = tuple(
-            (summary.runs[run], measure) for run in second for measure in summary.measures
-        )
-        moments = summary.pair_totals(first, second).differences
-        shape, support = (len(first), len(measures)), np.zeros(len(labels), np.bool_)
-        return cls(labels, shape, support, summary, moments, plus, minus)
-
     @property
     def topics(self) -> int:
-        """Number of topics."""
+        """Number of topics; of those that all runs have, where others do not count."""
+        if self.summary.on_common_topics:
+            return int(self.moments.count.max(initial=0))
         return len(self.summary.topics)
+
+    @property
+    def rows(self) -> int:
+        """Numbers held per column: none of single topics."""
+        return 0
+
+    @property
+    def threaded(self) -> bool:
+        """Whether threads suffice: little is left to do after the pass over its file."""
+        return True
 
     def provides(self, need: str) -> bool:
         """Whether the distribution has a field of this name: not the single scores."""
         return need != "sample"
+
+    def chosen(self, columns: Any) -> Self:
+        """Return some columns of means, as a one-dimensional sample."""
+        places = np.arange(self.columns)[columns]
+        labels = tuple(self.labels[place] for place in places.tolist())
+        return replace(
+            self,
+            labels=labels,
+            shape=(len(labels),),
+            support=self.support[places],
+            moments=self.moments.select(places),
+            plus=self.plus[places],
+        )
+
+    def _contrast(self, plus: Integers, minus: Integers) -> Self:
+        """Return the differences between columns of means, by a pass over all pairs of their runs."""
+        measures = len(self.summary.measures)
+        over, under = self.plus[plus], self.plus[minus]
+        keys, pair = np.unique(
+            np.stack([under // measures, over // measures]), axis=1, return_inverse=True
+        )
+        first, second = (np.ascontiguousarray(side) for side in keys)
+        totals = self.summary.pair_totals(first, second)
+        places = pair.reshape(-1) * measures + over % measures
+        labels = tuple(self.labels[place] for place in plus.tolist())
+        return replace(
+            self,
+            labels=labels,
+            shape=(len(labels),),
+            support=np.zeros(len(labels), np.bool_),
+            moments=totals.differences.select(places),
+            plus=over,
+            minus=under,
+            pairs=totals,
+            places=places,
+        )
+
+    def extremes(self) -> tuple[Floats, Floats]:
+        """Return the smallest and the largest difference of each column of a contrast."""
+        totals = self._totals
+        return totals.least[self.places], totals.most[self.places]
+
+    def wins(self) -> tuple[Integers, Integers, Integers]:
+        """Return on how many topics the differences of a contrast are above, at and below 0."""
+        totals = self._totals
+        wins, ties, losses = (
+            counts[self.places] for counts in (totals.wins, totals.ties, totals.losses)
+        )
+        return wins, ties, losses
+
+    @property
+    def _totals(self) -> PairTotals:
+        if self.pairs is None:
+            raise InvalidValueError("these are means; expected differences between runs")
+        return self.pairs
+
+    def self_normalised(self, difference: Floats, se: Floats, units: Floats) -> Floats:
+        """Return the sum of each contrast's differences over the root of the sum of their squares."""
+        return self_normalised_sums(difference, se, units)
+
+    def by_measure(self, what: str) -> list[MeasureSample]:
+        """Return the runs by each measure, on the topics that all of them have."""
+        common = self.summary.over_common_topics()
+        whole, counts = SummarisedTopics.of_means(common), common.topic_counts()
+        found = []
+        for m, measure in enumerate(common.measures):
+            check_common_topics(int(counts[:, m].max()), measure, what)
+            scored = counts[:, m] > 0
+            own = whole.chosen(np.flatnonzero(scored) * len(common.measures) + m)
+            found.append(MeasureSample(scored, own, int(counts[:, m].max())))
+        return found
+
+    def covariance(self) -> Floats | None:
+        """Return the covariance of the columns, runs by one measure; None where topics are missing."""
+        measures = len(self.summary.measures)
+        runs, measure = self.plus // measures, int(self.plus[0]) % measures
+        found = self.summary.comoments()
+        count = float(found.count[measure])
+        matrix = found.products[measure][np.ix_(runs, runs)] / max(count - 1.0, 1.0)
+        return None if np.isnan(matrix).any() else matrix
+
+    def pair_draws(
+        self, replicates: int, rng: np.random.Generator
+    ) -> Iterator[tuple[PairDraws, int]]:
+        """Yield differences between all columns in replicates of normal means, and how many."""
+        topics = float(self.moments.count.max())
+        covariance = self.covariance() if topics >= NORMAL_TOPICS else None
+        if covariance is not None:
+            yield from RunCovariance(covariance, topics).pair_draws(replicates, rng)
+
+    def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:
+        """Return normal means with the covariance of the columns: replicates × columns."""
+        mean, covariance = self.moments.mean, self.covariance()
+        if covariance is None or self.columns < 2:
+            return np.broadcast_to(mean, (1, len(mean)))
+        topics = int(self.moments.count.max())
+        drawn = draw_normal_means(covariance / topics, replicates, rng)
+        return (mean[:, None] + drawn).T
+
+    def fourth_powers(self, sd: Floats) -> Floats | None:
+        """Return sums of fourth powers; of so many topics, the trimmed mean is the mean."""
+        del sd
+        return self.moments.fourth
 
     def draw(
         self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
@@ -219,38 +325,3 @@ def _closed_form(
             skewness=np.sqrt(n) * moments.third / moments.second**1.5,
             acceleration=moments.third / (6.0 * moments.second**1.5),
         )
-
-
-AnyTopics = TopicSample | JudgedSample | SummarisedTopics
-
-
-def sample_topics(
-    scores: ScoresLike | ScoreSummary,
-    *,
-    statistic: str | WeightedStatistic = "mean",
-    baseline: str | None = None,
-) -> AnyTopics:
-    """Return scores, or a summary of them, prepared for the bootstrap of a statistic."""
-    scores = scores if isinstance(scores, ScoreSummary) else find_summary(scores)
-    if not isinstance(scores, ScoreSummary):
-        return any_sample(scores, statistic=statistic, baseline=baseline)
-    if statistic == "mean" and baseline is None:
-        return SummarisedTopics.of_means(scores)
-    if statistic != "difference" or baseline is None:
-        raise UnsupportedMethodError(
-            f"the statistic {statistic!r} needs the scores of single topics, which a summary lacks; "
-            "expected the mean, or the difference from a baseline"
-        )
-    as_choice("baseline", baseline, scores.runs, "run")
-    place = scores.runs.index(baseline)
-    others = np.array([run for run in range(len(scores.runs)) if run != place], np.int64)
-    if not len(others):
-        raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
-    return SummarisedTopics.of_pairs(scores, np.full(len(others), place, np.int64), others)
-
-
-def default_replicates(scores: object, replicates: int | None) -> int:
-    """Return the number of replicates: the one given, else the default, fewer for a summary."""
-    if replicates is not None:
-        return replicates
-    return SUMMARY_REPLICATES if isinstance(scores, ScoreSummary) else REPLICATES

@@ -6,43 +6,56 @@ matrix product, and runs stay paired.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arguments import as_choice, as_generator, as_integer, as_reals
+from confir.arguments import as_choice, as_integer, as_reals
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.common_topics import common_topics
 from confir.data.experiment import Experiment
 from confir.data.files import PathLike
 from confir.data.scores import Scores, lie_in_unit_interval
 from confir.data.tables.score_objects import is_score_source
-from confir.defaults import REPLICATES
 from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
 from confir.measures.bounds import bounded_measures, clip_to_range
 from confir.measures.evaluation import as_scores, in_id_order
-from confir.parallel import run_in_threads
-from confir.resampling.clusters import Clusters, designed_distribution
-from confir.resampling.distribution import SamplingDistribution, TopicColumns
-from confir.resampling.moments import function_distribution, smooth_distribution
+from confir.order import TIE
+from confir.resampling.clusters import (
+    Clusters,
+    Ratios,
+    cluster_contributions,
+    designed_distribution,
+)
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.moments import (
+    function_distribution,
+    smooth_distribution,
+    trimmed_fourth_powers,
+)
+from confir.resampling.pair_draws import (
+    Moves,
+    PairDraws,
+    SharedTopicDraws,
+    UnitDraws,
+)
+from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
+from confir.resampling.self_normalised import self_normalised, self_normalised_sums
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
-from confir.resampling.topic_weights import TopicWeights, draw_topics
+from confir.resampling.studentised_maxima import (
+    NORMAL_TOPICS,
+    RunCovariance,
+    sizes_in_memory,
+)
+from confir.resampling.topic_weights import TopicWeights, draw_topics, topic_weights
 
 # With this many replicates the Monte-Carlo error is negligible.
 MOST_REPLICATES = 10_000_000
 
 Rng = int | np.random.Generator | None
 ScoresLike = Scores | Experiment | Floats | Sequence[Any] | PathLike | Mapping[str, Any]
-
-
-def replicate_weights(
-    topics: int, clusters: Clusters | None, replicates: int, rng: np.random.Generator
-) -> Floats | TopicWeights:
-    """Return replicate weights of topics or, by a design, how often each cluster is drawn."""
-    if clusters is None:
-        return draw_topics(topics, replicates, rng)
-    return cluster_counts(clusters, replicates, rng)
 
 
 def cluster_counts(clusters: Clusters, replicates: int, rng: np.random.Generator) -> Floats:
@@ -56,43 +69,6 @@ def cluster_counts(clusters: Clusters, replicates: int, rng: np.random.Generator
         draws = size if len(clusters.share) == 1 else size - 1
         parts.append(draw_topics(size, replicates, rng, draws).counts)
     return np.concatenate(parts, axis=1, dtype=np.float64)
-
-
-def bootstrap_topics(
-    scores: ScoresLike,
-    *,
-    statistic: str | WeightedStatistic = "mean",
-    baseline: str | None = None,
-    replicates: int = REPLICATES,
-    rng: Rng = None,
-) -> SamplingDistribution:
-    """Return the distribution of a statistic over resampled topics.
-
-    Parameters
-    ----------
-    scores
-        Anything that `as_scores` takes, or an array of scores: topics, or topics × columns.
-    statistic
-        "mean", "geometric-mean" or "logit-mean" of each run; "difference", "ratio" or
-        "logit-difference" of each run's mean against the baseline's; or a function of weights
-        (replicates × topics, rows sum to 1) and scores (topics × columns) that returns
-        replicates × columns.
-    baseline
-        The run that the others are compared with.
-    replicates
-        Number of replicates, B.
-    rng
-        Seed or generator.
-    """
-    from confir.resampling.human_judgements import any_sample
-
-    sample = any_sample(scores, statistic=statistic, baseline=baseline)
-    check_replicates(replicates)
-    generator = as_generator(rng)
-    seed = own_seed(generator)
-    weights: Any = sample.draw(replicates, generator)  # what its kind draws
-    (distribution,) = run_in_threads(lambda w: sample.distribution(slice(None), w), [weights])
-    return replace(distribution, seed=seed, draws=replicates)
 
 
 def own_seed(rng: np.random.Generator) -> int:
@@ -109,23 +85,19 @@ def check_replicates(replicates: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TopicSample(TopicColumns):
-    """Scores by topic, prepared for the bootstrap of a statistic.
+class TopicSample(Sample):
+    """Scores by topic, a simple random sample, prepared for the bootstrap of a statistic.
 
     Attributes
     ----------
-    labels
-        (run, measure) of each column.
-    shape
-        The columns' shape in results: runs × measures, or that of an array.
+    labels, shape, support
+        As in `Sample`.
     values
         The variables averaged, or the scores for a function: topics × columns, NaN where missing.
     statistic
         A statistic in STATISTICS, or a function of weights and scores.
-    support
-        Columns whose statistic lies in [0, 1].
-    clusters
-        The clusters of the topics' design; None for one simple random sample.
+    tie
+        Of a contrast, how near two differences of a column are equal.
     """
 
     labels: tuple[tuple[str, str], ...]
@@ -133,7 +105,10 @@ class TopicSample(TopicColumns):
     values: tuple[Floats, ...]
     statistic: Statistic | WeightedStatistic
     support: Booleans
-    clusters: Clusters | None = None
+    tie: Floats | float = TIE
+
+    knowledge: ClassVar = frozenset(Knowledge)
+    kind: ClassVar = "plain scores"
 
     @property
     def topics(self) -> int:
@@ -141,42 +116,39 @@ class TopicSample(TopicColumns):
         return len(self.values[0])
 
     @property
-    def independent(self) -> bool:
-        """Whether topics are one simple random sample."""
-        return self.clusters is None
-
-    @property
-    def design_words(self) -> str:
-        """What the topics' design is, in words; nothing where there is none."""
-        return "" if self.clusters is None else self.clusters.words
-
-    @property
     def averages(self) -> bool:
         """Whether the statistic is the plain mean of one variable without missing values."""
         linear = isinstance(self.statistic, Statistic) and self.statistic.linear
         return linear and self.independent and not bool(np.isnan(self.values[0]).any())
 
-    def selected(self, columns: slice) -> TopicSample:
+    def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
+        places = np.arange(self.columns)[columns].tolist()
         values = tuple(np.ascontiguousarray(value[:, columns]) for value in self.values)
-        labels = self.labels[columns]
+        labels = tuple(self.labels[place] for place in places)
         support = self.support[columns]
         return replace(self, labels=labels, shape=(len(labels),), values=values, support=support)
 
     def draw(
-        self, replicates: int, rng: np.random.Generator, _: Collection[str] = ()
-    ) -> Floats | TopicWeights:
-        """Return replicate weights of topics, or how often each cluster is drawn: B × these."""
-        return replicate_weights(self.topics, self.clusters, replicates, rng)
+        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
+    ) -> TopicWeights | Floats:
+        """Return replicate weights of topics."""
+        del needs
+        return draw_topics(self.topics, replicates, rng)
 
-    def drawn(self, topics: Integers) -> TopicSample:
-        """Return the sample of some topics, which may be drawn more than once.
+    def fields(self) -> dict[str, Any]:
+        """Return the attributes by name, for a sample that has these and more."""
+        return {one.name: getattr(self, one.name) for one in fields(TopicSample)}
 
-        Of a design, topics are some of those that it has, each once.
-        """
-        clusters = None if self.clusters is None else self.clusters.kept(topics)
-        values = tuple(value[topics] for value in self.values)
-        return replace(self, values=values, clusters=clusters)
+    def drawn(self, topics: Integers) -> Self:
+        """Return the sample of some topics, which may be drawn more than once."""
+        return replace(self, values=tuple(value[topics] for value in self.values))
+
+    def sampled_again(
+        self, draw: Callable[[np.random.Generator], Integers], rng: np.random.Generator
+    ) -> Self:
+        """Return a sample of the topics that a function draws."""
+        return self.drawn(draw(rng))
 
     def drawn_often(self, topics: Integers) -> TopicSample:
         """Return several samples, one per row of topics, as columns of one."""
@@ -190,41 +162,308 @@ class TopicSample(TopicColumns):
         """Whether the distribution of this statistic has a field of this name."""
         if not isinstance(self.statistic, Statistic):
             return need in ("se", "acceleration", "replicates")
-        if self.clusters is not None and need == "replicate_se":
-            return self.clusters.studentises
-        if self.clusters is not None and need in ("sample", "skewness", "replicate_skewness"):
-            return False
         return self.statistic.linear or need not in ("sample", "skewness", "replicate_skewness")
 
     def distribution(
         self,
         columns: slice,
-        weights: Floats | TopicWeights | None,
+        weights: TopicWeights | Floats | None,
         needs: Collection[str] = ("replicates", "replicate_se", "replicate_skewness"),
     ) -> SamplingDistribution:
-        """Return the sampling distribution of some columns.
-
-        Parameters
-        ----------
-        columns
-            Which columns.
-        weights
-            Replicate weights, as `draw` makes them; None if no method resamples.
-        needs
-            The fields of the distribution that must be filled.
-        """
+        """Return the sampling distribution of some columns."""
         values = tuple(value[:, columns] for value in self.values)
         labels, support = self.labels[columns], self.support[columns]
-        if self.clusters is not None:
-            if not isinstance(self.statistic, Statistic):
-                raise UnsupportedMethodError("a statistic given as a function takes no design")
-            return designed_distribution(
-                self.clusters, self.statistic, values, _all_at_once(weights), needs, labels, support
-            )
         if isinstance(self.statistic, Statistic):
             return smooth_distribution(self.statistic, values, weights, needs, labels, support)
         whole = _all_at_once(weights)
         return function_distribution(self.statistic, values[0], whole, labels, support)
+
+    def _contrast(self, plus: Integers, minus: Integers) -> Self:
+        """Return the differences between columns."""
+        scores = self.values[0]
+        # in the order of memory that sums over topics have elsewhere, so that they round alike
+        apart = np.ascontiguousarray(scores[:, plus] - scores[:, minus])
+        labels = tuple(self.labels[place] for place in plus.tolist())
+        return replace(
+            self,
+            labels=labels,
+            shape=(len(labels),),
+            values=(apart,),
+            statistic=STATISTICS["difference"],
+            support=np.zeros(len(labels), np.bool_),
+            tie=tie_steps(scores, plus, minus),
+        )
+
+    def whole_differences(self) -> Floats:
+        """Return the differences of a contrast as whole multiples of a step.
+
+        0.3 - 0.2 and 0.2 - 0.1 differ in the last bit, which would hide ties.
+        """
+        return np.rint(self.values[0] / self.tie)
+
+    def extremes(self) -> tuple[Floats, Floats]:
+        """Return the smallest and the largest difference of each column of a contrast."""
+        return extremes_of(self.whole_differences())
+
+    def wins(self) -> tuple[Integers, Integers, Integers]:
+        """Return on how many topics the differences of a contrast are above, at and below 0."""
+        return signs_of(self.whole_differences())
+
+    def self_normalised(self, difference: Floats, se: Floats, units: Floats) -> Floats:
+        """Return the sum of each contrast's differences over the root of the sum of their squares."""
+        return self_normalised_sums(difference, se, units)
+
+    def unit_scores(self) -> Floats:
+        """Return one row of scores per independent unit, which count alike: units × columns."""
+        return self.values[0]
+
+    def by_measure(self, what: str) -> list[MeasureSample]:
+        """Return the runs by each measure, on the topics that all of them have."""
+        runs, measures = self.shape
+        common = common_topics(self.values[0].reshape(self.topics, runs, measures))
+        found = []
+        for measure in range(measures):
+            own = self.of_measure(measure)
+            check_common_topics(int(common[:, measure].sum()), own.labels[0][1], what)
+            there = ~np.isnan(own.values[0])
+            scored: Booleans = np.any(there, axis=0)
+            kept = own.drawn(np.flatnonzero(common[:, measure])).chosen(scored)
+            found.append(MeasureSample(scored, kept, int(there.any(axis=1).sum())))
+        return found
+
+    def pair_draws(
+        self, replicates: int, rng: np.random.Generator
+    ) -> Iterator[tuple[PairDraws, int]]:
+        """Yield differences between all columns in replicates, and how many these are."""
+        values, topics = self.values[0], self.topics
+        if topics >= NORMAL_TOPICS:
+            covariance = self.covariance()
+            if covariance is not None:
+                yield from RunCovariance(covariance, topics).pair_draws(replicates, rng)
+            return
+        centred = values - np.nanmean(np.where(np.isnan(values).all(axis=0), 0.0, values), axis=0)
+        by_run = np.ascontiguousarray(centred.T)
+        complete = not np.isnan(values).any()
+        for size in sizes_in_memory(replicates, topics, self.columns):
+            weights = np.ascontiguousarray(topic_weights(topics, size, rng).T)
+            yield (UnitDraws if complete else SharedTopicDraws)(by_run, weights), size
+
+    def covariance(self) -> Floats | None:
+        """Return the covariance of the columns over topics; None where scores are missing."""
+        values = self.values[0]
+        if np.isnan(values).any():
+            return None
+        centred = values - values.mean(axis=0)
+        return np.atleast_2d(centred.T @ centred / (self.topics - 1))
+
+    def fourth_powers(self, sd: Floats) -> Floats | None:
+        """Return sums of fourth powers of deviations from a trimmed mean; None if it is no mean."""
+        del sd
+        linear = isinstance(self.statistic, Statistic) and self.statistic.linear
+        return trimmed_fourth_powers(self.values[0]) if linear else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusteredSample(TopicSample):
+    """Scores by topic that are no simple random sample: in clusters and strata, with weights.
+
+    Attributes
+    ----------
+    clusters
+        The clusters of the topics' design.
+    """
+
+    clusters: Clusters = field(kw_only=True)
+
+    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.UNITS, Knowledge.DRAWS})
+    kind: ClassVar = "scores with a design"
+
+    @property
+    def design_words(self) -> str:
+        """What the topics' design is, in words."""
+        return self.clusters.words
+
+    @property
+    def clusters_drawn(self) -> int | None:
+        """Number of clusters."""
+        return self.clusters.count
+
+    @property
+    def uneven(self) -> bool:
+        """Whether few clusters weigh so much more than others that t is too optimistic."""
+        return self.clusters.uneven
+
+    @property
+    def largest_df(self) -> float:
+        """The most degrees of freedom: clusters less strata."""
+        return float(self.clusters.count - len(self.clusters.share))
+
+    def draw(
+        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
+    ) -> TopicWeights | Floats:
+        """Return how often each cluster is drawn: replicates × clusters."""
+        del needs
+        return cluster_counts(self.clusters, replicates, rng)
+
+    def drawn(self, topics: Integers) -> Self:
+        """Return the sample of some of the topics, each once."""
+        values = tuple(value[topics] for value in self.values)
+        return replace(self, values=values, clusters=self.clusters.kept(topics))
+
+    def sampled_again(
+        self, draw: Callable[[np.random.Generator], Integers], rng: np.random.Generator
+    ) -> Self:
+        """Return a sample of whole clusters in each stratum, whatever draws topics."""
+        del draw
+        clusters, topics = self.clusters.resampled(rng)
+        values = tuple(value[topics] for value in self.values)
+        return replace(self, values=values, clusters=clusters)
+
+    def provides(self, need: str) -> bool:
+        """Whether the distribution of this statistic has a field of this name."""
+        if need == "replicate_se":
+            return self.clusters.studentises
+        return need in ("se", "acceleration", "replicates")
+
+    def distribution(
+        self,
+        columns: slice,
+        weights: TopicWeights | Floats | None,
+        needs: Collection[str] = ("replicates", "replicate_se"),
+    ) -> SamplingDistribution:
+        """Return the sampling distribution of some columns."""
+        if not isinstance(self.statistic, Statistic):
+            raise UnsupportedMethodError("a statistic given as a function takes no design")
+        values = tuple(value[:, columns] for value in self.values)
+        labels, support = self.labels[columns], self.support[columns]
+        return designed_distribution(
+            self.clusters, self.statistic, values, _all_at_once(weights), needs, labels, support
+        )
+
+    def unit_counts(self, counts: Integers) -> Floats:
+        """Return the number of clusters for each column."""
+        return np.full(counts.shape, float(self.clusters.count))
+
+    def self_normalised(self, difference: Floats, se: Floats, units: Floats) -> Floats:
+        """Return the sum of what clusters add to each contrast over the root of its squares."""
+        del difference, se, units
+        return self_normalised(cluster_contributions(self.clusters, self.values[0]))
+
+    def unit_scores(self) -> Floats:
+        """Return one row per cluster, which count alike and have the same means.
+
+        Raises where scores are missing, whose weights others would have to take.
+        """
+        if np.isnan(self.values[0]).any():
+            raise UnsupportedMethodError(
+                "sign flips of clusters need a score of every run on every topic; take the test t"
+            )
+        weighted = self.clusters.mean_weight * self.values[0]
+        return self.clusters.count * self.clusters.totals(weighted)
+
+    def pair_draws(
+        self, replicates: int, rng: np.random.Generator
+    ) -> Iterator[tuple[PairDraws, int]]:
+        """Yield differences between all columns in replicates of clusters, and how many these are.
+
+        There are none where replicates have no standard errors, or scores are missing.
+        """
+        clusters, values = self.clusters, self.values[0]
+        if np.isnan(values).any() or not clusters.studentises or clusters.count >= NORMAL_TOPICS:
+            return
+        ratios = Ratios(clusters, (values,))
+        residuals, mass = np.ascontiguousarray(ratios.residuals[0].T), ratios.mass[:, 0]
+        alike = len(clusters.share) == 1 and np.ptp(mass) <= TIE * mass.max()
+        for size in sizes_in_memory(replicates, clusters.count, self.columns):
+            counts = np.ascontiguousarray(cluster_counts(clusters, size, rng).T)
+            if alike:  # clusters are then what topics are elsewhere
+                yield UnitDraws(residuals / mass[0], counts / clusters.count), size
+            else:
+                yield ClusterDraws(clusters, residuals, mass, counts), size
+
+    def covariance(self) -> Floats | None:
+        """Return nothing: that of ratio means differs from column to column."""
+        return None
+
+    def fourth_powers(self, sd: Floats) -> Floats | None:
+        """Return nothing: the spread of topics is not that of clusters."""
+        del sd
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterDraws(PairDraws):
+    """Differences between runs in resampled clusters of any weight, where no score is missing.
+
+    Attributes
+    ----------
+    clusters
+        Of the design.
+    residuals
+        Weighted sums of deviations from the stratum's mean: runs × clusters.
+    mass
+        Weight of each cluster.
+    counts
+        How often each is drawn: clusters × replicates.
+    """
+
+    clusters: Clusters
+    residuals: Floats
+    mass: Floats
+    counts: Floats
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.residuals)
+
+    def moves(self, run: int, others: Integers, block: slice) -> Moves:
+        """Return how far the differences of other runs from one move in a block of replicates."""
+        apart = self.residuals[others] - self.residuals[run]
+        varies = np.abs(apart).max(axis=1) > TIE * self.mass.max()
+        apart = apart[varies]
+        deviation: Floats = np.zeros((len(apart), block.stop - block.start))
+        variance: Floats = np.zeros_like(deviation)
+        for inside, share in zip(self.clusters.blocks, self.clusters.share.tolist(), strict=True):
+            counts, mass, own = self.counts[inside, block], self.mass[inside], apart[:, inside]
+            total, drawn = mass @ counts, counts[:, 0].sum()
+            move = (own @ counts) / total
+            part = np.square(own) @ counts - 2.0 * move * ((own * mass) @ counts)
+            part += np.square(move) * (np.square(mass) @ counts)
+            deviation += share * move
+            variance += share**2 * drawn / (drawn - 1.0) * part / np.square(total)
+        units = float(self.clusters.count)
+        if (
+            len(self.clusters.share) == 1
+        ):  # of several strata one less is drawn, which makes up for it
+            deviation *= np.sqrt(units / (units - 1.0))
+        return Moves(varies, deviation, variance, units, units)
+
+
+def tie_steps(scores: Floats, plus: Integers, minus: Integers) -> Floats:
+    """Return how near two differences between columns are equal, up to rounding.
+
+    Rounding grows with the scores; TIE is for scores up to 1.
+    """
+    largest = np.where(np.isnan(scores), 0.0, np.abs(scores)).max(axis=0)
+    steps: Floats = TIE * np.maximum(1.0, np.maximum(largest[plus], largest[minus]))
+    return steps
+
+
+def extremes_of(differences: Floats) -> tuple[Floats, Floats]:
+    """Return the smallest and the largest difference of each column; missing ones do not count."""
+    there = ~np.isnan(differences)
+    least = np.where(there, differences, np.inf).min(axis=0)
+    most = np.where(there, differences, -np.inf).max(axis=0)
+    return least, most
+
+
+def signs_of(differences: Floats) -> tuple[Integers, Integers, Integers]:
+    """Return how many differences of each column are above, at and below 0."""
+    wins, ties, losses = (
+        np.sum(sign, axis=0) for sign in (differences > 0, differences == 0, differences < 0)
+    )
+    return wins, ties, losses
 
 
 def _all_at_once(weights: Floats | TopicWeights | None) -> Floats | None:
@@ -262,8 +501,9 @@ def topic_sample(
     labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
     support = np.tile(bounded_measures(scores), len(scores.runs))
     sample = _prepare(chosen, labels, scores.values.shape[1:], flat, other, support)
-    clusters = None if scores.design is None else Clusters.of(scores.design)
-    return sample if clusters is None else replace(sample, clusters=clusters)
+    if scores.design is None:
+        return sample
+    return ClusteredSample(**sample.fields(), clusters=Clusters.of(scores.design))
 
 
 def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> TopicSample:

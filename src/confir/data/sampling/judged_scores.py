@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arguments import as_choice
-from confir.arrays import Floats
+from confir.arrays import Floats, Integers
 from confir.data.result import result
 from confir.data.scores import Scores
 from confir.defaults import LEVEL
@@ -65,6 +65,10 @@ class Judged(NamedTuple):
     def columns(self, columns: Any) -> Judged:
         """Return some columns."""
         return Judged(*(np.ascontiguousarray(part[:, columns]) for part in self))
+
+    def apart(self, plus: Integers, minus: Integers) -> Judged:
+        """Return the differences between columns."""
+        return Judged(*(np.ascontiguousarray(part[:, plus] - part[:, minus]) for part in self))
 
     def flat(self) -> Judged:
         """Return all columns along one axis."""

@@ -26,8 +26,8 @@ from confir.studies.best.run_pairs import (
     RunPairs,
     best_p_values,
     borderline_best,
+    compare_all_runs,
     over_all_runs,
-    pair_runs,
 )
 
 
@@ -118,7 +118,7 @@ def find_best(
     levels = as_levels(level)
     for one in levels:
         check_level(one)
-    pairs = pair_runs(scores, replicates, rng, what="best runs", level=levels[0])
+    pairs = compare_all_runs(scores, replicates, rng, what="best runs", level=levels[0])
     found = best_of_pairs(scores, pairs, levels)
     return found[0] if isinstance(level, Real) else found
 

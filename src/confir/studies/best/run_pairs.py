@@ -1,4 +1,4 @@
-"""How far apart are all runs, pair by pair, on the topics that all of them have?
+"""All runs compared with each other, pair by pair, on the topics that all of them have.
 
 The best run and the ranks of runs are two readings of the same pairs: these are computed here once.
 """
@@ -6,7 +6,7 @@ The best run and the ranks of runs are two readings of the same pairs: these are
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -15,36 +15,26 @@ import numpy as np
 
 from confir.arguments import as_generator
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.common_topics import LEAST_COMMON_TOPICS, common_topics, have_same_topics
-from confir.data.sampling.judged_scores import Judged, JudgedScores
 from confir.data.scores import Scores
-from confir.data.streams.pair_totals import PairTotals
-from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, warn_caller
+from confir.errors import InvalidValueError, TopicWarning, warn_caller
 from confir.intervals.simultaneous import (
     MONTE_CARLO_ERRORS,
     ComparisonFamily,
     is_significant,
     positive,
-    self_normalised,
-    self_normalised_sums,
 )
-from confir.measures.evaluation import in_id_order
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
-from confir.resampling.clusters import Clusters, Ratios, cluster_contributions
-from confir.resampling.drawn_pairs import draw_normal_means
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
-from confir.resampling.human_judgements import clip_parts, judged_weights, resample_judged
-from confir.resampling.judged_pairs import varying
-from confir.resampling.studentised_maxima import (
-    Maxima,
-    RunCovariance,
-    studentised_maxima,
-)
-from confir.resampling.topic_weights import draw_topics
-from confir.resampling.topics import Rng, check_replicates, cluster_counts, own_seed, topic_sample
+from confir.resampling.kinds import as_sample
+from confir.resampling.pair_draws import Maxima
+from confir.resampling.sample import MeasureSample, Sample, names
+from confir.resampling.shared_draws import shared_draws
+from confir.resampling.studentised_maxima import studentised_maxima
+from confir.resampling.topics import Rng, check_replicates, own_seed
+from confir.studies.comparison.pairs import MOST_NUMBERS
 from confir.studies.ranks.rank_tests import borderline_ranks, marginal_rank_p
 
 
@@ -188,7 +178,7 @@ class RunDifferences(NamedTuple):
         return median_variance(variance)
 
 
-def pair_runs(
+def compare_all_runs(
     scores: Scores | ScoreSummary, replicates: int, rng: Rng, *, what: str, level: float
 ) -> list[RunPairs]:
     """Return all pairs of runs by each measure.
@@ -207,79 +197,83 @@ def pair_runs(
         What is wanted of the pairs, for messages: "ranks".
     """
     check_replicates(replicates)
-    if len(scores.topics) < 2:
-        raise InvalidValueError(f"there is one topic; {what} over topics need at least 2")
     generator = as_generator(rng)
     seed = own_seed(generator)
-    if isinstance(scores, ScoreSummary):
-        return _summarised_pairs(scores, replicates, generator, seed, what=what, level=level)
-    scores = in_id_order(scores)  # as `topic_sample` has them
-    common = common_topics(scores.values)
-    _check_common_topics(scores, common, what)
-    if isinstance(scores, JudgedScores):
-        return _judged_pairs(scores, replicates, generator, seed, level)
-    sample = topic_sample(scores)
-    generators = {
-        count: _generator(count, len(common), generator, seed)
-        for count in sorted(set(common.sum(axis=0).tolist()))
-    }
-    weights = {}
-    if sample.clusters is None:
-        weights = {count: draw_topics(count, replicates, own) for count, own in generators.items()}
+    sample = as_sample(scores)
+    if sample.topics < 2:
+        raise InvalidValueError(f"there is one topic; {what} over topics need at least 2")
+    measures = sample.by_measure(what)
+    _warn_of_common_topics(sample, measures)
 
-    def task(measure: int) -> RunPairs:
-        kept = np.flatnonzero(common[:, measure])
-        own = sample.selected(slice(measure, None, len(scores.measures))).drawn(kept)
-        values = own.values[0]
-        scored = np.logical_not(np.isnan(values).all(axis=0))
-        values = np.ascontiguousarray(values[:, scored])
-        clusters = own.clusters
-        if clusters is None:
-            mean, resampled = values.mean(axis=0), weights[len(kept)].means(values).T
-            differences, units = _differences(values), float(len(values))
-            df = units - 1.0
-        else:
-            ratios = Ratios(clusters, (values,))
-            own_rng = copy.deepcopy(generators[len(kept)])
-            mean, counts = ratios.means[0], cluster_counts(clusters, replicates, own_rng)
-            resampled = mean + ratios.moves(counts)
-            differences, df = _cluster_differences(clusters, values)
-            units = float(clusters.count)
+    def task(found: MeasureSample) -> RunPairs:
+        own = _generator(found.sample.topics, sample.topics, generator, seed)
+        return pairs_by_measure(found, replicates, own, seed, level)
 
-        def draw(size: int) -> RunPairs:
-            return RunPairs(
-                scored=scored,
-                mean=mean,
-                differences=differences,
-                topics=len(values),
-                units=units,
-                df=df,
-                maxima=_draw_maxima(values, size, seed, differences, units, clusters),
-                share_first=share_first(resampled),
-            )
-
-        return _settled(draw, replicates, level)
-
-    return run_in_threads(task, range(len(scores.measures)))
+    with shared_draws():
+        return run_in_threads(task, measures)
 
 
-def _draw_maxima(
-    values: Floats | Judged | RunCovariance,
-    replicates: int,
-    seed: int,
-    differences: RunDifferences,
-    units: float,
-    clusters: Clusters | None = None,
-) -> Maxima:
-    """Return the largest t* over replicates: those of a comparison of all pairs."""
-    return studentised_maxima(
-        values,
-        replicates,
-        np.random.default_rng(seed),
-        differences.borrowed_by_every(units),
-        differences.borrowed_by_one(units),
-        clusters,
-    )
+def pairs_by_measure(
+    found: MeasureSample, replicates: int, rng: np.random.Generator, seed: int, level: float
+) -> RunPairs:
+    """Return all pairs of runs by one measure.
+
+    Parameters
+    ----------
+    found
+        The runs that have scores.
+    replicates, rng, seed
+        Number of replicates; where those of means are drawn from; and the seed of the maxima.
+    level
+        At which decisions must be settled.
+    """
+    sample = found.sample
+    runs, units = sample.columns, sample.unit_counts(np.array([sample.topics]))[0]
+    mean = sample.distribution(slice(None), None, ("se",)).estimate
+    differences, df = _differences(sample)
+    first = share_first(sample.replicate_means(replicates, rng)) if runs > 1 else np.ones(runs)
+
+    def draw(size: int) -> RunPairs:
+        return RunPairs(
+            scored=found.scored,
+            mean=mean,
+            differences=differences,
+            topics=sample.topics,
+            units=float(units),
+            df=df,
+            maxima=studentised_maxima(
+                sample,
+                size,
+                np.random.default_rng(seed),
+                differences.borrowed_by_every(units),
+                differences.borrowed_by_one(units),
+            ),
+            share_first=first,
+        )
+
+    return _settled(draw, replicates, level)
+
+
+def _differences(sample: Sample) -> tuple[RunDifferences, float]:
+    """Return differences between all columns, and the fewest degrees of freedom."""
+    runs, df = sample.columns, sample.largest_df
+    table = RunDifferences(*(np.zeros((runs, runs)) for _ in range(3)))
+    first, second = (side.astype(np.int64) for side in np.triu_indices(runs, 1))
+    width = max(1, MOST_NUMBERS // sample.rows) if sample.rows else len(first)
+    for start in range(0, len(first), width):
+        low, high = first[start : start + width], second[start : start + width]
+        contrast = sample.contrast(high, low)
+        block = contrast.distribution(slice(None), None, ("se",))
+        least, most = contrast.extremes()
+        varies = ~block.degenerate & (least < most)
+        mean = np.where(np.abs(block.estimate) <= TIE, 0.0, block.estimate)
+        se = np.where(varies, block.require("se"), 0.0)
+        sums = contrast.self_normalised(mean, se, contrast.unit_counts(block.count))
+        table.mean[low, high], table.mean[high, low] = mean, -mean
+        table.se[low, high] = table.se[high, low] = se
+        table.self_normalised[low, high], table.self_normalised[high, low] = sums, -sums
+        df = min(df, float(block.df[varies].min(initial=np.inf)))
+    return table, df
 
 
 def _settled(draw: Callable[[int], RunPairs], replicates: int, level: float) -> RunPairs:
@@ -339,159 +333,22 @@ def borderline_best(pairs: RunPairs, level: float) -> Booleans:
     return unclear
 
 
-def _judged_pairs(
-    scores: JudgedScores,
-    replicates: int,
-    generator: np.random.Generator,
-    seed: int,
-    level: float,
-) -> list[RunPairs]:
-    """Return all pairs of runs by human and model judgements: corrected differences.
-
-    Each pair has its own weight of the model, each run's mean its own.
-    """
-    parts = clip_parts(scores)
-    weights = judged_weights(parts, replicates, copy.deepcopy(generator))
-
-    def task(measure: int) -> RunPairs:
-        values = Judged(*(np.ascontiguousarray(part[:, :, measure]) for part in parts))
-        differences, df = _corrected_differences(values)
-        units = float(len(values.human))
-        resampled = resample_judged(values, weights).mean
-
-        def draw(size: int) -> RunPairs:
-            return RunPairs(
-                scored=np.ones(len(scores.runs), np.bool_),
-                mean=values.corrected().mean,
-                differences=differences,
-                topics=len(values.human),
-                units=units,
-                df=df,
-                maxima=_draw_maxima(values, size, seed, differences, units),
-                share_first=share_first(resampled),
+def _warn_of_common_topics(sample: Sample, measures: Sequence[MeasureSample]) -> None:
+    """Warn of runs without scores, and of topics that some runs lack."""
+    runs, labels = names(sample)
+    for measure, found in zip(labels, measures, strict=True):
+        count = found.sample.topics
+        for run in np.flatnonzero(~found.scored).tolist():
+            warn_caller(
+                f"run {runs[run]!r} has no score by {measure}: it counts as the last, "
+                "without evidence",
+                TopicWarning,
             )
-
-        return _settled(draw, replicates, level)
-
-    return run_in_threads(task, range(len(scores.measures)))
-
-
-def _corrected_differences(values: Judged) -> tuple[RunDifferences, float]:
-    """Return corrected differences and standard errors, and the fewest degrees of freedom."""
-    topics, runs = values.human.shape
-    difference, se = np.zeros((runs, runs)), np.zeros((runs, runs))
-    df = topics - 1.0
-    for run in range(runs):
-        apart = Judged(*(part - part[:, [run]] for part in values))
-        found = apart.corrected()
-        difference[run] = found.mean
-        se[run] = np.where(varying(apart, found.se), found.se, 0.0)
-        df = min(df, float(found.df.min()))
-    return RunDifferences(_rounded(difference), se, np.zeros((runs, runs))), df
-
-
-def _summarised_pairs(
-    summary: ScoreSummary,
-    replicates: int,
-    rng: np.random.Generator,
-    seed: int,
-    *,
-    what: str,
-    level: float,
-) -> list[RunPairs]:
-    """Return all pairs of runs by each measure; replicates are of normal means."""
-    common = summary.over_common_topics()
-    counts = common.topic_counts()
-    _check_counts(summary, counts.max(axis=0), what)
-
-    def task(m: int) -> RunPairs:
-        scored = counts[:, m] > 0
-        topics = int(counts[:, m].max())
-        kept = common.select(
-            run=[run for run, there in zip(summary.runs, scored, strict=True) if there],
-            measure=[summary.measures[m]],
-        )
-        own = _generator(topics, len(summary.topics), rng, seed)  # as for scores of every topic
-        first, second = (side.astype(np.int64) for side in np.triu_indices(int(scored.sum()), 1))
-        mean = kept.mean()[:, 0]
-        if not len(first):
-            none = np.zeros((len(mean), len(mean)))
-            empty = np.empty((len(mean), 0))
-            maxima, first_share = Maxima(empty, empty, np.empty(0)), np.ones(len(mean))
-            apart = RunDifferences(none, none, none)
-            sizes = topics, float(topics), topics - 1.0
-            return RunPairs(scored, mean, apart, *sizes, maxima, first_share)
-        totals = kept.pair_totals(first, second)
-        differences = _summarised_differences(totals, first, second, len(mean))
-        covariance = RunCovariance(totals.runs.products[0] / (topics - 1), topics)
-        drawn = draw_normal_means(covariance.matrix / topics, replicates, own)
-
-        def draw(size: int) -> RunPairs:
-            return RunPairs(
-                scored=scored,
-                mean=mean,
-                differences=differences,
-                topics=topics,
-                units=float(topics),
-                df=topics - 1.0,
-                maxima=_draw_maxima(covariance, size, seed, differences, float(topics)),
-                share_first=share_first((mean[:, None] + drawn).T),
-            )
-
-        return _settled(draw, replicates, level)
-
-    return [task(m) for m in range(len(summary.measures))]
-
-
-def _summarised_differences(
-    totals: PairTotals, first: Integers, second: Integers, runs: int
-) -> RunDifferences:
-    """Return differences and standard errors of all pairs, from their moments."""
-    moments = totals.differences
-    topics = moments.count
-    varies = totals.least < totals.most
-    error = np.where(varies, np.sqrt(moments.second / (topics * (topics - 1.0))), 0.0)
-    mean = _rounded(moments.mean)
-    sums = self_normalised_sums(mean, error, topics)
-    return pairs_as_table(mean, error, sums, first, second, runs)
-
-
-def pairs_as_table(
-    mean: Floats, se: Floats, sums: Floats, first: Integers, second: Integers, runs: int
-) -> RunDifferences:
-    """Return differences of pairs, second less first, as those between all runs."""
-    table = RunDifferences(*(np.zeros((runs, runs)) for _ in range(3)))
-    table.mean[first, second], table.mean[second, first] = mean, -mean
-    table.se[first, second] = table.se[second, first] = se
-    table.self_normalised[first, second], table.self_normalised[second, first] = sums, -sums
-    return table
-
-
-def _check_common_topics(scores: Scores, common: Booleans, what: str) -> None:
-    """Raise where runs share too few topics to be ranked; warn where they do not share all."""
-    counts = common.sum(axis=0)
-    _check_counts(scores, counts, what)
-    for run, m in np.argwhere(np.isnan(scores.values).all(axis=0)).tolist():
-        warn_caller(
-            f"run {scores.runs[run]!r} has no score by {scores.measures[m]}: it counts as the last, "
-            "without evidence",
-            TopicWarning,
-        )
-    for m in np.flatnonzero(~have_same_topics(scores.values)).tolist():
-        warn_caller(
-            f"runs are ranked by {scores.measures[m]} on the {counts[m]} topics that all of them "
-            f"have, of {len(scores.topics)}",
-            TopicWarning,
-        )
-
-
-def _check_counts(scores: Scores | ScoreSummary, counts: Integers, what: str) -> None:
-    """Raise where runs share too few topics to be ranked, by a measure."""
-    for measure, count in zip(scores.measures, counts.tolist(), strict=True):
-        if count < LEAST_COMMON_TOPICS:
-            raise TopicMismatchError(
-                f"{what} by {measure} need {LEAST_COMMON_TOPICS} topics that all runs have; there "
-                f"{'is 1' if count == 1 else 'are none'}"
+        if count < found.topics:
+            warn_caller(
+                f"runs are ranked by {measure} on the {count} topics that all of them have, of "
+                f"{sample.topics}",
+                TopicWarning,
             )
 
 
@@ -504,45 +361,6 @@ def _generator(
     from a seed of their own, so that no measure's shares depend on the other measures.
     """
     return copy.deepcopy(generator) if count == topics else np.random.default_rng([seed, count])
-
-
-def _differences(values: Floats) -> RunDifferences:
-    """Return differences and standard errors of all pairs."""
-    topics, runs = values.shape
-    difference, se = np.zeros((runs, runs)), np.zeros((runs, runs))
-    for run in range(runs):
-        apart = values - values[:, [run]]
-        difference[run] = apart.mean(axis=0)
-        apart -= difference[run]
-        varies = np.abs(apart).max(axis=0) > TIE
-        se[run] = np.where(
-            varies, np.sqrt((apart * apart).sum(axis=0) / (topics * (topics - 1))), 0
-        )
-    difference = _rounded(difference)
-    return RunDifferences(difference, se, self_normalised_sums(difference, se, topics))
-
-
-def _cluster_differences(clusters: Clusters, values: Floats) -> tuple[RunDifferences, float]:
-    """Return what `_differences` does by a design, and the fewest degrees of freedom."""
-    runs = values.shape[1]
-    difference, se, sums = (np.zeros((runs, runs)) for _ in range(3))
-    df = np.inf
-    for run in range(runs):
-        apart = values - values[:, [run]]
-        ratios = Ratios(clusters, (apart,))
-        difference[run] = ratios.means[0]
-        variance, own = ratios.variance(ratios.influence([np.ones(1)]))
-        varies = np.ptp(apart, axis=0) > TIE
-        se[run] = np.where(varies, np.sqrt(variance), 0.0)
-        sums[run] = self_normalised(cluster_contributions(clusters, apart))
-        df = min(df, own[varies].min(initial=np.inf))
-    fewest = min(df, float(clusters.count - len(clusters.share)))
-    return RunDifferences(_rounded(difference), se, sums), fewest
-
-
-def _rounded(difference: Floats) -> Floats:
-    """Return differences that are 0 up to rounding as 0."""
-    return np.where(np.abs(difference) <= TIE, 0.0, difference)
 
 
 def share_first(means: Floats) -> Floats:

@@ -19,7 +19,7 @@ from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
 from confir.studies.best.chart import best_chart
-from confir.studies.best.run_pairs import pair_runs
+from confir.studies.best.run_pairs import compare_all_runs
 from confir.studies.best.table import best_sentence, best_table
 from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
 
@@ -42,7 +42,7 @@ def _gather(scope: Scope) -> Best:
     scope.require_runs("the best run")
     settings = scope.settings
     drawn = settings.replicates, settings.seed
-    pairs = pair_runs(scope.scores, *drawn, what="best runs", level=settings.level)
+    pairs = compare_all_runs(scope.scores, *drawn, what="best runs", level=settings.level)
     made = best_of_pairs(scope.scores, pairs, settings.levels)
     ranking = ranking_of_pairs(scope.scores, pairs, settings.level)
     maxima = pairs[0].maxima.largest if _pairs_are_plain(scope.scores) else None

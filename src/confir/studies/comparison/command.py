@@ -139,7 +139,7 @@ def compare_command(
     from confir.studies.comparison.pairs import check_differences
 
     out.prepare()
-    by_people = inputs.check_human()
+    inputs.check_human()
     gates = list(fail_if_worse or [])
     tests = test or [DEFAULT_TEST]
     if best or family == BEST:
@@ -151,7 +151,7 @@ def compare_command(
     _check_view(inputs.context, tests, per_topic=per_topic, groups=groups, effects=effects)
     _check_unjudged(inputs, unjudged, baseline)
     check_level(statistics.level)
-    interval_method = find_difference_method(method or DEFAULT_METHOD, judged=by_people)
+    interval_method = find_difference_method(method or DEFAULT_METHOD)
     chosen = _check_tests(inputs, tests, correction, margin, baseline)
     choose_family(family, correction, baseline, chosen, interval_method)
     measures = _with_gates(inputs, gates)
@@ -286,7 +286,7 @@ def _check_tests(
     from confir.studies.comparison.paired_tests import find_test
 
     chosen = [find_test(name) for name in tests]
-    check_options(chosen, correction, margin or None, baseline, judged=inputs.human is not None)
+    check_options(chosen, correction, margin or None, baseline)
     if not margin and all(test.corrected for test in chosen):
         names = " and ".join(test.name for test in chosen)
         reason = f"is for other tests; {names} corrects by itself"

@@ -7,28 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from confir.arguments import as_real
-from confir.data.scores import Scores
 from confir.errors import (
     DegenerateSampleWarning,
     InvalidValueError,
     SmallSampleWarning,
     TopicMismatchError,
     TopicWarning,
-    UnsupportedMethodError,
     counted,
     enumerate_names,
     warn_caller,
 )
-from confir.intervals.catalogue import methods_over, misfit
-from confir.intervals.method import Method
-from confir.measures.score_summary import ScoreSummary
-from confir.resampling.clusters import Clusters
+from confir.resampling.sample import Sample, names, refuse
 from confir.studies.comparison.corrections import find_correction
 from confir.studies.comparison.mean_differences import MeanDifferences
 from confir.studies.comparison.paired_tests import DEFAULT_TEST, TESTS, PairedTest
-from confir.studies.comparison.pairs import LEAST_TOPICS, complete_topics
+from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs, complete_topics
 from confir.studies.comparison.randomisation import MOST_EXACT_TOPICS
-from confir.studies.comparison.summarised_pairs import AnyPairs
 
 # With fewer clusters, tests flip whole clusters instead of relying on t.
 FEW_CLUSTERS = 10
@@ -40,21 +34,14 @@ def check_options(
     correction: str | None,
     margin: float | None,
     baseline: str | None,
-    *,
-    judged: bool = False,
 ) -> None:
-    """Raise where options do not fit together, or with judgements by people and by a model."""
+    """Raise where options do not fit together."""
     if correction is not None:
         find_correction(correction)
-    names = [test.name for test in tests]
-    if not names or len(set(names)) < len(names):
-        raise InvalidValueError(f"tests are {names}; expected one or more, each once")
+    given = [test.name for test in tests]
+    if not given or len(set(given)) < len(given):
+        raise InvalidValueError(f"tests are {given}; expected one or more, each once")
     for test in tests:
-        if judged and not test.studentised:
-            raise InvalidValueError(
-                f"the {test.title} looks at one sample of topics, of which people judged a part; "
-                "expected the test t"
-            )
         if test.corrected and baseline is not None:
             raise InvalidValueError(
                 f"{test.name} compares all pairs of runs: leave the baseline out, or take "
@@ -64,42 +51,29 @@ def check_options(
         as_real("margin", margin, above=0.0)
 
 
-def default_test(scores: Scores | ScoreSummary) -> str:
+def default_test(sample: Sample) -> str:
     """Return the test that suits the topics: by few clusters, flips of whole clusters."""
-    if scores.design is None or Clusters.of(scores.design).count >= FEW_CLUSTERS:
-        return DEFAULT_TEST
-    return CLUSTER_TEST
+    clusters = sample.clusters_drawn
+    return DEFAULT_TEST if clusters is None or clusters >= FEW_CLUSTERS else CLUSTER_TEST
 
 
-def check_design(
-    tests: Sequence[PairedTest], method: Method, scores: Scores | ScoreSummary
-) -> None:
-    """Raise where a test or a method needs independent topics, and the design has others."""
-    if scores.design is None:
-        return
-    refused = next((test for test in tests if test.one_sample), None)
-    if refused is not None:
-        fitting = [test.name for test in TESTS.values() if not test.one_sample]
-        raise UnsupportedMethodError(
-            f"the {refused.title} is for one simple random sample of topics, which these are not; "
-            f"tests that fit: {enumerate_names(fitting)}"
-        )
-    if method.one_sample:
-        reason = "it is for one simple random sample of topics, which these are not"
-        others = methods_over("topics").values()
-        raise misfit(method, reason, [o for o in others if not (o.bounded or o.one_sample)])
+def check_tests(tests: Sequence[PairedTest], sample: Sample) -> None:
+    """Raise where a test needs what is not known of the sample."""
+    fitting = [test.name for test in TESTS.values() if test.needs in sample.knowledge]
+    for test in tests:
+        refuse(f"the {test.title}", test.needs, sample, fitting, "tests")
 
 
-def warn_of_few_clusters(pairs: AnyPairs, tests: Sequence[PairedTest], level: float) -> None:
+def warn_of_few_clusters(sample: Sample, tests: Sequence[PairedTest], level: float) -> None:
     """Warn where a design has few clusters: t is then no reliable test, and flips reach no small p.
 
     So it is where a few of them have much of the weight.
     """
-    if pairs.clusters is None:
+    clusters = sample.clusters_drawn
+    if clusters is None:
         return
-    clusters = pairs.clusters.count
     flips = any(test.name == CLUSTER_TEST for test in tests)
-    if clusters >= FEW_CLUSTERS and (flips or not pairs.clusters.uneven):
+    if clusters >= FEW_CLUSTERS and (flips or not sample.uneven):
         return
     text = f"the design has {clusters} clusters"
     if clusters >= FEW_CLUSTERS:
@@ -116,34 +90,23 @@ def warn_of_few_clusters(pairs: AnyPairs, tests: Sequence[PairedTest], level: fl
     warn_caller(text, SmallSampleWarning)
 
 
-def check_tests_of_summary(tests: Sequence[PairedTest]) -> None:
-    """Raise where a test needs the difference on every topic, which a summary lacks."""
-    for test in tests:
-        if not test.summarised:
-            fitting = " and ".join(one.name for one in TESTS.values() if one.summarised)
-            raise UnsupportedMethodError(
-                f"the {test.title} needs the difference on every topic, which a summary lacks; tests "
-                f"that fit: {fitting}"
-            )
-
-
-def check_topics(pairs: AnyPairs, means: MeanDifferences, scores: Scores | ScoreSummary) -> None:
+def check_topics(pairs: Pairs, means: MeanDifferences) -> None:
     """Raise where no pair can be compared; warn where some are compared on fewer topics."""
     if (means.topics < LEAST_TOPICS).all():
         raise TopicMismatchError(
             "no two runs have 2 topics in common; expected runs that share them"
         )
-    fewer = np.flatnonzero((means.topics < len(scores.topics)).any(axis=1)).tolist()
+    fewer = np.flatnonzero((means.topics < pairs.sample.topics).any(axis=1)).tolist()
     if fewer:
-        named = [" and ".join(_names(pairs, scores, pair)) for pair in fewer]
+        named = [" and ".join(_names(pairs, pair)) for pair in fewer]
         warn_caller(
-            f"{enumerate_names(named, 3)} do not both have all {len(scores.topics)} topics; a pair "
+            f"{enumerate_names(named, 3)} do not both have all {pairs.sample.topics} topics; a pair "
             "is compared on the topics that it shares",
             TopicWarning,
         )
 
 
-def warn_of_samples(pairs: AnyPairs, means: MeanDifferences, scores: Scores | ScoreSummary) -> None:
+def warn_of_samples(pairs: Pairs, means: MeanDifferences) -> None:
     """Warn of pairs with the same difference on every topic, which have no interval."""
     constant = np.isnan(means.se) & (means.topics >= LEAST_TOPICS)
     for places, reason in (
@@ -151,7 +114,7 @@ def warn_of_samples(pairs: AnyPairs, means: MeanDifferences, scores: Scores | Sc
         (constant & ~means.identical, "the same difference on every topic"),
     ):
         named = [
-            f"{' and '.join(_names(pairs, scores, pair))} by {scores.measures[measure]}"
+            f"{' and '.join(_names(pairs, pair))} by {names(pairs.sample)[1][measure]}"
             for pair, measure in np.argwhere(places).tolist()
         ]
         if named:
@@ -183,15 +146,16 @@ def warn_of_replicates(
             )
 
 
-def warn_of_incomplete_topics(scores: Scores) -> None:
+def warn_of_incomplete_topics(pairs: Pairs) -> None:
     """Warn where a test of all runs together leaves topics out."""
-    complete = complete_topics(scores.values).sum(axis=0).min()
-    if complete < len(scores.topics):
+    complete = complete_topics(pairs.unit_scores().values).sum(axis=0).min()
+    if complete < pairs.sample.topics:
         warn_caller(
-            f"tukey-hsd uses the {complete} topics that all runs have, of {len(scores.topics)}",
+            f"tukey-hsd uses the {complete} topics that all runs have, of {pairs.sample.topics}",
             TopicWarning,
         )
 
 
-def _names(pairs: AnyPairs, scores: Scores | ScoreSummary, pair: int) -> tuple[str, str]:
-    return scores.runs[pairs.first[pair]], scores.runs[pairs.second[pair]]
+def _names(pairs: Pairs, pair: int) -> tuple[str, str]:
+    runs = names(pairs.sample)[0]
+    return runs[pairs.first[pair]], runs[pairs.second[pair]]

@@ -8,20 +8,16 @@ import numpy as np
 
 from confir.arguments import as_generator, as_level, as_texts
 from confir.data.experiment import on_its_scheduler
-from confir.data.sampling.judged_scores import JudgedScores
-from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY
 from confir.intervals.catalogue import DEFAULT_METHOD
 from confir.measures.evaluation import as_scores_or_summary
-from confir.measures.score_summary import ScoreSummary
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
-from confir.resampling.summarised_topics import default_replicates
+from confir.resampling.kinds import as_sample, default_replicates
 from confir.resampling.topics import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparability import (
-    check_design,
     check_options,
-    check_tests_of_summary,
+    check_tests,
     check_topics,
     default_test,
     warn_of_few_clusters,
@@ -49,7 +45,6 @@ from confir.studies.comparison.mean_differences import (
 )
 from confir.studies.comparison.paired_tests import Outcome, PairedTest, count_wins, find_test
 from confir.studies.comparison.pairs import check_differences, pair_runs
-from confir.studies.comparison.summarised_pairs import AnyPairs, pair_summarised_runs
 from confir.studies.comparison.verdicts import INCONCLUSIVE
 
 
@@ -94,12 +89,12 @@ def compare_runs(
         generator.
     """
     scores = as_scores_or_summary(scores)
-    judged = isinstance(scores, JudgedScores)
-    named = default_test(scores) if test is None else test
+    sample = as_sample(scores)
+    named = default_test(sample) if test is None else test
     tests = [find_test(name) for name in as_texts("test", named, least=0)]
-    interval_method = find_difference_method(method, judged=judged)
-    check_options(tests, correction, margin, baseline, judged=judged)
-    check_design(tests, interval_method, scores)
+    interval_method = find_difference_method(method)
+    check_options(tests, correction, margin, baseline)
+    check_tests(tests, sample)
     family, correction = choose_family(family, correction, baseline, tests, interval_method)
     if baseline is None:
         check_differences(len(scores.runs), len(scores.measures), len(tests))
@@ -107,21 +102,16 @@ def compare_runs(
     resampled = scores if interval_method.resamples else None
     replicates = default_replicates(resampled, replicates)
     check_replicates(replicates)
-    pairs: AnyPairs
-    if isinstance(scores, ScoreSummary):
-        check_tests_of_summary(tests)
-        pairs = pair_summarised_runs(scores, baseline)
-    else:
-        pairs = pair_runs(scores, baseline)
+    pairs = pair_runs(sample, baseline)
     generator = as_generator(rng)
     seed = own_seed(generator)
     means, own = mean_differences(pairs, interval_method, level, replicates, generator)
-    check_topics(pairs, means, scores)
-    warn_of_samples(pairs, means, scores)
-    warn_of_few_clusters(pairs, tests, level)
+    check_topics(pairs, means)
+    warn_of_samples(pairs, means)
+    warn_of_few_clusters(sample, tests, level)
     warn_of_replicates(tests, correction, means, level, replicates)
-    if isinstance(scores, Scores) and any(one.corrected for one in tests):
-        warn_of_incomplete_topics(scores)
+    if any(one.corrected for one in tests):
+        warn_of_incomplete_topics(pairs)
     tested = count_tested(means)
     outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in tests]
     adjustment: Adjustment = Correction(correction)

@@ -26,7 +26,7 @@ from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.comparison.corrections import adjust_p_values
 from confir.studies.comparison.mean_differences import MeanDifferences
 from confir.studies.comparison.paired_tests import Outcome, PairedTest
-from confir.studies.comparison.summarised_pairs import AnyPairs
+from confir.studies.comparison.pairs import Pairs
 
 # How p-values of single tests are adjusted where nothing else is said.
 _DEFAULT_CORRECTION = "holm"
@@ -219,7 +219,7 @@ def choose_family(
 
 
 def form_families(
-    pairs: AnyPairs,
+    pairs: Pairs,
     means: MeanDifferences,
     tested: Integers,
     replicates: int,
@@ -239,8 +239,7 @@ def form_families(
 
     def draw(measure: int, borrowed: BorrowedVariance, size: int) -> Floats:
         rng = np.random.default_rng(seed)  # the same topics for all measures
-        values = pairs.run_scores(measure)
-        return largest_statistics(values, size, rng, borrowed, alone, pairs.clusters)
+        return largest_statistics(pairs.sample.of_measure(measure), size, rng, borrowed, alone)
 
     found = []
     for m, borrowed in enumerate(borrowed_variances(means, tested)):

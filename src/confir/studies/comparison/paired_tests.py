@@ -18,6 +18,7 @@ from confir.arrays import Floats, Integers
 from confir.intervals.simultaneous import monte_carlo_error, positive
 from confir.order import TIE
 from confir.parallel import run_in_threads
+from confir.resampling.sample import Knowledge
 from confir.studies.comparison.mean_differences import MeanDifferences
 from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs, complete_topics
 from confir.studies.comparison.randomisation import (
@@ -26,7 +27,6 @@ from confir.studies.comparison.randomisation import (
     permute_runs,
     shift_bootstrap,
 )
-from confir.studies.comparison.summarised_pairs import AnyPairs, SummarisedPairs
 
 # Up to this many topics that differ, the exact distribution of Wilcoxon's statistic is used.
 _MOST_EXACT_RANKS = 50
@@ -78,11 +78,8 @@ class PairedTest:
         Whether it accounts for all pairs of runs itself.
     studentised
         Whether its statistic is the mean difference over its standard error, as in a family.
-    one_sample
-        Whether it needs independent, equally weighted topics: no datasets, strata, clusters or
-        weights.
-    summarised
-        Whether moments and counts of the differences are enough for it, as a summary has them.
+    needs
+        What it must know of the sample.
     """
 
     name: str
@@ -92,8 +89,7 @@ class PairedTest:
     resamples: bool = False
     corrected: bool = False
     studentised: bool = False
-    one_sample: bool = False
-    summarised: bool = False
+    needs: Knowledge = Knowledge.VALUES
 
     @property
     def title(self) -> str:
@@ -131,7 +127,7 @@ def same_sign_p(units: Floats) -> Floats:
     return p
 
 
-def _t_test(_: AnyPairs, means: MeanDifferences, *__: int) -> Outcome:
+def _t_test(_: Pairs, means: MeanDifferences, *__: int) -> Outcome:
     from scipy.special import stdtr
 
     p: Floats = 2.0 * stdtr(means.df, -np.abs(means.difference) / means.se)
@@ -141,28 +137,29 @@ def _t_test(_: AnyPairs, means: MeanDifferences, *__: int) -> Outcome:
 def _randomisation_test(
     pairs: Pairs, means: MeanDifferences, replicates: int, seed: int
 ) -> Outcome:
-    p = flip_signs(pairs.by_cluster(), replicates, seed)
+    p = flip_signs(pairs.unit_scores(), replicates, seed)
     drawn = means.units > MOST_EXACT_TOPICS
     return Outcome(p, means.sign, np.where(drawn, monte_carlo_error(p, replicates), 0.0))
 
 
 def _shift_test(pairs: Pairs, means: MeanDifferences, replicates: int, seed: int) -> Outcome:
-    p = shift_bootstrap(pairs, replicates, seed)
+    p = shift_bootstrap(pairs.unit_scores(), replicates, seed)
     return Outcome(p, means.sign, monte_carlo_error(p, replicates))
 
 
 def _tukey_test(pairs: Pairs, _: MeanDifferences, replicates: int, seed: int) -> Outcome:
     """All runs at once, on the topics that all of them have."""
-    complete = complete_topics(pairs.values)
-    total = np.where(complete[:, None], pairs.values, 0.0).sum(axis=0)
+    scores = pairs.unit_scores()
+    complete = complete_topics(scores.values)
+    total = np.where(complete[:, None], scores.values, 0.0).sum(axis=0)
     direction = np.sign(total[pairs.second] - total[pairs.first]).astype(int)
-    p, ranges = permute_runs(pairs, replicates, seed)
-    missing = bool(np.isnan(pairs.values).any())
+    p, ranges = permute_runs(scores, replicates, seed)
+    missing = bool(np.isnan(scores.values).any())
     error = monte_carlo_error(p, replicates)
     return Outcome(p, direction, error, None if missing else ranges)
 
 
-def _sign_test(pairs: AnyPairs, *_: Any) -> Outcome:
+def _sign_test(pairs: Pairs, *_: Any) -> Outcome:
     """Topics won against topics lost; ties are left out. All ties give 1."""
     from scipy.special import bdtr
 
@@ -172,16 +169,9 @@ def _sign_test(pairs: AnyPairs, *_: Any) -> Outcome:
     return Outcome(np.where(enough, p, np.nan), np.sign(wins - losses))
 
 
-def count_wins(pairs: AnyPairs) -> tuple[Integers, Integers, Integers]:
+def count_wins(pairs: Pairs) -> tuple[Integers, Integers, Integers]:
     """Return topics that the second run of each pair wins, ties and loses: pairs × measures."""
-    if isinstance(pairs, SummarisedPairs):
-        return pairs.count_wins()
-
-    def task(columns: slice) -> list[Integers]:
-        whole = pairs.whole_differences(columns)
-        return [np.sum(sign, axis=0) for sign in (whole > 0, whole == 0, whole < 0)]
-
-    parts = run_in_threads(task, pairs.blocks())
+    parts = run_in_threads(lambda columns: pairs.contrast(columns).wins(), pairs.blocks())
     wins, ties, losses = (
         np.concatenate(part).reshape(pairs.shape) for part in zip(*parts, strict=True)
     )
@@ -192,7 +182,8 @@ def _wilcoxon_test(pairs: Pairs, *_: Any) -> Outcome:
     """Signed ranks of the topics that differ; ties share their mean rank."""
 
     def task(columns: slice) -> list[tuple[float, int]]:
-        return [_signed_rank_test(column) for column in pairs.whole_differences(columns).T]
+        differences = pairs.contrast(columns).whole_differences()
+        return [_signed_rank_test(column) for column in differences.T]
 
     parts = run_in_threads(task, pairs.blocks())
     p, direction = np.concatenate(parts).T
@@ -232,7 +223,12 @@ def _rank_sum_tails(ranks: tuple[int, ...]) -> Floats:
 
 _ALL = (
     PairedTest(
-        "t", _t_test, "the mean difference is 0", "Student 1908", studentised=True, summarised=True
+        "t",
+        _t_test,
+        "the mean difference is 0",
+        "Student 1908",
+        studentised=True,
+        needs=Knowledge.COVARIANCE,
     ),
     PairedTest(
         "randomisation",
@@ -240,6 +236,7 @@ _ALL = (
         "the two runs could be exchanged in every topic",
         "Fisher 1935; Smucker 2007",
         resamples=True,
+        needs=Knowledge.UNITS,
     ),
     PairedTest(
         "bootstrap-shift",
@@ -247,22 +244,19 @@ _ALL = (
         "the mean difference is 0",
         "Noreen 1989; Smucker 2007",
         resamples=True,
-        one_sample=True,
     ),
     PairedTest(
         "wilcoxon",
         _wilcoxon_test,
         "the differences are symmetric around 0",
         "Wilcoxon 1945",
-        one_sample=True,
     ),
     PairedTest(
         "sign",
         _sign_test,
         "a topic is as likely won as lost",
         "Arbuthnot 1710",
-        one_sample=True,
-        summarised=True,
+        needs=Knowledge.SIGNS,
     ),
     PairedTest(
         "tukey-hsd",
@@ -271,7 +265,6 @@ _ALL = (
         "Carterette 2012",
         resamples=True,
         corrected=True,
-        one_sample=True,
     ),
 )
 

@@ -18,8 +18,8 @@ from confir.resampling.topic_weights import topic_weights
 from confir.studies.comparison.pairs import (
     LEAST_TOPICS,
     MOST_NUMBERS,
-    Pairs,
     SharedTopics,
+    UnitScores,
     complete_topics,
 )
 
@@ -36,7 +36,7 @@ _CACHED_NUMBERS = 1 << 15
 Moves = Callable[[int, int, np.random.Generator], Floats]
 
 
-def flip_signs(pairs: Pairs, replicates: int, seed: int) -> Floats:
+def flip_signs(pairs: UnitScores, replicates: int, seed: int) -> Floats:
     """Return p-values of the sign-flip randomisation test: pairs × measures.
 
     Under the null hypothesis the two runs of a pair could be exchanged in every topic, which flips
@@ -56,7 +56,7 @@ def flip_signs(pairs: Pairs, replicates: int, seed: int) -> Floats:
     return p
 
 
-def shift_bootstrap(pairs: Pairs, replicates: int, seed: int) -> Floats:
+def shift_bootstrap(pairs: UnitScores, replicates: int, seed: int) -> Floats:
     """Return p-values of the bootstrap shift test: pairs × measures, ``(b+1)/(B+1)``.
 
     Topics are drawn with replacement, and the bootstrap distribution of the mean difference is
@@ -71,7 +71,9 @@ def shift_bootstrap(pairs: Pairs, replicates: int, seed: int) -> Floats:
     return p
 
 
-def permute_runs(pairs: Pairs, replicates: int, seed: int) -> tuple[Floats, tuple[Floats, ...]]:
+def permute_runs(
+    pairs: UnitScores, replicates: int, seed: int
+) -> tuple[Floats, tuple[Floats, ...]]:
     """Return p-values of the paired randomised Tukey HSD test, and the permuted ranges by measure.
 
     p-values are pairs × measures, ``(b+1)/(B+1)``; ranges ascend.
@@ -94,7 +96,7 @@ def permute_runs(pairs: Pairs, replicates: int, seed: int) -> tuple[Floats, tupl
         ranges = _permuted_ranges(values, replicates, seed)
         mean = values.mean(axis=0)
         difference = np.abs(mean[pairs.second] - mean[pairs.first])
-        tie = _ties(pairs)[:, measures].max(axis=0)  # of all runs alike, as the ranges are
+        tie = pairs.ties()[:, measures].max(axis=0)  # of all runs alike, as the ranges are
         for place, measure in enumerate(measures):
             ordered = np.sort(ranges[:, place]) + tie[place]
             below = np.searchsorted(ordered, difference[:, place], side="left")
@@ -116,14 +118,14 @@ def _weight_moves(topics: int, size: int, rng: np.random.Generator) -> Floats:
 
 
 def _count_beyond(
-    pairs: Pairs, groups: list[SharedTopics], moves: Moves, replicates: int, seed: int
+    pairs: UnitScores, groups: list[SharedTopics], moves: Moves, replicates: int, seed: int
 ) -> Integers:
     """Return how many resampled differences are at least as large as the pair's own."""
     if not groups:
         return np.zeros(pairs.shape, np.int64)
     most_topics = max(len(group.topics) for group in groups)
     block = max(1, min(_BLOCK, MOST_NUMBERS // most_topics))
-    tie = _ties(pairs)
+    tie = pairs.ties()
 
     def task(start: int) -> Integers:
         count = np.zeros(pairs.shape, np.int64)
@@ -142,7 +144,7 @@ def _count_beyond(
     return total
 
 
-def _beyond(moves: Floats, pairs: Pairs, group: SharedTopics, threshold: Floats) -> Integers:
+def _beyond(moves: Floats, pairs: UnitScores, group: SharedTopics, threshold: Floats) -> Integers:
     """Return the count of one block of replicates for the pairs of a group."""
     resampled = pairs.values[group.topics, :, group.measure].T @ moves.T
     first, second = pairs.first[group.pairs], pairs.second[group.pairs]
@@ -158,12 +160,7 @@ def _beyond(moves: Floats, pairs: Pairs, group: SharedTopics, threshold: Floats)
     return count
 
 
-def _ties(pairs: Pairs) -> Floats:
-    """Return how near two differences of a pair are equal: pairs × measures."""
-    return pairs.tie(slice(None)).reshape(pairs.shape)
-
-
-def _thresholds(pairs: Pairs, group: SharedTopics, tie: Floats) -> Floats:
+def _thresholds(pairs: UnitScores, group: SharedTopics, tie: Floats) -> Floats:
     """Return what a resampled difference must reach: the pair's own, up to rounding."""
     mean = pairs.values[group.topics, :, group.measure].mean(axis=0)
     difference = np.abs(mean[pairs.second[group.pairs]] - mean[pairs.first[group.pairs]])
@@ -171,7 +168,7 @@ def _thresholds(pairs: Pairs, group: SharedTopics, tie: Floats) -> Floats:
     return threshold
 
 
-def _exact_share(pairs: Pairs, group: SharedTopics) -> Floats:
+def _exact_share(pairs: UnitScores, group: SharedTopics) -> Floats:
     """Return the share of all sign flips that give a difference as large as the pair's own.
 
     A flipped sum is one of the first half of the topics plus one of the second. With the latter in
@@ -181,7 +178,7 @@ def _exact_share(pairs: Pairs, group: SharedTopics) -> Floats:
     values = pairs.values[group.topics, :, group.measure] / topics
     half = topics // 2
     front, back = (part.T @ _all_signs(len(part)).T for part in (values[:half], values[half:]))
-    threshold = _thresholds(pairs, group, _ties(pairs))
+    threshold = _thresholds(pairs, group, pairs.ties())
     share = np.ones(len(group.pairs))
     for place in np.flatnonzero(threshold > 0):
         pair = group.pairs[place]

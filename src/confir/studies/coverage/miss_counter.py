@@ -110,7 +110,7 @@ class MissCounter:
     ) -> Integers:
         """Add the misses of one sample; return how many columns: methods × levels × 1."""
         needs = {need for method in self.methods for need in method.needs}
-        sample = self._sample(outer)
+        sample = self.population.sampled_again(self._draw, outer)
         own_seed = int(inner.integers(2**63))
         weights = None
         if "replicates" in needs:
@@ -123,14 +123,6 @@ class MissCounter:
             probe = Probe(distribution, self.truth[block])
             missed += self._count(probe, block, result)
         return missed
-
-    def _sample(self, rng: np.random.Generator) -> TopicSample:
-        """Return a sample of topics or, by a design, of whole clusters in each stratum."""
-        if self.population.clusters is None:
-            return self.population.drawn(self._draw(rng))
-        clusters, topics = self.population.clusters.resampled(rng)
-        values = tuple(value[topics] for value in self.population.values)
-        return replace(self.population, values=values, clusters=clusters)
 
     def _by_moments(self, samples: int, outer: np.random.Generator, result: Arrays) -> Integers:
         """Add the misses of samples side by side; return the columns: methods × levels × samples."""
@@ -232,7 +224,7 @@ class _CountedBlock:
     @classmethod
     def of(cls, counter: MissCounter, columns: slice, topics: Integers) -> _CountedBlock:
         """Return the columns of samples, each a row of topics."""
-        population = counter.population.selected(columns)
+        population = counter.population.chosen(columns)
         distribution = population.drawn_often(topics).distribution(slice(None), None, ())
         studentised = any("replicate_se" in method.needs for method in counter.methods)
         probe = CountedProbe(

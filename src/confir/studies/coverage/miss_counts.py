@@ -123,8 +123,8 @@ def count_misses(
     check_replicates(replicates)
     as_integer("samples", samples)
     check_size(size, population.topics, sampling)
-    if population.clusters is not None and (sampling == "without" or size != population.topics):
-        refuse_design(population.clusters, "a study of samples of another size")
+    if sampling == "without" or size != population.topics:
+        refuse_design(population.design_words or None, "a study of samples of another size")
     chosen = chosen_methods(methods, population, claimed)
     if resume is not None and rng is None:
         raise InvalidValueError("a resumable study needs a seed; set rng to a number")

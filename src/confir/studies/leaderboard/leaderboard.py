@@ -28,7 +28,7 @@ from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.resampling.clusters import Clusters, Ratios
 from confir.resampling.topics import Rng, check_replicates, cluster_counts
-from confir.studies.best.run_pairs import RunPairs, pair_runs
+from confir.studies.best.run_pairs import RunPairs, compare_all_runs, pairs_by_measure
 from confir.studies.leaderboard.board_sources import INCOMPLETE, BoardSource, board_scores
 from confir.studies.leaderboard.summarised_board import (
     SummarisedBoard,
@@ -176,7 +176,7 @@ def make_leaderboard(
     names = tuple(dict.fromkeys(scores.design.dataset))
     cells = _cells(scores, names, level)
     seeds = as_generator(rng).spawn(2)
-    (pairs,) = pair_runs(scores, replicates, seeds[0], what="ranks", level=level)
+    (pairs,) = compare_all_runs(scores, replicates, seeds[0], what="ranks", level=level)
     return _leaderboard(
         names,
         cells,
@@ -196,16 +196,18 @@ def _summarised(
     """Return the leaderboard of datasets of which summaries are known."""
     board = SummarisedBoard.of(parts)
     seeds = rng.spawn(2)
-    pairs = board.pairs(replicates, seeds[0])
+    (found,) = board.by_measure("ranks")
+    means, maxima = seeds[0].spawn(1)[0], int(seeds[0].integers(2**63))
+    pairs = pairs_by_measure(found, replicates, means, maxima, level)
     drawn = board.draw(replicates, seeds[1])
     return _leaderboard(
         tuple(parts),
         dataset_cells(parts, level),
-        board.macro(level),
+        confidence_interval(board.distribution(slice(None), None), level=level),
         pairs,
         ranking_of_pairs(next(iter(parts.values())), [pairs], level),
         _middle(descending_ranks(borda_counts(_rounded(drawn))), level),
-        topics=board.topics,
+        topics=board.counts,
         sampling="fixed",
         replicates=replicates,
     )

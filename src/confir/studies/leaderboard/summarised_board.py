@@ -7,13 +7,13 @@ one has most of the variance. Where these are thousands, means are taken as norm
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.streams.pair_totals import PairTotals
 from confir.errors import (
     InvalidValueError,
@@ -21,18 +21,13 @@ from confir.errors import (
     enumerate_names,
 )
 from confir.intervals.catalogue import confidence_interval
-from confir.intervals.interval import Interval
 from confir.measures.bounds import bounded_measures
 from confir.measures.score_summary import ScoreSummary, find_summary, summarise_scores
-from confir.order import TIE
 from confir.resampling.clusters import summed_df
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.drawn_pairs import draw_normal_means
-from confir.resampling.studentised_maxima import (
-    RunCovariance,
-    studentised_maxima,
-)
-from confir.studies.best.run_pairs import RunPairs, pairs_as_table, share_first
+from confir.resampling.pair_draws import PairDraws, draw_normal_means
+from confir.resampling.sample import Knowledge, MeasureSample, Sample
+from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
 from confir.studies.leaderboard.board_sources import one_measure
 from confir.studies.leaderboard.joined_datasets import kept_cells
 
@@ -72,38 +67,44 @@ def _same_runs(parts: dict[str, ScoreSummary], incomplete: str) -> dict[str, Sco
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SummarisedBoard:
-    """What is known of runs on datasets.
+class SummarisedBoard(Sample):
+    """Macro means of runs over fixed datasets of which summaries are known, or their differences.
 
     Attributes
     ----------
-    runs, measure
-        Names.
-    topics
-        Of each dataset.
+    labels, shape, support
+        As in `Sample`.
     totals
         Of each dataset, what is known of all pairs of runs, by their numbers in ``first`` and
         ``second``.
     mean
-        Runs × datasets.
-    covariance
-        Of the means of a dataset: datasets × runs × runs.
-    bounded
-        Whether the measure lies in [0, 1].
+        Of each dataset: columns × datasets.
+    covariances
+        Of the means of a dataset: datasets × columns × columns; of differences, their variances on
+        the diagonal alone.
+    counts
+        Topics of each dataset.
+    places, signs
+        Of differences, the number of each pair, and 1, or -1 where it is turned round.
     """
 
-    runs: tuple[str, ...]
-    measure: str
-    topics: Integers
+    labels: tuple[tuple[str, str], ...]
+    shape: tuple[int, ...]
+    support: Booleans
     totals: tuple[PairTotals, ...]
     first: Integers
     second: Integers
     mean: Floats
-    covariance: Floats
-    bounded: bool
+    covariances: Floats
+    counts: Integers
+    places: Integers = field(default_factory=lambda: np.empty(0, np.int64))
+    signs: Integers = field(default_factory=lambda: np.empty(0, np.int64))
+
+    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
+    kind: ClassVar = "summaries of scores on datasets"
 
     @classmethod
-    def of(cls, parts: Mapping[str, ScoreSummary]) -> SummarisedBoard:
+    def of(cls, parts: Mapping[str, ScoreSummary]) -> Self:
         """Return what summaries of the same runs say; one pass over each."""
         one = next(iter(parts.values()))
         count = len(one.runs)
@@ -111,83 +112,150 @@ class SummarisedBoard:
         if not len(first):  # a run alone is its own pair, so that one pass gives its variance
             first = second = np.zeros(1, np.int64)
         totals = tuple(part.pair_totals(first, second) for part in parts.values())
-        topics = np.array([int(total.runs.count[0]) for total in totals])
-        covariance = np.stack(
+        counts = np.array([int(total.runs.count[0]) for total in totals])
+        covariances = np.stack(
             [
                 total.runs.products[0] / (n * (n - 1.0))
-                for total, n in zip(totals, topics, strict=True)
+                for total, n in zip(totals, counts, strict=True)
             ]
         )
         mean = np.stack([total.runs.mean[0] for total in totals], axis=1)
         inside = all(bool(np.all(bounded_measures(part))) for part in parts.values())
-        return cls(
-            one.runs, one.measures[0], topics, totals, first, second, mean, covariance, inside
-        )
+        labels = tuple((run, one.measures[0]) for run in one.runs)
+        support = np.full(count, inside)
+        return cls(labels, (count, 1), support, totals, first, second, mean, covariances, counts)
 
-    def macro(self, level: float) -> Interval:
-        """Return the macro means with their intervals."""
-        variance = np.diagonal(self.covariance, axis1=1, axis2=2)
-        found = SamplingDistribution(
-            labels=tuple((run, self.measure) for run in self.runs),
-            estimate=self.mean.mean(axis=1),
-            count=np.full(len(self.runs), self.topics.sum()),
-            df=self._degrees(variance),
-            support=np.full(len(self.runs), self.bounded),
-            resampled=frozenset({"topics"}),
-            se=np.sqrt(variance.sum(axis=0)) / len(self.topics),
-            independent=False,
-        )
-        return confidence_interval(found, level=level)
+    @property
+    def topics(self) -> int:
+        """Number of topics of all datasets."""
+        return int(self.counts.sum())
 
-    def _degrees(self, variance: Floats) -> Floats:
-        """Return the degrees of freedom of summed variances: datasets × …."""
-        own = np.asarray(self.topics - 1.0, np.float64)
-        found = summed_df(variance, own.reshape(-1, *[1] * (variance.ndim - 1)))
-        most = self.topics.sum() - float(len(self.topics))
-        degrees: Floats = np.where(np.isfinite(found), found, most)
-        return degrees
+    @property
+    def rows(self) -> int:
+        """Numbers held per column: none of single topics."""
+        return 0
 
-    def pairs(self, replicates: int, rng: np.random.Generator) -> RunPairs:
-        """Return all pairs of runs by their macro means."""
-        size, runs = len(self.topics), len(self.runs)
-        moments = [total.differences for total in self.totals]
-        variance = np.stack([m.second / (m.count * (m.count - 1.0)) for m in moments])
-        varies = np.any([total.least < total.most for total in self.totals], axis=0)
-        topics = int(self.topics.sum())
-        error = np.where(varies, np.sqrt(variance.sum(axis=0)) / size, 0.0)
-        apart = np.mean([m.mean for m in moments], axis=0)
-        apart = np.where(np.abs(apart) <= TIE, 0.0, apart)
-        # what the topics add to the macro mean: their squares, from the moments of each dataset
-        squares = [(m.second + m.count * np.square(m.mean)) / m.count**2 for m in moments]
-        root = np.sqrt(np.sum(squares, axis=0)) / size
-        sums = np.divide(apart, root, out=np.zeros_like(apart), where=root > 0)
-        differences = pairs_as_table(apart, error, sums, self.first, self.second, runs)
-        df, units = float(self._degrees(variance).min()), float(topics)
-        matrix, mean = self.covariance.sum(axis=0) / size**2, self.mean.mean(axis=1)
-        drawn = draw_normal_means(matrix, replicates, rng.spawn(1)[0])
-        spread = RunCovariance(matrix * topics, int(df) + 1)
-        return RunPairs(
-            scored=np.ones(runs, np.bool_),
-            mean=mean,
-            differences=differences,
-            topics=topics,
-            units=units,
-            df=df,
-            maxima=studentised_maxima(
-                spread,
-                replicates,
-                rng,
-                differences.borrowed_by_every(units),
-                differences.borrowed_by_one(units),
-            ),
-            share_first=share_first((mean[:, None] + drawn).T),
-        )
+    @property
+    def largest_df(self) -> float:
+        """The most degrees of freedom: topics less datasets."""
+        return float(self.topics - len(self.counts))
 
-    def draw(self, replicates: int, rng: np.random.Generator) -> Floats:
-        """Return normal replicates of the datasets' means: replicates × runs × datasets."""
-        moves = [draw_normal_means(own, replicates, rng).T for own in self.covariance]
+    def provides(self, need: str) -> bool:
+        """Whether the distribution has a field of this name."""
+        return need in ("se", "replicates")
+
+    def draw(
+        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
+    ) -> Floats:
+        """Return normal replicates of the datasets' means: replicates × columns × datasets."""
+        del needs
+        moves = [draw_normal_means(own, replicates, rng).T for own in self.covariances]
         drawn: Floats = self.mean + np.stack(moves, axis=-1)
         return drawn
+
+    def distribution(
+        self, columns: slice, weights: Floats | None, needs: Collection[str] = ()
+    ) -> SamplingDistribution:
+        """Return the sampling distribution of some columns."""
+        del needs
+        variance = np.diagonal(self.covariances, axis1=1, axis2=2)[:, columns]
+        count = variance.shape[1]
+        return SamplingDistribution(
+            labels=self.labels[columns],
+            estimate=self.mean[columns].mean(axis=1),
+            count=np.full(count, self.topics),
+            df=self._degrees(variance),
+            support=self.support[columns],
+            resampled=frozenset({"topics"}),
+            se=np.sqrt(variance.sum(axis=0)) / len(self.counts),
+            replicates=None if weights is None else weights[:, columns].mean(axis=-1),
+            independent=False,
+        )
+
+    def _degrees(self, variance: Floats) -> Floats:
+        """Return the degrees of freedom of summed variances: datasets × columns."""
+        found = summed_df(variance, np.asarray(self.counts - 1.0, np.float64)[:, None])
+        degrees: Floats = np.where(np.isfinite(found), found, self.largest_df)
+        return degrees
+
+    def chosen(self, columns: Any) -> Self:
+        """Return some columns of means, as a one-dimensional sample."""
+        if np.arange(self.columns)[columns].tolist() != list(range(self.columns)):
+            raise UnsupportedMethodError("all runs of a board are compared")
+        return replace(self, shape=(self.columns,))
+
+    def _contrast(self, plus: Integers, minus: Integers) -> Self:
+        """Return differences between runs, whose moments all passes have found."""
+        number = np.zeros((self.columns, self.columns), np.int64)
+        number[self.first, self.second] = number[self.second, self.first] = np.arange(
+            len(self.first)
+        )
+        places, signs = number[minus, plus], np.where(minus < plus, 1, -1)
+        moments = [total.differences.select(places) for total in self.totals]
+        variance = np.stack([m.second / (m.count * (m.count - 1.0)) for m in moments])
+        labels = tuple(self.labels[place] for place in plus.tolist())
+        return replace(
+            self,
+            labels=labels,
+            shape=(len(labels),),
+            support=np.zeros(len(labels), np.bool_),
+            mean=np.stack([signs * m.mean for m in moments], axis=1),
+            covariances=np.stack([np.diag(own) for own in variance]),
+            places=places,
+            signs=signs,
+        )
+
+    def extremes(self) -> tuple[Floats, Floats]:
+        """Return the smallest and the largest difference of each column of a contrast."""
+        least = np.min([total.least[self.places] for total in self.totals], axis=0)
+        most = np.max([total.most[self.places] for total in self.totals], axis=0)
+        turned = self.signs < 0
+        return np.where(turned, -most, least), np.where(turned, -least, most)
+
+    def wins(self) -> tuple[Integers, Integers, Integers]:
+        """Return on how many topics the differences of a contrast are above, at and below 0."""
+        over, level, under = (
+            np.sum([getattr(total, name)[self.places] for total in self.totals], axis=0)
+            for name in ("wins", "ties", "losses")
+        )
+        turned = self.signs < 0
+        return np.where(turned, under, over), level, np.where(turned, over, under)
+
+    @property
+    def sums_signs(self) -> bool:
+        """Whether `self_normalised` exists: topics add independently to a macro mean."""
+        return True
+
+    def self_normalised(self, difference: Floats, se: Floats, units: Floats) -> Floats:
+        """Return the sum of what topics add to a macro mean over the root of its squares."""
+        del se, units
+        moments = [total.differences.select(self.places) for total in self.totals]
+        squares = [(m.second + m.count * np.square(m.mean)) / m.count**2 for m in moments]
+        root = np.sqrt(np.sum(squares, axis=0)) / len(self.counts)
+        sums: Floats = np.divide(difference, root, out=np.zeros_like(difference), where=root > 0)
+        return sums
+
+    def by_measure(self, what: str) -> list[MeasureSample]:
+        """Return all runs, by the one measure."""
+        del what
+        every = np.ones(self.columns, np.bool_)
+        return [MeasureSample(every, replace(self, shape=(self.columns,)), self.topics)]
+
+    def pair_draws(
+        self, replicates: int, rng: np.random.Generator
+    ) -> Iterator[tuple[PairDraws, int]]:
+        """Yield differences between all runs in replicates of normal means, and how many."""
+        df = float(self._degrees(np.diagonal(self.covariances, axis1=1, axis2=2)).min())
+        matrix = self.covariances.sum(axis=0) / len(self.counts) ** 2
+        if df + 1 >= NORMAL_TOPICS:
+            yield from RunCovariance(matrix * self.topics, self.topics).pair_draws(replicates, rng)
+
+    def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:
+        """Return normal macro means: replicates × runs."""
+        matrix = self.covariances.sum(axis=0) / len(self.counts) ** 2
+        drawn = draw_normal_means(matrix, replicates, rng)
+        means: Floats = (self.mean.mean(axis=1)[:, None] + drawn).T
+        return means
 
 
 def dataset_cells(parts: Mapping[str, ScoreSummary], level: float) -> tuple[Floats, Floats, Floats]:

@@ -7,12 +7,10 @@ import math
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.sampling.judged_scores import JudgedScores
-from confir.data.scores import Scores
 from confir.defaults import BASELINE, BEST, NO_FAMILY, REPLICATES, SEED
 from confir.intervals.simultaneous import largest_bound_sum
-from confir.measures.score_summary import ScoreSummary
 from confir.resampling.borrowed_variance import NOTHING_BORROWED, median_variance
+from confir.resampling.sample import Sample, names
 from confir.resampling.studentised_maxima import (
     RunCovariance,
     largest_statistics,
@@ -29,7 +27,7 @@ _MOST_RUNS = 150
 
 
 def planned_criterion(
-    scores: Scores | ScoreSummary, pilot: Pilot, family: str, baseline: str | None, level: float
+    sample: Sample, pilot: Pilot, family: str, baseline: str | None, level: float
 ) -> Criterion:
     """Return how the runs will be judged: by the rule of `compare_runs`, as the pilot shows it.
 
@@ -38,16 +36,19 @@ def planned_criterion(
     which is no smaller, and the median variance is that of the differences planned for. So it is for
     all pairs of very many runs.
     """
-    bound = family_level(level, family, len(scores.runs))
+    runs, measures = names(sample)
+    bound = family_level(level, family, len(runs))
     if family == NO_FAMILY:
         return Criterion(bound, freedom=pilot.freedom)
-    comparisons = family_size(family, len(scores.runs))
+    comparisons = family_size(family, len(runs))
     sides = 1 if family == BEST else 2
-    signs = not isinstance(scores, JudgedScores) and comparisons > 1
-    median, single = _column_medians(pilot, len(scores.measures)), np.full(len(pilot.sd), bound)
-    covariances = _covariances(scores)
-    if covariances is not None and (family == BASELINE or len(scores.runs) <= _MOST_RUNS):
-        median, single = _from_pairs(covariances, scores.runs, family, baseline, level, bound)
+    signs = sample.sums_signs and comparisons > 1
+    median, single = _column_medians(pilot, len(measures)), np.full(len(pilot.sd), bound)
+    if family == BASELINE or len(runs) <= _MOST_RUNS:
+        found = [sample.of_measure(m).covariance() for m in range(len(measures))]
+        known = [one for one in found if one is not None]
+        if len(known) == len(found) and len(runs) > 1:
+            median, single = _from_pairs(known, runs, family, baseline, level, bound)
     return Criterion(
         level=single,
         comparisons=comparisons,
@@ -55,33 +56,6 @@ def planned_criterion(
         certain=largest_bound_sum(comparisons, sides, level) if signs else math.inf,
         freedom=pilot.freedom,
     )
-
-
-def _covariances(scores: Scores | ScoreSummary) -> list[Floats] | None:
-    """Return the covariances of the runs over topics by each measure; None where unknown.
-
-    They are known of a simple random sample without missing scores, judged once.
-    """
-    if isinstance(scores, ScoreSummary):
-        return _summarised_covariances(scores)
-    if isinstance(scores, JudgedScores) or scores.design is not None:
-        return None
-    if np.isnan(scores.values).any():
-        return None
-    return [np.atleast_2d(np.cov(values.T)) for values in np.moveaxis(scores.values, 2, 0)]
-
-
-def _summarised_covariances(summary: ScoreSummary) -> list[Floats] | None:
-    """Return the covariances that a summary has; None where runs lack topics."""
-    counts = summary.topic_counts()
-    if len(summary.runs) < 2 or (counts != len(summary.topics)).any():
-        return None
-    first, second = (side.astype(np.int64) for side in np.triu_indices(len(summary.runs), 1))
-    found = summary.pair_totals(first, second).runs
-    return [
-        products / (int(count) - 1.0)
-        for products, count in zip(found.products, found.count, strict=True)
-    ]
 
 
 def _column_medians(pilot: Pilot, measures: int) -> Floats:

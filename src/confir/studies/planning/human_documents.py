@@ -16,8 +16,9 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
+from confir.resampling.kinds import as_sample
 from confir.studies.planning.goals import choose_family
-from confir.studies.planning.pilot import largest_partners
+from confir.studies.planning.pilot import partners
 from confir.studies.planning.power import BonferroniFamily, fewest_topics
 
 # Plans draw no fewer documents of a topic than this part of the pilot's, which says little of fewer.
@@ -209,7 +210,7 @@ class _Draws:
         within = covariance[:, own, own]
         if baseline is not None or by_partner:
             if baseline is None:
-                partner = largest_partners(values)
+                partner = partners(as_sample(scores)) // len(measures)
             else:
                 place = scores.runs.index(as_choice("baseline", baseline, scores.runs, "run"))
                 own = own[own != place]

@@ -16,9 +16,9 @@ from confir.defaults import BEST, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.intervals.quantiles import t_quantile
 from confir.measures.evaluation import as_scores
-from confir.resampling.human_judgements import JudgedSample
+from confir.resampling.human_judgements import JudgedSample, judged_sample
 from confir.studies.planning.goals import choose_family
-from confir.studies.planning.pilot import pilot_sample
+from confir.studies.planning.pilot import planned_differences
 from confir.studies.planning.power import BonferroniFamily, fewest_topics
 
 # The mean and the weight of the model take two degrees of freedom.
@@ -121,9 +121,7 @@ def plan_human_topics(
     total = _total_topics(judged, model_topics, human_cost, model_cost)
     family = choose_family(family, baseline, len(judged.runs))
     by_partner = baseline is None and family != NO_FAMILY
-    sample = pilot_sample(judged, baseline, by_partner=by_partner)
-    if not isinstance(sample, JudgedSample):
-        raise InvalidValueError("the pilot has one judge")
+    sample = planned_differences(judged_sample(judged), baseline, by_partner=by_partner)
     factor = 2.0 if family == BEST else 1.0
     pilot = _Agreement.of(sample)
     single = BonferroniFamily.of(level, family, len(judged.runs), len(judged.measures))

@@ -21,7 +21,8 @@ from confir.errors import InvalidValueError
 from confir.measures.bounds import bounded_measures
 from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
-from confir.resampling.summarised_topics import AnyTopics
+from confir.resampling.kinds import as_sample
+from confir.resampling.sample import Sample
 from confir.studies.planning.criteria import planned_criterion
 from confir.studies.planning.goals import (
     ACHIEVED_POWER,
@@ -33,7 +34,7 @@ from confir.studies.planning.goals import (
     is_observed,
     topics_of_budget,
 )
-from confir.studies.planning.pilot import Pilot, measure_pilot, pilot_sample
+from confir.studies.planning.pilot import Pilot, measure_pilot, planned_differences
 from confir.studies.planning.power import (
     Criterion,
     family_size,
@@ -223,7 +224,9 @@ def plan_topics(
     as_real("power", power, above=0.0, below=1.0, like=", such as 0.8")
     if assurance is not None:
         as_real("assurance", assurance, above=0.0, below=1.0, like=", such as 0.8")
-    sample = pilot_sample(scores, baseline, by_partner=baseline is None and family != NO_FAMILY)
+    runs = as_sample(scores)
+    by_partner = baseline is None and family != NO_FAMILY
+    sample = planned_differences(runs, baseline, by_partner=by_partner)
     pilot = measure_pilot(sample, level)
     observed = is_observed(difference)
     step = _difference(difference, pilot, scores, sample)
@@ -232,7 +235,7 @@ def plan_topics(
         half_width=half_width,
         difference=step,
         power=power,
-        criterion=planned_criterion(scores, pilot, family, baseline, level),
+        criterion=planned_criterion(runs, pilot, family, baseline, level),
         largest=_largest_difference(scores, sample),
         factor=2.0 if family == BEST else 1.0,
     )
@@ -345,7 +348,7 @@ def _difference(
     difference: float | str | None,
     pilot: Pilot,
     scores: Scores | ScoreSummary,
-    sample: AnyTopics,
+    sample: Sample,
 ) -> Floats:
     """Return the difference to be detected in each column; raise beyond what a measure allows."""
     if is_observed(difference):
@@ -360,7 +363,7 @@ def _difference(
     return np.full(len(pilot.sd), size)
 
 
-def _largest_difference(scores: Scores | ScoreSummary, sample: AnyTopics) -> Floats:
+def _largest_difference(scores: Scores | ScoreSummary, sample: Sample) -> Floats:
     """Return the largest difference that the measure of each column allows."""
     largest = np.where(bounded_measures(scores), 1.0, np.inf)
     return np.tile(largest, sample.columns // len(scores.measures))

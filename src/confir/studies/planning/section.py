@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from confir.data.result import Record
-from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import DegenerateSampleWarning, InvalidValueError, counted
@@ -19,7 +18,7 @@ from confir.report.contents import Contents
 from confir.report.names import isolated
 from confir.report.numbers import p_text, percent
 from confir.report.sections import Scope, Section, Sentence
-from confir.resampling.human_judgements import judged_sample
+from confir.resampling.kinds import against, as_sample
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.verdicts import INCONCLUSIVE, verdicts_against
 from confir.studies.planning.planning import Plan, plan_topics
@@ -53,15 +52,9 @@ def _gather(scope: Scope) -> Plan | None:
 
 
 def _mean_difference(pair: Scores | ScoreSummary, baseline: str) -> float:
-    """Return the mean difference of two runs from the first, on the topics that both have."""
-    if isinstance(pair, JudgedScores):
-        return float(judged_sample(pair, baseline).corrected().mean[0])
-    if isinstance(pair, ScoreSummary):
-        first, second = pair.over_common_topics().mean()[:, 0].tolist()
-        return float(np.nan_to_num(second - first))
-    differences = pair.values[:, 1, 0] - pair.values[:, 0, 0]
-    shared = differences[~np.isnan(differences)]
-    return float(shared.mean()) if len(shared) else 0.0
+    """Return the mean difference of the other run from one, on the topics that both have."""
+    found = against(as_sample(pair), baseline).distribution(slice(None), None, ("se",))
+    return float(np.nan_to_num(found.estimate[0]))
 
 
 def _answer(contents: Contents) -> Iterator[Sentence]:

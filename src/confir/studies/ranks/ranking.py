@@ -23,7 +23,7 @@ from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.topics import Rng
-from confir.studies.best.run_pairs import RunPairs, over_all_runs, pair_runs
+from confir.studies.best.run_pairs import RunPairs, compare_all_runs, over_all_runs
 from confir.studies.ranks.rank_tests import borderline_ranks, rank_limits, rank_tests
 
 
@@ -148,7 +148,7 @@ def rank_runs(
     levels = as_levels(level)
     for one in levels:
         check_level(one)
-    pairs = pair_runs(scores, replicates, rng, what="ranks", level=levels[0])
+    pairs = compare_all_runs(scores, replicates, rng, what="ranks", level=levels[0])
     ranking = ranking_of_pairs(scores, pairs, levels[0])
     rankings = [ranking, *(ranking.at(one) for one in levels[1:])]
     return rankings[0] if isinstance(level, Real) else rankings

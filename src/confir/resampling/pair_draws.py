@@ -1,0 +1,352 @@
+"""Differences between runs in replicates, by how a sample is drawn, and the largest of them.
+
+For the difference of two runs' means, t* = √(n/(n-1))·(d* - d)/se*, with the replicate's own se*, to
+whose square the borrowed variance is added. The factor makes up for means of resampled topics, which
+vary too little.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.order import TIE
+from confir.resampling.borrowed_variance import BorrowedVariance
+from confir.resampling.maxima_kernels import can_compile, compile_kernels
+
+# Topics drawn show the same difference where t*² is as large, up to rounding; the variance may then be
+# negative, too.
+_CONSTANT_RATIO = 1e12
+
+# A t* that equals the observed t up to rounding reaches it: scores with few values make such.
+_ROUNDING = 1e-10
+
+
+class Maxima(NamedTuple):
+    """The largest t* of each run against the others: runs × replicates; -∞ where no pair varies.
+
+    There are no replicates where topics are too many to resample: Bonferroni's t serves alone.
+    Variances of ``above`` and ``below`` borrow as one run's pairs do, those of ``largest`` as all do.
+
+    Attributes
+    ----------
+    above
+        Largest t* of another run's mean less this run's: how far others may seem better by chance.
+    below
+        Largest t* of this run's mean less another run's.
+    largest
+        Largest absolute t* of all pairs: replicates.
+    """
+
+    above: Floats
+    below: Floats
+    largest: Floats
+
+    @property
+    def either(self) -> Floats:
+        """Largest absolute t* of each run against the others: runs × replicates."""
+        return np.maximum(self.above, self.below)
+
+
+class Moves(NamedTuple):
+    """How far the differences of other runs from one move in replicates: others × replicates.
+
+    Attributes
+    ----------
+    varies
+        Which of the others differ from the one by different amounts: the arrays are of these.
+    deviation
+        √(n/(n-1))·(d* - d).
+    variance
+        The replicate's own squared standard error.
+    units, size
+        Number of independent units, on which the borrowed share depends, and what a variance of
+        single units is divided by for that of their mean.
+    """
+
+    varies: Booleans
+    deviation: Floats
+    variance: Floats
+    units: Any
+    size: Any
+
+    def squares(self, borrowed: BorrowedVariance) -> Floats:
+        """Return t*²; ∞ where the units drawn show the same difference, and nothing is borrowed."""
+        added = borrowed.of(self.units) / self.size
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio: Floats = np.square(self.deviation) / (self.variance + added)
+        if np.min(added, initial=np.inf) <= 0:
+            constant = ~((ratio >= 0) & (ratio < _CONSTANT_RATIO))
+            ratio[constant] = np.where(np.abs(self.deviation[constant]) <= TIE, 0.0, np.inf)
+        return ratio
+
+
+class PairDraws(ABC):
+    """Differences between runs in replicates, and the largest of them."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def runs(self) -> int:
+        """Number of runs."""
+
+    @abstractmethod
+    def moves(self, run: int, others: Integers, block: slice) -> Moves:
+        """Return how far the differences of other runs from one move in a block of replicates."""
+
+    def kernels_pay_off(
+        self, chosen: Integers | None, borrowed: Sequence[BorrowedVariance], replicates: int
+    ) -> bool:
+        """Whether compiled code finds the maxima of chosen runs' pairs: the same ones, sooner."""
+        del chosen, borrowed, replicates
+        return False
+
+    def maxima(
+        self, every: BorrowedVariance, one: BorrowedVariance, compiled: bool, block: slice
+    ) -> Maxima:
+        """Return the largest t* of each run against the others, and of all pairs, in a block.
+
+        Parameters
+        ----------
+        every, one
+            What variances borrow in the family of all pairs, and in that of one run's pairs.
+        compiled
+            What `kernels_pay_off` says.
+        """
+        del compiled
+        shape = self.runs, block.stop - block.start
+        not_above, below = np.full(shape, np.inf), np.full(shape, -np.inf)
+        largest = np.full(shape[1], -np.inf)
+        for run, others in _opponents(self.runs, None):
+            moves = self.moves(run, others, block)
+            if not moves.varies.any():
+                continue
+            kept = as_rows(others[moves.varies])
+            np.maximum(largest, moves.squares(every).max(axis=0), out=largest)
+            t = np.copysign(moves.squares(one), moves.deviation)
+            np.minimum(not_above[run], -t.max(axis=0), out=not_above[run])
+            np.maximum(below[run], -t.min(axis=0), out=below[run])
+            below[kept] = np.maximum(below[kept], t)
+            not_above[kept] = np.minimum(not_above[kept], t)
+        return Maxima(*(_root(part) for part in (-not_above, below, largest)))
+
+    def largest(
+        self, borrowed: BorrowedVariance, chosen: Integers | None, compiled: bool, block: slice
+    ) -> Floats:
+        """Return the largest |t*| of all pairs, or of those of chosen runs, in a block."""
+        del compiled
+        largest = np.full(block.stop - block.start, -np.inf)
+        for run, others in _opponents(self.runs, chosen):
+            moves = self.moves(run, others, block)
+            if moves.varies.any():
+                np.maximum(largest, moves.squares(borrowed).max(axis=0), out=largest)
+        return _root(largest)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitDraws(PairDraws):
+    """Differences between runs that have a score on each of n units that count alike.
+
+    Attributes
+    ----------
+    centred
+        Centred scores: runs × units.
+    weights
+        Share of each unit in the draws: units × replicates.
+    """
+
+    centred: Floats
+    weights: Floats
+
+    @cached_property
+    def means(self) -> Floats:
+        """Means of the centred scores: runs × replicates."""
+        return self.centred @ self.weights
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.centred)
+
+    @property
+    def units(self) -> float:
+        """Number of units."""
+        return float(self.centred.shape[1])
+
+    def moves(self, run: int, others: Integers, block: slice) -> Moves:
+        """Return how far the differences of other runs from one move in a block of replicates."""
+        varies, square = self._mean_squares(run, others, block)
+        kept = others[varies]
+        deviation: Floats = np.empty((0, block.stop - block.start))
+        if len(kept):
+            deviation = self.means[as_rows(kept), block] - self.means[run, block]
+        square -= np.square(deviation)
+        square /= self.units - 1.0
+        deviation *= np.sqrt(self.units / (self.units - 1.0))
+        return Moves(varies, deviation, square, self.units, self.units)
+
+    def _mean_squares(self, run: int, others: Integers, block: slice) -> tuple[Booleans, Floats]:
+        """Return which runs vary against one, and the mean squares of their differences."""
+        square = np.square(self.centred[as_rows(others)] - self.centred[run])
+        varies = square.max(axis=1) > TIE * TIE
+        return varies, (square if varies.all() else square[varies]) @ self.weights[:, block]
+
+    def maxima(
+        self, every: BorrowedVariance, one: BorrowedVariance, compiled: bool, block: slice
+    ) -> Maxima:
+        """Return the largest t* of each run against the others, and of all pairs, in a block."""
+        kernels = compile_kernels() if compiled else None
+        if kernels is None:
+            return PairDraws.maxima(self, every, one, compiled, block)
+        means = np.ascontiguousarray(self.means[:, block])
+        above, below = np.full(means.shape, -np.inf), np.full(means.shape, -np.inf)
+        largest = np.full(means.shape[1], -np.inf)
+        added = self._added(every), self._added(one)
+        for run, others in _opponents(self.runs, None):
+            varies, square = self._mean_squares(run, others, block)
+            kernels.raise_maxima(square, means, run, others[varies], *added, above, below, largest)
+        return Maxima(*(_root(part * self.units) for part in (above, below, largest)))
+
+    def largest(
+        self, borrowed: BorrowedVariance, chosen: Integers | None, compiled: bool, block: slice
+    ) -> Floats:
+        """Return the largest |t*| of all pairs, or of those of chosen runs, in a block."""
+        kernels = compile_kernels() if compiled else None
+        if kernels is None:
+            return PairDraws.largest(self, borrowed, chosen, compiled, block)
+        means, added = np.ascontiguousarray(self.means[:, block]), self._added(borrowed)
+        largest = np.full(means.shape[1], -np.inf)
+        for run, others in _opponents(self.runs, chosen):
+            varies, square = self._mean_squares(run, others, block)
+            kernels.raise_largest(square, means, run, others[varies], added, largest)
+        return _root(largest * self.units)
+
+    def kernels_pay_off(
+        self, chosen: Integers | None, borrowed: Sequence[BorrowedVariance], replicates: int
+    ) -> bool:
+        """Whether compiled code finds the maxima: for many pairs, whose variances are above 0."""
+        compared = self.runs - 1 if chosen is None else 2 * len(chosen)
+        cells = self.runs * compared // 2 * replicates
+        return min(map(self._added, borrowed)) > 0 and can_compile(cells)
+
+    def _added(self, borrowed: BorrowedVariance) -> float:
+        """Return what is added to the variance of a replicate, which has ddof=0."""
+        return float(borrowed.of(self.units) * (self.units - 1.0) / self.units)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedTopicDraws(PairDraws):
+    """Differences between runs in resampled topics, each pair on the topics that both have.
+
+    Attributes
+    ----------
+    centred
+        Centred scores, runs × topics; NaN where missing.
+    weights
+        Share of each topic in the draws: topics × replicates.
+    """
+
+    centred: Floats
+    weights: Floats
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.centred)
+
+    def moves(self, run: int, others: Integers, block: slice) -> Moves:
+        """Return how far the differences of other runs from one move in a block of replicates."""
+        apart = self.centred[others] - self.centred[run]
+        shared = ~np.isnan(apart)
+        topics = np.maximum(shared.sum(axis=1, keepdims=True), 1)
+        apart = np.where(shared, apart - np.nansum(apart, axis=1, keepdims=True) / topics, 0.0)
+        varies = (np.abs(apart).max(axis=1) > TIE) & (topics[:, 0] > 1)
+        apart, weights, units = apart[varies], self.weights[:, block], topics[varies]
+        share = shared[varies].astype(np.float64) @ weights
+        with np.errstate(divide="ignore", invalid="ignore"):
+            deviation = np.nan_to_num(apart @ weights / share)
+            square = np.nan_to_num(np.square(apart) @ weights / share) - np.square(deviation)
+        drawn = share * len(self.weights)
+        several = drawn > 1.0 + TIE  # a topic drawn alone has no variance, and borrows none
+        variance = np.where(several, square / np.where(several, drawn - 1.0, 1.0), 0.0)
+        size = np.where(several, drawn, np.inf)
+        return Moves(varies, deviation * np.sqrt(units / (units - 1.0)), variance, units, size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NormalDraws(PairDraws):
+    """Differences between runs in the limit of many units: normal means with their covariance.
+
+    Attributes
+    ----------
+    covariance
+        Of the runs over units: runs × runs.
+    units
+        Number of units.
+    drawn
+        Normal numbers with this covariance: runs × replicates.
+    """
+
+    covariance: Floats
+    units: float
+    drawn: Floats
+
+    @classmethod
+    def draw(
+        cls, covariance: Floats, units: float, replicates: int, rng: np.random.Generator
+    ) -> NormalDraws:
+        """Return normal means with the covariance that the runs' scores have."""
+        return cls(covariance, units, draw_normal_means(covariance, replicates, rng))
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.covariance)
+
+    def moves(self, run: int, others: Integers, block: slice) -> Moves:
+        """Return how far the differences of other runs from one move in a block of replicates."""
+        variance = self.covariance[run, run] + self.covariance.diagonal()[others]
+        variance = variance - 2.0 * self.covariance[run, others]
+        varies = variance > TIE * TIE
+        deviation = self.drawn[others[varies], block] - self.drawn[run, block]
+        return Moves(varies, deviation, variance[varies][:, None], self.units, 1.0)
+
+
+def draw_normal_means(covariance: Floats, replicates: int, rng: np.random.Generator) -> Floats:
+    """Return normal numbers of some covariance: runs × replicates.
+
+    By its symmetric root: the signs of axes, which rounding decides, change nothing.
+    """
+    size, axes = np.linalg.eigh(covariance)
+    drawn = rng.standard_normal((len(covariance), replicates))
+    means: Floats = (axes * np.sqrt(np.maximum(size, 0.0))) @ axes.T @ drawn
+    return means
+
+
+def as_rows(numbers: Integers) -> slice | Integers:
+    """Return ascending numbers as a slice where none is left out, which copies nothing."""
+    first, last = int(numbers[0]), int(numbers[-1])
+    return slice(first, last + 1) if last - first + 1 == len(numbers) else numbers
+
+
+def _root(square: Floats) -> Floats:
+    """Return t of signed squares, enlarged so that equal t reach each other."""
+    root: Floats = np.copysign(np.sqrt(np.abs(square)), square)
+    root *= 1.0 + _ROUNDING
+    return root
+
+
+def _opponents(runs: int, chosen: Integers | None) -> Iterator[tuple[int, Integers]]:
+    """Yield runs and those to compare them with: each pair once, or the chosen runs' pairs."""
+    every = np.arange(runs)
+    if chosen is None:
+        yield from ((run, every[run + 1 :]) for run in range(runs - 1))
+    else:
+        yield from ((int(run), every[every != run]) for run in chosen)

@@ -1,0 +1,295 @@
+"""What every question is asked of: estimates over independent units, one column per run and measure.
+
+A kind of sample (plain scores, clusters, human and model judgements, repeats, tables beyond memory, …)
+is one class below `Sample`. Verbs see this interface alone; `confir.resampling.kinds.as_sample` is the
+one function that knows which kind it has.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.common_topics import LEAST_COMMON_TOPICS
+from confir.errors import TopicMismatchError, UnsupportedMethodError, enumerate_names
+
+if TYPE_CHECKING:
+    from confir.resampling.distribution import Resampled, SamplingDistribution
+    from confir.resampling.pair_draws import PairDraws
+
+
+class Knowledge(StrEnum):
+    """What is known of a sample; methods, tests and studies declare what they need of it."""
+
+    COVARIANCE = "the variance of every difference between runs"
+    UNITS = "the scores of independent topics or clusters"
+    DRAWS = "replicates of the estimates"
+    SIGNS = "the number of topics won and lost, of one simple random sample"
+    VALUES = "the score on each topic, of one simple random sample"
+
+
+class MeasureSample(NamedTuple):
+    """The runs by one measure, on the topics that all of them have.
+
+    Attributes
+    ----------
+    scored
+        Which of the runs have scores; the sample holds these alone.
+    sample
+        One column per run that has scores.
+    topics
+        Number of topics that some run has.
+    """
+
+    scored: Booleans
+    sample: Sample
+    topics: int
+
+
+class Sample(ABC):
+    """Estimates over independent units, one column per run and measure, runs before measures.
+
+    Attributes
+    ----------
+    labels
+        (run, measure) of each column.
+    shape
+        The columns' shape in results: runs × measures, or that of an array.
+    support
+        Columns whose estimate lies in [0, 1].
+    knowledge
+        What is known of this kind of sample.
+    kind
+        What it is, in words for messages.
+    """
+
+    __slots__ = ()
+
+    labels: tuple[tuple[str, str], ...]
+    shape: tuple[int, ...]
+    support: Booleans
+    knowledge: ClassVar[frozenset[Knowledge]]
+    kind: ClassVar[str]
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return len(self.labels)
+
+    @property
+    def over(self) -> Resampled:
+        """What is resampled."""
+        return "topics"
+
+    @property
+    def independent(self) -> bool:
+        """Whether topics are one simple random sample."""
+        return Knowledge.SIGNS in self.knowledge
+
+    @property
+    def design_words(self) -> str:
+        """What the topics' design is, in words; nothing where there is none."""
+        return ""
+
+    @property
+    @abstractmethod
+    def topics(self) -> int:
+        """Number of topics; of those with human judgements, where a model judged others."""
+
+    @property
+    def rows(self) -> int:
+        """Numbers held per column; 0 where memory does not grow with the topics."""
+        return self.topics
+
+    @property
+    def threaded(self) -> bool:
+        """Whether its columns are best taken by threads of this process: little is left to do."""
+        return False
+
+    @abstractmethod
+    def provides(self, need: str) -> bool:
+        """Whether the distribution has a field of this name."""
+
+    @abstractmethod
+    def draw(self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()) -> Any:
+        """Return what replicates draw; `distribution` takes it."""
+
+    @abstractmethod
+    def distribution(
+        self, columns: slice, weights: Any, needs: Collection[str] = ...
+    ) -> SamplingDistribution:
+        """Return the sampling distribution of some columns.
+
+        Parameters
+        ----------
+        columns
+            Which columns.
+        weights
+            What `draw` returns; None where no method resamples.
+        needs
+            The fields of the distribution that must be filled.
+        """
+
+    def contrast(self, plus: Integers, minus: Integers) -> Self:
+        """Return the differences between columns, as a sample of the same kind.
+
+        Parameters
+        ----------
+        plus, minus
+            Numbers of the columns that are subtracted from, and of those subtracted: arrays of any
+            one shape, which the sample takes.
+        """
+        plus, minus = np.broadcast_arrays(plus, minus)
+        found = self._contrast(plus.reshape(-1), minus.reshape(-1))
+        return cast("Self", replace(cast("Any", found), shape=plus.shape))
+
+    @abstractmethod
+    def _contrast(self, plus: Integers, minus: Integers) -> Self:
+        """Return what `contrast` does, of numbers along one axis."""
+
+    @abstractmethod
+    def chosen(self, columns: Any) -> Self:
+        """Return some columns, as a one-dimensional sample."""
+
+    def of_measure(self, measure: int) -> Self:
+        """Return the columns of one measure, one per run."""
+        return self.chosen(slice(measure, None, self.shape[1]))
+
+    def whole_differences(self) -> Floats:
+        """Return the differences of a contrast as whole multiples of what counts as a tie."""
+        raise UnsupportedMethodError(f"this needs {Knowledge.VALUES}, which {self.kind} lack")
+
+    @abstractmethod
+    def wins(self) -> tuple[Integers, Integers, Integers]:
+        """Return on how many topics the differences of a contrast are above, at and below 0."""
+
+    @abstractmethod
+    def extremes(self) -> tuple[Floats, Floats]:
+        """Return the smallest and the largest difference of each column of a contrast.
+
+        They are whole multiples of what counts as a tie, so that equal ones are equal in every bit:
+        a contrast is constant where they are equal, and its runs are identical where both are 0.
+        """
+
+    def unit_counts(self, counts: Integers) -> Floats:
+        """Return the number of independent units of columns, from their numbers of topics."""
+        return counts.astype(np.float64)
+
+    @property
+    def sums_signs(self) -> bool:
+        """Whether `self_normalised` exists: estimates are means of independent units."""
+        return bool(self.knowledge & {Knowledge.UNITS, Knowledge.SIGNS})
+
+    def self_normalised(self, difference: Floats, _se: Floats, _units: Floats) -> Floats:
+        """Return the sum of each contrast's differences over the root of the sum of their squares.
+
+        It is 0 where an estimate is no mean of independent differences.
+        """
+        return np.zeros(difference.shape)
+
+    def unit_scores(self) -> Floats:
+        """Return one row of scores per independent unit, which count alike: units × columns."""
+        raise UnsupportedMethodError(f"this needs {Knowledge.UNITS}, which {self.kind} lack")
+
+    def model_weight(self) -> Floats | None:
+        """Return the weight of a model in each column; None where there is one judge."""
+        return None
+
+    def simple_columns(self) -> Booleans:
+        """Return which columns are means of one simple random sample of topics."""
+        return np.full(self.columns, self.independent)
+
+    @property
+    def clusters_drawn(self) -> int | None:
+        """Number of clusters, where these are drawn in place of topics; None for topics."""
+        return None
+
+    @property
+    def uneven(self) -> bool:
+        """Whether few units weigh so much more than others that t is too optimistic."""
+        return False
+
+    @property
+    def largest_df(self) -> float:
+        """The most degrees of freedom that a difference between columns can have."""
+        return self.topics - 1.0
+
+    @abstractmethod
+    def by_measure(self, what: str) -> list[MeasureSample]:
+        """Return the runs by each measure, on the topics that all of them have.
+
+        Raises where these are too few; ``what`` is what they are wanted for: "ranks".
+        """
+
+    @abstractmethod
+    def pair_draws(
+        self, replicates: int, rng: np.random.Generator
+    ) -> Iterator[tuple[PairDraws, int]]:
+        """Yield differences between all columns in replicates, as many as fit into memory, and how many.
+
+        There are none where topics are too many to resample: Bonferroni's t then serves alone.
+        """
+
+    def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:
+        """Return the estimates of replicates: replicates × columns."""
+        drawn = self.draw(replicates, rng, ("replicates",))
+        return self.distribution(slice(None), drawn, ("replicates",)).require("replicates")
+
+    def covariance(self) -> Floats | None:
+        """Return the covariance of the columns over units; None where columns differ in these."""
+        return None
+
+    def fourth_powers(self, _sd: Floats) -> Floats | None:
+        """Return sums of fourth powers of deviations, of values with this sd; None where unknown."""
+        return None
+
+    def spent_df(self, counts: Integers, df: Floats) -> Floats | None:
+        """Return how many degrees of freedom the estimate takes of its topics; None for clusters."""
+        del counts, df
+        return None
+
+
+def check_common_topics(count: int, measure: str, what: str) -> None:
+    """Raise where all runs have too few topics in common by a measure."""
+    if count < LEAST_COMMON_TOPICS:
+        raise TopicMismatchError(
+            f"{what} by {measure} need {LEAST_COMMON_TOPICS} topics that all runs have; there "
+            f"{'is 1' if count == 1 else 'are none'}"
+        )
+
+
+def names(sample: Sample) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the runs and the measures of a sample whose columns are runs × measures."""
+    runs, measures = sample.shape
+    columns = sample.labels
+    return (
+        tuple(columns[place * measures][0] for place in range(runs)),
+        tuple(columns[place][1] for place in range(measures)),
+    )
+
+
+def refuse(what: str, need: Knowledge, sample: Sample, fitting: Iterable[str], kind: str) -> None:
+    """Raise where a sample lacks what a method, a test or a study needs.
+
+    Parameters
+    ----------
+    what
+        What needs it: "the Wilcoxon test".
+    need
+        What it needs.
+    sample
+        The sample.
+    fitting, kind
+        Names of those that fit the sample, and what they are: "tests".
+    """
+    if need not in sample.knowledge:
+        raise UnsupportedMethodError(
+            f"{what} needs {need}, which {sample.kind} lack; {kind} that fit: "
+            f"{enumerate_names(list(fitting))}"
+        )
