@@ -17,8 +17,8 @@ from confir.intervals import columns as column_blocks
 from confir.intervals.catalogue import METHODS as CATALOGUE
 from confir.intervals.catalogue import confidence_interval, methods_over
 from confir.intervals.probe import Probe, side_of_limits
-from confir.resampling.statistics import STATISTICS
 from confir.resampling.kinds import bootstrap_topics
+from confir.resampling.statistics import STATISTICS
 from score_entries import scores_from_entries
 
 METHODS = methods_over("topics")

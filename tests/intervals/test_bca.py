@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from confir.intervals.bca import bca_interval
-from confir.resampling.topic_weights import topic_weights
 from confir.resampling.kinds import bootstrap_topics
+from confir.resampling.topic_weights import topic_weights
 
 REPLICATES = 400
 RNG = np.random.default_rng(23)

@@ -14,8 +14,8 @@ from confir.intervals.bootstrap_t import (
     symmetric_t_logit_interval,
 )
 from confir.intervals.catalogue import confidence_interval
-from confir.resampling.topic_weights import topic_weights
 from confir.resampling.kinds import bootstrap_topics
+from confir.resampling.topic_weights import topic_weights
 
 REPLICATES, LEVELS = 400, (0.5, 0.95)
 RNG = np.random.default_rng(31)

@@ -21,9 +21,9 @@ from confir.intervals.catalogue import (
     methods_over,
 )
 from confir.intervals.interval import Interval, tail_probabilities
+from confir.resampling.kinds import bootstrap_topics
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_weights import topic_weights
-from confir.resampling.kinds import bootstrap_topics
 
 METHODS = methods_over("topics")
 OTHERS = [name for name in METHODS if name not in ("betting", "gaffke")]

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from confir.intervals.percentile import percentile_interval, studentised_logit_interval
-from confir.resampling.topic_weights import topic_weights
 from confir.resampling.kinds import bootstrap_topics
+from confir.resampling.topic_weights import topic_weights
 
 REPLICATES = 400
 RNG = np.random.default_rng(17)

@@ -455,9 +455,7 @@ def test_studentised_maxima_equal_those_of_each_pair(clustered):
         designed = scores.with_design(table)
         clusters = Clusters.of(designed.design)
         borrowed = BorrowedVariance(3, 0.5)
-        found = largest_statistics(
-            values, 40, np.random.default_rng(3), borrowed, clusters=clusters
-        )
+        found = largest_statistics(topic_sample(designed), 40, np.random.default_rng(3), borrowed)
         added = 0.5 * (1 - 3 ** (-1 / 12)) / 12
         scale = 12 / 11 if strata == 1 else 1.0  # several strata draw one cluster less
         largest = np.zeros(40)
@@ -479,13 +477,13 @@ def test_studentised_maxima_of_clusters_that_weigh_alike_borrow_by_their_number(
     cluster = np.arange(16) // 2
     scores = make_scores(values)
     table = columns(scores, cluster, stratum=[str(g * strata // 8) for g in cluster])
-    clusters = Clusters.of(scores.with_design(table).design)
+    sample = topic_sample(scores.with_design(table))
     apart = (values[::2] + values[1::2]) @ [0.5, -0.5]  # means of clusters
     for seed in range(5):
         rng = np.random.default_rng(seed)
         borrowed = BorrowedVariance(7, median)
-        (found,) = largest_statistics(values, 1, rng, borrowed, clusters=clusters)
-        (counts,) = cluster_counts(clusters, 1, np.random.default_rng(seed))
+        (found,) = largest_statistics(sample, 1, rng, borrowed)
+        (counts,) = cluster_counts(sample.clusters, 1, np.random.default_rng(seed))
         move, variance = 0.0, 0.0
         for block in np.split(np.arange(8), strata):
             drawn = np.repeat(apart[block], counts[block].astype(int))
@@ -497,13 +495,13 @@ def test_studentised_maxima_of_clusters_that_weigh_alike_borrow_by_their_number(
 
 
 def test_ranks_best_sets_and_comparisons_share_standard_errors(clustered):
-    from confir.studies.best.run_pairs import pair_runs
+    from confir.studies.best.run_pairs import compare_all_runs
 
     values, cluster, weight = clustered
     scores = make_scores(values + np.array([0.0, 0.1, 0.2]))
     scores = Scores(scores.topics, scores.runs, ("NumRet",), scores.values)
     designed = scores.with_design(columns(scores, cluster, weight=weight))
-    (pairs,) = pair_runs(designed, 500, 1, what="ranks", level=0.95)
+    (pairs,) = compare_all_runs(designed, 500, 1, what="ranks", level=0.95)
     compared = confir.compare_runs(designed, rng=1)
     for place, (first, second) in enumerate(zip(compared.first, compared.second, strict=True)):
         expected = compared.difference[place, 0]

@@ -4,7 +4,7 @@ import numpy as np
 
 from confir.resampling.topic_weights import topic_weights
 from confir.resampling.topics import own_seed
-from confir.studies.best.run_pairs import pair_runs
+from confir.studies.best.run_pairs import compare_all_runs
 
 
 def draws_of(topics, replicates, seed):
@@ -21,6 +21,6 @@ def draws_of_runs(scores, replicates, seed, level):
 
     Scores are of one measure.
     """
-    (pairs,) = pair_runs(scores, replicates, seed, what="ranks", level=level)
+    (pairs,) = compare_all_runs(scores, replicates, seed, what="ranks", level=level)
     counts = pairs.maxima.above.shape[1], len(pairs.maxima.largest)
     return [draws_of(pairs.topics, count, seed) for count in counts]

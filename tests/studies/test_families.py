@@ -8,7 +8,7 @@ from confir import compare_runs, judge_gate
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, largest_statistics
-from confir.resampling.topics import own_seed
+from confir.resampling.topics import own_seed, topic_sample
 from confir.studies.comparison import families
 from confir.studies.comparison.chart import _records
 from confir.studies.comparison.comparison import Place
@@ -43,7 +43,7 @@ def test_limits_and_p_values_are_those_of_the_formula(scores, baseline):
         family = comparison.families[number]
         maxima = np.sort(
             largest_statistics(
-                values,
+                topic_sample(values),
                 len(family.maxima),
                 np.random.default_rng(seed),
                 BorrowedVariance(m, np.median(variance)),

@@ -8,14 +8,19 @@ import pytest
 
 import confir.parallel
 from confir.errors import TopicMismatchError
+from confir.resampling.topics import topic_sample
 from confir.studies.comparison import randomisation
 from confir.studies.comparison.pairs import pair_runs
 from confir.studies.comparison.randomisation import flip_signs, permute_runs, shift_bootstrap
 from studies.score_tables import table
 
 
+def units(values):
+    return pair_runs(topic_sample(table(values)), None).unit_scores()
+
+
 def all_pairs(values):
-    return pair_runs(table(values), None)
+    return units(values)
 
 
 def tukey_p(pairs, replicates, seed):
@@ -155,7 +160,7 @@ def test_tukey_of_two_runs_is_the_sign_flip_test():
 def test_tukey_sees_ties_through_rounding():
     tenths = np.random.default_rng(21).integers(0, 10, (5, 2, 30))
     replicates = 4_000
-    p = tukey_p(pair_runs(table(tenths / 10), None), replicates, 1)[0]
+    p = tukey_p(units(tenths / 10), replicates, 1)[0]
     for measure, found in enumerate(p):
         expected = enumerated_p((tenths[:, 1, measure] - tenths[:, 0, measure]).tolist())
         assert found == pytest.approx(expected, abs=5 * np.sqrt(0.25 / replicates))
@@ -263,7 +268,7 @@ NULLS = {
 def test_p_values_of_sign_flips_are_uniform_under_the_null(scores, topics):
     rng = np.random.default_rng(19)
     values = NULLS[scores](rng, (topics, 1, 1500)) + NULLS[scores](rng, (topics, 2, 1500))
-    p = flip_signs(pair_runs(table(values), None), 499, 1)[0]
+    p = flip_signs(units(values), 499, 1)[0]
     for error in (0.01, 0.05, 0.1, 0.3, 0.5, 0.8):
         share = np.mean(p <= error)
         slack = 4 * np.sqrt(error * (1 - error) / 1500)
@@ -277,7 +282,7 @@ def test_the_family_wise_error_of_tukey_holds(scores):
     rng = np.random.default_rng(20)
     samples, topics, runs = 600, 15, 6
     values = NULLS[scores](rng, (topics, 1, samples)) + NULLS[scores](rng, (topics, runs, samples))
-    p = tukey_p(pair_runs(table(values), None), 399, 1)
+    p = tukey_p(units(values), 399, 1)
     for error in (0.05, 0.2):
         share = np.mean(p.min(axis=0) <= error)
         assert share <= error + 4 * np.sqrt(error * (1 - error) / samples)

@@ -12,7 +12,7 @@ from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
 from confir.intervals.catalogue import confidence_interval
 from confir.resampling.topic_weights import topic_weights
 from confir.resampling.topics import own_seed
-from confir.studies.best.run_pairs import pair_runs
+from confir.studies.best.run_pairs import compare_all_runs
 from confir.studies.ranks.ranking import Ranking, rank_runs
 from reference import plain_families
 from studies.drawn_topics import draws_of_runs
@@ -285,7 +285,7 @@ def test_gaps_follow_topics_that_are_put_in_order():
     ordered = plain_table(values)
     turned = Scores(ordered.topics[::-1], ordered.runs, ordered.measures, values[::-1])
     first, second = (
-        pair_runs(one, 99, 1, what="ranks", level=0.95)[0] for one in (ordered, turned)
+        compare_all_runs(one, 99, 1, what="ranks", level=0.95)[0] for one in (ordered, turned)
     )
     np.testing.assert_array_equal(first.mean, second.mean)
     np.testing.assert_array_equal(first.maxima.largest, second.maxima.largest)

@@ -241,7 +241,7 @@ def test_what_needs_single_topics_is_refused_with_what_fits():
     summary = confir.summarise_scores(SCORES)
     with pytest.raises(UnsupportedMethodError, match=r"'gaffke' does not fit.*calibrated-beta"):
         confir.confidence_interval(summary, method="gaffke")
-    with pytest.raises(UnsupportedMethodError, match="tests that fit: t and sign"):
+    with pytest.raises(UnsupportedMethodError, match="tests that fit: t, sign"):
         confir.compare_runs(summary, test="wilcoxon")
     with pytest.raises(UnsupportedMethodError, match="expected the mean, or the difference"):
         confir.confidence_interval(summary, statistic="geometric-mean")

@@ -221,12 +221,12 @@ class JudgedDraws(PairDraws):
         units = float(len(self.values.human))
         if not varies.any():
             none = np.empty((0, block.stop - block.start))
-            return Moves(varies, none, none, units, units)
+            return Moves(varies, none, none, units, 1.0 / units)
         weights = JudgedWeights(self.weights.human[block], self.weights.model[block])
         drawn = resample_judged(apart.columns(varies), weights)
         deviation = np.ascontiguousarray((drawn.mean - found.mean[varies]).T)
         deviation *= np.sqrt(units / (units - 1.0))
-        return Moves(varies, deviation, np.square(drawn.se.T), units, units)
+        return Moves(varies, deviation, np.square(drawn.se.T), units, 1.0 / units)
 
 
 def resample_judged(values: Judged, weights: JudgedWeights) -> CorrectedMoments:

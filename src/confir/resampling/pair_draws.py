@@ -62,28 +62,40 @@ class Moves(NamedTuple):
     varies
         Which of the others differ from the one by different amounts: the arrays are of these.
     deviation
-        √(n/(n-1))·(d* - d).
+        d* - d.
     variance
-        The replicate's own squared standard error.
-    units, size
-        Number of independent units, on which the borrowed share depends, and what a variance of
-        single units is divided by for that of their mean.
+        Of the units drawn, or of their mean: t*² is scale·deviation²/(variance + borrowed·share).
+    units
+        Number of independent units, on which the borrowed variance depends.
+    share, scale
+        As in the formula.
+    inflation
+        By how much the square of a deviation is too small: n/(n-1), which the scale makes up for.
     """
 
     varies: Booleans
     deviation: Floats
     variance: Floats
     units: Any
-    size: Any
+    share: Any
+    scale: float = 1.0
+    inflation: float = 1.0
+
+    def of_means(self) -> Moves:
+        """Return the same with variances of means, and deviations of the right size."""
+        by = self.inflation / self.scale
+        deviation = np.sqrt(self.inflation) * self.deviation
+        return Moves(self.varies, deviation, by * self.variance, self.units, by * self.share)
 
     def squares(self, borrowed: BorrowedVariance) -> Floats:
         """Return t*²; ∞ where the units drawn show the same difference, and nothing is borrowed."""
-        added = borrowed.of(self.units) / self.size
+        added = borrowed.of(self.units) * self.share
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio: Floats = np.square(self.deviation) / (self.variance + added)
         if np.min(added, initial=np.inf) <= 0:
             constant = ~((ratio >= 0) & (ratio < _CONSTANT_RATIO))
             ratio[constant] = np.where(np.abs(self.deviation[constant]) <= TIE, 0.0, np.inf)
+        ratio *= self.scale
         return ratio
 
 
@@ -188,9 +200,8 @@ class UnitDraws(PairDraws):
         if len(kept):
             deviation = self.means[as_rows(kept), block] - self.means[run, block]
         square -= np.square(deviation)
-        square /= self.units - 1.0
-        deviation *= np.sqrt(self.units / (self.units - 1.0))
-        return Moves(varies, deviation, square, self.units, self.units)
+        n = self.units
+        return Moves(varies, deviation, square, n, self._share, scale=n, inflation=n / (n - 1.0))
 
     def _mean_squares(self, run: int, others: Integers, block: slice) -> tuple[Booleans, Floats]:
         """Return which runs vary against one, and the mean squares of their differences."""
@@ -238,7 +249,11 @@ class UnitDraws(PairDraws):
 
     def _added(self, borrowed: BorrowedVariance) -> float:
         """Return what is added to the variance of a replicate, which has ddof=0."""
-        return float(borrowed.of(self.units) * (self.units - 1.0) / self.units)
+        return float(borrowed.of(self.units) * self._share)
+
+    @property
+    def _share(self) -> float:
+        return (self.units - 1.0) / self.units
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -276,8 +291,8 @@ class SharedTopicDraws(PairDraws):
         drawn = share * len(self.weights)
         several = drawn > 1.0 + TIE  # a topic drawn alone has no variance, and borrows none
         variance = np.where(several, square / np.where(several, drawn - 1.0, 1.0), 0.0)
-        size = np.where(several, drawn, np.inf)
-        return Moves(varies, deviation * np.sqrt(units / (units - 1.0)), variance, units, size)
+        share = np.where(several, 1.0 / np.maximum(drawn, 1.0), 0.0)
+        return Moves(varies, deviation * np.sqrt(units / (units - 1.0)), variance, units, share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -73,9 +73,14 @@ class Sample(ABC):
 
     labels: tuple[tuple[str, str], ...]
     shape: tuple[int, ...]
-    support: Booleans
     knowledge: ClassVar[frozenset[Knowledge]]
     kind: ClassVar[str]
+
+    if TYPE_CHECKING:  # an attribute, or a property
+
+        @property
+        def support(self) -> Booleans:
+            """Columns whose estimate lies in [0, 1]."""
 
     @property
     def columns(self) -> int:

@@ -101,10 +101,11 @@ class SummarisedTopics(Sample):
 
     Attributes
     ----------
-    labels, shape, support
+    labels, shape
         As in `Sample`.
-    summary, moments
-        Where the scores come from, and the moments of the columns.
+    summary, found
+        Where the scores come from, and the moments of the columns; None for those of all runs and
+        measures, which are looked up when they are needed: a pass over pairs finds them, too.
     plus, minus
         Which columns of the summary are averaged, and which are subtracted; None for means.
     pairs, places
@@ -113,9 +114,8 @@ class SummarisedTopics(Sample):
 
     labels: tuple[tuple[str, str], ...]
     shape: tuple[int, ...]
-    support: Booleans
     summary: ScoreSummary
-    moments: Moments
+    found: Moments | None
     plus: Integers
     minus: Integers | None = None
     pairs: PairTotals | None = None
@@ -129,8 +129,19 @@ class SummarisedTopics(Sample):
         """Return the means of all runs and measures."""
         labels = tuple((run, measure) for run in summary.runs for measure in summary.measures)
         shape = len(summary.runs), len(summary.measures)
-        support = np.tile(bounded_measures(summary), len(summary.runs))
-        return cls(labels, shape, support, summary, summary.moments, np.arange(len(labels)))
+        return cls(labels, shape, summary, None, np.arange(len(labels)))
+
+    @property
+    def moments(self) -> Moments:
+        """Moments of the columns."""
+        return self.summary.moments if self.found is None else self.found
+
+    @property
+    def support(self) -> Booleans:
+        """Columns whose estimate lies in [0, 1]: no differences."""
+        if self.minus is not None:
+            return np.zeros(self.columns, np.bool_)
+        return bounded_measures(self.summary)[self.plus % len(self.summary.measures)]
 
     @property
     def topics(self) -> int:
@@ -161,8 +172,7 @@ class SummarisedTopics(Sample):
             self,
             labels=labels,
             shape=(len(labels),),
-            support=self.support[places],
-            moments=self.moments.select(places),
+            found=self.moments.select(places),
             plus=self.plus[places],
         )
 
@@ -181,8 +191,7 @@ class SummarisedTopics(Sample):
             self,
             labels=labels,
             shape=(len(labels),),
-            support=np.zeros(len(labels), np.bool_),
-            moments=totals.differences.select(places),
+            found=totals.differences.select(places),
             plus=over,
             minus=under,
             pairs=totals,

@@ -437,7 +437,7 @@ class ClusterDraws(PairDraws):
             len(self.clusters.share) == 1
         ):  # of several strata one less is drawn, which makes up for it
             deviation *= np.sqrt(units / (units - 1.0))
-        return Moves(varies, deviation, variance, units, units)
+        return Moves(varies, deviation, variance, units, 1.0 / units)
 
 
 def tie_steps(scores: Floats, plus: Integers, minus: Integers) -> Floats:

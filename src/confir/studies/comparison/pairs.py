@@ -160,6 +160,8 @@ def pair_runs(sample: Sample, baseline: str | None) -> Pairs:
             "compare the others with, or choose fewer runs or measures"
         )
     pairs = Pairs(sample, first, second)
+    if not sample.rows:  # the pass over pairs finds all that is needed of the runs, too
+        pairs.contrast()
     if sample.topics < LEAST_TOPICS:
         raise InvalidValueError("there is one topic; a comparison needs at least 2")
     return pairs
