@@ -10,6 +10,7 @@ import numpy as np
 from confir.arguments import as_choice, as_generator
 from confir.data.experiment import Experiment
 from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling.repeats import RepeatedScores
 from confir.defaults import REPLICATES, SUMMARY_REPLICATES
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.evaluation import as_scores
@@ -17,6 +18,7 @@ from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.human_judgements import judged_sample
+from confir.resampling.repeats import RepeatSample
 from confir.resampling.sample import Sample, names
 from confir.resampling.statistics import WeightedStatistic
 from confir.resampling.summarised_topics import SummarisedTopics
@@ -47,18 +49,20 @@ def as_sample(
     scores = find_summary(scores)
     if isinstance(scores, Experiment | JudgedScores):
         scores = as_scores(scores, human=True)
-    if not isinstance(scores, JudgedScores | ScoreSummary):
+    if not isinstance(scores, JudgedScores | ScoreSummary | RepeatedScores):
         return topic_sample(scores, statistic=statistic, baseline=baseline)
     if statistic not in _LINEAR:
         raise UnsupportedMethodError(
-            f"the statistic {statistic!r} needs the scores of single topics by one judge; expected "
-            "the mean, or the difference from a baseline"
+            f"the statistic {statistic!r} needs the scores of single topics, by one judge and of one "
+            "repeat; expected the mean, or the difference from a baseline"
         )
     if (statistic == "difference") != (baseline is not None):
         raise InvalidValueError(f"the statistic is {statistic!r} and the baseline {baseline!r}")
     sample: Sample
     if isinstance(scores, ScoreSummary):
         sample = SummarisedTopics.of_means(scores)
+    elif isinstance(scores, RepeatedScores):
+        sample = RepeatSample.of(topic_sample(scores), scores)
     else:
         sample = judged_sample(scores)
     return sample if baseline is None else against(sample, baseline)
