@@ -7,7 +7,7 @@ estimated anew in each replicate.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -81,6 +81,10 @@ class JudgedSample(Sample):
     def rows(self) -> int:
         """Numbers held per column: topics by people and by the model."""
         return len(self.values.human) + len(self.values.rest)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the attributes by name, for a sample that has these and more."""
+        return {one.name: getattr(self, one.name) for one in fields(JudgedSample)}
 
     def provides(self, need: str) -> bool:
         """Whether the distribution of the means has a field of this name."""

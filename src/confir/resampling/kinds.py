@@ -17,14 +17,17 @@ from confir.measures.evaluation import as_scores
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.human_judgements import judged_sample
+from confir.resampling.human_judgements import JudgedSample, judged_sample
+from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
 from confir.resampling.repeats import RepeatSample
 from confir.resampling.sample import Sample, names
 from confir.resampling.statistics import WeightedStatistic
 from confir.resampling.summarised_topics import SummarisedTopics
 from confir.resampling.topics import (
+    ClusteredSample,
     Rng,
     ScoresLike,
+    TopicSample,
     check_replicates,
     own_seed,
     topic_sample,
@@ -63,10 +66,23 @@ def as_sample(
         sample = SummarisedTopics.of_means(scores)
     elif isinstance(scores, RepeatedScores):
         sample = RepeatSample.of(topic_sample(scores), scores)
+    elif scores.model.design is not None:
+        clusters = JudgedClusters.of(scores, scores.model.design)
+        sample = ClusteredJudgedSample(**judged_sample(scores).fields(), clusters=clusters)
     else:
         sample = judged_sample(scores)
     return sample if baseline is None else against(sample, baseline)
 
+
+# Every kind of sample; the contract tests run every verb on each of them.
+KINDS: tuple[type[Sample], ...] = (
+    TopicSample,
+    ClusteredSample,
+    JudgedSample,
+    ClusteredJudgedSample,
+    RepeatSample,
+    SummarisedTopics,
+)
 
 # Statistics that are means of one variable, whose contrasts are differences.
 _LINEAR = ("mean", "difference")
