@@ -26,7 +26,7 @@ from confir.errors import ConfirWarning
 from confir.measures.evaluation import as_scores, evaluate
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.best.best_runs import best_of_pairs
-from confir.studies.best.run_pairs import RunPairs
+from confir.studies.best.run_pairs import RunPairs, compare_all_runs
 from confir.studies.ranks.ranking import ranking_of_pairs
 
 SEED = 2024
