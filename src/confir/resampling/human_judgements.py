@@ -31,7 +31,7 @@ from confir.resampling.topic_weights import topic_weights
 from confir.resampling.topics import extremes_of, signs_of, tie_steps
 
 # The fields of a sampling distribution that corrected means have; sample and skewness are people's.
-PROVIDED = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
+_PROVIDED = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
 
 
 class JudgedWeights(NamedTuple):
@@ -88,7 +88,7 @@ class JudgedSample(Sample):
 
     def provides(self, need: str) -> bool:
         """Whether the distribution of the means has a field of this name."""
-        return need in PROVIDED
+        return need in _PROVIDED
 
     def draw(
         self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
