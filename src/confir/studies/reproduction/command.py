@@ -20,7 +20,7 @@ _GATE_PANEL = "Gate"
 _LISTS_PANEL = "Lists"
 _EXAMPLE = "confir reproduce bm25.run new/bm25.run --qrels qrels.txt"
 # Options that are about scores, and need qrels.
-_OF_SCORES = ("measure", "rel", "missing", "intents", "baseline_runs", "margin")
+_OF_SCORES = ("measure", "rel", "missing", "intents", *DESIGN, "baseline_runs", "margin")
 
 QrelsOption = Annotated[
     str | None,
@@ -39,7 +39,7 @@ def reproduce_command(
     ] = None,
     inputs: Annotated[
         Inputs,
-        Without("scores", "columns", "bounded", "select", "top", *DESIGN),
+        Without("scores", "columns", "bounded", "select", "top"),
         Instead(qrels=QrelsOption),
     ],
     baseline_runs: Annotated[
@@ -104,8 +104,8 @@ def reproduce_command(
     from confir.cli.streams import print_message
     from confir.cli.terminal import Answer, Progress
     from confir.intervals.interval import check_level
-    from confir.studies.reproduction.reproduction_checks import check_reproductions
     from confir.studies.reproduction.reproduction import compare_reproduction
+    from confir.studies.reproduction.reproduction_checks import check_reproductions
     from confir.studies.reproduction.table import reproduction_table
 
     out.prepare()

@@ -150,20 +150,17 @@ class Reproduction(Result):
     @property
     def identical(self) -> Floats:
         """Share of identical lists, by run."""
-        share: Floats = np.nanmean(self.lists.identical, axis=0)
-        return share
+        return _mean(self.lists.identical)
 
     @property
     def overlap(self) -> Floats:
         """Mean overlap of the first documents, by run."""
-        share: Floats = np.nanmean(self.lists.overlap, axis=0)
-        return share
+        return _mean(self.lists.overlap)
 
     @property
     def rbo(self) -> Floats:
         """Mean rank-biased overlap, by run."""
-        share: Floats = np.nanmean(self.lists.rbo, axis=0)
-        return share
+        return _mean(self.lists.rbo)
 
     @property
     def verdict(self) -> Words:
@@ -217,12 +214,6 @@ def compare_reproduction(
 ) -> Reproduction:
     """Return how far the lists and scores of reproductions agree with those of a run.
 
-    >>> import confir
-    >>> sample = confir.sample_collection()
-    >>> found = confir.compare_reproduction(sample.runs[0], sample.runs[1:2], sample.qrels, "P@10")
-    >>> found.rbo.round(4)
-    array([0.4267])
-
     Parameters
     ----------
     original, runs
@@ -240,9 +231,16 @@ def compare_reproduction(
         ties are broken as trec_eval breaks them.
     level, replicates, rng
         As in `compare_runs`.
+
+    Examples
+    --------
+    >>> original, new = {"1": {"d": 2.0, "e": 1.0}}, {"1": {"d": 1.0, "e": 2.0}}
+    >>> confir.compare_reproduction(original, new).rbo
+    array([0.9])
     """
     reading = ReadingRules(**rules)
-    refuse_design(reading.design, "the comparison of a reproduction")
+    if baseline_runs is not None:
+        refuse_design(reading.design, "the effect ratio")
     level = as_level(level)
     as_integer("overlap_depth", overlap_depth)
     as_real("persistence", persistence, above=0.0, below=1.0)
@@ -285,6 +283,12 @@ def compare_reproduction(
         margin=margin,
         level=level,
     )
+
+
+def _mean(values: Floats) -> Floats:
+    """Return the mean of each column over the topics that have a list, summed column by column."""
+    mean: Floats = np.nanmean(np.ascontiguousarray(values.T), axis=1)
+    return mean
 
 
 class _ReadRuns(NamedTuple):

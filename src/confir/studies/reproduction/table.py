@@ -17,7 +17,7 @@ from confir.report.numbers import (
     share_text,
     topics_text,
 )
-from confir.report.tables import Cell, Table
+from confir.report.tables import Cell, Table, with_design_note
 from confir.studies.reproduction.reproduction import Reproduction
 
 _OPEN = {None: 0, "low": 1, "high": -1}
@@ -40,7 +40,9 @@ def reproduction_table(reproduction: Reproduction, seed: int | None = None) -> T
         *("identical", f"overlap@{reproduction.lists.depth}", _rbo_name(reproduction)),
     ]
     note = "; ".join(_notes(reproduction, seed))
-    return Table((*names, *columns), rows, note, names=len(names))
+    table = Table((*names, *columns), rows, note, names=len(names))
+    scores = reproduction.scores
+    return table if scores is None else with_design_note(table, scores.design)
 
 
 def _row(

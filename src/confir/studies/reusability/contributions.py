@@ -48,34 +48,27 @@ class Contributions(NamedTuple):
     only: Integers
 
 
-def as_teams(source: Any, runs: Sequence[str]) -> tuple[str, ...]:
-    """Return the team of each run; raise where a run has none.
-
-    Parameters
-    ----------
-    source
-        A file with lines of run and team, or a mapping run → team.
-    runs
-        Names of the runs.
-    """
+def as_teams(source: Any) -> Mapping[str, str]:
+    """Return run → team: a mapping, or a file with lines of run and team."""
     if isinstance(source, str | os.PathLike):
-        where, teams = os.fspath(source), _read_teams(os.fspath(source))
-    elif isinstance(source, Mapping) and all(isinstance(one, str) for one in source.values()):
-        where, teams = "teams", dict(source)
-    else:
+        return read_teams(os.fspath(source))
+    if not isinstance(source, Mapping) or not all(isinstance(one, str) for one in source.values()):
         raise invalid("teams", source, "a path, or a mapping run → team")
+    return source
+
+
+def teams_of(runs: Sequence[str], teams: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the team of each run; raise where a run has none."""
     lacking = [run for run in runs if run not in teams]
     if lacking:
-        near = nearest_names(lacking[0], teams)
-        hint = f" (for {lacking[0]!r}, did you mean {near[0]!r}?)" if near else ""
         raise InvalidValueError(
-            f"{where}: no team for {counted(len(lacking), 'run')}: {enumerate_names(lacking, 5)}; "
-            f"expected a line for each run: {TEAM_COLUMNS}{hint}"
+            f"no team is named for {counted(len(lacking), 'run')} ({enumerate_names(lacking, 5)}); "
+            f"expected a line of the teams' file for each run: {TEAM_COLUMNS}"
         )
     return tuple(teams[run] for run in runs)
 
 
-def _read_teams(path: str) -> dict[str, str]:
+def read_teams(path: str) -> dict[str, str]:
     """Return the team of each run in a file."""
     teams: dict[str, str] = {}
     for line, fields in read_fields(path):
@@ -134,7 +127,7 @@ def read_contributions(source: Any, qrels: Qrels, teams: Sequence[str]) -> Contr
     where = "contributors"
     if isinstance(source, str | os.PathLike):
         where = os.fspath(source)
-        held = _read_contributors(where)
+        held = read_contributors(where)
     elif isinstance(source, Mapping) and all(map(_is_contributed, source.values())):
         held = source
     else:
@@ -171,7 +164,7 @@ def _is_contributed(documents: Any) -> bool:
     )
 
 
-def _read_contributors(path: str) -> dict[str, dict[str, list[str]]]:
+def read_contributors(path: str) -> dict[str, dict[str, list[str]]]:
     """Return topic → docid → teams of a file."""
     held: dict[str, dict[str, list[str]]] = {}
     for line, fields in read_fields(path):

@@ -23,6 +23,7 @@ from confir.data.lists.ranked_lists import RankedLists
 from confir.data.qrels import Qrels
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.run import Run
+from confir.data.sampling.design import Design
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, POOL_DEPTH
 from confir.errors import (
@@ -47,6 +48,7 @@ from confir.studies.reusability.contributions import (
     as_teams,
     pool_contributions,
     read_contributions,
+    teams_of,
 )
 from confir.studies.unjudged.bounds import bound_scored_lists, no_rule
 
@@ -85,6 +87,8 @@ class Reusability(Result):
         Depth of the pool of the runs; None if a file or a mapping names the contributors.
     level
         Confidence level.
+    design
+        How the topics were sampled; None where they are one simple random sample.
     """
 
     runs: tuple[str, ...] = axis("run")
@@ -109,6 +113,7 @@ class Reusability(Result):
     dropped: tuple[str, ...] = ()
     pool_depth: int | None = constant(default=None)
     level: float = constant(default=LEVEL)
+    design: Design | None = None
 
     row_order = ("measure", "run")
     record_columns = (
@@ -176,12 +181,6 @@ def estimate_reusability(
     Leave-one-team-out (Zobel 1998; Voorhees 2002): documents that only one team contributed are
     deleted from the qrels, and its runs are scored on the rest.
 
-    >>> import confir
-    >>> sample = confir.sample_collection()
-    >>> teams = {run.name: run.name.partition("-")[0] for run in sample.runs}
-    >>> confir.estimate_reusability(sample.qrels, sample.runs, "P@10", teams=teams).mean_drop.round(4)
-    array([0.0073])
-
     Parameters
     ----------
     qrels, runs, measures, progress, **rules
@@ -198,13 +197,22 @@ def estimate_reusability(
         Whether to bound the left-out means over judgements of unjudged documents, too.
     level
         Confidence level.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d": 1, "e": 1}, "2": {"d": 1}}
+    >>> runs = {"a": {"1": {"d": 2.0, "e": 1.0}, "2": {"d": 1.0}}, "b": {"1": {"d": 1.0}, "2": {"d": 1.0}}}
+    >>> confir.estimate_reusability(qrels, runs, "P@2", teams={"a": "A", "b": "B"}).drop
+    array([[0.25],
+           [0.  ]])
     """
     level, bounds = as_level(level), as_flag("bounds", bounds)
     as_integer("pool_depth", pool_depth)
     experiment = as_experiment(qrels, runs, ReadingRules(**rules))
     wanted = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
+    known = as_teams(teams)  # before runs are read
     lists = experiment.lists(progress)
-    of_run = as_teams(teams, lists.runs)
+    of_run = teams_of(lists.runs, known)
     if contributors is None:
         given = pool_contributions(lists, of_run, pool_depth)
     else:
@@ -254,6 +262,7 @@ def estimate_reusability(
         dropped=dropped,
         pool_depth=pool_depth if contributors is None else None,
         level=level,
+        design=scores.design,
     )
 
 

@@ -16,7 +16,7 @@ from confir.report.numbers import (
     share_text,
     topics_text,
 )
-from confir.report.tables import Cell, Table
+from confir.report.tables import Cell, Table, with_design_note
 from confir.studies.reusability.reusability import Reusability
 
 
@@ -31,7 +31,9 @@ def reusability_table(reusability: Reusability) -> Table:
     )
     columns = ("measure", "run", "team", "mean", "left out", "drop", "rank", "unique")
     bounds = ("bounds",) if bounded else ()
-    return Table((*columns, *bounds), rows, "\n".join(reusability_notes(reusability)), names=3)
+    note = "\n".join(reusability_notes(reusability))
+    table = Table((*columns, *bounds), rows, note, names=3)
+    return with_design_note(table, reusability.design)
 
 
 def _row(record: Record, *, bounded: bool) -> tuple[Cell, ...]:
