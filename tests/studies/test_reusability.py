@@ -179,7 +179,7 @@ def test_one_topic_and_equal_drops_have_no_interval():
 
 def test_missing_teams_are_said_to_overstate(found):
     text = to_text(reusability_table(found))
-    assert "so teams are missing: uniqueness and drops are overstated" in text
+    assert "other teams or deeper ranks contributed them, so uniqueness and drops are" in text
     whole = confir.estimate_reusability(
         {"1": {"d": 1, "e": 1}, "2": {"d": 1}},
         {
@@ -203,6 +203,24 @@ def test_the_answer_in_words():
     assert sentence == (
         "A run of a team that did not take part would lose 0.1250 in P@2 on average and 0.2500 at "
         "most (a)."
+    )
+
+
+def test_gains_are_called_gains():
+    qrels = {"1": {"d": 1, "e": 1}, "2": {"d": 1}}
+    runs = {
+        "a1": {"1": {"d": 1.0}, "2": {"d": 1.0}},
+        "a2": {"1": {"x": 2.0, "e": 1.0}, "2": {"d": 1.0}},
+    }
+    runs["b"] = runs["a1"]
+    found = confir.estimate_reusability(qrels, runs, "AP", teams={"a1": "A", "a2": "A", "b": "B"})
+    np.testing.assert_allclose(found.drop[:, 0], [-0.25, 0.125, 0.0])
+    assert found.sentences()[0].endswith(
+        "would gain 0.0417 in AP on average and lose 0.1250 at most (a2)."
+    )
+    alone = found.select(run=["a1", "b"])
+    assert alone.sentences()[0].endswith(
+        "would gain 0.1250 in AP on average and lose nothing at worst."
     )
 
 

@@ -146,12 +146,17 @@ class Reusability(Result):
 
     def sentences(self) -> list[str]:
         """Return a sentence for each measure: what a run of an absent team would lose."""
-        worst = self.drop.argmax(axis=0)
-        return [
-            f"A run of a team that did not take part would lose {self.mean_drop[m]:.4f} in {measure} on "
-            f"average and {self.drop[worst[m], m]:.4f} at most ({self.runs[worst[m]]})."
-            for m, measure in enumerate(self.measures)
-        ]
+        found = []
+        for measure, mean, drops in zip(self.measures, self.mean_drop, self.drop.T, strict=True):
+            word, again = ("lose", "") if mean >= 0 else ("gain", "lose ")
+            largest = "lose nothing at worst"
+            if drops.max() > 0:
+                largest = f"{again}{drops.max():.4f} at most ({self.runs[drops.argmax()]})"
+            found.append(
+                f"A run of a team that did not take part would {word} {abs(mean):.4f} in {measure} on "
+                f"average and {largest}."
+            )
+        return found
 
 
 class _LeftOut(NamedTuple):

@@ -76,13 +76,13 @@ def reusability_notes(reusability: Reusability) -> Iterator[str]:
 
 
 def _overstated(reusability: Reusability) -> str:
-    """Return the caution where the pool had contributions of others; else nothing."""
-    if not reusability.outside:
+    """Return the caution where the runs' own pool lacks relevant documents; else nothing."""
+    if not reusability.outside or reusability.pool_depth is None:
         return ""
     share = share_text(reusability.outside / reusability.relevant)
     return (
-        f" {share} were contributed by no given run, so teams are missing: uniqueness and drops are "
-        "overstated."
+        f" {share} are in no given run's part of the pool: other teams or deeper ranks contributed "
+        "them, so uniqueness and drops are overstated."
     )
 
 
