@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -168,6 +169,7 @@ def _write_junit(path: str, original: str, checks: list[ReproductionCheck]) -> N
     from confir.data.files import write_whole
     from confir.report.junit_xml import Check, Suite, suites_to_junit
 
+    sys.stdout.flush()  # or a full disk would show only after the gate is written
     measures = dict.fromkeys(check.measure for check in checks)
     suites = [
         Suite(
