@@ -118,12 +118,14 @@ class Reusability(Result):
     row_order = ("measure", "run")
     record_columns = (
         *("run", "team", "measure", "topics", "mean", "left_out", "drop", "low", "high", "level"),
-        *("rank", "left_out_rank", "tau", "tau_ap", "unique", "unique_share", "pool_depth"),
+        *("rank", "left_out_rank", "tau", "tau_ap", "unique", "unique_share", "outside_share"),
+        "pool_depth",
         *("lowest", "highest", "within_bounds"),
     )
 
     def derived(self) -> Iterator[Variable]:
-        """Yield whether the bounds contain the mean by all judgements, if there are bounds."""
+        """Yield what no team contributed, and whether bounds contain the mean by all judgements."""
+        yield Variable("outside_share", (), self.outside / self.relevant)
         if self.lowest is not None:
             known: Any = self.within_bounds.astype(object)
             known[np.isnan(self.lowest)] = None
