@@ -377,7 +377,11 @@ def test_topics_that_one_run_lacks_are_named(sample):
         ({"persistence": 1.0}, InvalidValueError, "between 0 and 1"),
         ({"ties": "w"}, UnknownNameError, "known: a, b"),
         ({"overlap_depth": 0}, InvalidValueError, "overlap_depth"),
-        ({"baseline_runs": [{"1": {"d": 1.0}}]}, InvalidValueError, "has 1 run; expected"),
+        (
+            {"baseline_runs": [{"1": {"d": 1.0}}], "qrels": {"1": {"d": 1}}},
+            InvalidValueError,
+            "has 1 run; expected",
+        ),
         ({"original": [{"1": {"d": 1.0}}] * 2}, InvalidValueError, "stands for 2 runs"),
     ],
 )

@@ -239,6 +239,11 @@ def compare_reproduction(
     array([0.9])
     """
     reading = ReadingRules(**rules)
+    about_scores = (measures, baseline_runs, margin)
+    if qrels is None and any(one is not None for one in about_scores):
+        raise InvalidValueError(
+            "measures, baseline_runs and margin are about scores; expected qrels with them"
+        )
     if baseline_runs is not None:
         refuse_design(reading.design, "the effect ratio")
     level = as_level(level)
@@ -268,10 +273,6 @@ def compare_reproduction(
         differences = _compare_scores(scores, compared)
         if read.baselines:
             effects = _effects(found.values, level)
-    elif measures is not None or read.baselines or margin is not None:
-        raise InvalidValueError(
-            "measures, baseline_runs and margin are about scores; expected qrels with them"
-        )
     return Reproduction(
         original=read.original.name,
         runs=lists.runs,

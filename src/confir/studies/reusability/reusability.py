@@ -224,26 +224,14 @@ def estimate_reusability(
         given = pool_contributions(lists, of_run, pool_depth)
     else:
         given = read_contributions(contributors, lists.qrels, of_run)
-    kept = _topics_with_relevant(lists.qrels, given, of_run, experiment.rules.rel)
-    dropped = tuple(t for t, keep in zip(lists.qrels.topics, kept, strict=True) if not keep)
-    if dropped:
-        _say_dropped(dropped, len(kept))
-        inside = kept[lists.qrels.document_topics]
-        given = given._replace(number=given.number[inside], only=given.only[inside])
-        lists = lists.restrict(kept)
-    rules_read = experiment.rules
-    scores = score_lists(lists, wanted, rules_read)
-    left = _leave_out(lists, scores, given, of_run, rules_read, pool_depth if bounds else None)
+    reading = experiment.rules
+    lists, given, dropped = _keep_topics(lists, given, of_run, reading.rel)
+    scores = score_lists(lists, wanted, reading)
+    left = _leave_out(lists, scores, given, of_run, reading, pool_depth if bounds else None)
     interval = _interval(_drops(scores, left.scores), level)
-    means = np.stack([scores.mean(), left.scores.mean()])
-    tau, tau_ap = (
-        np.concatenate(both)
-        for both in zip(
-            *(correlate_leaderboards(means[:, None, :, m], [(0, 1)]) for m in range(len(wanted))),
-            strict=True,
-        )
-    )
-    is_relevant = lists.qrels.gains >= rules_read.rel
+    mean, left_out = scores.mean(), left.scores.mean()
+    tau, tau_ap = _correlate(mean, left_out)
+    is_relevant = lists.qrels.gains >= reading.rel
     unique = np.bincount(given.only[is_relevant & (given.only >= 0)], minlength=len(given.teams))
     relevant = int(is_relevant.sum())
     return Reusability(
@@ -251,15 +239,15 @@ def estimate_reusability(
         measures=scores.measures,
         team=of_run,
         topics=scores.topic_counts(),
-        mean=means[0],
-        left_out=means[1],
+        mean=mean,
+        left_out=left_out,
         drop=interval.estimate,
         low=interval.low,
         high=interval.high,
-        rank=_ranks(means[0]),
-        left_out_rank=_ranks(means[1]),
-        tau=tau[:, 0],
-        tau_ap=tau_ap[:, 0],
+        rank=_ranks(mean),
+        left_out_rank=_ranks(left_out),
+        tau=tau,
+        tau_ap=tau_ap,
         unique=unique[[given.teams.index(team) for team in of_run]],
         unique_share=float(unique.sum() / relevant),
         relevant=relevant,
@@ -271,6 +259,20 @@ def estimate_reusability(
         level=level,
         design=scores.design,
     )
+
+
+def _keep_topics(
+    lists: RankedLists, given: Contributions, teams: Sequence[str], rel: int
+) -> tuple[RankedLists, Contributions, tuple[str, ...]]:
+    """Return lists and contributions of topics that keep relevant documents, and the other topics."""
+    kept = _topics_with_relevant(lists.qrels, given, teams, rel)
+    dropped = tuple(t for t, keep in zip(lists.qrels.topics, kept, strict=True) if not keep)
+    if not dropped:
+        return lists, given, dropped
+    _say_dropped(dropped, len(kept))
+    inside = kept[lists.qrels.document_topics]
+    left = given._replace(number=given.number[inside], only=given.only[inside])
+    return lists.restrict(kept), left, dropped
 
 
 def _topics_with_relevant(
@@ -351,6 +353,14 @@ def _interval(drops: Scores, level: float) -> Interval:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateSampleWarning)
         return confidence_interval(drops, level=level, method=DEFAULT_METHOD)
+
+
+def _correlate(mean: Floats, left_out: Floats) -> tuple[Floats, Floats]:
+    """Return τ_b and τ_AP of two leaderboards, by measure."""
+    boards = np.stack([mean, left_out])[:, None]
+    found = [correlate_leaderboards(boards[..., m], [(0, 1)]) for m in range(boards.shape[-1])]
+    tau, tau_ap = np.array(found)[:, :, 0, 0].T
+    return tau, tau_ap
 
 
 def _ranks(means: Floats) -> Integers:
