@@ -41,6 +41,7 @@ with atheris.instrument_imports(
     from confir.data.tables.score_files import read_scores
 
 from confir.errors import ConfirError, ConfirWarning
+from confir.studies.reusability.contributions import read_contributors, read_teams
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
@@ -84,6 +85,8 @@ TREC_QRELS = b"1 0 a 1\n1 0 b 0\n2 0 a 2\n"
 LONG = b"topic,run,measure,score\n1,x,AP,0.5\n2,x,AP,0.25\n1,y,AP,0\n2,y,AP,1\n"
 TREC_EVAL = b"runid\tall\tx\nmap\t1\t0.5\nmap\t2\t0.25\nmap\tall\t0.375\n"
 EFFECTS = b"collection,difference,se\na,0.1,0.02\nb,-0.1,0.05\n"
+TEAMS = b"bm25 ours\n# theirs\ndense theirs\n"
+CONTRIBUTORS = b"1 0 a 1 2 ours theirs\n1 0 b 0 0\n2 0 a 2 1 ours\n"
 
 
 def seeds_of(files: Mapping[str, tuple[str, str]]) -> tuple[bytes, ...]:
@@ -107,6 +110,8 @@ READERS: dict[str, tuple[Reader, tuple[bytes, ...]]] = {
         (b"\1" + LONG, b"\0" + TREC_EVAL, b'\4{"topic":"1","score":0.5}\n', *seeds_of(SCORES)),
     ),
     "effects": (read_effects, (b"\1" + EFFECTS,)),
+    "teams": (lambda path: read_teams(str(path)), (b"\0" + TEAMS,)),
+    "contributors": (lambda path: read_contributors(str(path)), (b"\0" + CONTRIBUTORS,)),
     "metadata": (lambda path: read_metadata(str(path)), (b"\0" + METADATA.encode(),)),
 }
 

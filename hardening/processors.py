@@ -50,6 +50,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("bias-variance", *RUNS, "-m", "AP", *FEW),
     ("chance", *RUNS, "-m", "AP", "--documents", "60000", "--draws", "99"),
     ("components", *RUNS, "-m", "AP"),
+    ("reproduce", *RUNS[1:], "--qrels", RUNS[0], "-m", "AP", "--ties", "b", *FEW),
     ("meta", *RUNS, "-m", "AP", "--baseline", "bm25"),
 )
 

@@ -29,6 +29,7 @@ Functions, from files to results::
     rank_runs                           Scores -> Ranking
     compare_runs                        Scores -> Comparison
     judge_gate                          Comparison -> Gate: may the runs be released?
+    compare_reproduction                a run and its reproductions -> Reproduction
     read_history                        file of a gate's looks -> GateHistory
     plan_topics                         pilot Scores -> Plan
     plan_human_topics                   pilot JudgedScores -> HumanPlan
@@ -42,6 +43,7 @@ Functions, from files to results::
     describe_topics                     Scores -> TopicDifficulty
     compare_judgements                  qrels of several judges, runs -> JudgementComparison
     correct_judgements                  qrels of a model and of people, runs -> CorrectedMeans
+    estimate_reusability                Experiment, teams -> Reusability of the pool
     measure_agreement                   qrels of several judges -> GradeAgreement
     use_scheduler                       with use_scheduler("local:4"): work on a Dask cluster
     chart, save_chart                   a result -> altair chart -> SVG, PDF or PNG
@@ -129,6 +131,8 @@ if TYPE_CHECKING:
     from confir.studies.planning.planning import Plan, plan_topics
     from confir.studies.ranks.ranking import Ranking, rank_runs
     from confir.studies.repeats.repeat_means import RepeatMeans, summarise_repeats
+    from confir.studies.reproduction.reproduction import Reproduction, compare_reproduction
+    from confir.studies.reusability.reusability import Reusability, estimate_reusability
     from confir.studies.simulation.score_simulation import (
         ScorePopulation,
         fit_population,
@@ -222,6 +226,8 @@ __all__ = [
     "Ranking",
     "ReadingRules",
     "RepeatMeans",
+    "Reproduction",
+    "Reusability",
     "Run",
     "SampledScores",
     "SamplingDistribution",
@@ -249,6 +255,7 @@ __all__ = [
     "compare_judgements",
     "compare_measures",
     "compare_on_collection",
+    "compare_reproduction",
     "compare_runs",
     "compare_with_chance",
     "confidence_interval",
@@ -259,6 +266,7 @@ __all__ = [
     "describe_chance",
     "describe_topics",
     "estimate_coverage",
+    "estimate_reusability",
     "estimate_type_one_error",
     "estimate_unjudged",
     "evaluate",

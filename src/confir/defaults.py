@@ -23,6 +23,10 @@ SPLITS = 8
 SAMPLES, SAMPLE_REPLICATES = 1_000, 1_000
 # Judgements drawn for each unjudged document.
 COMPLETIONS = 200
+# Depth of the pool from which documents were judged, as in TREC's ad hoc tracks.
+POOL_DEPTH = 100
+# Persistence of rank-biased overlap, and depth of plain overlap.
+PERSISTENCE, OVERLAP_DEPTH = 0.9, 10
 # Random rankings drawn per topic.
 DRAWS = 9_999
 # Scores are clipped this far from 0 and 1 before the logit.

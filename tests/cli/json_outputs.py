@@ -117,4 +117,25 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     "repeats": [("evaluate", "{qrels}", "{repeats}", "-m", "AP", "--repeats")],
     "power": [("measures", "--power", *RUNS, "{tfidf}", "-m", "AP", *FEW)],
     "finding": [("doctor",)],
+    "reproduction": [
+        ("reproduce", "{bm25}", "{dense}", "{bm25}"),
+        ("reproduce", "{bm25}", "{dense}", "--qrels", "{qrels}", "-m", "AP,P@10", "--ties", "b"),
+        (
+            *("reproduce", "{bm25}", "{dense}", "--qrels", "{qrels}", "-m", "AP", *FEW),
+            *("--margin", "0.1", "--baseline-runs", "{tfidf}", "{tfidf}"),
+        ),
+    ],
+    "reusability": [
+        ("reusability", *RUNS, "-m", "AP,Rprec", "--teams", "{teams}", "--unjudged", "bounds"),
+        (
+            "reusability",
+            *RUNS,
+            "-m",
+            "AP",
+            "--teams",
+            "{teams}",
+            "--contributors",
+            "{contributors}",
+        ),
+    ],
 }

@@ -51,6 +51,7 @@ TABLES = st.tuples(
 ).map("\n".join)
 OUTPUTS = st.sampled_from(["", "x.svg", "x.csv", "x.json", "x.tex", "x.md", "x.parquet", "x.html"])
 FROM_RUNS = ["evaluate", "compare", "topics", "collection", "bias-variance", "components", "report"]
+FROM_RUNS += ["reproduce", "reusability"]
 FROM_SCORES = ["evaluate", "compare", "plan", "topics", "bias-variance", "leaderboard", "report"]
 EXTRA = {
     "collection": ["--replicates", "20"],
@@ -120,6 +121,11 @@ def test_any_runs(tmp_path, monkeypatch, confir_command, qrels, runs, command, m
         names.append(f"r{number}.txt")
         (tmp_path / names[-1]).write_text(content, encoding="utf-8")
     words = ["q.txt", *names, "-m", measure]
+    if command == "reproduce":
+        words = [names[0], *names, "--qrels", "q.txt", "-m", measure, "--ties", "b"]
+    elif command == "reusability":
+        (tmp_path / "t.txt").write_text("r0 A\nr1 <script>alert(1)\n", encoding="utf-8")
+        words += ["--teams", "t.txt", "--unjudged", "bounds"]
     run(confir_command, monkeypatch, tmp_path, command, words, output)
 
 

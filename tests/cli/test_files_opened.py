@@ -180,6 +180,11 @@ def house(tmp_path_factory, collection):
         confir.write_qrels(qrels, place / "boards" / dataset / "qrels.txt")
         for name, run in (("a", first), ("b", second)):
             confir.write_run(run, place / "boards" / dataset / f"{name}.run")
+    (place / "teams.txt").write_text("a A\nb B\n")
+    named = [
+        f"{t} 0 {d} {gain} 2 A B\n" for t, own in qrels.to_dict().items() for d, gain in own.items()
+    ]
+    (place / "contributors.txt").write_text("".join(named))
     (place / "means.csv").write_text("dataset,a,b\nx,0.5,0.6\ny,0.4,0.5\nz,0.3,0.2\n")
     (place / "effects.csv").write_text("study,effect,se\nx,0.1,0.05\ny,0.2,0.06\nz,0.1,0.04\n")
     retrieved, judged = make_rows()
@@ -208,6 +213,12 @@ COMMANDS = [
     ("coverage", "--scores", "scores.csv", "--samples", "20", *FEW),
     ("chance", *PAIR, "--documents", "60000", "--draws", "0"),
     ("components", *PAIR),
+    ("reproduce", "runs/a.run", "runs/b.run.gz", "--qrels", "qrels.txt", "-m", "AP"),
+    (
+        *("reproduce", "e.csv", "described", "--qrels", "qrels.txt", "-m", "AP", *FEW),
+        *("--baseline-runs", "runs/c.json", "d.parquet"),
+    ),
+    ("reusability", *PAIR, "--teams", "teams.txt", "--contributors", "contributors.txt"),
     ("bias-variance", *PAIR, *FEW),
     ("judges", *PAIR[:2], "judge.txt", "runs/b.run.gz", "-m", "AP", *FEW),
     ("judges", "--judge", "x=qrels.txt", "--judge", "judge.txt", "runs", "-m", "AP", *FEW),

@@ -52,7 +52,7 @@ def text_parameters(command: str) -> set[str]:
     return {
         name
         for name, kind in hints.items()
-        if kind in (str, str | None, list[str], list[str] | None)
+        if kind in (str, str | None, list[str], list[str] | None, tuple[str, str] | None)
     }
 
 
@@ -92,6 +92,11 @@ def spellings(path):
         ("evaluate", "qrels.txt", "a.run", "--intents"),
         ("evaluate", "qrels.txt"),
         ("evaluate", "qrels.txt", "a.run", "--baseline"),
+        ("reproduce",),
+        ("reproduce", "a.run", "b.run", "--qrels"),
+        ("reproduce", "a.run", "b.run", "--qrels", "qrels.txt", "--baseline-runs", "c.run"),
+        ("reusability", "qrels.txt", "a.run", "--teams"),
+        ("reusability", "qrels.txt", "a.run", "--teams", "teams.txt", "--contributors"),
         ("report", "--scores"),
         ("simulate", "-o", "other.csv", "--scores"),
     ],

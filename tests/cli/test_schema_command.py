@@ -59,6 +59,11 @@ def names(sample_files, tmp_path_factory):
         warnings.simplefilter("ignore", TopicWarning)  # of a run that lacks a topic
         scores = confir.evaluate(sample.qrels, sample.runs[:3], ["AP"])
     confir.write_scores(scores, folder / "scores.csv")
+    (folder / "teams.txt").write_text("bm25 a\ndense b\ntfidf a\n")
+    judged = (sample_files / "qrels.txt").read_text().splitlines()
+    (folder / "contributors.txt").write_text(
+        "".join(f"{line} {('1 a', '1 b', '2 a b')[n % 3]}\n" for n, line in enumerate(judged))
+    )
     (folder / "repeats").mkdir()
     for number in (1, 2):
         confir.write_run(sample.runs[number], folder / f"k={number}.txt")
@@ -70,7 +75,8 @@ def names(sample_files, tmp_path_factory):
     (folder / "history.jsonl").write_text(json.dumps(look) + "\n")
     return {
         **{name: folder / f"{name}.csv" for name in (*TABLES, "scores", "made")},
-        **{name: folder / f"{name}.txt" for name in ("human", "other", "people")},
+        **{name: folder / f"{name}.txt" for name in ("human", "other", "people", "teams")},
+        "contributors": folder / "contributors.txt",
         **{name: sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")},
         "k1": folder / "k=1.txt",
         "k2": folder / "k=2.txt",

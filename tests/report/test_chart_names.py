@@ -99,6 +99,19 @@ def drawings(names):
         "variance": (chart(decompose_variance(documents)), names),
         "split half": (chart(halves), ()),
         "normalised": (normalised_chart(halves.splits[0]), ()),
+        "reproduction": (
+            chart(confir.compare_reproduction(runs[names[0]], runs[names[1]], qrels, "AP")),
+            names,
+        ),
+        "lists": (chart(confir.compare_reproduction(runs[names[0]], runs[names[1]])), names),
+        "reusability": (
+            chart(
+                confir.estimate_reusability(
+                    qrels, runs, "AP", teams=dict(zip(names, names, strict=True)), pool_depth=5
+                )
+            ),
+            names,
+        ),
         "half means": (half_means_chart(halves.splits[0]), names),
         **_forests(names),
         **_judges(names, qrels, runs),

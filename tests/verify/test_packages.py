@@ -38,6 +38,8 @@ COMMANDS = {
     "meta": (*SAMPLE, "-m", "AP", "--replicates", "50"),
     "simulate": ("--scores", "scores.csv", "--topics", "5", "-o", "simulated.csv"),
     "components": (*SAMPLE, "-m", "AP"),
+    "reproduce": ("sample/runs/bm25.txt", "sample/runs/dense.txt", "--qrels", "sample/qrels.txt"),
+    "reusability": (*SAMPLE, "-m", "AP", "--teams", "teams.txt"),
     "leaderboard": ("boards/one", "boards/two", "--replicates", "99"),
     "schema": (),
     "completion": ("bash",),
@@ -84,6 +86,8 @@ def installed(request, tmp_path_factory):
     work.mkdir()
     run(programs / "confir", "demo", "--write", "sample", cwd=work)
     (work / "sample" / "qrels2.txt").write_bytes((work / "sample" / "qrels.txt").read_bytes())
+    names = [path.stem for path in (work / "sample" / "runs").iterdir()]
+    (work / "teams.txt").write_text("".join(f"{name} {name[:1]}\n" for name in names))
     for board in ("one", "two"):
         shutil.copytree(work / "sample" / "runs", work / "boards" / board)
         shutil.copy(work / "sample" / "qrels.txt", work / "boards" / board)

@@ -33,6 +33,10 @@ INPUTS = (
     "design",
     "sources",
     "means",
+    "teams",
+    "contributors",
+    "original",
+    "baseline_runs",
 )
 # Of the former, those that may be names of runs in place of files.
 RUN_NAMES = ("baseline", "run")

@@ -22,6 +22,7 @@ from confir.data.experiment import (
 from confir.data.files import PathLike
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import RunSource
+from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.qrels import Qrels
 from confir.data.run import Run
@@ -154,6 +155,13 @@ def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> 
         experiment.lists_by_topic(progress)
     else:
         experiment.lists(progress)
+    return evaluate(experiment)
+
+
+def score_lists(lists: RankedLists, measures: Any, rules: ReadingRules) -> Scores:
+    """Return the scores of lists that were read already, by the judgements that they have."""
+    experiment = Experiment(lists.qrels, (), measures, **rules.keywords())
+    experiment.kept.update(lists=lists, sources=())
     return evaluate(experiment)
 
 

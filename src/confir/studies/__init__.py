@@ -121,6 +121,14 @@ STUDIES = (
         commands=("history",),
     ),
     Study(
+        "reproduction",
+        "Is a run reproduced?",
+        ("Breuer et al. 2020, Webber et al. 2010", "reproduce.md"),
+        names={"Reproduction": "reproduction", "compare_reproduction": "reproduction"},
+        results={"reproduction.Reproduction": Shown("reproduction_table", "reproduction_chart")},
+        commands=("reproduce",),
+    ),
+    Study(
         "leaderboard",
         "Which runs are best over many datasets, and which are separable?",
         ("many datasets", "designs.md"),
@@ -291,6 +299,14 @@ STUDIES = (
             ),
         },
         section=True,
+    ),
+    Study(
+        "reusability",
+        "Would a run that is not in the pool be scored fairly?",
+        ("Zobel 1998, Voorhees 2002", "reusability.md"),
+        names={"Reusability": "reusability", "estimate_reusability": "reusability"},
+        results={"reusability.Reusability": Shown("reusability_table", "reusability_chart")},
+        commands=("reusability",),
     ),
     Study(
         "ties",

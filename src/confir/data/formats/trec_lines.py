@@ -205,6 +205,13 @@ def read_intents(path: PathLike) -> dict[str, dict[str, float]]:
     return intents
 
 
+def read_fields(path: PathLike) -> Iterator[tuple[int, list[str]]]:
+    """Yield number and fields of the lines of a file that are neither blank nor comments."""
+    source = os.fspath(path)
+    for number, fields in _lines(text_bytes(read_bytes(path), source), source):
+        yield number, [field.decode() for field in fields]
+
+
 def first_fields(content: bytes, source: str) -> tuple[int, list[bytes]]:
     """Return number and fields of the first line that is neither blank nor a comment."""
     for number, fields in _lines(content.removeprefix(BYTE_ORDER_MARK), source):

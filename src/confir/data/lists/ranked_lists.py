@@ -166,6 +166,37 @@ class RankedLists:
             ),
         )
 
+    def of_runs(self, numbers: Sequence[int]) -> RankedLists:
+        """Return the lists of some runs."""
+        topics = len(self.qrels.topics)
+        bounds = self.offsets[::topics].tolist()
+        spans = [slice(bounds[number], bounds[number + 1]) for number in numbers]
+        return replace(
+            self,
+            runs=tuple(self.runs[number] for number in numbers),
+            offsets=np.concatenate(([0], np.cumsum(self.depth[list(numbers)]))),
+            documents=np.concatenate([self.documents[span] for span in spans]),
+            scores=np.concatenate([self.scores[span] for span in spans]),
+            judgements=np.concatenate([self.judgements[span] for span in spans]),
+            unknown=tuple(self.unknown[number] for number in numbers),
+        )
+
+    def with_judgements(self, kept: Booleans) -> RankedLists:
+        """Return the same lists with some judgements only; every topic must keep one.
+
+        Parameters
+        ----------
+        kept
+            Which documents of the qrels stay judged; the others stay in the lists, unjudged.
+        """
+        places = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+        return replace(
+            self,
+            qrels=self.qrels.only(kept),
+            judged=self.judged[kept],
+            judgements=np.where(self.judgements < 0, np.int32(-1), places[self.judgements]),
+        )
+
     def judged_by(self, qrels: Qrels) -> RankedLists:
         """Return the same lists with other judgements of the same topics."""
         numbers = DocumentNumbers(self.docids)

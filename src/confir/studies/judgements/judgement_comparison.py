@@ -21,7 +21,7 @@ from confir.errors import (
     counted,
     warn_caller,
 )
-from confir.measures.evaluation import chosen_measures, evaluate
+from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.judged_evaluation import by_judge
 from confir.measures.parsing import parse_measures
 from confir.parallel import Progress
@@ -199,7 +199,9 @@ def compare_judged_lists(
     weights = judge_weights(judges, replicates, generator)
     agreement = agreement_of(judges, weights, level)
     scores = by_judge(
-        lambda qrels: _evaluate(lists.judged_by(qrels), measures, rules), judges.names, judges.qrels
+        lambda qrels: score_lists(lists.judged_by(qrels), measures, rules),
+        judges.names,
+        judges.qrels,
     )
     scores, weights = _on_complete_topics(scores, weights, seed)
     drawn = Drawn(weights, replicates, seed, level)
@@ -235,13 +237,6 @@ def _compare(
         else None,
         level=drawn.level,
     )
-
-
-def _evaluate(lists: RankedLists, measures: Any, rules: ReadingRules) -> Scores:
-    """Return the scores of lists by the judgements that they hold."""
-    experiment = Experiment(lists.qrels, (), measures, **rules.keywords())
-    experiment.kept.update(lists=lists, sources=())
-    return evaluate(experiment)
 
 
 def _on_complete_topics(

@@ -1,0 +1,186 @@
+"""``confir reproduce``: is a run reproduced? Also a gate for continuous integration."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from confir.cli import options
+from confir.cli.explicit_options import refuse_options
+from confir.cli.groups import Instead, Without
+from confir.cli.input import DESIGN, Inputs, reading_options
+from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
+from confir.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from confir.studies.reproduction.reproduction_checks import ReproductionCheck
+
+_GATE_PANEL = "Gate"
+_LISTS_PANEL = "Lists"
+_EXAMPLE = "confir reproduce bm25.run new/bm25.run --qrels qrels.txt"
+# Options that are about scores, and need qrels.
+_OF_SCORES = ("measure", "rel", "missing", "intents", *DESIGN, "baseline_runs", "margin")
+
+QrelsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--qrels",
+        metavar="QRELS",
+        help="Qrels file, or irds:DATASET; without it, only the lists are compared.",
+    ),
+]
+
+
+def reproduce_command(
+    *,
+    original: Annotated[
+        str | None, typer.Argument(metavar="ORIGINAL", help="The run to be reproduced: a file.")
+    ] = None,
+    inputs: Annotated[
+        Inputs,
+        Without("scores", "columns", "bounded", "select", "top"),
+        Instead(qrels=QrelsOption),
+    ],
+    baseline_runs: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="A A'",
+            help="The baseline of the original and its reproduction: prints effect ratio and ΔRI.",
+        ),
+    ] = None,
+    fail_if_different: Annotated[
+        bool,
+        typer.Option(
+            "--fail-if-different",
+            help="Exit with 1 if a run is significantly different; with --margin, unless it is identical or "
+            "equivalent; without --qrels, unless its lists are identical.",
+            rich_help_panel=_GATE_PANEL,
+        ),
+    ] = False,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            help="Equivalence margin: smaller differences do not matter.",
+            rich_help_panel=_GATE_PANEL,
+        ),
+    ] = None,
+    junit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Write the gate as JUnit XML.", rich_help_panel=_GATE_PANEL
+        ),
+    ] = None,
+    overlap_depth: Annotated[
+        int,
+        typer.Option(
+            metavar="K",
+            help="Print the overlap of the first K documents.",
+            callback=options.at_least(1),
+            rich_help_panel=_LISTS_PANEL,
+        ),
+    ] = OVERLAP_DEPTH,
+    persistence: Annotated[
+        float,
+        typer.Option(help="Persistence p of rank-biased overlap.", rich_help_panel=_LISTS_PANEL),
+    ] = PERSISTENCE,
+    ties: Annotated[
+        str | None,
+        options.choice(
+            "a",
+            "b",
+            help="Tied documents in rank-biased overlap: averaged over their orders (a), or corrected "
+            "for them (b). By default ties are broken as trec_eval does.",
+            panel=_LISTS_PANEL,
+        ),
+    ] = None,
+    statistics: options.Statistics,
+    out: options.Output,
+) -> None:
+    """Compare runs with the run that they reproduce: lists, scores, and a verdict.
+
+    Example: `confir reproduce bm25.run new/bm25.run --qrels qrels.txt -m AP --margin 0.005`
+    """
+    from confir.cli.streams import print_message
+    from confir.cli.terminal import Answer, Progress
+    from confir.intervals.interval import check_level
+    from confir.studies.reproduction.reproduction import compare_reproduction
+    from confir.studies.reproduction.reproduction_checks import check_reproductions
+    from confir.studies.reproduction.table import reproduction_table
+
+    out.prepare()
+    check_level(statistics.level)
+    if original is None or not inputs.runs:
+        raise InvalidValueError(f"expected ORIGINAL and at least one RUN; for example: {_EXAMPLE}")
+    _check_gate(junit, fail=fail_if_different)
+    if inputs.qrels is None:
+        reason = "is about scores; expected --qrels with it"
+        refuse_options(inputs.context, _OF_SCORES, reason)
+    rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
+    read = len(inputs.sources) + 1 + 2 * (baseline_runs is not None)
+    with Progress("reading runs", total=read, quiet=out.quiet) as progress:
+        found = compare_reproduction(
+            original,
+            inputs.sources,
+            inputs.qrels,
+            list(inputs.measure or []) or None,
+            baseline_runs=baseline_runs,
+            margin=margin,
+            overlap_depth=overlap_depth,
+            persistence=persistence,
+            ties=ties,  # type: ignore[arg-type]  # checked when it was read
+            level=statistics.level,
+            replicates=statistics.replicates,
+            rng=statistics.seed,
+            progress=progress,
+            **rules,
+        )
+    out.deliver(Answer(found.to_records(), reproduction_table(found, statistics.seed), found))
+    if not fail_if_different:
+        return
+    checks = check_reproductions(found)
+    if junit is not None:
+        _write_junit(junit, found.original, checks)
+    failing = [check for check in checks if not check.passes]
+    for check in failing:
+        print_message(f"confir: gate closed: {check.run} by {check.measure}: {check.said}")
+    if failing:
+        raise typer.Exit(1)
+    print_message(f"confir: gate open: {found.original} is reproduced")
+
+
+def _check_gate(junit: str | None, *, fail: bool) -> None:
+    """Raise before any work where a gate's file has no gate, or could not be written."""
+    from confir.cli.terminal import check_folder
+
+    if junit is None:
+        return
+    if not fail:
+        raise InvalidValueError("--junit needs --fail-if-different: it belongs to a gate")
+    if not junit.lower().endswith(".xml"):
+        raise InvalidValueError(
+            f"{junit}: the gate is written as JUnit XML; expected a name such as gate.xml"
+        )
+    check_folder(junit)
+
+
+def _write_junit(path: str, original: str, checks: list[ReproductionCheck]) -> None:
+    from confir.data.files import write_whole
+    from confir.report.junit_xml import Check, Suite, suites_to_junit
+
+    sys.stdout.flush()  # or a full disk would show only after the gate is written
+    measures = dict.fromkeys(check.measure for check in checks)
+    suites = [
+        Suite(
+            f"{measure} against {original}",
+            measure,
+            [
+                Check(one.run, one.said, one.passes, "different")
+                for one in checks
+                if one.measure == measure
+            ],
+        )
+        for measure in measures
+    ]
+    write_whole(path, suites_to_junit(suites))

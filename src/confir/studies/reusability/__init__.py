@@ -1,0 +1,1 @@
+"""Would a run that is not in the pool be scored fairly?"""

@@ -1,0 +1,92 @@
+"""``confir reusability``: would a run that is not in the pool be scored fairly?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from confir.cli import options
+from confir.cli.groups import Without
+from confir.cli.input import Inputs
+from confir.defaults import LEVEL, POOL_DEPTH
+from confir.errors import InvalidValueError
+
+_POOL_PANEL = "Pool"
+_EXAMPLE = "confir reusability qrels.txt runs/ --teams teams.txt"
+
+
+def reusability_command(
+    *,
+    inputs: Annotated[Inputs, Without("scores", "columns", "bounded", "top")],
+    teams: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="The team of each run: lines of run and team.",
+            rich_help_panel=_POOL_PANEL,
+        ),
+    ] = None,
+    pool_depth: Annotated[
+        int,
+        typer.Option(
+            help="Depth of the pool: a team contributes the documents that its runs have down to this "
+            "rank.",
+            callback=options.at_least(1),
+            rich_help_panel=_POOL_PANEL,
+        ),
+    ] = POOL_DEPTH,
+    contributors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="The teams that contributed each document, instead of the pool of these runs: lines of "
+            "topic, 0, docid, gain, number of teams, and their names.",
+            rich_help_panel=_POOL_PANEL,
+        ),
+    ] = None,
+    unjudged: Annotated[
+        str | None,
+        options.choice(
+            "bounds",
+            help="Also print the lowest and highest left-out mean that judging unjudged documents "
+            "could give.",
+            panel="Judgements",
+        ),
+    ] = None,
+    level: options.LevelOption = LEVEL,
+    out: options.Output,
+) -> None:
+    """Leave each team out of the pool in turn: what would its runs lose?
+
+    Example: `confir reusability qrels.txt runs/ --teams teams.txt --pool-depth 100`
+    """
+    from confir.cli.explicit_options import refuse_options
+    from confir.cli.terminal import Progress, result_answer
+    from confir.intervals.interval import check_level
+    from confir.studies.reusability.reusability import estimate_reusability
+
+    out.prepare()
+    check_level(level)
+    experiment = inputs.experiment(example=_EXAMPLE)
+    if teams is None:
+        raise InvalidValueError(
+            f"expected --teams FILE, the team of each run; for example: {_EXAMPLE}"
+        )
+    if contributors is not None and unjudged is None:
+        refuse_options(
+            inputs.context,
+            ["pool_depth"],
+            "is for the pool of these runs; --contributors names who contributed",
+        )
+    with Progress("reading runs", total=inputs.run_count, quiet=out.quiet) as progress:
+        found = estimate_reusability(
+            experiment,
+            teams=teams,
+            contributors=contributors,
+            pool_depth=pool_depth,
+            bounds=unjudged is not None,
+            level=level,
+            progress=progress,
+        )
+    out.deliver(result_answer(found))

@@ -1,0 +1,369 @@
+"""Would a run of a team that did not take part be scored fairly? Each team is left out in turn."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+
+from confir.arguments import as_flag, as_integer, as_level
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.experiment import (
+    Experiment,
+    ReadingOptions,
+    ReadingRules,
+    as_experiment,
+    takes_rules,
+)
+from confir.data.files import PathLike
+from confir.data.lists.ranked_lists import RankedLists
+from confir.data.qrels import Qrels
+from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.run import Run
+from confir.data.sampling.design import Design
+from confir.data.scores import Scores
+from confir.defaults import LEVEL, POOL_DEPTH
+from confir.errors import (
+    ConfirWarning,
+    DegenerateSampleWarning,
+    TopicMismatchError,
+    TopicWarning,
+    counted,
+    enumerate_names,
+    warn_caller,
+)
+from confir.intervals.catalogue import DEFAULT_METHOD, confidence_interval, means_alone
+from confir.intervals.interval import Interval
+from confir.measures.evaluation import chosen_measures, score_lists
+from confir.measures.parsing import parse_measures
+from confir.measures.scored_lists import with_usable_scores
+from confir.order import TIE
+from confir.parallel import Progress
+from confir.studies.judgements.leaderboards import correlate_leaderboards
+from confir.studies.reusability.contributions import (
+    Contributions,
+    as_teams,
+    pool_contributions,
+    read_contributions,
+    teams_of,
+)
+from confir.studies.unjudged.bounds import bound_scored_lists, no_rule
+
+
+@result
+class Reusability(Result):
+    """What each run loses when the documents that only its team contributed are not judged.
+
+    Attributes
+    ----------
+    runs, measures, team
+        Names of runs and measures; the team of each run.
+    topics
+        Topics that a run's means are over.
+    mean, left_out
+        Mean by all judgements, and by those without the documents that only its team contributed.
+    drop, low, high
+        The former less the latter, with its interval over topics.
+    rank, left_out_rank
+        In the leaderboard by all judgements, and in the one in which every run is scored without
+        its team.
+    tau, tau_ap
+        Kendall's τ_b and the AP correlation of these two leaderboards, by measure.
+    unique
+        Relevant documents that only the run's team contributed.
+    unique_share
+        Share of the relevant documents that a single team contributed.
+    relevant, outside
+        Number of relevant documents, and of those that no team contributed.
+    lowest, highest
+        Bounds of the left-out mean over all judgements of unjudged documents that the team's runs
+        have in the pool; None if they were not asked for, NaN for measures without a rule.
+    dropped
+        Topics left out, because some team's absence leaves them without relevant documents.
+    pool_depth
+        Depth of the pool of the runs; None if a file or a mapping names the contributors.
+    level
+        Confidence level.
+    design
+        How the topics were sampled; None where they are one simple random sample.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    team: tuple[str, ...] = over("run")
+    topics: Integers = over("run", "measure")
+    mean: Floats = over("run", "measure")
+    left_out: Floats = over("run", "measure")
+    drop: Floats = over("run", "measure")
+    low: Floats = over("run", "measure")
+    high: Floats = over("run", "measure")
+    rank: Integers = over("run", "measure")
+    left_out_rank: Integers = over("run", "measure")
+    tau: Floats = over("measure")
+    tau_ap: Floats = over("measure")
+    unique: Integers = over("run")
+    unique_share: float = constant()
+    relevant: int
+    outside: int
+    lowest: Floats | None = over("run", "measure", default=None)
+    highest: Floats | None = over("run", "measure", default=None)
+    dropped: tuple[str, ...] = ()
+    pool_depth: int | None = constant(default=None)
+    level: float = constant(default=LEVEL)
+    design: Design | None = None
+
+    row_order = ("measure", "run")
+    record_columns = (
+        *("run", "team", "measure", "topics", "mean", "left_out", "drop", "low", "high", "level"),
+        *("rank", "left_out_rank", "tau", "tau_ap", "unique", "unique_share", "outside_share"),
+        "pool_depth",
+        *("lowest", "highest", "within_bounds"),
+    )
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield what no team contributed, and whether bounds contain the mean by all judgements."""
+        yield Variable("outside_share", (), self.outside / self.relevant)
+        if self.lowest is not None:
+            known: Any = self.within_bounds.astype(object)
+            known[np.isnan(self.lowest)] = None
+            yield Variable("within_bounds", ("run", "measure"), known)
+
+    @property
+    def mean_drop(self) -> Floats:
+        """Mean drop of the runs, by measure."""
+        mean: Floats = self.drop.mean(axis=0)
+        return mean
+
+    @property
+    def within_bounds(self) -> Booleans:
+        """Whether the bounds of the left-out mean contain the mean by all judgements."""
+        none = np.full(self.mean.shape, np.nan)
+        lowest = none if self.lowest is None else self.lowest
+        highest = none if self.highest is None else self.highest
+        inside: Booleans = (lowest - TIE <= self.mean) & (self.mean <= highest + TIE)
+        return inside
+
+    def sentences(self) -> list[str]:
+        """Return a sentence for each measure: what a run of an absent team would lose."""
+        found = []
+        for measure, mean, drops in zip(self.measures, self.mean_drop, self.drop.T, strict=True):
+            word, again = ("lose", "") if mean >= 0 else ("gain", "lose ")
+            largest = "lose nothing at worst"
+            if drops.max() > 0:
+                largest = f"{again}{drops.max():.4f} at most ({self.runs[drops.argmax()]})"
+            found.append(
+                f"A run of a team that did not take part would {word} {abs(mean):.4f} in {measure} on "
+                f"average and {largest}."
+            )
+        return found
+
+
+class _LeftOut(NamedTuple):
+    """Scores of every run without its team, and bounds of their means: runs × measures."""
+
+    scores: Scores
+    lowest: Floats | None
+    highest: Floats | None
+
+
+@takes_rules
+def estimate_reusability(
+    qrels: Experiment | Qrels | PathLike | Mapping[str, Any] | Any,
+    runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any = None,
+    measures: Any = None,
+    *,
+    teams: PathLike | Mapping[str, str],
+    contributors: PathLike | Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    pool_depth: int = POOL_DEPTH,
+    bounds: bool = False,
+    level: float = LEVEL,
+    progress: Progress | None = None,
+    **rules: Unpack[ReadingOptions],
+) -> Reusability:
+    """Return what runs would lose if their teams had not contributed to the pool.
+
+    Leave-one-team-out (Zobel 1998; Voorhees 2002): documents that only one team contributed are
+    deleted from the qrels, and its runs are scored on the rest.
+
+    Parameters
+    ----------
+    qrels, runs, measures, progress, **rules
+        As in `evaluate`.
+    teams
+        The team of each run: a file with lines of run and team, or a mapping.
+    contributors
+        The teams that contributed each judged document: a file with lines of topic, 0, docid, gain,
+        number of teams and their names, or a mapping topic → docid → teams. By default the teams
+        whose runs have the document in the pool.
+    pool_depth
+        The pool is the documents that any run has down to this rank.
+    bounds
+        Whether to bound the left-out means over judgements of unjudged documents, too.
+    level
+        Confidence level.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d": 1, "e": 1}, "2": {"d": 1}}
+    >>> runs = {"a": {"1": {"d": 2.0, "e": 1.0}, "2": {"d": 1.0}}, "b": {"1": {"d": 1.0}, "2": {"d": 1.0}}}
+    >>> confir.estimate_reusability(qrels, runs, "P@2", teams={"a": "A", "b": "B"}).drop
+    array([[0.25],
+           [0.  ]])
+    """
+    level, bounds = as_level(level), as_flag("bounds", bounds)
+    as_integer("pool_depth", pool_depth)
+    experiment = as_experiment(qrels, runs, ReadingRules(**rules))
+    wanted = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
+    known = as_teams(teams)  # before runs are read
+    lists = experiment.lists(progress)
+    of_run = teams_of(lists.runs, known)
+    if contributors is None:
+        given = pool_contributions(lists, of_run, pool_depth)
+    else:
+        given = read_contributions(contributors, lists.qrels, of_run)
+    reading = experiment.rules
+    lists, given, dropped = _keep_topics(lists, given, of_run, reading.rel)
+    scores = score_lists(lists, wanted, reading)
+    left = _leave_out(lists, scores, given, of_run, reading, pool_depth if bounds else None)
+    interval = _interval(_drops(scores, left.scores), level)
+    mean, left_out = scores.mean(), left.scores.mean()
+    tau, tau_ap = _correlate(mean, left_out)
+    is_relevant = lists.qrels.gains >= reading.rel
+    unique = np.bincount(given.only[is_relevant & (given.only >= 0)], minlength=len(given.teams))
+    relevant = int(is_relevant.sum())
+    return Reusability(
+        runs=scores.runs,
+        measures=scores.measures,
+        team=of_run,
+        topics=scores.topic_counts(),
+        mean=mean,
+        left_out=left_out,
+        drop=interval.estimate,
+        low=interval.low,
+        high=interval.high,
+        rank=_ranks(mean),
+        left_out_rank=_ranks(left_out),
+        tau=tau,
+        tau_ap=tau_ap,
+        unique=unique[[given.teams.index(team) for team in of_run]],
+        unique_share=float(unique.sum() / relevant),
+        relevant=relevant,
+        outside=int((given.number[is_relevant] == 0).sum()),
+        lowest=left.lowest,
+        highest=left.highest,
+        dropped=dropped,
+        pool_depth=pool_depth if contributors is None else None,
+        level=level,
+        design=scores.design,
+    )
+
+
+def _keep_topics(
+    lists: RankedLists, given: Contributions, teams: Sequence[str], rel: int
+) -> tuple[RankedLists, Contributions, tuple[str, ...]]:
+    """Return lists and contributions of topics that keep relevant documents, and the other topics."""
+    kept = _topics_with_relevant(lists.qrels, given, teams, rel)
+    dropped = tuple(t for t, keep in zip(lists.qrels.topics, kept, strict=True) if not keep)
+    if not dropped:
+        return lists, given, dropped
+    _say_dropped(dropped, len(kept))
+    inside = kept[lists.qrels.document_topics]
+    left = given._replace(number=given.number[inside], only=given.only[inside])
+    return lists.restrict(kept), left, dropped
+
+
+def _topics_with_relevant(
+    qrels: Qrels, given: Contributions, teams: Sequence[str], rel: int
+) -> Booleans:
+    """Return which topics keep relevant documents, whichever of the teams is left out."""
+    size = len(qrels.topics)
+    is_relevant = qrels.gains >= rel
+    topic = qrels.document_topics
+    total = np.bincount(topic[is_relevant], minlength=size)
+    alone = is_relevant & (given.only >= 0)
+    cells = topic[alone] * len(given.teams) + given.only[alone]
+    lost = np.bincount(cells, minlength=size * len(given.teams)).reshape(size, -1)
+    of_runs = [given.teams.index(team) for team in dict.fromkeys(teams)]
+    kept: Booleans = np.all(total[:, None] > lost[:, of_runs], axis=1)
+    return kept
+
+
+def _say_dropped(dropped: Sequence[str], topics: int) -> None:
+    """Warn of topics that are left out; raise where none is left."""
+    what = "without relevant documents once a team is left out"
+    if len(dropped) == topics:
+        raise TopicMismatchError(
+            f"every topic is {what}; expected topics with relevant documents of several teams"
+        )
+    warn_caller(
+        f"{counted(len(dropped), 'topic')} ({enumerate_names(dropped, 5)}) of {topics} left out: "
+        f"{what}",
+        TopicWarning,
+    )
+
+
+def _leave_out(
+    lists: RankedLists,
+    scores: Scores,
+    given: Contributions,
+    teams: Sequence[str],
+    rules: ReadingRules,
+    pool_depth: int | None,
+) -> _LeftOut:
+    """Return the scores of every run by judgements without those that its team alone contributed.
+
+    With bounds over unjudged documents that the team's runs have to some depth, if it is given.
+    """
+    values = np.empty_like(scores.values)
+    lowest, highest = np.full((2, *values.shape[1:]), np.nan)
+    for team in dict.fromkeys(teams):
+        runs = [place for place, own in enumerate(teams) if own == team]
+        own = lists.of_runs(runs).with_judgements(given.only != given.teams.index(team))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConfirWarning)  # said of all judgements already
+            left = score_lists(own, list(scores.measures), rules)
+            if pool_depth is not None:
+                usable = with_usable_scores(own, left, rules, no_rule)
+                bounded = bound_scored_lists(usable, pool_depth)
+                places = [scores.measures.index(one) for one in bounded.measures]
+                lowest[np.ix_(runs, places)] = bounded.lowest
+                highest[np.ix_(runs, places)] = bounded.highest
+        values[:, runs] = left.values
+    bounds = (None, None) if pool_depth is None else (lowest, highest)
+    return _LeftOut(replace(scores, values=values), *bounds)
+
+
+def _drops(scores: Scores, left: Scores) -> Scores:
+    """Return what each run loses on each topic, by measures of their own: losses may be negative."""
+    return replace(
+        scores,
+        measures=tuple(f"drop in {measure}" for measure in scores.measures),
+        values=scores.values - left.values,
+        bounded=False,
+    )
+
+
+def _interval(drops: Scores, level: float) -> Interval:
+    """Return the mean drops with intervals; drops that do not vary, and of one topic, have none."""
+    if len(drops.topics) < 2:
+        return means_alone(drops, level)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateSampleWarning)
+        return confidence_interval(drops, level=level, method=DEFAULT_METHOD)
+
+
+def _correlate(mean: Floats, left_out: Floats) -> tuple[Floats, Floats]:
+    """Return τ_b and τ_AP of two leaderboards, by measure."""
+    boards = np.stack([mean, left_out])[:, None]
+    found = [correlate_leaderboards(boards[..., m], [(0, 1)]) for m in range(boards.shape[-1])]
+    tau, tau_ap = np.array(found)[:, :, 0, 0].T
+    return tau, tau_ap
+
+
+def _ranks(means: Floats) -> Integers:
+    """Return the rank of each run, by measure; equal means share the better rank."""
+    above: Integers = (means[None] > means[:, None] + TIE).sum(axis=1)
+    return above + 1
