@@ -160,6 +160,25 @@ class Inputs:
             rich_help_panel=options.INPUT_PANEL,
         ),
     ] = False
+    exclude: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Documents that do not count, taken from runs and qrels: topic docid, qrels, or JSON "
+            "of topic and docids.",
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None
+    exclude_identical: Annotated[
+        bool | None,
+        typer.Option(
+            "--exclude-identical/--no-exclude-identical",
+            help="Take documents with the id of their topic from runs, as BEIR does; if neither is "
+            "given, a warning tells of them.",
+            show_default=False,
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None
     design: Annotated[
         str | None,
         typer.Option(
@@ -441,11 +460,12 @@ class Inputs:
             for run in given["runs"]
         ]
         whole = Experiment(**{**given, "runs": runs})
+        judged = whole.qrels  # whose warnings are said here
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConfirWarning)  # said again of the runs that are used
             kept = self._chosen_by_mean(evaluate(whole), baseline).runs
         _warn_of_choice(len(kept), len(runs))
-        return {**given, "qrels": whole.qrels, "runs": [run for run in runs if run.name in kept]}
+        return {**given, "qrels": judged, "runs": [run for run in runs if run.name in kept]}
 
 
 def _check_is_no_measure(given: str, measures: Sequence[str]) -> None:

@@ -319,6 +319,7 @@ def rank_sources(
         lowest_gain=1 if all(map(_sees_relevant_alone, measures)) else None,
         name_by=rules.name_by,
         progress=progress,
+        exclusions=rules.exclusions,
     )
     return ranked, sources
 

@@ -46,7 +46,7 @@ def evaluate_judged(
     parts = (lists.restrict(kept).judged_by(people), lists)
     judges = [Experiment(part.qrels, (), **reading.keywords()) for part in parts]
     for judge, part in zip(judges, parts, strict=True):
-        judge.kept.update(lists=part, sources=())
+        judge.kept.update(qrels=part.qrels, lists=part, sources=())
     by_people, by_model = by_judge(
         lambda one: evaluate(one, measures=measures), ("people", "model"), judges
     )
