@@ -11,6 +11,7 @@ from confir.cli import start
 from confir.data import experiment as experiment_module
 from confir.data.exclusions import Exclusions
 from confir.data.formats import headed_tables
+from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scanning import blocks
 from confir.data.scanning.scan_kernels import load_kernels
 from confir.data.streams import parted_rows
@@ -287,6 +288,7 @@ def test_judgements_of_people_lose_excluded_documents_too():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = confir.evaluate(model, run, "R@2", **how, exclude=excluded)
+    assert isinstance(scores, JudgedScores)
     assert set(scores.human.values.ravel().tolist()) == {1.0}
     assert set(scores.model.values.ravel().tolist()) == {1.0}
 
