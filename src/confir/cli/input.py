@@ -66,7 +66,7 @@ class Inputs:
             "--scores",
             metavar="FILE",
             help="A score table instead of QRELS RUN...: output of trec_eval -q or ir_measures, CSV, "
-            "JSON or Parquet (repeatable).",
+            "JSON, Parquet, results of nuggetizer or AutoJudge, or a folder of these (repeatable).",
             rich_help_panel=options.INPUT_PANEL,
         ),
     ] = None
@@ -75,7 +75,8 @@ class Inputs:
         typer.Option(
             metavar="ROLE=NAME,...",
             help="Which columns of a score table hold topic, value, run and measure, if their names do "
-            "not say it: topic=qid,value=nDCG@10,value=AP.",
+            "not say it: topic=qid,value=nDCG@10,value=AP; without names, all columns in order: "
+            "run,measure,topic,value.",
             rich_help_panel=options.INPUT_PANEL,
         ),
     ] = None
@@ -316,7 +317,7 @@ class Inputs:
             found = self._summarise_datasets(measures, baseline, quiet=quiet, example=example)
             if found is not None:
                 return found
-        elif len(self.scores) == 1 and self.columns is None:
+        elif len(self.scores) == 1 and self.columns is None and not self._holds_every_score:
             from confir.measures.score_summary import ScoreSummary, find_summary
 
             self._check_tables()
@@ -324,6 +325,11 @@ class Inputs:
             if isinstance(found, ScoreSummary):
                 return self._choose_scores(measures, baseline, found)
         return self.load_scores(measures, baseline=baseline, quiet=quiet, example=example)
+
+    @property
+    def _holds_every_score(self) -> bool:
+        """Whether a long table is held in memory, where a summary would not do."""
+        return False
 
     def _summarise_datasets(
         self, measures: Sequence[str] | None, baseline: str | None, *, quiet: bool, example: str
