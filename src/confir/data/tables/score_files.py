@@ -135,7 +135,7 @@ def read_scores(
         raise invalid("paths", paths, "a path, a data frame, or a list of these")
     single = isinstance(paths, str | os.PathLike) or has_columns(paths)
     listed = [paths] if single else as_list("paths", paths, least=0)
-    given = [one for source in listed for one in _files_of(_as_source(source))]
+    given = [one for source in listed for one in files_of(_as_source(source))]
     if len(given) == 1:
         return replace(_read_source(given[0], run, measure, roles), bounded=bounded)
     if not given:
@@ -145,7 +145,7 @@ def read_scores(
     return replace(merged, bounded=bounded)
 
 
-def _files_of(source: Any) -> list[Any]:
+def files_of(source: Any) -> list[Any]:
     """Return the files of a folder, hidden ones aside; anything else is itself, as Parquet is."""
     if has_columns(source) or not os.path.isdir(source) or is_parquet(os.fspath(source)):
         return [source]
