@@ -98,11 +98,10 @@ def holds_assignments(path: str) -> bool:
 
 
 def _variance(answers: Sequence[AnswerNuggets]) -> NuggetVariance:
-    runs = tuple(dict.fromkeys(one.run for one in answers))
-    cells = [
-        [_of_answers([one for one in answers if one.run == run], name) for name in NUGGET_MEASURES]
-        for run in runs
-    ]
+    by_run: dict[str, list[AnswerNuggets]] = {}
+    for one in answers:
+        by_run.setdefault(one.run, []).append(one)
+    cells = [[_of_answers(own, name) for name in NUGGET_MEASURES] for own in by_run.values()]
     columns: dict[str, Any] = {
         name: np.array([[cell[place] for cell in row] for row in cells], kind)
         for place, (name, kind) in enumerate(
@@ -117,7 +116,7 @@ def _variance(answers: Sequence[AnswerNuggets]) -> NuggetVariance:
     with np.errstate(divide="ignore", invalid="ignore"):
         share = columns["nugget_variance"] / columns["topic_variance"]
     share[columns["topic_variance"] <= 0] = np.nan
-    return NuggetVariance(runs, tuple(NUGGET_MEASURES), **columns, share=share)
+    return NuggetVariance(tuple(by_run), tuple(NUGGET_MEASURES), **columns, share=share)
 
 
 def _of_answers(answers: Sequence[AnswerNuggets], measure: str) -> tuple[int, float, float, float]:
