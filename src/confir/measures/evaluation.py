@@ -302,10 +302,11 @@ def rank_sources(
     measures: Sequence[AnyMeasure],
     rules: ReadingRules,
     progress: Progress | None = None,
+    identical: dict[str, int] | None = None,
 ) -> tuple[list[Ranked], Sequence[Run | RunSource]]:
     """Return the rankings of each run with its topics that the qrels lack, and the runs.
 
-    The runs are read whole where ir_measures looks at them.
+    The runs are read whole where ir_measures looks at them. ``identical`` is as in `read_rankings`.
     """
     if any(isinstance(measure, ForeignMeasure) for measure in measures):
         sources = [
@@ -320,6 +321,7 @@ def rank_sources(
         name_by=rules.name_by,
         progress=progress,
         exclusions=rules.exclusions,
+        identical=identical,
     )
     return ranked, sources
 

@@ -40,6 +40,7 @@ def read_rankings(
     name_by: NameBy = "file",
     progress: Callable[[int], None] | None = None,
     exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
+    identical: dict[str, int] | None = None,
 ) -> list[Ranked]:
     """Return the rankings of each run, and the topics of the run that the qrels lack.
 
@@ -57,16 +58,17 @@ def read_rankings(
         Called with 1 after each run.
     exclusions
         Documents that do not count; qrels and runs that were read are already without them.
+    identical
+        Is given each run's number of lists with a document that has the topic's id, where these are
+        watched for; without it, they are warned of here.
     """
     wanted = Wanted(qrels, tie_precision, lowest_gain, name_by, exclusions)
-    identical: dict[str, int] = {}
-    reference = _ReferenceReader(wanted, identical)
+    found: dict[str, int] = {} if identical is None else identical
+    reference = _ReferenceReader(wanted, found)
     files = [source for source in sources if isinstance(source, RunSource)]
     kernels = choose_kernels(files)
     scanned = (
-        scan_rankings(wanted, files, kernels, identical=identical)
-        if kernels
-        else (None for _ in files)
+        scan_rankings(wanted, files, kernels, identical=found) if kernels else (None for _ in files)
     )
     results: list[Ranked] = []
     with closing(scanned):
@@ -75,7 +77,8 @@ def read_rankings(
             results.append(ranked or reference.read(source))
             if progress is not None:
                 progress(1)
-    warn_of_identical(identical, len(qrels.topics))
+    if identical is None:
+        warn_of_identical(found, len(qrels.topics))
     return results
 
 
