@@ -110,7 +110,8 @@ def test_a_score_table_takes_no_option_for_runs(confir_command, command, option)
     power = ["--power"] if command == "measures" else []
     outcome = confir_command(command, *power, "--scores", "s.csv", spelt, *given)
     assert outcome.code == 2
-    assert f"{spelt} is for QRELS RUN...; a score table is read as it is" in outcome.err
+    assert f"error: {spelt}" in outcome.err
+    assert " is for QRELS RUN...; a score table is read as it is" in outcome.err
 
 
 @pytest.mark.parametrize(("command", "name"), COUNTS)
