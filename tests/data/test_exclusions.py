@@ -11,7 +11,7 @@ from confir.cli import start
 from confir.data import experiment as experiment_module
 from confir.data.exclusions import Exclusions
 from confir.data.formats import headed_tables
-from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.data.scanning import blocks
 from confir.data.scanning.scan_kernels import load_kernels
 from confir.data.streams import parted_rows
@@ -163,6 +163,7 @@ def test_whole_lists_are_those_of_files_that_never_had_the_documents(
         assert lists.run(place).to_dict() == expected.run(place).to_dict()
     assert lists.qrels.to_dict() == expected.qrels.to_dict()
     np.testing.assert_array_equal(lists.judgements, expected.judgements)
+    assert [lists.docids[number] for number in lists.judged] == list(lists.qrels.documents)
 
 
 def test_an_excluded_relevant_document_leaves_the_denominator_of_recall():
@@ -291,6 +292,26 @@ def test_judgements_of_people_lose_excluded_documents_too():
     assert isinstance(scores, JudgedScores)
     assert set(scores.human.values.ravel().tolist()) == {1.0}
     assert set(scores.model.values.ravel().tolist()) == {1.0}
+
+
+def test_drawn_documents_that_people_judged_are_left_out_too():
+    topics = [str(number) for number in range(9)]
+    model = {topic: {"x": 1, "y": 0, "z": 1} for topic in topics}
+    people = {topic: {"x": (1, 1.0), "y": (1, 1.0), "z": (1, 1.0)} for topic in topics}
+    run = {topic: {"x": 2.0, "z": 1.5, "y": 1.0} for topic in topics}
+    excluded = {topic: ["z"] for topic in topics}
+    how = {"human": people, "human_sample": "random-documents", "rng": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of documents that the model did not judge
+        warnings.filterwarnings("ignore", ".*excluded documents are relevant")
+        scores = confir.evaluate(model, run, "P@3", **how, exclude=excluded)
+        left = [{t: without({t: own[t]}, lambda _: {"z"})[t] for t in own} for own in (model, run)]
+        how["human"] = {t: {d: people[t][d] for d in "xy"} for t in topics}
+        expected = confir.evaluate(*left, "P@3", **how)
+    np.testing.assert_array_equal(scores.values, expected.values)
+    assert isinstance(scores, SampledScores)
+    assert isinstance(expected, SampledScores)
+    assert scores.human_documents == expected.human_documents == 18
 
 
 def test_the_command_reads_both_options(tmp_path, capsys, monkeypatch):
