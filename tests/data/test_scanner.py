@@ -105,6 +105,7 @@ wanted_options = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.filterwarnings("ignore::confir.errors.IdenticalIdWarning")
 @fuzz
 @given(experiment=experiments(), options=wanted_options, how=scan_options)
 def test_every_valid_file_is_scanned_as_the_reference_reads_it(tmp_path, experiment, options, how):
@@ -115,6 +116,7 @@ def test_every_valid_file_is_scanned_as_the_reference_reads_it(tmp_path, experim
     assert_same(scan(wanted, source, **how), expected)
 
 
+@pytest.mark.filterwarnings("ignore::confir.errors.IdenticalIdWarning")
 @fuzz
 @given(experiment=damaged_experiments(), options=wanted_options, how=scan_options)
 @pytest.mark.usefixtures("always_scanned")

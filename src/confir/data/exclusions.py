@@ -13,6 +13,7 @@ from confir.data.qrels import Qrels
 from confir.data.run import Run
 from confir.errors import (
     FormatError,
+    IdenticalIdWarning,
     InputWarning,
     TopicMismatchError,
     TopicWarning,
@@ -197,7 +198,8 @@ def warn_of_relevant_topics(topics: str) -> None:
     warn_caller(
         f"the qrels have a relevant document with the id of its topic for {topics}: it is taken from "
         "the runs, not from the qrels, so that recall and other measures count it as not retrieved; "
-        "--exclude (exclude=) takes documents from both"
+        "--exclude (exclude=) takes documents from both",
+        IdenticalIdWarning,
     )
 
 
@@ -219,7 +221,8 @@ def warn_of_identical(found: Mapping[str, int], topics: int) -> None:
     warn_caller(
         f"run {most!r} retrieves the document with the id of the topic for {runs[most]:,} of {topics:,} "
         f"topics{others}; if topics are documents of the collection, as in ArguAna, expected "
-        f"--exclude-identical (exclude_identical=True); if not, --no-exclude-identical (False)"
+        "--exclude-identical (exclude_identical=True); if not, --no-exclude-identical (False)",
+        IdenticalIdWarning,
     )
 
 

@@ -95,9 +95,9 @@ class Wanted(NamedTuple):
 class _ReferenceReader:
     """Ranks runs, and files after reading them by `read_source`."""
 
-    def __init__(self, wanted: Wanted, identical: dict[str, int]) -> None:
+    def __init__(self, wanted: Wanted, identical: dict[str, int] | None = None) -> None:
         self._wanted = wanted
-        self._identical = identical
+        self._identical = {} if identical is None else identical
 
     @cached_property
     def _positions(self) -> JudgedPositions:
