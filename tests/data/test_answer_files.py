@@ -158,6 +158,13 @@ def test_files_of_a_folder_name_the_runs_of_metrics(tmp_path):
     assert scores.measures == ("strict_vital", "strict_all", "vital", "all")
 
 
+def test_columns_of_metrics_can_be_named_as_in_any_table(tmp_path):
+    path = write(tmp_path, nugget_metrics("q1", 1, 0.5, 1, 0.75), "m.jsonl")
+    scores = confir.read_scores(path, columns="topic=qid,value=vital_score,value=all_score")
+    assert scores.measures == ("vital_score", "all_score")
+    assert scores.values.tolist() == [[[1.0, 0.75]]]
+
+
 def test_an_answer_without_vital_nuggets_scores_0_by_vital(tmp_path):
     text = assigned("x", "q1", ("a", "okay", "support"), ("b", "okay", "not_support"))
     scores = confir.read_scores(write(tmp_path, text, "a.jsonl"))

@@ -15,7 +15,13 @@ from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.data.scanning import blocks
 from confir.data.scanning.scan_kernels import load_kernels
 from confir.data.streams import parted_rows
-from confir.errors import FormatError, InputWarning, TopicMismatchError, UnknownTopicWarning
+from confir.errors import (
+    FormatError,
+    InputWarning,
+    InvalidValueError,
+    TopicMismatchError,
+    UnknownTopicWarning,
+)
 from requirements import required
 
 MEASURES = ["AP", "nDCG@5", "R@10", "P@3", "Bpref", "Judged@5"]
@@ -254,6 +260,14 @@ def test_a_malformed_file_is_refused_with_its_place(tmp_path, name, content, pro
     (tmp_path / name).write_text(content)
     with pytest.raises(FormatError, match=problem):
         confir.evaluate({"1": {"x": 1}}, {"1": {"x": 1.0}}, "RR", exclude=tmp_path / name)
+
+
+def test_what_is_no_file_or_mapping_is_refused():
+    for given in ("-", 3, ["z"]):
+        with pytest.raises(InvalidValueError, match=r"exclude is .*; expected"):
+            confir.evaluate({"1": {"x": 1}}, {"1": {"x": 1.0}}, "RR", exclude=given)
+    with pytest.raises(InvalidValueError, match=r"exclude_identical is .*; expected"):
+        confir.evaluate({"1": {"x": 1}}, {"1": {"x": 1.0}}, "RR", exclude_identical="yes")
 
 
 def test_excluded_topics_that_the_qrels_lack_are_warned_of_or_an_error():

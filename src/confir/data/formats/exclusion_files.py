@@ -12,7 +12,7 @@ from typing import Any
 
 from confir.arguments import as_path, invalid
 from confir.data.exclusions import Exclusions
-from confir.data.files import read_bytes, text_bytes
+from confir.data.files import STDIN, read_bytes, text_bytes
 from confir.data.formats.json_files import is_json, load_json
 from confir.data.formats.json_shapes import as_id
 from confir.data.formats.trec_lines import content_lines
@@ -36,6 +36,8 @@ def as_exclusions(source: Any) -> Exclusions:
 
 
 def _read_exclusions(path: str) -> Exclusions:
+    if path == STDIN:
+        raise invalid("exclude", path, "a file, which can be read again")
     content = read_bytes(path)
     if is_json(path, content):
         held = load_json(content, path, _JSON)

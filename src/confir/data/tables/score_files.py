@@ -69,6 +69,12 @@ def _read_format(content: bytes, source: str) -> InputTable | None:
     return None if held is None else held(content, source)
 
 
+def _read_named(roles: ColumnRoles, content: bytes, source: str) -> InputTable | None:
+    """Return what `_read_format` does, unless the user names columns that only a plain table has."""
+    table = None if roles.order else _read_format(content, source)
+    return table if table is not None and roles.topic in table.header else None
+
+
 def _order_levels(runs: Sequence[Any], source: str) -> tuple[str, ...]:
     """Return what the levels of nested objects stand for."""
     run, measure, topic, score = COLUMN_NAMES
@@ -201,10 +207,9 @@ def write_scores(scores: Any, path: PathLike, *, layout: Layout = "long") -> Non
 def _read_source(
     source: PathLike | Any, run: str | None, measure: str | None, roles: ColumnRoles | None
 ) -> Scores:
-    kind = _SCORES
+    kind = _SCORES if roles is None else replace(_SCORES, read_format=partial(_read_named, roles))
     if roles is not None and roles.order:
-        ordered = partial(read_ordered_lines, roles.order)
-        kind = replace(_SCORES, read_lines=ordered, read_format=lambda _, __: None)
+        kind = replace(kind, read_lines=partial(read_ordered_lines, roles.order))
 
     def use(table: InputTable) -> Scores:
         if roles is not None and roles.order:
