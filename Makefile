@@ -113,7 +113,7 @@ build/tests.xml:
 # The readers by atheris, then the command line, its charts and reports by hypothesis, and all other
 # properties with more examples than in `make test`.
 fuzz: $(TEST_VENV)/installed-fuzz $(TEST_VENV)/installed-test
-	for reader in runs qrels scores effects teams contributors metadata; do \
+	for reader in runs qrels scores effects exclusions teams contributors metadata; do \
 		$(TEST_VENV)/$(BIN)/python hardening/fuzz_readers.py $$reader --seconds $(SECONDS) || exit 1; done
 	CONFIR_EXAMPLES=$(SECONDS) $(TEST_VENV)/$(BIN)/python -m pytest -n 0 tests/cli/test_any_input.py
 	CONFIR_THOROUGH=1 $(TEST_VENV)/$(BIN)/python -m pytest -n auto -m hypothesis

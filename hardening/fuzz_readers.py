@@ -30,6 +30,7 @@ import atheris
 with atheris.instrument_imports(
     include=["confir.data"], exclude=["confir.data.scanning.scan_kernels"]
 ):
+    from confir.data.formats.exclusion_files import as_exclusions
     from confir.data.formats.objects import as_qrels
     from confir.data.formats.run_metadata import read_metadata
     from confir.data.formats.run_readers import read_qrels, read_run
@@ -84,6 +85,10 @@ JSON_RUN = b'{"1": {"a": 1.5, "b": 0}, "2": {"c": 1}}'
 TREC_QRELS = b"1 0 a 1\n1 0 b 0\n2 0 a 2\n"
 LONG = b"topic,run,measure,score\n1,x,AP,0.5\n2,x,AP,0.25\n1,y,AP,0\n2,y,AP,1\n"
 TREC_EVAL = b"runid\tall\tx\nmap\t1\t0.5\nmap\t2\t0.25\nmap\tall\t0.375\n"
+TOT = b"x\tf1\t28\t0.5\ny\tf1\t28\t1\nx\tf1\tall\t0.5\n"
+RANKING = b"28 Q0 x 0 0.5 f1\n28 Q0 y 0 1 f1\nall Q0 x 0 0.5 f1\n"
+EXCLUDED = b"1 a\n1 0 b 1\n2 c\n"
+EXCLUDED_JSON = b'{"1": ["a", "b"], "2": {"c": 1}}'
 EFFECTS = b"collection,difference,se\na,0.1,0.02\nb,-0.1,0.05\n"
 TEAMS = b"bm25 ours\n# theirs\ndense theirs\n"
 CONTRIBUTORS = b"1 0 a 1 2 ours theirs\n1 0 b 0 0\n2 0 a 2 1 ours\n"
@@ -107,11 +112,15 @@ READERS: dict[str, tuple[Reader, tuple[bytes, ...]]] = {
     ),
     "scores": (
         read_scores,
-        (b"\1" + LONG, b"\0" + TREC_EVAL, b'\4{"topic":"1","score":0.5}\n', *seeds_of(SCORES)),
+        (
+            *(b"\1" + LONG, b"\0" + TREC_EVAL, b'\4{"topic":"1","score":0.5}\n'),
+            *(b"\0" + TOT, b"\0" + RANKING, *seeds_of(SCORES)),
+        ),
     ),
     "effects": (read_effects, (b"\1" + EFFECTS,)),
     "teams": (lambda path: read_teams(str(path)), (b"\0" + TEAMS,)),
     "contributors": (lambda path: read_contributors(str(path)), (b"\0" + CONTRIBUTORS,)),
+    "exclusions": (as_exclusions, (b"\0" + EXCLUDED, b"\3" + EXCLUDED_JSON)),
     "metadata": (lambda path: read_metadata(str(path)), (b"\0" + METADATA.encode(),)),
 }
 

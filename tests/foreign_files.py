@@ -6,7 +6,8 @@ sentence-transformers (``InformationRetrievalEvaluator``, ``write_predictions``)
 (search-relevance: ``EvaluationResult.toXContent``, ``Judgment.toXContent``), Elasticsearch (``toXContent``
 of ``RankEvalResponse``, ``EvalQueryQuality`` and ``RatedSearchHit``; reference of ``_search``), Quepid
 (``api/v1/export/books``), ir_metadata (Breuer et al. 2022; general information, schema 0.1), inspect
-(``SampleSummary`` and ``SampleDefault`` of ``samples_df``), lm-eval (``evaluate`` with ``log_samples``).
+(``SampleSummary`` and ``SampleDefault`` of ``samples_df``), lm-eval (``evaluate`` with ``log_samples``),
+nuggetizer (``AssignedScoredNugget``, ``core/metrics.py``).
 """
 
 import json
@@ -138,11 +139,34 @@ def sample(topic, *, metrics=("acc",), **held):
     }
 
 
+def assigned(run, topic, *nuggets):
+    """A line of nuggetizer's assignments; nuggets are text, importance and assignment."""
+    keys = ("text", "importance", "assignment")
+    record = {"query": "why?", "qid": topic, "answer_text": "so", "response_length": 1}
+    held = [dict(zip(keys, nugget, strict=True)) for nugget in nuggets]
+    return json.dumps({**record, "run_id": run, "nuggets": held}) + "\n"
+
+
+def nugget_metrics(topic, strict_vital, strict_all, vital, every):
+    """A line of nuggetizer's metrics."""
+    names = ("strict_vital_score", "strict_all_score", "vital_score", "all_score")
+    values = (strict_vital, strict_all, vital, every)
+    return json.dumps({"qid": topic, **dict(zip(names, values, strict=True))}) + "\n"
+
+
 SCORES = {
     "MTEB results": ("A.json", json.dumps(mteb_results("A", 0.5))),
     "OpenSearch evaluation results": ("o.json", json.dumps(evaluation_results({"x": RUN}))),
     "Elasticsearch _rank_eval": ("e.json", json.dumps(rank_eval())),
     "lm-eval samples": ("l.jsonl", json.dumps(sample(0, acc=1.0, filter="none"))),
+    "nuggetizer assignments": (
+        "n.jsonl",
+        assigned("x", "q1", ("a", "vital", "support"), ("b", "okay", "partial_support")),
+    ),
+    "nuggetizer metrics": (
+        "m.jsonl",
+        nugget_metrics("q1", 1.0, 0.5, 1.0, 0.75) + nugget_metrics("all", 1.0, 0.5, 1.0, 0.75),
+    ),
 }
 
 METADATA = """\

@@ -73,6 +73,30 @@ def test_evaluation_gives_the_same_bits_and_warnings(cluster, files):
     assert steps == [1] * len(here.runs)
 
 
+def test_workers_leave_out_documents_that_do_not_count(cluster, tmp_path):
+    judged = {str(topic): {"x": 1, "y": 1, str(topic): 0} for topic in range(8)}
+    confir.write_qrels(judged, tmp_path / "qrels.txt")
+    for name, step in (("a", 1.0), ("b", -1.0)):
+        run = {t: {t: 9.0, "z": 8.0, "x": 5.0, "y": 5.0 + step} for t in judged}
+        confir.write_run(confir.as_run(run, name=name), tmp_path / f"{name}.run")
+    excluded = {"3": ["z", "y"]}
+
+    def evaluated(**options):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            files = [tmp_path / "a.run", tmp_path / "b.run"]
+            scores = confir.evaluate(tmp_path / "qrels.txt", files, ["AP", "R@2"], **options)
+        return scores.values, [str(one.message) for one in caught]
+
+    for options in ({}, {"exclude_identical": True}, {"exclude": excluded}):
+        here, said_here = evaluated(**options)
+        with use_scheduler(cluster):
+            there, said_there = evaluated(**options)
+        assert_same_bits(here, there)
+        assert said_there == said_here
+        assert bool(said_here) == (not options.get("exclude_identical"))
+
+
 def test_workers_read_the_files_themselves(cluster, files, monkeypatch):
     monkeypatch.chdir(files)
     monkeypatch.setattr("confir.measures.evaluation.read_rankings", None)  # not in this process

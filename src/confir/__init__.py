@@ -23,6 +23,7 @@ Functions, from files to results::
     confidence_interval                 Scores -> Interval
     compare_measures                    Scores -> Discrimination: which measure separates runs best?
     summarise_repeats                   Scores of repeated runs -> RepeatMeans
+    estimate_nugget_variance            assignments of nuggets -> NuggetVariance
     decompose_scores                    Scores -> Components of variance, and reliability
     make_leaderboard                    Scores of many datasets -> Leaderboard
     find_best                           Scores -> BestRuns: which may be the best?
@@ -126,6 +127,7 @@ if TYPE_CHECKING:
     from confir.studies.leaderboard.leaderboard import Leaderboard, make_leaderboard
     from confir.studies.meta_analysis.meta_analysis import PooledEffect, pool_effects
     from confir.studies.meta_analysis.topic_effects import collection_effects
+    from confir.studies.nuggets.nugget_variance import NuggetVariance, estimate_nugget_variance
     from confir.studies.planning.human_documents import DocumentPlan, plan_human_documents
     from confir.studies.planning.human_topics import HumanPlan, plan_human_topics
     from confir.studies.planning.planning import Plan, plan_topics
@@ -220,6 +222,7 @@ __all__ = [
     "Leaderboard",
     "Measure",
     "Method",
+    "NuggetVariance",
     "Plan",
     "PooledEffect",
     "Qrels",
@@ -266,6 +269,7 @@ __all__ = [
     "describe_chance",
     "describe_topics",
     "estimate_coverage",
+    "estimate_nugget_variance",
     "estimate_reusability",
     "estimate_type_one_error",
     "estimate_unjudged",

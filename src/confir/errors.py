@@ -19,6 +19,7 @@
     │   └── UnknownTopicWarning    topics of runs that the qrels lack
     ├── InputWarning               input that is accepted, but may be a mistake
     │   ├── UnjudgedWarning        many unjudged documents, which count as non-relevant
+    │   ├── IdenticalIdWarning     documents with the id of their topic, which may be the topic itself
     │   ├── SmallSampleWarning     too few topics, clusters or replicates
     │   └── ReadingWarning         how input was read
     └── DegenerateSampleWarning    a sample that has no interval
@@ -182,6 +183,10 @@ class UnknownTopicWarning(TopicWarning):
 
 class UnjudgedWarning(InputWarning):
     """Many unjudged documents, which count as non-relevant."""
+
+
+class IdenticalIdWarning(InputWarning):
+    """Documents with the id of their topic, which may be the topic itself."""
 
 
 class SmallSampleWarning(InputWarning):

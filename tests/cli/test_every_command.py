@@ -106,11 +106,12 @@ def test_topics_cannot_be_pooled_without_runs(confir_command):
 def test_a_score_table_takes_no_option_for_runs(confir_command, command, option):
     values = {"rel": 1, "depth": 10, "missing": "zero", "tie_precision": "double"}
     spelt = f"--{option.replace('_', '-')}"
-    given = [] if option == "download" else [values.get(option, "file")]
+    given = [] if option in ("download", "exclude_identical") else [values.get(option, "file")]
     power = ["--power"] if command == "measures" else []
     outcome = confir_command(command, *power, "--scores", "s.csv", spelt, *given)
     assert outcome.code == 2
-    assert f"{spelt} is for QRELS RUN...; a score table is read as it is" in outcome.err
+    assert f"error: {spelt}" in outcome.err
+    assert " is for QRELS RUN...; a score table is read as it is" in outcome.err
 
 
 @pytest.mark.parametrize(("command", "name"), COUNTS)

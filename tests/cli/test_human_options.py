@@ -121,7 +121,7 @@ def test_comparisons_that_people_cannot_correct_are_refused(command, arguments, 
     assert outcome.err.startswith(f"confir: error: {message}"), outcome.err
 
 
-def test_scores_and_human_judgements_exclude_each_other(confir_command, files, tmp_path):
+def test_a_score_table_takes_no_qrels_by_people(confir_command, files, tmp_path):
     table = tmp_path / "scores.csv"
     table.write_text("topic,a,b\n1,0.1,0.2\n2,0.3,0.1\n", encoding="utf-8")
     for name in ("evaluate", "compare", "report", "plan"):
@@ -129,7 +129,7 @@ def test_scores_and_human_judgements_exclude_each_other(confir_command, files, t
             name, "--scores", table, "--human", files["people"], *RANDOM, "--quiet"
         )
         assert outcome.code == 2
-        assert "--scores cannot be combined with --human" in outcome.err
+        assert f"{files['people']}: this looks like qrels; expected columns run" in outcome.err
     outcome = confir_command("evaluate", files["model"], files["runs"][0], *RANDOM)
     assert "--human-sample is for people's judgements: expected --human QRELS" in outcome.err
 

@@ -20,6 +20,7 @@ from confir.studies.collection.topics import summarise_topics
 from confir.studies.collection.variance import decompose_variance
 from confir.studies.history.history import GateHistory
 from confir.studies.meta_analysis.meta_analysis import pool_models
+from confir.studies.nuggets.nugget_variance import NuggetVariance
 from judge_files import noisy_judge
 from samples import short_sample
 
@@ -91,6 +92,13 @@ def make_results():
         confir.compare_reproduction(runs[0], runs[1:]),
         confir.compare_reproduction(runs[0], runs[1:]).lists,
         confir.bound_ties(sample.qrels, runs, ["AP", "P@10"]),
+        NuggetVariance(
+            ("a", "b"),
+            ("vital", "all"),
+            np.full((2, 2), 9),
+            *np.full((3, 2, 2), 0.1),
+            np.array([[0.2, 0.4], [np.nan, 1.1]]),
+        ),
         confir.describe_topics(gaps, run=first),
         pool_models(effects, np.full((4, 3), 0.1), groups=groups),
         pool_models(effects, np.full((4, 3), 0.1), groups=groups).main,

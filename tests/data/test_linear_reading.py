@@ -16,6 +16,7 @@ import confir
 from confir.cli.warning_summary import like
 from confir.data.formats import json_shapes, run_groups
 from confir.data.formats.catalogue import recognise
+from confir.data.formats.exclusion_files import as_exclusions
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_metadata import read_metadata
 from confir.data.run import pick
@@ -146,6 +147,16 @@ TABLES = {
     "many runs": (confir.read_scores, numbered("r{0},1,1\n", "run,topic,score\n")),
     "comments": (confir.read_scores, repeated("#\n", "", "x")),
     "blanks before tabs": (confir.read_scores, repeated(" ", "a", "\t1 0.5\n")),
+    "many answers": (
+        confir.read_scores,
+        numbered(
+            '{{"qid": "{0}", "run_id": "{0}", "nuggets": [{{"text": "{0}", "importance": "vital", '
+            '"assignment": "support"}}]}}\n'
+        ),
+    ),
+    "many measures": (confir.read_scores, numbered("r{0} m{0} t{0} 0.5\n", "r m all 0.5\n")),
+    "many rankings": (confir.read_scores, numbered("t{0} Q0 r{0} 1 0.5 m{0}\n")),
+    "many exclusions": (as_exclusions, numbered("t{0} d{0}\n")),
     "text after the tag": (confir.read_run, repeated("1 a ", "1 Q0 d 1 1 t ")),
     "open quotes": (confir.read_scores, repeated('""', "topic,a\n")),
 }

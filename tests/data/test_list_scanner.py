@@ -103,6 +103,7 @@ def test_real_runs_are_scanned_as_the_reference_reads_them(real_data, qrels, run
 # Generated files
 
 
+@pytest.mark.filterwarnings("ignore::confir.errors.IdenticalIdWarning")
 @fuzz
 @given(experiment=experiments(), how=scan_options)
 def test_every_valid_file_is_scanned_as_the_reference_reads_it(tmp_path, experiment, how):
@@ -111,6 +112,7 @@ def test_every_valid_file_is_scanned_as_the_reference_reads_it(tmp_path, experim
     assert_same(scan(qrels, sources, **how), read_by_reference(qrels, sources))
 
 
+@pytest.mark.filterwarnings("ignore::confir.errors.IdenticalIdWarning")
 @fuzz
 @given(experiment=damaged_experiments(), how=scan_options)
 @pytest.mark.usefixtures("always_scanned")

@@ -13,12 +13,13 @@ from functools import cache, lru_cache
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from confir.data.exclusions import Exclusions
 from confir.data.files import open_bytes
-from confir.data.formats.run_readers import read_qrels
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.run_readers import read_qrels, read_run
+from confir.data.formats.run_sources import Reading, RunSource
 from confir.data.qrels import Qrels
 from confir.data.scanning import blocks, scan_kernels, scanner
 from confir.data.scanning.scan_kernels import load_kernels
@@ -105,6 +106,7 @@ wanted_options = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.filterwarnings("ignore::confir.errors.IdenticalIdWarning")
 @fuzz
 @given(experiment=experiments(), options=wanted_options, how=scan_options)
 def test_every_valid_file_is_scanned_as_the_reference_reads_it(tmp_path, experiment, options, how):
@@ -115,6 +117,32 @@ def test_every_valid_file_is_scanned_as_the_reference_reads_it(tmp_path, experim
     assert_same(scan(wanted, source, **how), expected)
 
 
+@fuzz
+@given(data=st.data(), experiment=experiments(), options=wanted_options, how=scan_options)
+def test_documents_that_do_not_count_are_those_of_the_reference(
+    tmp_path, data, experiment, options, how
+):
+    qrels, content = experiment
+    source = write(tmp_path, content)
+    run = read_run(source.path)
+    known = st.frozensets(st.sampled_from(sorted({*run.documents, *qrels.documents})), max_size=4)
+    excluded = data.draw(st.dictionaries(st.sampled_from(qrels.topics), known, max_size=3))
+    exclusions = Exclusions(excluded, data.draw(st.sampled_from([None, False, True])))
+    try:
+        left = exclusions.drop_judged(qrels)
+    except FormatError:  # of qrels without any others
+        assume(False)
+    wanted = Wanted(left, **options, exclusions=exclusions)
+    source = source._replace(reading=Reading(exclusions=exclusions))
+    here, there = {}, {}
+    scanned = scan(wanted, source, identical=here, **how)
+    expected = scanner._ReferenceReader(wanted, there).read(source)
+    if scanned is not None:
+        assert_same(scanned, expected)
+        assert here == there
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.IdenticalIdWarning")
 @fuzz
 @given(experiment=damaged_experiments(), options=wanted_options, how=scan_options)
 @pytest.mark.usefixtures("always_scanned")

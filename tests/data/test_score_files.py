@@ -1027,7 +1027,7 @@ def test_standard_input_is_read(monkeypatch):
         ("t", "map   \t301\tinf\n", "t:1: 'inf' under 'score' is not a finite"),
         ("t", "map   \t301\t1\n\nmap   \t301\t1\n", r"t:3: a second score.*\(the first: line 1\)"),
         ("t", "runid\tall\tx\n", "t: no numbers"),
-        ("t", "runid\tall\tx\nm\t2,run,me", "t:2: 2 columns; expected 3 or 4"),
+        ("t", "runid\tall\tx\nm\t2,run,me", "t:2: 2 columns; expected 3, 4 or 6"),
         ("t.json", "nothing", r"t\.json:1: not JSON"),
         ("t.json", '[{"topic": 1,\n "score": }]', r"t\.json:2: not JSON \(Expecting value\)"),
         ("t.jsonl", '{"topic": 1, "score": 1}\n{"topic": 2', r"t\.jsonl:2: not JSON"),

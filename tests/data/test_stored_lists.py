@@ -92,6 +92,7 @@ def test_lists_of_real_runs_are_stored_as_they_are_held(real_data, qrels, runs, 
         np.testing.assert_array_equal(counted, expected)
 
 
+@pytest.mark.filterwarnings("ignore::confir.errors.IdenticalIdWarning")
 @fuzz
 @given(experiment=experiments(), how=scan_options)
 def test_lists_of_every_valid_file_are_stored_as_they_are_held(tmp_path, experiment, how):

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,13 @@ import pytest
 
 import confir
 from confir import spark
-from confir.errors import FormatError, InvalidValueError, TopicMismatchError, TopicWarning
+from confir.errors import (
+    FormatError,
+    InputWarning,
+    InvalidValueError,
+    TopicMismatchError,
+    TopicWarning,
+)
 from parquet_datasets import in_memory, make_rows, qrels_table, run_table, write_folder
 
 # pyspark warns of versions of its neighbours, and leaves sockets to its end
@@ -66,6 +73,28 @@ def test_scores_are_those_of_the_local_evaluation_to_the_bit(summary, local):
     assert len(summary.topics) == len(local.topics) == 300
     assert summary.sample.topics == local.topics
     np.testing.assert_array_equal(summary.sample.values, local.values)
+
+
+def test_documents_that_do_not_count_are_left_out_on_workers(session, rows):
+    topics = sorted({topic for _, topic, _, _ in rows[0]})
+    own = [(run, topic, topic, 99.0) for run in ("run0", "run1") for topic in topics]
+    frames = (
+        session.createDataFrame([*rows[0], *own], RUNS),
+        session.createDataFrame(rows[1], QRELS),
+    )
+    excluded = {topic: ["d1", "d2"] for topic in topics[::2]}
+    lists = in_memory([*rows[0], *own], rows[1])
+    with pytest.warns(
+        InputWarning, match="retrieves the document with the id of the topic for 300"
+    ):
+        spark.evaluate(*frames, MEASURES)
+    for options in ({"exclude_identical": True}, {"exclude": excluded}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = confir.evaluate(*lists, MEASURES, **options)
+            found = spark.evaluate(*frames, MEASURES, **options).sample
+        assert found.topics == expected.topics
+        np.testing.assert_array_equal(found.values, expected.values)
 
 
 @pytest.mark.parametrize("method", ["calibrated-beta", "percentile", "bootstrap-t"])

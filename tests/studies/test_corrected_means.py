@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import confir
+from confir.data.sampling.joined_judges import join_judges
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -14,7 +15,6 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.measures.judged_evaluation import join_judges
 from confir.studies.corrected_means.corrected_means import correct_scores
 from confir.studies.corrected_means.table import corrected_note
 from judge_files import noisy_judge, plain_correction

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 import confir
+from confir.data.sampling.joined_judges import join_judges
 from confir.data.sampling.judged_scores import Judged
 from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
-from confir.measures.judged_evaluation import join_judges
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.human_judgements import JudgedSample, judged_weights
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima

@@ -66,7 +66,7 @@ class Inputs:
             "--scores",
             metavar="FILE",
             help="A score table instead of QRELS RUN...: output of trec_eval -q or ir_measures, CSV, "
-            "JSON or Parquet (repeatable).",
+            "JSON, Parquet, results of nuggetizer or AutoJudge, or a folder of these (repeatable).",
             rich_help_panel=options.INPUT_PANEL,
         ),
     ] = None
@@ -75,7 +75,8 @@ class Inputs:
         typer.Option(
             metavar="ROLE=NAME,...",
             help="Which columns of a score table hold topic, value, run and measure, if their names do "
-            "not say it: topic=qid,value=nDCG@10,value=AP.",
+            "not say it: topic=qid,value=nDCG@10,value=AP; without names, all columns in order: "
+            "run,measure,topic,value.",
             rich_help_panel=options.INPUT_PANEL,
         ),
     ] = None
@@ -160,6 +161,25 @@ class Inputs:
             rich_help_panel=options.INPUT_PANEL,
         ),
     ] = False
+    exclude: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Documents that do not count, taken from runs and qrels: topic docid, qrels, or JSON "
+            "of topic and docids.",
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None
+    exclude_identical: Annotated[
+        bool | None,
+        typer.Option(
+            "--exclude-identical/--no-exclude-identical",
+            help="Take documents with the id of their topic from runs, as BEIR does; if neither is "
+            "given, a warning tells of them.",
+            show_default=False,
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None
     design: Annotated[
         str | None,
         typer.Option(
@@ -297,7 +317,7 @@ class Inputs:
             found = self._summarise_datasets(measures, baseline, quiet=quiet, example=example)
             if found is not None:
                 return found
-        elif len(self.scores) == 1 and self.columns is None:
+        elif len(self.scores) == 1 and self.columns is None and not self._holds_every_score:
             from confir.measures.score_summary import ScoreSummary, find_summary
 
             self._check_tables()
@@ -305,6 +325,11 @@ class Inputs:
             if isinstance(found, ScoreSummary):
                 return self._choose_scores(measures, baseline, found)
         return self.load_scores(measures, baseline=baseline, quiet=quiet, example=example)
+
+    @property
+    def _holds_every_score(self) -> bool:
+        """Whether a long table is held in memory, where a summary would not do."""
+        return False
 
     def _summarise_datasets(
         self, measures: Sequence[str] | None, baseline: str | None, *, quiet: bool, example: str
@@ -441,11 +466,12 @@ class Inputs:
             for run in given["runs"]
         ]
         whole = Experiment(**{**given, "runs": runs})
+        judged = whole.qrels  # whose warnings are said here
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConfirWarning)  # said again of the runs that are used
             kept = self._chosen_by_mean(evaluate(whole), baseline).runs
         _warn_of_choice(len(kept), len(runs))
-        return {**given, "qrels": whole.qrels, "runs": [run for run in runs if run.name in kept]}
+        return {**given, "qrels": judged, "runs": [run for run in runs if run.name in kept]}
 
 
 def _check_is_no_measure(given: str, measures: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from confir.cli.explicit_options import refuse_options
 from confir.cli.input import Inputs
 from confir.defaults import SEED
 from confir.errors import InvalidValueError, enumerate_names
+
+if TYPE_CHECKING:
+    from confir.data.scores import Scores
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class JudgedInputs(Inputs):
         typer.Option(
             metavar="QRELS",
             help="Human judgements of some topics, if QRELS are a model's: results are what human "
-            "judgements would give, estimated from both.",
+            "judgements would give, estimated from both. With --scores, a score table by people.",
             rich_help_panel=options.HUMAN_PANEL,
         ),
     ] = None
@@ -41,7 +44,7 @@ class JudgedInputs(Inputs):
 
     def check_human(self) -> bool:
         """Return whether people's judgements are given; raise where it is not said how."""
-        from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
+        from confir.data.sampling.judged_scores import HUMAN_SAMPLES, RANDOM_DOCUMENTS, check_sample
 
         if self.human is None and self.human_sample is None:
             return False
@@ -54,13 +57,38 @@ class JudgedInputs(Inputs):
                 "--human needs --human-sample: how the human-judged topics were sampled; expected "
                 f"{enumerate_names(HUMAN_SAMPLES)}"
             )
-        check_sample(self.human_sample)
-        refuse_options(self.context, ["scores"], "cannot be combined with --human")
+        if check_sample(self.human_sample) == RANDOM_DOCUMENTS:
+            reason = f"cannot be combined with --human-sample {RANDOM_DOCUMENTS}"
+            refuse_options(self.context, ["scores"], reason)
+        refuse_options(
+            self.context, ["design"] if self.scores else [], "cannot be combined with --human"
+        )
         return True
 
     def files(self) -> list[str]:
         """Return what is read, as it was named."""
         return [*super().files(), *([] if self.human is None else [self.human])]
+
+    @property
+    def _holds_every_score(self) -> bool:
+        return self.human is not None
+
+    def load_scores(
+        self,
+        measures: Sequence[str] | None = None,
+        *,
+        baseline: str | None = None,
+        quiet: bool,
+        example: str,
+    ) -> Scores:
+        """Return the scores to work with; of tables, those by people with the model's."""
+        scores = super().load_scores(measures, baseline=baseline, quiet=quiet, example=example)
+        if not self.scores or not self.check_human():
+            return scores
+        from confir.data.tables.score_files import read_scores
+
+        people = read_scores(str(self.human), columns=self.columns)
+        return scores.with_human(people, str(self.human_sample))
 
     def _given(
         self, measures: Sequence[str] | None, baseline: str | None, example: str, instead: str

@@ -26,6 +26,7 @@ INPUTS = (
     "files",
     "scores",
     "intents",
+    "exclude",
     "baseline",
     "run",
     "judge",

@@ -6,13 +6,15 @@ import functools
 import inspect
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, cast, get_args
 
 import numpy as np
 
 from confir.arguments import as_choice, as_flag, as_function, as_generator, as_integer, as_text
+from confir.data.exclusions import Exclusions
 from confir.data.files import STDIN, PathLike
+from confir.data.formats.exclusion_files import ExcludedSource, as_exclusions
 from confir.data.formats.objects import as_qrels, as_runs, find_run_datasets
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
@@ -64,6 +66,12 @@ class ReadingRules:
         The part of files that hold several, such as predictions of MTEB, or books of Quepid.
     download
         Whether what is not on this machine may be fetched: ``https://…`` and ``irds:…``.
+    exclude
+        Documents that do not count, taken from runs and qrels before ranks are given: a file, or a
+        mapping topic → docids.
+    exclude_identical
+        Whether a document with the id of its topic is taken from runs, as BEIR does; by default it
+        is not, with a warning.
     design
         Dataset, stratum, cluster or weight of each topic: a file, a frame or a mapping, as in
         `Scores.with_design`.
@@ -82,6 +90,8 @@ class ReadingRules:
     subset: str | None = None
     split: str | None = None
     download: bool = False
+    exclude: ExcludedSource | None = None
+    exclude_identical: bool | None = None
     design: DesignSource | None = None
     dataset: str | None = None
     stratum: str | None = None
@@ -100,6 +110,10 @@ class ReadingRules:
             if getattr(self, name) is not None:
                 as_text(name, getattr(self, name))
         as_flag("download", self.download)
+        if self.exclude_identical is not None:
+            as_flag("exclude_identical", self.exclude_identical)
+        if self.exclude is not None:  # read once, for all that the rules are handed on to
+            object.__setattr__(self, "exclude", as_exclusions(self.exclude))
         as_choice("datasets", self.datasets, get_args(Datasets))
         named = [role for role in (*ROLES, "datasets") if role in self.changed()]
         if self.design is None and named:
@@ -107,8 +121,14 @@ class ReadingRules:
 
     @property
     def reading(self) -> Reading:
-        """What is read of files that hold several parts, and whether files may be fetched."""
-        return Reading(self.subset, self.split, self.download)
+        """What is read of files, and whether they may be fetched."""
+        return Reading(self.subset, self.split, self.download, self.exclusions)
+
+    @property
+    def exclusions(self) -> Exclusions:
+        """Documents that do not count."""
+        named = Exclusions() if self.exclude is None else as_exclusions(self.exclude)
+        return replace(named, identical=self.exclude_identical)
 
     def with_design(self, scores: Scores) -> Scores:
         """Return scores with the design of their topics, where there is one."""
@@ -143,6 +163,8 @@ class ReadingOptions(TypedDict, total=False):
     subset: str | None
     split: str | None
     download: bool
+    exclude: ExcludedSource | None
+    exclude_identical: bool | None
     design: DesignSource | None
     dataset: str | None
     stratum: str | None
@@ -234,11 +256,14 @@ class Experiment:
     @property
     def qrels(self) -> Qrels:
         """The judgements."""
+        return self._keep("qrels", self._read_qrels)
+
+    def _read_qrels(self) -> Qrels:
         rules = self.rules
-        return self._keep(
-            "qrels",
-            lambda: as_qrels(self._given[0], intents=rules.intents, reading=rules.reading),
-        )
+        whole = rules.reading._replace(exclusions=Exclusions())
+        qrels = as_qrels(self._given[0], intents=rules.intents, reading=whole)
+        rules.exclusions.check_judged(qrels)
+        return rules.exclusions.drop_judged(qrels)
 
     @property
     def human(self) -> tuple[Any, str] | None:
@@ -312,7 +337,12 @@ class Experiment:
         return self._keep(
             "lists",
             lambda: scan_sources(
-                self.qrels, self.sources, self.rules.name_by, self.rules.tie_precision, progress
+                self.qrels,
+                self.sources,
+                self.rules.name_by,
+                self.rules.tie_precision,
+                progress,
+                self.rules.exclusions,
             ),
         )
 
@@ -328,7 +358,12 @@ class Experiment:
         found = self._keep(
             "stored_lists",
             lambda: store_lists(
-                self.qrels, self._files, rules.name_by, rules.tie_precision, shown.first
+                self.qrels,
+                self._files,
+                rules.name_by,
+                rules.tie_precision,
+                shown.first,
+                rules.exclusions,
             ),
         )
         return found or self.lists(shown.again)

@@ -14,7 +14,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, axis, over, result
 from confir.data.sampling.design import ROLES, Datasets, Design, DesignSource, as_design
 from confir.data.tables.columns import Ids
-from confir.errors import FormatError
+from confir.errors import FormatError, InvalidValueError
 
 if TYPE_CHECKING:
     from confir.data.sampling.repeats import RepeatedScores
@@ -124,6 +124,26 @@ class Scores(Result):
         from confir.data.sampling.repeats import group_repeats
 
         return group_repeats(self, pattern)
+
+    def with_human(self, human: Scores, human_sample: str) -> Scores:
+        """Return these scores, a model's, with scores by people on some topics: `JudgedScores`.
+
+        Parameters
+        ----------
+        human
+            Scores of the same runs by people, such as `read_scores` returns.
+        human_sample
+            How the human-judged topics were sampled: "random-topics", or "all".
+        """
+        from confir.data.sampling.joined_judges import join_tables
+        from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, check_sample
+
+        if check_sample(human_sample) == RANDOM_DOCUMENTS:
+            raise InvalidValueError(
+                "documents drawn at random need qrels, of which score tables hold none; expected "
+                "human_sample 'random-topics' or 'all'"
+            )
+        return join_tables(human, self, human_sample)
 
     def rows(self) -> Integers:
         """Return the rows of the scores that are there."""

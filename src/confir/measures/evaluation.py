@@ -310,10 +310,11 @@ def rank_sources(
     measures: Sequence[AnyMeasure],
     rules: ReadingRules,
     progress: Progress | None = None,
+    identical: dict[str, int] | None = None,
 ) -> tuple[list[Ranked], Sequence[Run | RunSource]]:
     """Return the rankings of each run with its topics that the qrels lack, and the runs.
 
-    The runs are read whole where ir_measures looks at them.
+    The runs are read whole where ir_measures looks at them. ``identical`` is as in `read_rankings`.
     """
     if any(isinstance(measure, ForeignMeasure) for measure in measures):
         sources = [
@@ -327,6 +328,8 @@ def rank_sources(
         lowest_gain=1 if all(map(_sees_relevant_alone, measures)) else None,
         name_by=rules.name_by,
         progress=progress,
+        exclusions=rules.exclusions,
+        identical=identical,
     )
     return ranked, sources
 

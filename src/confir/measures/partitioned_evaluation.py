@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from confir.arrays import Integers
+from confir.data.exclusions import relevant_topics, warn_of_identical, warn_of_relevant_topics
 from confir.data.experiment import (
     Experiment,
     ReadingOptions,
@@ -23,7 +24,13 @@ from confir.data.formats.run_sources import check_names
 from confir.data.qrels import Qrels
 from confir.data.scores import Scores
 from confir.data.streams.blocks import TopicBlock
-from confir.data.streams.document_rows import qrels_of_rows, rank_rows, text_array
+from confir.data.streams.document_rows import (
+    count_identical,
+    counting_rows,
+    qrels_of_rows,
+    rank_rows,
+    text_array,
+)
 from confir.data.streams.hashed_ids import hash_names
 from confir.data.streams.parted_rows import HeldRows, ParquetRows, PartedRows
 from confir.data.streams.stored_scores import StoredScores
@@ -58,6 +65,10 @@ class TopicCounts(NamedTuple):
         The highest gain.
     lacking, unknown
         Of each run, the topics of the qrels that it lacks, and those that the qrels lack.
+    identical
+        Of each run, the topics for which it retrieves the document with the topic's id.
+    own_relevant
+        Topics whose document with the topic's id is relevant.
     """
 
     topics: int
@@ -65,6 +76,8 @@ class TopicCounts(NamedTuple):
     highest: int
     lacking: Integers
     unknown: Integers
+    identical: Integers
+    own_relevant: int
 
     def merge(self, other: TopicCounts, /) -> TopicCounts:
         """Return the counts of both."""
@@ -74,6 +87,8 @@ class TopicCounts(NamedTuple):
             max(self.highest, other.highest),
             self.lacking + other.lacking,
             self.unknown + other.unknown,
+            self.identical + other.identical,
+            self.own_relevant + other.own_relevant,
         )
 
 
@@ -95,17 +110,22 @@ class TopicScorer:
         Names of the runs; what they are scored by; how lists are ranked and topics scored.
     sources
         What qrels and runs are called in messages.
+    warned
+        Whether relevant documents that do not count have been warned of before.
     """
 
     runs: tuple[str, ...]
     measures: tuple[AnyMeasure, ...]
     rules: ReadingRules
     sources: tuple[str, str]
+    warned: bool = False
 
     def score(self, judged: Any, retrieved: Any) -> ScoredTopics:
         """Return the scores on the topics of qrels and runs, given as rows."""
+        rules, excluded = self.rules, self.rules.exclusions
+        judged = counting_rows(judged, excluded, retrieved=False)
+        retrieved = counting_rows(retrieved, excluded, retrieved=True)
         qrels = qrels_of_rows(judged, self.sources[0]) if judged.num_rows else _NO_QRELS
-        rules = self.rules
         ranked = rank_rows(qrels, retrieved, self.runs, rules.tie_precision, self.sources[1])
         values = np.empty((len(self.runs) * len(self.measures), len(qrels.topics)))
         if len(qrels.topics):
@@ -120,10 +140,17 @@ class TopicScorer:
             int(levels.max(initial=0)),
             np.sum(~ranked.rankings.present, axis=1),
             ranked.unknown,
+            count_identical(retrieved, qrels, self.runs) if excluded.watches else self._none,
+            len(relevant_topics(qrels)) if excluded.identical and not self.warned else 0,
         )
         return ScoredTopics(
             text_array(qrels.topics), TopicBlock(hash_names(qrels.topics), values), known
         )
+
+    @property
+    def _none(self) -> Integers:
+        """As many zeros as there are runs."""
+        return np.zeros(len(self.runs), np.int64)
 
     def score_part(self, part: tuple[Any, Any]) -> ScoredTopics:
         """Return the scores on the topics of a part: rows of qrels, and of runs."""
@@ -148,6 +175,10 @@ class TopicScorer:
             warn_caller(f"{unknown} that the qrels lack, left out", UnknownTopicWarning)
         without = f"{counts.without:,} of {counts.topics:,} topics" if counts.without else ""
         warn_of_nothing_relevant(without, counts.highest, self.measures)
+        found = dict(zip(self.runs, counts.identical.tolist(), strict=True))
+        warn_of_identical(found, counts.topics)
+        own = counts.own_relevant
+        warn_of_relevant_topics(counted(own, "topic") if own else "")
 
     def _name(self, numbers: Integers, verb: str) -> str:
         """Return "run 'x' lacks 2 topics", or the same for several runs; nothing of none."""
@@ -256,7 +287,7 @@ def evaluate_partitions(
         raise FormatError("the qrels are empty; expected one row per judgement", path=qrels.source)
     names = tuple(name for rows in runs for name in rows.runs)
     sources = qrels.source, runs[0].source
-    scorer = TopicScorer(names, tuple(measures), experiment.rules, sources)
+    scorer = TopicScorer(names, tuple(measures), experiment.rules, sources, warned=folder is None)
     return PartitionedEvaluation(scorer, PartedRows(runs, qrels))
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from confir.arrays import Floats, Integers
+from confir.data.exclusions import warn_of_identical
 from confir.data.experiment import Experiment, ReadingRules
 from confir.data.formats.run_sources import RunSource
 from confir.data.lists.rankings import empty_rankings
@@ -34,6 +35,7 @@ def evaluate_on_workers(
         (empty.filled((run.name,), run.depth[None], none, none, none), run.unknown)
         for run in scored
     ]
+    warn_of_identical({run.name: run.identical for run in scored}, len(qrels.topics))
     check_ranked(qrels, ranked, measures, rules.missing)
     return Scores(
         topics=qrels.topics,
@@ -65,13 +67,15 @@ def find_run_files(experiment: Experiment) -> list[RunFile]:
 class _ScoredRun(NamedTuple):
     """The scores of a run, measures × topics, and the topics that it has.
 
-    The length of the list of each topic of the qrels, and the topics that these lack.
+    The length of the list of each topic of the qrels, the topics that these lack, and the number of
+    lists with a document that has the topic's id.
     """
 
     name: str
     depth: Integers
     unknown: tuple[str, ...]
     values: Floats
+    identical: int
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,10 @@ class _Scorer:
 
     def __call__(self, file: RunFile) -> _ScoredRun:
         file.check()
-        ranked, runs = rank_sources(self.qrels, [file.source], self.measures, self.rules)
+        identical: dict[str, int] = {}
+        ranked, runs = rank_sources(
+            self.qrels, [file.source], self.measures, self.rules, identical=identical
+        )
         (rankings, unknown), rules = ranked[0], self.rules
         values = measure_rankings(
             self.qrels,
@@ -94,4 +101,5 @@ class _Scorer:
             missing=rules.missing,
             runs=runs,
         )
-        return _ScoredRun(rankings.runs[0], rankings.depth[0, :, 0], unknown, values[:, 0])
+        (name,), depth = rankings.runs, rankings.depth[0, :, 0]
+        return _ScoredRun(name, depth, unknown, values[:, 0], identical.get(name, 0))

@@ -359,7 +359,13 @@ def _lists(
     elif qrels is None or runs is None:
         return None
     else:
-        lists = read_lists(qrels, runs, name_by=rules.name_by, tie_precision=rules.tie_precision)
+        lists = read_lists(
+            qrels,
+            runs,
+            name_by=rules.name_by,
+            tie_precision=rules.tie_precision,
+            exclusions=rules.exclusions,
+        )
     unknown = [run for run in scores.runs if run not in lists.runs]
     if unknown:
         raise InvalidValueError(

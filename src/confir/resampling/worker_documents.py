@@ -68,6 +68,5 @@ class _FileLists:
         for file in files:
             file.check()
         sources = [file.source for file in files]
-        return PreparedLists(
-            scan_sources(qrels, sources, rules.name_by, rules.tie_precision), drawing
-        )
+        how = (rules.name_by, rules.tie_precision, None, rules.exclusions.without_watch())
+        return PreparedLists(scan_sources(qrels, sources, *how), drawing)

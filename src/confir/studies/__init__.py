@@ -145,6 +145,16 @@ STUDIES = (
         results={"repeat_means.RepeatMeans": Shown("repeats_table", "repeats_chart")},
     ),
     Study(
+        "nuggets",
+        "How much of the variance over topics comes from the choice of nuggets?",
+        ("answers", "answers.md"),
+        names={
+            "estimate_nugget_variance": "nugget_variance",
+            "NuggetVariance": "nugget_variance",
+        },
+        results={"nugget_variance.NuggetVariance": Shown("nugget_table")},
+    ),
+    Study(
         "components",
         "How reliable are these scores, and how many topics, judges or repeats are needed?",
         ("generalisability", "designs.md#components-how-reliable-are-these-scores"),

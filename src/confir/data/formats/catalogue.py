@@ -14,6 +14,7 @@ from confir.data.formats import (
     elasticsearch,
     lm_eval,
     mteb,
+    nuggetizer,
     opensearch,
     quepid,
     sentence_transformers,
@@ -154,6 +155,18 @@ FORMATS = (
         lm_eval.SAMPLE_LINES,
         lm_eval.is_samples,
         read_scores=lm_eval.read_samples,
+    ),
+    Format(
+        "nuggetizer assignments",
+        nuggetizer.ASSIGNMENTS,
+        nuggetizer.is_assignments,
+        read_scores=nuggetizer.read_assignments,
+    ),
+    Format(
+        "nuggetizer metrics",
+        nuggetizer.METRICS,
+        nuggetizer.is_metrics,
+        read_scores=nuggetizer.read_metrics,
     ),
     Format(
         "table",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 from confir.data.files import text_bytes
 from confir.data.formats.json_files import load_json, parse_json
@@ -106,6 +106,28 @@ def read_records(content: bytes, source: str, expected: str) -> list[Mapping[str
     return [as_object(one, f"record {i}", source, expected) for i, one in enumerate(held, start=1)]
 
 
+def numbered_records(
+    content: bytes, source: str, expected: str
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the objects of JSON Lines, whose numbers are finite, each with its line."""
+    found = False
+    for number, line in enumerate(text_bytes(content, source).decode().split("\n"), start=1):
+        if not line.strip():
+            continue
+
+        def reject(constant: str, number: int = number) -> NoReturn:
+            problem = f"{constant} stands where a finite number was expected"
+            raise FormatError(problem, path=source, line=number)
+
+        held = parse_json(line, source, expected=expected, before=number - 1, parse_constant=reject)
+        if not isinstance(held, dict):
+            raise FormatError(f"no JSON object; {expected}", path=source, line=number)
+        found = True
+        yield number, held
+    if not found:
+        raise FormatError(f"no records; {expected}", path=source)
+
+
 def as_object(value: Any, what: str, source: str, expected: str) -> Mapping[str, Any]:
     """Return a JSON object; raise where a value is none."""
     if not isinstance(value, dict):
@@ -122,19 +144,34 @@ def as_objects(value: Any, what: str, source: str, expected: str) -> Sequence[Ma
     ]
 
 
-def held_by(record: Mapping[str, Any], key: str, what: str, source: str, expected: str) -> Any:
+def held_by(
+    record: Mapping[str, Any],
+    key: str,
+    what: str,
+    source: str,
+    expected: str,
+    line: int | None = None,
+) -> Any:
     """Return what a record holds under a key; raise where it lacks it."""
     if key not in record:
-        raise FormatError(f"{what} lacks {key!r}; {expected}", path=source)
+        raise FormatError(f"{what} lacks {key!r}; {expected}", path=source, line=line)
     return record[key]
 
 
-def id_held_by(record: Mapping[str, Any], key: str, what: str, source: str, expected: str) -> str:
+def id_held_by(
+    record: Mapping[str, Any],
+    key: str,
+    what: str,
+    source: str,
+    expected: str,
+    line: int | None = None,
+) -> str:
     """Return the id that a record holds under a key; raise where it holds none."""
-    return as_id(held_by(record, key, what, source, expected), f"{key!r} of {what}", source)
+    value = held_by(record, key, what, source, expected, line)
+    return as_id(value, f"{key!r} of {what}", source, line)
 
 
-def as_id(value: Any, what: str, source: str) -> str:
+def as_id(value: Any, what: str, source: str, line: int | None = None) -> str:
     """Return an id: text, or a whole number as text; raise where a value is anything else.
 
     Every value of JSON that becomes the name of a topic, document, run, measure or judge comes
@@ -145,7 +182,7 @@ def as_id(value: Any, what: str, source: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     raise FormatError(
-        f"{what} is {reprlib.repr(value)}; expected text or a whole number", path=source
+        f"{what} is {reprlib.repr(value)}; expected text or a whole number", path=source, line=line
     )
 
 

@@ -77,13 +77,20 @@ def qrels_called(
     reading: Reading | None = None,
 ) -> Qrels:
     """Return what `as_qrels` does; messages call an object by a name of its own."""
+    reading = reading or Reading()
+    return reading.exclusions.drop_judged(_whole_qrels(name, source, intents, reading))
+
+
+def _whole_qrels(
+    name: str, source: Any, intents: PathLike | Intents | None, reading: Reading
+) -> Qrels:
     probabilities = as_intents(intents)
     if isinstance(source, Qrels):
         if probabilities is None:
             return source
         return build_qrels(*judgements(source), source.subtopic_gains, intents=probabilities)
     if isinstance(source, str | os.PathLike):
-        file = RunSource(as_path(name, source), None, reading or Reading())
+        file = RunSource(as_path(name, source), None, reading)
         return read_judgements(file, probabilities)
     return qrels_from_object(source, name, probabilities)
 
@@ -113,7 +120,10 @@ def as_runs(
     else:
         runs = [*_expand(source, "run")]
     if reading is not None:
-        runs = [run if isinstance(run, Run) else run._replace(reading=reading) for run in runs]
+        drop = reading.exclusions.drop_retrieved
+        runs = [
+            drop(one) if isinstance(one, Run) else one._replace(reading=reading) for one in runs
+        ]
     read: list[Run | RunSource] = []
     places: list[tuple[str, str, bool]] = []
     for run in runs:

@@ -59,7 +59,14 @@ def read_source(source: RunSource, name_by: NameBy) -> Run:
 
 
 def read_runs(source: RunSource, name_by: NameBy) -> list[Run]:
-    """Return the runs in a file, which is opened once: its content tells its format."""
+    """Return the runs in a file, without documents that do not count.
+
+    It is opened once: its content tells its format.
+    """
+    return [source.reading.exclusions.drop_retrieved(run) for run in _whole_runs(source, name_by)]
+
+
+def _whole_runs(source: RunSource, name_by: NameBy) -> list[Run]:
     if os.path.isdir(source.path):
         return read_parquet_folder_runs(source)
     content = _read(source)

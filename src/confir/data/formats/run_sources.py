@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, get_args
 
 from confir.control_characters import as_unicode
 from confir.data.compression import COMPRESSION_ENDINGS
+from confir.data.exclusions import Exclusions
 from confir.data.files import STDIN, PathLike, is_address
 from confir.data.formats.run_metadata import RunMetadata, read_metadata
 from confir.data.tables.parquet_files import is_dataset
@@ -31,7 +32,7 @@ NAMINGS: tuple[NameBy, ...] = get_args(NameBy)
 
 
 class Reading(NamedTuple):
-    """What to read of files that hold several parts, and whether files may be fetched.
+    """What to read of files, and whether they may be fetched.
 
     Attributes
     ----------
@@ -39,11 +40,14 @@ class Reading(NamedTuple):
         The part that is wanted; None where there is only one.
     download
         Whether what is not on this machine may be fetched.
+    exclusions
+        Documents that do not count.
     """
 
     subset: str | None = None
     split: str | None = None
     download: bool = False
+    exclusions: Exclusions = Exclusions()
 
 
 class RunSource(NamedTuple):

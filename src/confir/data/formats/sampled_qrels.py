@@ -37,7 +37,8 @@ def read_sampled(source: Any, reading: Reading) -> SampledJudgements:
     """Return the judgements of drawn documents in a file of five columns, or in a mapping."""
     if isinstance(source, str | os.PathLike):
         path = as_path("human", source)
-        return _read_lines(text_bytes(read_bytes(path, download=reading.download), path), path)
+        content = text_bytes(read_bytes(path, download=reading.download), path)
+        return _aligned(*_read_lines(content, path), reading)
     if not isinstance(source, Mapping) or not all(
         isinstance(judged, Mapping) for judged in source.values()
     ):
@@ -55,7 +56,7 @@ def read_sampled(source: Any, reading: Reading) -> SampledJudgements:
     for (topic, docid), (gain, _) in pairs.items():
         gains.setdefault(topic, {})[docid] = gain
     drawn = {key: _as_probability(chance, f"{key}") for key, (_, chance) in pairs.items()}
-    return _aligned(qrels_called("human", gains), drawn)
+    return _aligned(qrels_called("human", gains), drawn, reading)
 
 
 def _pair(entry: Any, about: str) -> tuple[Any, Any]:
@@ -64,8 +65,8 @@ def _pair(entry: Any, about: str) -> tuple[Any, Any]:
     return entry[0], entry[1]
 
 
-def _read_lines(content: bytes, path: str) -> SampledJudgements:
-    """Return what a file of five columns holds; every error names its line."""
+def _read_lines(content: bytes, path: str) -> tuple[Qrels, dict[tuple[str, str], float]]:
+    """Return judgements and probabilities in a file of five columns; every error names its line."""
     judged: list[bytes] = []
     drawn: dict[tuple[str, str], float] = {}
     for number, line in enumerate(content.split(b"\n"), start=1):
@@ -87,8 +88,7 @@ def _read_lines(content: bytes, path: str) -> SampledJudgements:
                 line=number,
             )
         judged.append(b" ".join(fields[:4]))
-    qrels = build_qrels(*judgements_by_line(b"\n".join(judged), path), path=path)
-    return _aligned(qrels, drawn)
+    return build_qrels(*judgements_by_line(b"\n".join(judged), path), path=path), drawn
 
 
 def _as_probability(value: Any, about: str, line: int | None = None) -> float:
@@ -103,7 +103,10 @@ def _as_probability(value: Any, about: str, line: int | None = None) -> float:
     return chance
 
 
-def _aligned(qrels: Qrels, drawn: Mapping[tuple[str, str], float]) -> SampledJudgements:
+def _aligned(
+    qrels: Qrels, drawn: Mapping[tuple[str, str], float], reading: Reading
+) -> SampledJudgements:
+    qrels = reading.exclusions.drop_judged(qrels)
     topics = [qrels.topics[place] for place in qrels.document_topics.tolist()]
     keys = zip(topics, qrels.documents, strict=True)
     return SampledJudgements(qrels, np.array([drawn[key] for key in keys]))

@@ -52,7 +52,7 @@ def read_run_by_line(content: bytes, source: str, name: str | None, name_by: Nam
     tag: str | None = None
     untagged = 0
     longer: list[int] = []
-    for number, fields in _lines(content, source):
+    for number, fields in content_lines(content, source):
         if len(fields) < 5 or (len(fields) > 6 and not _ends_in_text(fields)):
             _check_line_ends(content, source)
             raise _wrong_run_columns(fields, source, number)
@@ -121,7 +121,7 @@ def judgements_by_line(content: bytes, source: str) -> Judgements:
     gains: list[int] = []
     lines: list[int] = []
     judged: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-    for number, fields in _lines(content, source):
+    for number, fields in content_lines(content, source):
         if len(fields) != 4:
             _check_line_ends(content, source)
             raise _wrong_qrels_columns(fields, source, number)
@@ -174,7 +174,7 @@ def read_intents(path: PathLike) -> dict[str, dict[str, float]]:
     """Return the intent probabilities in a file: topic → subtopic → probability."""
     source = os.fspath(path)
     intents: dict[str, dict[str, float]] = {}
-    for number, fields in _lines(text_bytes(read_bytes(path), source), source):
+    for number, fields in content_lines(text_bytes(read_bytes(path), source), source):
         if len(fields) != 3:
             raise FormatError(
                 f"{len(fields)} columns; expected 3: topic subtopic probability",
@@ -208,18 +208,18 @@ def read_intents(path: PathLike) -> dict[str, dict[str, float]]:
 def read_fields(path: PathLike) -> Iterator[tuple[int, list[str]]]:
     """Yield number and fields of the lines of a file that are neither blank nor comments."""
     source = os.fspath(path)
-    for number, fields in _lines(text_bytes(read_bytes(path), source), source):
+    for number, fields in content_lines(text_bytes(read_bytes(path), source), source):
         yield number, [field.decode() for field in fields]
 
 
 def first_fields(content: bytes, source: str) -> tuple[int, list[bytes]]:
     """Return number and fields of the first line that is neither blank nor a comment."""
-    for number, fields in _lines(content.removeprefix(BYTE_ORDER_MARK), source):
+    for number, fields in content_lines(content.removeprefix(BYTE_ORDER_MARK), source):
         return number, fields
     raise FormatError("the file is empty; expected qrels or a run", path=source)
 
 
-def _lines(content: bytes, source: str) -> Iterator[tuple[int, list[bytes]]]:
+def content_lines(content: bytes, source: str) -> Iterator[tuple[int, list[bytes]]]:
     """Yield number and fields of the lines that are neither blank nor comments.
 
     They are split one by one: a fault near the beginning of a large file is found at once.

@@ -25,6 +25,9 @@ Values = TypeVar("Values", Floats, Integers)
 # Rows of so few columns are summed all at once; longer ones each on its own, in the cache.
 _FEW_REPLICATES = 32
 
+# Stands for the position of a document that has the id of its topic and is not judged.
+_TOPIC = -2
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rankings:
@@ -339,9 +342,15 @@ class JudgedPositions:
             dict(zip(qrels.documents[start:stop], range(start, stop), strict=True))
             for start, stop in pairwise(qrels.offsets.tolist())
         ]
+        for topic, positions in zip(qrels.topics, self._documents, strict=True):
+            positions.setdefault(topic, _TOPIC)
 
     def rank(self, run: Run, tie_precision: TiePrecision = "double") -> Rankings:
         """Return where the judged documents stand in the lists of a run."""
+        return self.rank_and_count(run, tie_precision)[0]
+
+    def rank_and_count(self, run: Run, tie_precision: TiePrecision) -> tuple[Rankings, int]:
+        """Return what `rank` does, and how many lists have a document with the topic's id."""
         documents: Sequence[str] = run.documents
         if tie_precision == "single":
             documents = _rank_in_single_precision(run)
@@ -349,6 +358,7 @@ class JudgedPositions:
         found: list[Integers] = []
         before: list[Integers] = []
         lists_found: list[Integers] = []
+        identical = 0
         for topic, (start, stop) in zip(run.topics, pairwise(run.offsets.tolist()), strict=True):
             number = self._topics.get(topic)
             if number is None:
@@ -358,18 +368,20 @@ class JudgedPositions:
                 map(positions.get, documents[start:stop], repeat(-1)), np.int64, stop - start
             )
             places = np.flatnonzero(ranked >= 0)
+            identical += bool((ranked == positions[topic]).any())
             depth[number] = stop - start
             found.append(ranked[places])
             before.append(places)
             lists_found.append(np.full(len(places), number))
         empty = [np.zeros(0, np.int64)]
-        return self._empty.filled(
+        rankings = self._empty.filled(
             (run.name,),
             depth[None],
             np.concatenate(lists_found or empty),
             np.concatenate(found or empty),
             np.concatenate(before or empty),
         )
+        return rankings, identical
 
 
 def _rank_in_single_precision(run: Run) -> list[str]:

@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 
-from confir.arrays import Bytes, Integers
+from confir.arrays import Booleans, Bytes, Integers
 from confir.data.compression import COMPRESSION_ENDINGS
 from confir.data.files import BYTE_ORDER_MARK, STDIN, open_bytes
 from confir.data.formats.catalogue import recognise
@@ -125,12 +125,19 @@ class BlockScanner(ABC):
         The docids to look up, a group for each topic; and whether all of them are found.
     kernels
         The compiled kernels.
+    dropped
+        Which of these docids do not count; None where all do.
     """
 
     def __init__(
-        self, topics: Sequence[str], documents: tuple[IdTable, bool], kernels: ScanKernels
+        self,
+        topics: Sequence[str],
+        documents: tuple[IdTable, bool],
+        kernels: ScanKernels,
+        dropped: Booleans | None = None,
     ) -> None:
         self.kernels = kernels
+        self._dropped = dropped
         self._size = len(topics)
         self._topics, finds_topics = index_ids(topics, np.array([0, len(topics)]), kernels)
         self.documents, finds_documents = documents
@@ -154,6 +161,8 @@ class BlockScanner(ABC):
         lines = self.kernels.scan_lines(block, stop, self._topics, self.documents)
         if not lines.understood or not complete_scores(block, lines):
             return None
+        if self._dropped is not None:
+            lines = _without(lines, self._dropped)
         known = lines.group_topics >= 0
         return _ScannedBlock(
             lines.group_topics[known],
@@ -353,6 +362,26 @@ def _is_plain(block: Bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return BYTE_ORDER_MARK not in content
+
+
+def _without(lines: Lines, dropped: Booleans) -> Lines:
+    """Return lines without those of documents that do not count, and without lists left empty."""
+    kept = (lines.rows < 0) | ~dropped[lines.rows]
+    if kept.all():
+        return lines
+    group_lines = np.concatenate(([0], np.cumsum(kept)))[lines.group_lines]
+    held = np.diff(group_lines) > 0
+    none = np.zeros(0, np.int64)
+    return lines._replace(
+        scores=lines.scores[kept],
+        document_starts=lines.document_starts[kept],
+        rows=lines.rows[kept],
+        odd_lines=none,
+        odd_starts=none,
+        group_topics=lines.group_topics[held],
+        group_starts=lines.group_starts[held],
+        group_lines=np.append(group_lines[:-1][held], group_lines[-1]),
+    )
 
 
 def _field(block: Bytes, start: int) -> bytes:

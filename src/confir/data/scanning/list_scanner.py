@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -11,9 +11,10 @@ import numpy as np
 
 from confir.arguments import as_choice
 from confir.arrays import Bytes, Integers
+from confir.data.exclusions import Exclusions, warn_of_identical
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_readers import read_source
-from confir.data.formats.run_sources import NAMINGS, NameBy, RunSource
+from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
 from confir.data.lists.docids import Docids
 from confir.data.lists.ranked_lists import (
     DocumentNumbers,
@@ -47,6 +48,7 @@ def read_lists(
     name_by: NameBy = "file",
     tie_precision: TiePrecision = "double",
     progress: Callable[[int], None] | None = None,
+    exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
 ) -> RankedLists:
     """Return the whole lists of runs for the topics of the qrels.
 
@@ -60,10 +62,13 @@ def read_lists(
         "single" compares retrieval scores as trec_eval 9 and pytrec_eval do.
     progress
         Called with 1 after each run.
+    exclusions
+        Documents that do not count; the qrels are already without them.
     """
     as_choice("name_by", name_by, NAMINGS)
     as_choice("tie_precision", tie_precision, TIE_PRECISIONS)
-    return scan_sources(qrels, as_runs(runs), name_by, tie_precision, progress)
+    found = as_runs(runs, Reading(exclusions=exclusions))
+    return scan_sources(qrels, found, name_by, tie_precision, progress, exclusions)
 
 
 def scan_sources(
@@ -72,9 +77,10 @@ def scan_sources(
     name_by: NameBy,
     tie_precision: TiePrecision,
     progress: Callable[[int], None] | None = None,
+    exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
 ) -> RankedLists:
-    """Return what `read_lists` does, of runs that are found already."""
-    made = build_lists(qrels, *_numbered_lists(qrels, sources, name_by, progress))
+    """Return what `read_lists` does, of runs that are found already, by files' own exclusions."""
+    made = build_lists(qrels, *_numbered_lists(qrels, sources, name_by, progress, exclusions))
     if len(made.documents) >= _MANY:
         return_memory()
     return made.in_single_precision() if tie_precision == "single" else made
@@ -85,11 +91,12 @@ def _numbered_lists(
     sources: Sequence[Run | RunSource],
     name_by: NameBy,
     progress: Callable[[int], None] | None,
+    exclusions: Exclusions,
 ) -> tuple[Integers, deque[RunLists], Docids]:
     """Return the numbers of judged documents, the lists of each run as numbers, and the docids."""
     files = [source for source in sources if isinstance(source, RunSource)]
     kernels = choose_kernels(files)
-    scanner = None if kernels is None else ListScanner(qrels, kernels)
+    scanner = None if kernels is None else ListScanner(qrels, kernels, exclusions)
     scanned = (None for _ in files) if scanner is None else scanner.scan_lists(files, name_by)
     found: list[RunLists | Run] = []
     with closing(scanned):
@@ -107,15 +114,34 @@ def _numbered_lists(
         number_lists(entry, qrels.topics, numbering) if isinstance(entry, Run) else entry
         for entry in found
     )
-    return judged, runs_as_lists, numbering.docids()
+    docids = numbering.docids()
+    if exclusions.watches:
+        topics = numbering.number(qrels.topics)  # of these, docids are those with a lower number
+        warn_of_identical(_count_identical(runs_as_lists, topics, len(docids)), len(topics))
+    return judged, runs_as_lists, docids
+
+
+def _count_identical(runs: Iterable[RunLists], topics: Integers, documents: int) -> dict[str, int]:
+    """Return in how many lists of each run a document has the id of the topic."""
+    if not (topics < documents).any():
+        return {}
+    return {run.name: int((np.repeat(topics, run.depth) == run.documents).sum()) for run in runs}
 
 
 class ListScanner(BlockScanner):
     """Records every document of a list: its number, and its retrieval score."""
 
-    def __init__(self, qrels: Qrels, kernels: ScanKernels) -> None:
-        none = index_ids([], np.zeros(len(qrels.topics) + 1, np.int64), kernels)
-        super().__init__(qrels.topics, none, kernels)
+    def __init__(
+        self,
+        qrels: Qrels,
+        kernels: ScanKernels,
+        exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
+    ) -> None:
+        excluded, sizes = exclusions.by_topic(qrels.topics) if exclusions else ([], 0)
+        ends = np.zeros(len(qrels.topics) + 1, np.int64)
+        ends[1:] = np.cumsum(sizes)
+        dropped = np.ones(len(excluded), bool) if excluded else None
+        super().__init__(qrels.topics, index_ids(excluded, ends, kernels), kernels, dropped)
         self.numbers = IdNumbers(kernels)
 
     def record(self, block: Bytes, lines: Lines) -> tuple[Column, ...]:

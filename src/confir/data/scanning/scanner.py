@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from functools import cached_property
-from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 
 from confir.arrays import Bytes, Integers
+from confir.data.exclusions import Exclusions, identical_places, warn_of_identical
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.lists.rankings import JudgedPositions, Rankings, TiePrecision, empty_rankings
@@ -39,6 +39,8 @@ def read_rankings(
     lowest_gain: int | None = None,
     name_by: NameBy = "file",
     progress: Callable[[int], None] | None = None,
+    exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
+    identical: dict[str, int] | None = None,
 ) -> list[Ranked]:
     """Return the rankings of each run, and the topics of the run that the qrels lack.
 
@@ -54,12 +56,20 @@ def read_rankings(
         "tag" names an unnamed run by the tag of its first line.
     progress
         Called with 1 after each run.
+    exclusions
+        Documents that do not count; qrels and runs that were read are already without them.
+    identical
+        Is given each run's number of lists with a document that has the topic's id, where these are
+        watched for; without it, they are warned of here.
     """
-    wanted = Wanted(qrels, tie_precision, lowest_gain, name_by)
-    reference = _ReferenceReader(wanted)
+    wanted = Wanted(qrels, tie_precision, lowest_gain, name_by, exclusions)
+    found: dict[str, int] = {} if identical is None else identical
+    reference = _ReferenceReader(wanted, found)
     files = [source for source in sources if isinstance(source, RunSource)]
     kernels = choose_kernels(files)
-    scanned = scan_rankings(wanted, files, kernels) if kernels else (None for _ in files)
+    scanned = (
+        scan_rankings(wanted, files, kernels, identical=found) if kernels else (None for _ in files)
+    )
     results: list[Ranked] = []
     with closing(scanned):
         for source in sources:
@@ -67,6 +77,8 @@ def read_rankings(
             results.append(ranked or reference.read(source))
             if progress is not None:
                 progress(1)
+    if identical is None:
+        warn_of_identical(found, len(qrels.topics))
     return results
 
 
@@ -77,13 +89,15 @@ class Wanted(NamedTuple):
     tie_precision: TiePrecision = "double"
     lowest_gain: int | None = None
     name_by: NameBy = "file"
+    exclusions: Exclusions = Exclusions()
 
 
 class _ReferenceReader:
     """Ranks runs, and files after reading them by `read_source`."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: Wanted, identical: dict[str, int] | None = None) -> None:
         self._wanted = wanted
+        self._identical = {} if identical is None else identical
 
     @cached_property
     def _positions(self) -> JudgedPositions:
@@ -95,9 +109,11 @@ class _ReferenceReader:
 
     def read(self, source: Run | RunSource) -> Ranked:
         """Return the rankings of a run, and its topics that the qrels lack."""
-        _, tie_precision, lowest_gain, name_by = self._wanted
+        _, tie_precision, lowest_gain, name_by, exclusions = self._wanted
         run = source if isinstance(source, Run) else read_source(source, name_by)
-        rankings = self._positions.rank(run, tie_precision)
+        rankings, identical = self._positions.rank_and_count(run, tie_precision)
+        if exclusions.watches:
+            self._identical[run.name] = identical
         if lowest_gain is not None:
             rankings = rankings.at_least(lowest_gain)
         return rankings, tuple(topic for topic in run.topics if topic not in self._topics)
@@ -108,11 +124,15 @@ def scan_rankings(
     sources: Sequence[RunSource],
     kernels: ScanKernels,
     *,
+    identical: dict[str, int] | None = None,
     block_size: int = BLOCK_SIZE,
     threads: int | None = None,
 ) -> Generator[Ranked | None]:
-    """Yield what `read_rankings` returns for each file, or None where the scanner gives way."""
-    scanner = JudgedScanner(wanted, kernels)
+    """Yield what `read_rankings` returns for each file, or None where the scanner gives way.
+
+    ``identical`` is given each run's number of lists with a document that has the topic's id.
+    """
+    scanner = JudgedScanner(wanted, kernels, identical)
     files = scan_files(
         scanner, sources, name_by=wanted.name_by, block_size=block_size, threads=threads
     )
@@ -122,22 +142,45 @@ def scan_rankings(
 
 
 class JudgedScanner(BlockScanner):
-    """Records judged documents: their rows in the index, and the documents above."""
+    """Records judged documents: their rows in the index, and the documents above.
 
-    def __init__(self, wanted: Wanted, kernels: ScanKernels) -> None:
-        qrels, lowest_gain = wanted.qrels, wanted.lowest_gain
+    The index also has the documents that do not count, or those that are watched for: after the
+    judged documents of each topic.
+    """
+
+    def __init__(
+        self, wanted: Wanted, kernels: ScanKernels, identical: dict[str, int] | None = None
+    ) -> None:
+        qrels, lowest_gain, exclusions = wanted.qrels, wanted.lowest_gain, wanted.exclusions
         self._wanted = wanted
+        self.identical = {} if identical is None else identical
         kept = np.ones(len(qrels.documents), bool)
         if lowest_gain is not None:
             kept = qrels.gains >= lowest_gain
-        self._rows = np.flatnonzero(kept)
-        offsets = np.searchsorted(self._rows, qrels.offsets)
-        documents = list(compress(qrels.documents, kept.tolist()))
-        super().__init__(qrels.topics, index_ids(documents, offsets, kernels), kernels)
+        judged = np.flatnonzero(kept)
+        beside, sizes = exclusions.by_topic(qrels.topics)
+        ends = np.searchsorted(judged, qrels.offsets)
+        places = np.repeat(ends[1:], sizes)
+        documents = np.array(qrels.documents, object)[judged]
+        self._rows = np.insert(judged, places, -1)
+        self._looked_for = self._rows < 0
+        if exclusions.watches or exclusions.identical:
+            self._looked_for |= np.insert(identical_places(qrels)[judged], places, False)
+        index = index_ids(
+            np.insert(documents, places, np.array(beside, object)).tolist(),
+            ends + np.concatenate(([0], np.cumsum(sizes))),
+            kernels,
+        )
+        super().__init__(qrels.topics, index, kernels, self._looked_for if exclusions else None)
         self._empty = empty_rankings(qrels)
 
+    @property
+    def judged_rows(self) -> Integers:
+        """The rows of the index that hold judged documents, in their order."""
+        return np.flatnonzero(self._rows >= 0)
+
     def record(self, block: Bytes, lines: Lines) -> tuple[Integers, Integers, Integers]:
-        """Return topic, row and documents above of each judged document."""
+        """Return topic, row and documents above of each document of the index."""
         return self.kernels.rank_judged(block, self.compared(lines))
 
     def compared(self, lines: Lines) -> Lines:
@@ -149,8 +192,14 @@ class JudgedScanner(BlockScanner):
 
     def rankings(self, scanned: Scanned) -> Ranked:
         """Return the rankings of a run, and its topics that the qrels lack."""
-        rows, before = scanned.columns
+        (rows, before), topics = scanned.columns, scanned.topics
+        if self._wanted.exclusions.watches:
+            self.identical[scanned.name] = int(self._looked_for[rows].sum())
+        documents = self._rows[rows]
+        judged = documents >= 0
+        if not judged.all():
+            topics, documents, before = topics[judged], documents[judged], before[judged]
         rankings = self._empty.filled(
-            (scanned.name,), scanned.depth[None], scanned.topics, self._rows[rows], before
+            (scanned.name,), scanned.depth[None], topics, documents, before
         )
         return rankings, scanned.unknown

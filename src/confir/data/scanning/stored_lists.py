@@ -15,6 +15,7 @@ from typing import IO, Any, NamedTuple, cast
 import numpy as np
 
 from confir.arrays import Bytes, Floats, Integers
+from confir.data.exclusions import Exclusions, warn_of_identical
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.lists.docids import Docids
 from confir.data.lists.ranked_lists import RankedLists
@@ -205,7 +206,8 @@ class _StoringScanner(JudgedScanner):
     def judged(self) -> Docids:
         """The docids of the qrels."""
         starts = self.documents.starts
-        return Docids(self.documents.text, starts[:-1], (np.diff(starts) - 1).astype(np.int32))
+        listed = Docids(self.documents.text, starts[:-1], (np.diff(starts) - 1).astype(np.int32))
+        return listed.take(self.judged_rows)
 
     def count_mentioned(self) -> int:
         """Return the number of docids in lists and qrels."""
@@ -222,6 +224,7 @@ def store_lists(
     name_by: NameBy = "file",
     tie_precision: TiePrecision = "double",
     progress: Callable[[int], None] | None = None,
+    exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
     **how: Any,
 ) -> StoredLists | None:
     """Return the lists of run files, or None where they have to be held.
@@ -232,7 +235,7 @@ def store_lists(
     ----------
     qrels, sources
         The judgements, and the files.
-    name_by, tie_precision, progress
+    name_by, tie_precision, progress, exclusions
         As in `read_lists`.
     **how
         Size of blocks and number of threads, as in `scan_files`.
@@ -240,7 +243,7 @@ def store_lists(
     kernels = load_kernels()
     if kernels is None:
         return None
-    wanted = Wanted(qrels, tie_precision, None, name_by)
+    wanted = Wanted(qrels, tie_precision, None, name_by, exclusions)
     try:
         return _store(wanted, sources, kernels, progress, **how)
     except (OSError, UnreadableError):
@@ -266,6 +269,7 @@ def _store(
             if progress is not None:
                 progress(1)
     scanner.files.flush()
+    warn_of_identical(scanner.identical, len(wanted.qrels.topics))
     return StoredLists(
         qrels=wanted.qrels,
         runs=tuple(name for rankings, _ in ranked for name in rankings.runs),

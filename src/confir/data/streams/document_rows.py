@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.exclusions import Exclusions
 from confir.data.formats.entries import (
     QRELS,
     RUN_COLUMN,
@@ -103,6 +104,44 @@ def qrels_of_rows(rows: Any, source: str) -> Qrels:
     subtopics, topics, documents = (rows.column(name).to_pylist() for name in ROW_COLUMNS[:3])
     values = rows.column("value").to_numpy()
     return qrels_from_entries(Entries(topics, subtopics, documents, values), source, None)
+
+
+def counting_rows(rows: Any, exclusions: Exclusions, *, retrieved: bool) -> Any:
+    """Return rows without the documents that do not count.
+
+    Documents with the id of their topic are taken from runs alone: where rows are ``retrieved``.
+    """
+    kept = np.ones(rows.num_rows, bool)
+    if exclusions.documents:
+        topics, documents = exclusions.pairs()
+        kept &= ~_are_pairs(rows, topics, documents)
+    if retrieved and exclusions.identical:
+        kept &= ~_identical_rows(rows)
+    return rows if kept.all() else rows.filter(kept)
+
+
+def count_identical(rows: Any, qrels: Qrels, runs: tuple[str, ...]) -> Integers:
+    """Return for how many topics of the qrels each run retrieves the document with the topic's id."""
+    own = rows.filter(_identical_rows(rows))
+    known = _places(own.column("topic"), qrels.topics) >= 0
+    return np.bincount(_places(own.column("label"), runs)[known], minlength=len(runs))
+
+
+def _identical_rows(rows: Any) -> Booleans:
+    """Return which rows have a document with the id of its topic."""
+    import pyarrow.compute as pc
+
+    same: Booleans = pc.equal(rows.column("topic"), rows.column("docid")).to_numpy()
+    return same
+
+
+def _are_pairs(rows: Any, topics: Sequence[str], documents: Sequence[str]) -> Booleans:
+    """Return which rows have one of some pairs of topic and document."""
+    names, ids = sorted(set(topics)), sorted(set(documents))
+    wanted = _places(text_array(topics), names) * len(ids) + _places(text_array(documents), ids)
+    topic, document = _places(rows.column("topic"), names), _places(rows.column("docid"), ids)
+    found: Booleans = np.isin(topic * len(ids) + document, wanted)
+    return found & (topic >= 0) & (document >= 0)
 
 
 class RankedRows(NamedTuple):

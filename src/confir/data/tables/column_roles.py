@@ -16,9 +16,10 @@ from confir.errors import InvalidValueError, enumerate_names
 # Of a score table, in the order in which entries have them.
 _ROLES = ("run", "measure", "topic", "value")
 _EXAMPLE = "topic=qid,value=nDCG@10"
+_ORDER = "run,measure,topic,value"
 _EXPECTED = f"which columns hold topic, value, run and measure, such as {_EXAMPLE}"
 
-# What says it: text such as _EXAMPLE, or a mapping with one name or, of values, several.
+# What says it: text such as _EXAMPLE or _ORDER, or a mapping with one name or, of values, several.
 ColumnsSource = str | Mapping[str, str | Sequence[str]]
 
 
@@ -32,18 +33,24 @@ class ColumnRoles(NamedTuple):
         column of measures.
     run, measure
         The columns of runs and measures; None where there are none.
+    order
+        What the columns of lines without a header hold, "-" for nothing of use; none of tables with
+        a header.
     """
 
     topic: str
     values: tuple[str, ...]
     run: str | None = None
     measure: str | None = None
+    order: tuple[str, ...] = ()
 
 
 def as_column_roles(given: Any) -> ColumnRoles | None:
     """Return which columns hold what, as text or a mapping says it; None for None."""
     if given is None:
         return None
+    if isinstance(given, str) and "=" not in given:
+        return _in_order(given)
     found: dict[str, list[str]] = {}
     for role, name in _pairs(given):
         if role not in _ROLES or not name:
@@ -60,6 +67,26 @@ def as_column_roles(given: Any) -> ColumnRoles | None:
         )
     one = {role: names[0] for role, names in found.items() if role != "value"}
     return ColumnRoles(one["topic"], tuple(found["value"]), one.get("run"), one.get("measure"))
+
+
+def _in_order(given: str) -> ColumnRoles:
+    """Return what columns without names hold, as in ``run,measure,topic,value``."""
+    roles = tuple(part.strip() for part in given.split(","))
+    named = [role for role in roles if role != "-"]
+    wrong = not {"topic", "value"} <= set(named) <= set(_ROLES) or len(set(named)) < len(named)
+    if wrong:
+        raise invalid("columns", given, f"{_EXPECTED}, or the columns in order: {_ORDER}")
+    run, measure = (role if role in named else None for role in ("run", "measure"))
+    return ColumnRoles("topic", ("score",), run, measure, roles)
+
+
+def check_nameless(table: InputTable, roles: ColumnRoles) -> None:
+    """Raise where a table names its columns, so that their order says nothing."""
+    if table.unit == "row" or table.header_line is not None:
+        raise InvalidValueError(
+            f"{table.source} names its columns, where columns {','.join(roles.order)} is for lines "
+            f"without names; expected {_EXPECTED}"
+        )
 
 
 def _pairs(given: Any) -> Iterable[tuple[str, str]]:

@@ -12,6 +12,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -25,6 +26,7 @@ from confir.data.tables.column_roles import (
     ColumnRoles,
     ColumnsSource,
     as_column_roles,
+    check_nameless,
     with_roles,
 )
 from confir.data.tables.columns import (
@@ -38,7 +40,7 @@ from confir.data.tables.columns import (
 )
 from confir.data.tables.measure_names import find_measures
 from confir.data.tables.nesting import topics_come_first
-from confir.data.tables.parquet_files import import_pyarrow
+from confir.data.tables.parquet_files import import_pyarrow, is_parquet
 from confir.data.tables.sample_tables import from_samples, with_repeats
 from confir.data.tables.score_columns import (
     COLUMN_NAMES,
@@ -50,7 +52,7 @@ from confir.data.tables.score_columns import (
     score_entries,
     with_confir_names,
 )
-from confir.data.tables.score_lines import read_lines
+from confir.data.tables.score_lines import read_lines, read_ordered_lines
 from confir.data.tables.table_files import (
     FRAME,
     SEPARATORS,
@@ -58,13 +60,19 @@ from confir.data.tables.table_files import (
     format_ending,
     read_table,
 )
-from confir.errors import FormatError, InvalidValueError
+from confir.errors import FormatError, InvalidValueError, UnreadableError
 
 
 def _read_format(content: bytes, source: str) -> InputTable | None:
     """Return the scores in a file of a format that holds some; None where it is a table."""
     held = recognise(source, content).read_scores
     return None if held is None else held(content, source)
+
+
+def _read_named(roles: ColumnRoles, content: bytes, source: str) -> InputTable | None:
+    """Return what `_read_format` does, unless the user names columns that only a plain table has."""
+    table = None if roles.order else _read_format(content, source)
+    return table if table is not None and roles.topic in table.header else None
 
 
 def _order_levels(runs: Sequence[Any], source: str) -> tuple[str, ...]:
@@ -96,7 +104,8 @@ def read_scores(
 ) -> Scores:
     """Return the scores in one table or in several: files, plain or compressed, or frames.
 
-    Reads the output of ``trec_eval -q``, ``ir_measures -q`` and gdeval, tables in CSV (separated by
+    Reads the output of ``trec_eval -q``, ``ir_measures -q`` and gdeval, results of AutoJudge and
+    nuggetizer, tables in CSV (separated by
     commas or semicolons), TSV, JSON, JSONL and Parquet, and frames of pandas, polars and Arrow.
     Measures in trec_eval's output are given confir's names where they are the same; all other
     names stay as they are.
@@ -104,7 +113,8 @@ def read_scores(
     Parameters
     ----------
     paths
-        The files or frames; "-" is standard input. A score that stands in two of them is an error.
+        The files or frames; "-" is standard input, and a folder stands for its files. A score that
+        stands in two of them is an error.
     run
         Name of the run, for files that hold one run; by default what the file says, else the
         file's name without endings, of a frame "frame".
@@ -117,7 +127,8 @@ def read_scores(
     columns
         Which columns hold topic, value (one, or several measures), run and measure, where their
         names do not say it: ``{"topic": "qid", "value": ["nDCG@10", "AP"]}``, or the text
-        ``topic=qid,value=nDCG@10,value=AP``.
+        ``topic=qid,value=nDCG@10,value=AP``. Of lines without a header, the columns in order:
+        ``run,measure,topic,value``.
     """
     roles = as_column_roles(columns)
     run, measure = (
@@ -126,16 +137,29 @@ def read_scores(
     )
     if bounded is not None:
         as_flag("bounded", bounded)
-    if isinstance(paths, str | os.PathLike) or has_columns(paths):
-        return replace(_read_source(_as_source(paths), run, measure, roles), bounded=bounded)
     if isinstance(paths, Mapping):
         raise invalid("paths", paths, "a path, a data frame, or a list of these")
-    given = [_as_source(source) for source in as_list("paths", paths, least=0)]
+    single = isinstance(paths, str | os.PathLike) or has_columns(paths)
+    listed = [paths] if single else as_list("paths", paths, least=0)
+    given = [one for source in listed for one in files_of(_as_source(source))]
+    if len(given) == 1:
+        return replace(_read_source(given[0], run, measure, roles), bounded=bounded)
     if not given:
         raise InvalidValueError("no score files were given; expected at least one of paths")
     names = [FRAME if has_columns(source) else os.fspath(source) for source in given]
     merged = _merge([_read_source(source, run, measure, roles) for source in given], names)
     return replace(merged, bounded=bounded)
+
+
+def files_of(source: Any) -> list[Any]:
+    """Return the files of a folder, hidden ones aside; anything else is itself, as Parquet is."""
+    if has_columns(source) or not os.path.isdir(source) or is_parquet(os.fspath(source)):
+        return [source]
+    found = [entry.path for entry in os.scandir(source) if not entry.name.startswith(".")]
+    files = sorted(filter(os.path.isfile, found))
+    if not files:
+        raise UnreadableError(f"{os.fspath(source)}: the folder has no files; {EXPECTED}")
+    return files
 
 
 def _as_source(source: Any) -> Any:
@@ -183,10 +207,16 @@ def write_scores(scores: Any, path: PathLike, *, layout: Layout = "long") -> Non
 def _read_source(
     source: PathLike | Any, run: str | None, measure: str | None, roles: ColumnRoles | None
 ) -> Scores:
+    kind = _SCORES if roles is None else replace(_SCORES, read_format=partial(_read_named, roles))
+    if roles is not None and roles.order:
+        kind = replace(kind, read_lines=partial(read_ordered_lines, roles.order))
+
     def use(table: InputTable) -> Scores:
+        if roles is not None and roles.order:
+            check_nameless(table, roles)
         return scores_from_table(table, run, measure, roles)
 
-    return use(read_table(source, _SCORES, use))
+    return use(read_table(source, kind, use))
 
 
 def read_score_table(source: PathLike | Any) -> InputTable:

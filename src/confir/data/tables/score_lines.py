@@ -18,10 +18,9 @@ from confir.data.tables.measure_names import (
     confir_name,
     is_text_measure,
 )
+from confir.data.tables.result_lines import RANKING, SUMMARY, is_ranking, order_of_four
 from confir.data.tables.score_columns import COLUMN_NAMES, EXPECTED, is_numeric
 from confir.errors import FormatError
-
-_SUMMARY = "all"
 
 _THREE_COLUMNS = ["measure", "topic", "score"]
 
@@ -34,21 +33,50 @@ def read_lines(
         return None
     lines, rows = _split_lines(content, source)
     columns: list[Sequence[str]] = list(zip(*rows, strict=True))
-    header = ["measure", "topic", "run", "score"] if len(columns) == 4 else _THREE_COLUMNS
-    if len(columns) == 3 and _topics_come_first(columns[0], columns[1], content, source):
-        columns = [columns[1], columns[0], columns[2]]
-    else:
-        columns[0] = [confir_name(name) for name in columns[0]]
-    table = InputTable(source, header, columns, lines)
-    kept = np.array([topic != _SUMMARY for topic in columns[1]])
-    return table if kept.all() else drop_rows(table, kept, f"topic {_SUMMARY!r}")
+    if len(columns) == 3:
+        if _topics_come_first(columns[0], columns[1], content, source):
+            columns = [columns[1], columns[0], columns[2]]
+        else:
+            columns[0] = [confir_name(name) for name in columns[0]]
+        return _without_summaries(InputTable(source, _THREE_COLUMNS, columns, lines))
+    if len(columns) == 6:
+        if not is_ranking(columns):
+            raise _mistaken_run(source)
+        return _ordered(columns, RANKING, lines, source)
+    return _ordered(columns, order_of_four(columns, source), lines, source)
+
+
+def read_ordered_lines(
+    roles: Sequence[str], content: bytes, _: bytes, __: str | None, source: str
+) -> InputTable:
+    """Return the table of lines whose columns hold what the user says, in this order."""
+    lines, rows = _split_lines(content, source, len(roles))
+    return _ordered(list(zip(*rows, strict=True)), roles, lines, source)
+
+
+def _ordered(
+    columns: Sequence[Sequence[str]], roles: Sequence[str], lines: Sequence[int], source: str
+) -> InputTable:
+    """Return the columns that have a role; a measure of trec_eval is given confir's name."""
+    used = [(role, column) for role, column in zip(roles, columns, strict=True) if role != "-"]
+    header = ["score" if role == "value" else role for role, _ in used]
+    cells = [
+        [confir_name(name) for name in column] if role == "measure" else column
+        for role, column in used
+    ]
+    return _without_summaries(InputTable(source, header, cells, lines))
+
+
+def _without_summaries(table: InputTable) -> InputTable:
+    topics = table.columns[list(table.header).index("topic")]
+    kept = np.array([topic != SUMMARY for topic in topics])
+    return table if kept.all() else drop_rows(table, kept, f"topic {SUMMARY!r}")
 
 
 def _is_bare(line: bytes, separator: str | None, source: str) -> bool:
     """Whether a first line holds a score, rather than names of columns.
 
-    Lines of a run, of qrels or of summaries are errors; of four columns, those that begin with a
-    measure are scores, others qrels.
+    Lines of a run, of qrels or of summaries are errors, as far as one line shows it.
     """
     names = [fold(cell.strip('" ')) for cell in line.decode().split(separator)]
     if set(names) & set(COLUMN_NAMES["topic"]):
@@ -60,37 +88,61 @@ def _is_bare(line: bytes, separator: str | None, source: str) -> bool:
     mistaken = None
     if count == 2 and measured and numeric[1]:
         mistaken = "summaries of measures (written without the option -q?)"
-    if count == 4 and not measured and re.fullmatch(r"[+-]?\d+", fields[3]):
+    if count == 4 and _may_be_qrels(fields):
         mistaken = "qrels"
-    if count >= 5 and numeric[3] and numeric[4]:
-        mistaken = "a run"
     if mistaken:
         raise FormatError(f"this looks like {mistaken}; {EXPECTED}", path=source)
+    if count >= 5 and numeric[3] and numeric[4]:
+        if count == 6:
+            return True
+        raise _mistaken_run(source)
     if count == 4:
-        return measured and numeric[3]
+        return numeric[3]
     return count == 3 and (numeric[2] or is_text_measure(fields[0]))
 
 
-def _split_lines(content: bytes, source: str) -> tuple[list[int], list[list[str]]]:
+def _may_be_qrels(fields: Sequence[str]) -> bool:
+    """Whether four fields are those of a judgement: no name is a measure's, and the gain is whole.
+
+    Runs and topics of a score may be any text; a number or "Q0" comes second in qrels.
+    """
+    if not re.fullmatch(r"[+-]?\d+", fields[3]):
+        return False
+    second = is_numeric(fields[1]) or fields[1] in ("Q0", "-")
+    return second and not any(map(begins_like_a_measure, (fields[0], fields[2])))
+
+
+def _mistaken_run(source: str) -> FormatError:
+    return FormatError(
+        f"this looks like a run; {EXPECTED}; of a ranking of runs by a measure, --columns "
+        f"{','.join(RANKING)} (columns=)",
+        path=source,
+    )
+
+
+def _split_lines(content: bytes, source: str, width: int = 0) -> tuple[list[int], list[list[str]]]:
     """Return the numbers of lines that hold scores, and their fields, as many in each.
+
+    As many as ``width`` says, or else as in the first line: three, four or six.
 
     Lines are split at ASCII blanks only, so that any other blank stays part of an id.
     """
     lines: list[int] = []
     rows: list[list[str]] = []
-    width = 0
     for number, line in _numbered_lines(content):
         fields = line.decode().split() if line.isascii() else [f.decode() for f in line.split()]
         if not fields or fields[0][0] == "#" or is_text_measure(fields[0]):
             continue
-        width = width or len(fields)
-        if width not in (3, 4):
-            raise FormatError(f"{width} columns; expected 3 or 4", path=source, line=number)
-        if width == 4 and len(fields) == 3 and fields[1] == _SUMMARY:
-            fields.insert(2, _SUMMARY)
+        given, width = bool(width), width or len(fields)
+        if not rows and not given and width not in (3, 4, 6):
+            raise FormatError(f"{width} columns; expected 3, 4 or 6", path=source, line=number)
+        if width == 4 and len(fields) == 3 and fields[1] == SUMMARY:
+            fields.insert(2, SUMMARY)
         if len(fields) != width:
             raise FormatError(
-                f"{len(fields)} columns; expected {width} as before", path=source, line=number
+                f"{len(fields)} columns; expected {width}{'' if not rows else ' as before'}",
+                path=source,
+                line=number,
             )
         lines.append(number)
         rows.append(fields)
@@ -116,8 +168,8 @@ def _topics_come_first(
     Inferred from the column in which summaries are marked, else by trec_eval's padding, else
     by the column that holds more names of usual measures.
     """
-    if (_SUMMARY in first) != (_SUMMARY in second):
-        return _SUMMARY in first
+    if (SUMMARY in first) != (SUMMARY in second):
+        return SUMMARY in first
     if re.search(rb"^\S+ +\t", content, re.MULTILINE):
         return False
     usual = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -130,7 +131,21 @@ def evaluate_command(
     else:
         against = inputs.find_baseline(baseline, scores.runs)
         answer = mean_answer(scores, statistics, methods=method, baseline=against)
+        if inputs.scores:
+            answer = _with_nuggets(answer, inputs.scores, scores)
     out.deliver(answer)
+
+
+def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSummary) -> Answer:
+    """Return an answer whose note also says what the choice of nuggets contributes, if files have some."""
+    from confir.studies.nuggets.nugget_variance import find_nugget_variance
+    from confir.studies.nuggets.table import nugget_note
+
+    found = find_nugget_variance(files)
+    note = "" if found is None else nugget_note(found, scores.runs, scores.measures)
+    if not note:
+        return answer
+    return answer._replace(table=replace(answer.table, note=f"{answer.table.note}\n{note}"))
 
 
 def _check_view(

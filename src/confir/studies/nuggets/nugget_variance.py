@@ -1,0 +1,137 @@
+"""How much of the variance over topics comes from the choice of nuggets? By run and measure.
+
+A topic's score is a mean over k nuggets. If these are a sample of all that could have been written
+for the topic, the score varies by v = s²/k with the sample, s² the variance over its nuggets; the mean
+of v over topics is part of the variance of scores over topics, on which intervals of means rest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from confir.arguments import as_list, as_path
+from confir.arrays import Floats, Integers
+from confir.data.files import STDIN, PathLike, open_bytes, read_bytes
+from confir.data.formats.nuggetizer import (
+    NUGGET_MEASURES,
+    AnswerNuggets,
+    is_assignments,
+    read_answers,
+)
+from confir.data.result import Result, axis, over, result
+from confir.data.tables.score_files import files_of
+from confir.errors import InvalidValueError, collect_warnings
+
+# So much of a file tells whether it holds assignments.
+_START = 1 << 16
+
+LEAST_NUGGETS = 2
+
+
+@result
+class NuggetVariance(Result):
+    """What the choice of nuggets contributes to the variance of scores over topics.
+
+    Attributes
+    ----------
+    runs, measures
+        Names; the measures are those of nuggetizer.
+    topics
+        Number of topics of which a measure counts two nuggets or more.
+    nuggets
+        Mean number of nuggets that it counts in these.
+    nugget_variance
+        Mean of s²/k over these topics.
+    topic_variance
+        Variance of the scores over all topics.
+    share
+        The former as a share of the latter; NaN where scores do not vary, or no topic has nuggets
+        enough. An estimate, which may exceed 1.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    topics: Integers = over("run", "measure")
+    nuggets: Floats = over("run", "measure")
+    nugget_variance: Floats = over("run", "measure")
+    topic_variance: Floats = over("run", "measure")
+    share: Floats = over("run", "measure")
+
+
+def estimate_nugget_variance(paths: PathLike | Sequence[PathLike]) -> NuggetVariance:
+    """Return what the choice of nuggets contributes to the variance of scores over topics.
+
+    Parameters
+    ----------
+    paths
+        Files of nuggetizer's assignments, or folders of these.
+    """
+    listed = [paths] if isinstance(paths, str | os.PathLike) else as_list("paths", paths)
+    files = [os.fspath(file) for one in listed for file in files_of(as_path("paths", one))]
+    wrong = [file for file in files if not holds_assignments(file)]
+    if wrong:
+        raise InvalidValueError(
+            f"{wrong[0]} does not hold assignments of nuggetizer; expected lines with nuggets, each with "
+            "importance and assignment"
+        )
+    return _variance([one for file in files for one in read_answers(read_bytes(file), file)])
+
+
+def find_nugget_variance(paths: Iterable[str]) -> NuggetVariance | None:
+    """Return the variance of those files that hold assignments, silently; None where none does."""
+    files = [os.fspath(file) for path in paths if path != STDIN for file in files_of(path)]
+    found = list(filter(holds_assignments, files))
+    with collect_warnings():  # which were said where the scores were read
+        return estimate_nugget_variance(found) if found else None
+
+
+def holds_assignments(path: str) -> bool:
+    """Whether a file holds assignments of nuggetizer, by its beginning."""
+    if not os.path.isfile(path):
+        return False
+    with open_bytes(path) as stream:
+        return is_assignments(path, stream.read(_START))
+
+
+def _variance(answers: Sequence[AnswerNuggets]) -> NuggetVariance:
+    by_run: dict[str, list[AnswerNuggets]] = {}
+    for one in answers:
+        by_run.setdefault(one.run, []).append(one)
+    cells = [[_of_answers(own, name) for name in NUGGET_MEASURES] for own in by_run.values()]
+    columns: dict[str, Any] = {
+        name: np.array([[cell[place] for cell in row] for row in cells], kind)
+        for place, (name, kind) in enumerate(
+            (
+                ("topics", int),
+                ("nuggets", float),
+                ("nugget_variance", float),
+                ("topic_variance", float),
+            )
+        )
+    }
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = columns["nugget_variance"] / columns["topic_variance"]
+    share[columns["topic_variance"] <= 0] = np.nan
+    return NuggetVariance(tuple(by_run), tuple(NUGGET_MEASURES), **columns, share=share)
+
+
+def _of_answers(answers: Sequence[AnswerNuggets], measure: str) -> tuple[int, float, float, float]:
+    """Return topics, mean number of nuggets, and variances by nuggets and over topics."""
+    earned = [one.counted(measure) for one in answers]
+    sizes = np.array([len(own) for own in earned])
+    # sums by answer: no nugget is looked at twice
+    flat = np.concatenate(earned)
+    place = np.repeat(np.arange(len(sizes)), sizes)
+    sums, squares = (np.bincount(place, each, len(sizes)) for each in (flat, np.square(flat)))
+    means = np.divide(sums, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
+    enough = sizes >= LEAST_NUGGETS
+    k = sizes[enough]
+    within = np.maximum(squares[enough] - k * np.square(means[enough]), 0.0) / (k - 1) / k
+    over_topics = float(means.var(ddof=1)) if len(means) > 1 else np.nan
+    if not len(k):
+        return 0, np.nan, np.nan, over_topics
+    return len(k), float(k.mean()), float(within.mean()), over_topics
