@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -18,12 +19,43 @@ from requirements import missing_requirement, required
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
+class Grid(NamedTuple):
+    """The cases of a test as values of its parameters: all of them, and those that are not slow."""
+
+    cases: list[dict[str, str]]
+    chosen: list[dict[str, str]]
+
+
+GRIDS = pytest.StashKey[dict[str, Grid]]()
+
+
 def pytest_configure(config):
     # One thread for matrix products, as the command line has: the workers share the cores.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     config.pluginmanager.register(Stopwatch())
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Durations(REPOSITORY / "build" / "durations.txt"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item):
+    """Leave all but some cases of a large grid to `make test-slow`: `@pytest.mark.every(3)`."""
+    for marker in item.iter_markers("every"):
+        grid = item.session.stash.setdefault(GRIDS, {}).setdefault(
+            item.nodeid.partition("[")[0], Grid([], [])
+        )
+        case = {name: repr(value) for name, value in item.callspec.params.items()}
+        if len(grid.cases) % marker.args[0]:
+            item.add_marker(pytest.mark.slow)
+        else:
+            grid.chosen.append(case)
+        grid.cases.append(case)
+
+
+@pytest.fixture
+def grids(request) -> dict[str, Grid]:
+    """The grids of tests that are marked `every`, by the tests' names."""
+    return request.session.stash.get(GRIDS, {})
 
 
 @pytest.hookimpl(trylast=True)
@@ -140,13 +172,21 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
+# A cluster lives as long as the tests, and looks at itself fifty times a second unless told otherwise.
+QUIET = {
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "60s",
+    "distributed.worker.profile.enabled": False,
+}
+
+
 @pytest.fixture(scope="session")
 def cluster():
     """The address of a scheduler of two processes, which gives up a task that ended two of them."""
     distributed, dask = required("distributed"), required("dask")
     options = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        dask.config.set({"distributed.scheduler.allowed-failures": 1, **QUIET}),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as started,
     ):
         yield started.scheduler_address
