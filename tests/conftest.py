@@ -142,6 +142,19 @@ def real_data() -> Path:
     return folder
 
 
+# Samples by which the coverage of intervals is simulated for a page.
+COVERAGE_SAMPLES = 40
+
+
+@pytest.fixture(autouse=True, scope="session")
+def few_samples():
+    """Simulate the coverage of intervals by few samples: what pages show of them is as large."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("COVERAGE_SAMPLES", "COVERAGE_REPLICATES"):
+            patch.setattr(f"confir.studies.coverage.section.{name}", COVERAGE_SAMPLES)
+        yield
+
+
 @pytest.fixture(scope="session")
 def once_per_run(tmp_path_factory, worker_id) -> Callable[[str, Callable[[Path], object]], Path]:
     """A function that makes a folder, once for all workers: from its name and what fills it."""
