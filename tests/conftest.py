@@ -61,7 +61,7 @@ def grids(request) -> dict[str, Grid]:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """Begin with what takes long, so that no worker is left alone with it at the end."""
-    items.sort(key=lambda item: scope_of(item.nodeid) == file_of(item.nodeid))
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 def pytest_collection_finish():
@@ -110,20 +110,17 @@ def pytest_xdist_setupnodes():
 
 
 WITH_CLUSTER = ("tests/test_scheduler.py", "tests/data/test_scheduled_tables.py")
+# What takes longest: the browser, the pages of the documentation, and the cluster.
+LONG = ("tests/browser/", "tests/documentation/test_pages.py", *WITH_CLUSTER)
 
 
 def scope_of(nodeid: str) -> str:
-    """Return what tests share, which one worker runs: the browser, the cluster, or else the file.
-
-    The pages of the documentation take long, and have nothing in common.
-    """
+    """Return what tests share, which one worker runs: the browser, the cluster, or else the file."""
     if nodeid.startswith("tests/browser/"):
         return "browser"
     if nodeid.startswith(WITH_CLUSTER):
         return "cluster"
-    return (
-        nodeid if "::test_blocks_run_and_print_what_the_page_shows" in nodeid else file_of(nodeid)
-    )
+    return file_of(nodeid)
 
 
 def file_of(nodeid: str) -> str:
