@@ -1,6 +1,6 @@
 """Do results depend on the processor? Commands and tests with less and less of this one in use.
 
-    make test-processors                        records of commands, then tests, in each environment
+    make test-processors                        records of commands in all environments, tests in two
     python hardening/processors.py              the records alone
     python hardening/processors.py --tests tests/contracts    the records, then these tests
 
