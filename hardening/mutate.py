@@ -3,12 +3,15 @@
     make mutate SECONDS=600 ARGS="--seed 7"
     make mutate ARGS="--only intervals/t.py"
     make mutate ARGS="--again printed.txt"        all that was not killed before
+    make mutate SECONDS=7200 ARGS="--count 150 --slow"   what `make test` loses by leaving out slow tests
 
 A mutant is a copy of the sources with one operator, comparison, number or condition changed. Tests
 that run the changed line, as `make coverage` recorded them, run on it, the fastest first, until one
 fails: the mutant is killed; else it survived. A process that dies although no test failed has
 crashed: that is no verdict, because a test may not bear the fork. Each layer of the statistics gets
 the same share of the sample: `measures`, `resampling`, `intervals`, and the statistics of studies.
+With --slow, those that survive are tried on the slow tests beside the tests that ran too: "slow" are
+those that only these kill.
 
 The tests are collected once. Each mutant gets a fork of that process, in which the code of the
 changed function is replaced; a change of a default or a constant gets a process of its own.
@@ -30,7 +33,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache, partial
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -56,6 +59,7 @@ TESTS_OF_A_CONSTANT = 300  # they are collected anew
 MEMORY = 10 * 2**30  # a mutant may ask for any size of array; charts reserve addresses beyond it
 NOT_KILLED = ("survived  ", "untested  ", "timeout  ", "crashed  ")
 START = 60.0  # seconds to begin with tests
+SLOW = 2.0  # seconds of a slow test, which coverage does not know
 PATIENCE = 10  # with processes that wait, in relation to those that compute
 FAILED, NOT_COLLECTED = 1, 2  # how pytest ends where a test fails, or its file cannot be imported
 CRASHED = 9
@@ -101,7 +105,7 @@ class Tests:
 
     def seconds(self, tests: list[str]) -> float:
         """Return how long tests took."""
-        return sum(self._seconds[test] for test in tests)
+        return sum(self._seconds.get(test, SLOW) for test in tests)
 
     def at_import(self, mutant: Mutant) -> bool:
         """Return whether a line runs where its file is imported, if only by a call from there."""
@@ -169,15 +173,20 @@ class Trial:
         gc.collect()
         gc.freeze()  # forks share what is never visited
         stop = time.monotonic() + self.options.seconds
-        for mutant in self.mutants:
+        for mutant in islice(self.mutants, self.options.count):
             if time.monotonic() > stop:
                 break
             chosen = tests.of(mutant, self.options.patience)
             begun = time.monotonic()
             outcome = self._try(mutant, chosen, tests, items)
+            if outcome == "survived" and self.options.slow:
+                slow = slow_beside(chosen, session.items)
+                if self._try(mutant, slow, tests, items) == "killed":
+                    outcome = "slow"
             spent = time.monotonic() - begun
             self.outcomes[mutant.layer][outcome] += 1
-            by = self._note.read_text(encoding="utf-8") if outcome == "killed" else ""
+            killed = outcome in ("killed", "slow")
+            by = self._note.read_text(encoding="utf-8") if killed else ""
             print(f"{outcome}  {mutant}  [{len(chosen)} tests, {spent:.0f} s] {by}", flush=True)
         return True
 
@@ -225,6 +234,18 @@ class Trial:
         if report.failed:
             self._note.write_text(report.nodeid, encoding="utf-8")
             os._exit(1)
+
+
+def slow_beside(chosen: list[str], items: list[pytest.Item]) -> list[str]:
+    """Return the slow tests in the files of other tests, the cases of the same functions first."""
+    files = {test.partition("::")[0] for test in chosen}
+    functions = {test.partition("[")[0] for test in chosen}
+    found = [
+        item.nodeid
+        for item in items
+        if item.get_closest_marker("slow") and item.nodeid.partition("::")[0] in files
+    ]
+    return sorted(found, key=lambda test: test.partition("[")[0] not in functions)
 
 
 def in_a_fork(act: Callable[[], None], limit: int) -> int:
@@ -301,6 +322,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, help="how many mutants at most")
+    parser.add_argument("--slow", action="store_true", help="try survivors on slow tests, too")
     parser.add_argument("--patience", type=float, default=30, help="seconds of tests for a mutant")
     parser.add_argument("--only", default="", help="a part of the path, or of the line as shown")
     parser.add_argument("--again", type=Path, help="output: try again what it did not kill")

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -16,6 +17,16 @@ from durations import Durations, Stopwatch
 from requirements import missing_requirement, required
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+class Grid(NamedTuple):
+    """The cases of a test as values of its parameters: all of them, and those that are not slow."""
+
+    cases: list[dict[str, str]]
+    chosen: list[dict[str, str]]
+
+
+GRIDS = pytest.StashKey[dict[str, Grid]]()
 
 
 def pytest_configure(config):
@@ -26,10 +37,31 @@ def pytest_configure(config):
         config.pluginmanager.register(Durations(REPOSITORY / "build" / "durations.txt"))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item):
+    """Leave all but some cases of a large grid to `make test-slow`: `@pytest.mark.every(3)`."""
+    for marker in item.iter_markers("every"):
+        grid = item.session.stash.setdefault(GRIDS, {}).setdefault(
+            item.nodeid.partition("[")[0], Grid([], [])
+        )
+        case = {name: repr(value) for name, value in item.callspec.params.items()}
+        if len(grid.cases) % marker.args[0]:
+            item.add_marker(pytest.mark.slow)
+        else:
+            grid.chosen.append(case)
+        grid.cases.append(case)
+
+
+@pytest.fixture
+def grids(request) -> dict[str, Grid]:
+    """The grids of tests that are marked `every`, by the tests' names."""
+    return request.session.stash.get(GRIDS, {})
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """Begin with what takes long, so that no worker is left alone with it at the end."""
-    items.sort(key=lambda item: scope_of(item.nodeid) == file_of(item.nodeid))
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 def pytest_collection_finish():
@@ -78,20 +110,17 @@ def pytest_xdist_setupnodes():
 
 
 WITH_CLUSTER = ("tests/test_scheduler.py", "tests/data/test_scheduled_tables.py")
+# What takes longest: the browser, the pages of the documentation, and the cluster.
+LONG = ("tests/browser/", "tests/documentation/test_pages.py", *WITH_CLUSTER)
 
 
 def scope_of(nodeid: str) -> str:
-    """Return what tests share, which one worker runs: the browser, the cluster, or else the file.
-
-    The pages of the documentation take long, and have nothing in common.
-    """
+    """Return what tests share, which one worker runs: the browser, the cluster, or else the file."""
     if nodeid.startswith("tests/browser/"):
         return "browser"
     if nodeid.startswith(WITH_CLUSTER):
         return "cluster"
-    return (
-        nodeid if "::test_blocks_run_and_print_what_the_page_shows" in nodeid else file_of(nodeid)
-    )
+    return file_of(nodeid)
 
 
 def file_of(nodeid: str) -> str:
@@ -108,6 +137,19 @@ def real_data() -> Path:
     if not folder.is_dir():
         missing_requirement(f"no real data at {folder}; set CONFIR_DATA")
     return folder
+
+
+# Samples by which the coverage of intervals is simulated for a page.
+COVERAGE_SAMPLES = 40
+
+
+@pytest.fixture(autouse=True, scope="session")
+def few_samples():
+    """Simulate the coverage of intervals by few samples: what pages show of them is as large."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("COVERAGE_SAMPLES", "COVERAGE_REPLICATES"):
+            patch.setattr(f"confir.studies.coverage.section.{name}", COVERAGE_SAMPLES)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -140,13 +182,21 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
+# A cluster lives as long as the tests, and looks at itself fifty times a second unless told otherwise.
+QUIET = {
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "60s",
+    "distributed.worker.profile.enabled": False,
+}
+
+
 @pytest.fixture(scope="session")
 def cluster():
     """The address of a scheduler of two processes, which gives up a task that ended two of them."""
     distributed, dask = required("distributed"), required("dask")
     options = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        dask.config.set({"distributed.scheduler.allowed-failures": 1, **QUIET}),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as started,
     ):
         yield started.scheduler_address

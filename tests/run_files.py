@@ -13,10 +13,10 @@ from confir.data.formats.run_sources import RunSource
 from confir.data.qrels import build_qrels
 from confir.data.scanning import scan_kernels
 from confir.errors import ConfirError, IdenticalIdWarning, InputWarning
-from strategies import MOST_EXAMPLES
+from strategies import at_most
 
 fuzz = settings(
-    max_examples=min(100, 2 * MOST_EXAMPLES),
+    max_examples=at_most(100),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -162,6 +162,11 @@ class Collection:
 MOST_EXAMPLES = 10_000 if os.environ.get("CONFIR_THOROUGH") else 20
 
 
+def at_most(number: int) -> int:
+    """Return how many examples of content that costs little to try are tried: some in `make test`."""
+    return min(number, 2 * MOST_EXAMPLES)
+
+
 def examples(number: int) -> settings:
     """Return settings that try so many examples, on slow and busy machines too."""
     return settings(

@@ -1,4 +1,4 @@
-"""A real browser, and pages that the real command made."""
+"""A real browser, and pages that the real command made: that of the sample as a process."""
 
 import csv
 import io
@@ -16,8 +16,9 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from confir.cli import main
-from confir.data.simulation import sample_collection, write_collection
+from confir.data.simulation import write_collection
 from requirements import missing_requirement
+from samples import whole_sample
 
 CHROMIUM = "/usr/bin/chromium"
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -59,7 +60,12 @@ class Made(NamedTuple):
 
 
 def confir(folder: Path, *arguments: str) -> None:
-    """Run the command in a folder."""
+    """Run the command in a folder, in this process."""
+    printed(folder, *arguments)
+
+
+def confir_process(folder: Path, *arguments: str) -> None:
+    """Run the command in a folder, as a shell does."""
     subprocess.run([sys.executable, "-m", "confir", *arguments], cwd=folder, check=True)
 
 
@@ -94,9 +100,10 @@ def sample(once_per_run) -> Made:
     """The page about the sample collection, by two measures."""
 
     def fill(folder: Path) -> None:
-        write_collection(sample_collection(), folder)
+        write_collection(whole_sample(), folder)
         measures = ("-m", "AP", "-m", "nDCG@10")
-        confir(folder, "report", "qrels.txt", "runs", *measures, "-o", "report.html", "--quiet")
+        words = ("report", "qrels.txt", "runs", *measures, "-o", "report.html", "--quiet")
+        confir_process(folder, *words)
 
     folder = once_per_run("page-of-sample", fill)
     return Made(folder / "report.html", folder)

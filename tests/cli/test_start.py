@@ -173,6 +173,12 @@ def test_streams_that_fail_at_the_end_do_not_change_the_exit_code(
     assert confir_command("--version").code == 2
 
 
+@pytest.fixture(scope="module")
+def without_docstrings(tmp_path_factory):
+    """A folder in which Python keeps what it compiles without docstrings."""
+    return str(tmp_path_factory.mktemp("compiled"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -187,11 +193,14 @@ def test_streams_that_fail_at_the_end_do_not_change_the_exit_code(
     ],
     ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
 )
-def test_python_without_docstrings_runs_commands_or_says_why_not(tmp_path, arguments, code, said):
+def test_python_without_docstrings_runs_commands_or_says_why_not(
+    tmp_path, without_docstrings, arguments, code, said
+):
     (tmp_path / "scores.csv").write_text("topic,a,b\n1,0.5,0.5\n2,0.4,0.6\n3,0.1,0.2\n")
     done = subprocess.run(
-        [sys.executable, "-OO", "-B", "-m", "confir", *arguments],
+        [sys.executable, "-OO", "-m", "confir", *arguments],
         cwd=tmp_path,
+        env={**os.environ, "PYTHONPYCACHEPREFIX": without_docstrings},
         capture_output=True,
         text=True,
         check=False,

@@ -30,6 +30,7 @@ from confir.errors import (
     UnknownNameError,
     UnreadableError,
 )
+from strategies import at_most
 
 RUN = {"01": {"NA": 1.5, "d2": 2.5}, "2": {"d3": 0.25}}
 QRELS = {"01": {"NA": 1, "d2": 0}, "2": {"d3": 3}}
@@ -405,7 +406,7 @@ def test_intents_of_other_topics_are_an_error():
             as_qrels(source, intents={"3": {"0": 1.0}})
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=at_most(50))
 @given(
     st.dictionaries(
         st.text(st.characters(exclude_categories=["Cs"]), min_size=1),

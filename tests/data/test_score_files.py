@@ -38,6 +38,7 @@ from confir.errors import (
 )
 from confir.measures.catalogue import canonical_name
 from score_entries import scores_from_entries
+from strategies import at_most
 
 LONG = "run,measure,topic,score\nbm25,AP,01,0.5\nbm25,AP,NA,0.25\ndense,AP,01,1\n"
 WIDE = "topic,bm25,dense\n01,0.5,1\nNA,0.25,\n"
@@ -1145,7 +1146,7 @@ ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=at_most(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(entries=ENTRIES)
 @example(entries={("NA", "nan", "01"): 5e-324, ('a"b,c\r\nd', "\t", "\r"): -0.0})
 @example(entries={("#1", "#", "#2"): 1.0, ("\ufeffa", "=1", "'"): 0.5, ("-", "a;b", "\n#"): 0.0})
@@ -1191,7 +1192,7 @@ def is_plain(name: str) -> bool:
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=at_most(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     runs=st.lists(
         (ODD_TEXT | st.sampled_from(("=x", "#1", "\ufeffa", "01"))).filter(is_free),
@@ -1317,7 +1318,9 @@ def outcome(path) -> Scores | ConfirError:
 
 
 @settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=at_most(400),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(content=CONTENT, ending=st.sampled_from(["", ".csv", ".tsv", ".json", ".jsonl", ".parquet"]))
 @example(content=b"\x1c", ending="")
@@ -1341,7 +1344,7 @@ def test_a_column_of_parquet_whose_name_is_no_text_is_an_error(tmp_path, read):
         read(path)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=at_most(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     ending=st.sampled_from(ENDINGS),
     place=st.floats(0, 1, exclude_max=True),

@@ -71,6 +71,7 @@ def assert_same_lists(stored, held):
         )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("qrels", "runs"),
     [

@@ -35,6 +35,7 @@ from confir.errors import (
     TopicMismatchError,
     UnreadableError,
 )
+from strategies import at_most
 
 RUN = b"1 Q0 a 1 2.5 tag\n1 Q0 b 2 1.5 tag\n2 Q0 a 1 0.5 tag\n"
 RUN_READ = {"1": {"a": 2.5, "b": 1.5}, "2": {"a": 0.5}}
@@ -584,7 +585,7 @@ def laid_out(draw, rows):
     return (mark + "\n".join(lines) + draw(st.sampled_from(["", "\n", "\n\n"]))).encode()
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=at_most(100))
 @given(st.data())
 def test_any_run_is_read_whatever_its_layout(scratch, data):
     entries = data.draw(FINITE_RUNS)
@@ -604,7 +605,7 @@ def test_any_run_is_read_whatever_its_layout(scratch, data):
 
 
 @pytest.mark.filterwarnings("ignore:.* without a line end")
-@settings(deadline=None)
+@settings(deadline=None, max_examples=at_most(100))
 @given(st.data())
 def test_any_qrels_are_read_whatever_their_layout(scratch, data):
     entries = data.draw(JUDGEMENTS)
@@ -622,7 +623,7 @@ def test_any_qrels_are_read_whatever_their_layout(scratch, data):
     assert read == entries
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=at_most(100))
 @given(FINITE_RUNS, st.text(max_size=5))
 def test_a_run_is_read_back_as_it_was_written(scratch, entries, name):
     topics, documents = zip(*entries, strict=True)
@@ -634,7 +635,7 @@ def test_a_run_is_read_back_as_it_was_written(scratch, entries, name):
     assert read_run(scratch).to_dict() == run.to_dict()
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=at_most(100))
 @given(JUDGEMENTS)
 def test_qrels_are_read_back_as_they_were_written(scratch, entries):
     topics, subtopics, documents = zip(*entries, strict=True)
@@ -749,7 +750,7 @@ def read_or_refuse(read, *args):
             return None
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=at_most(300))
 @given(mutated("run") | st.binary(max_size=60))
 def test_any_bytes_are_read_as_the_definition_says_or_refused_as_run(scratch, content):
     scratch.write_bytes(content)
@@ -766,7 +767,7 @@ def test_any_bytes_are_read_as_the_definition_says_or_refused_as_run(scratch, co
         assert run.to_dict() == expected
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=at_most(300))
 @given(mutated("qrels") | st.binary(max_size=60))
 def test_any_bytes_are_read_as_the_definition_says_or_refused_as_qrels(scratch, content):
     scratch.write_bytes(content)
@@ -786,7 +787,7 @@ def test_any_bytes_are_read_as_the_definition_says_or_refused_as_qrels(scratch, 
         assert qrels.to_dict() == expected
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=at_most(300))
 def regular_qrels(content):
     return build_qrels(*trec_files._regular_judgements(content), path="x")
 

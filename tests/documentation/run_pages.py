@@ -303,7 +303,7 @@ HEAVY = ("numpy", "scipy.stats", "numba", "typer", "rich.table", "altair", "pyar
 
 
 def get_ready() -> None:
-    """Import all that pages need, load the kernels that read runs, and make the sample collection."""
+    """Import all that pages need, load kernels, and make the sample collection and scripts of pages."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line does
     for name in HEAVY:
         with contextlib.suppress(ImportError):
@@ -319,6 +319,11 @@ def get_ready() -> None:
     load_kernels()
     simulation.sample_collection = functools.cache(simulation.sample_collection)
     simulation.sample_collection()
+    with contextlib.suppress(ImportError):  # of altair: there are no pages then
+        from confir.report.script_bundle import ScriptBundle
+
+        with ScriptBundle() as bundle:
+            bundle.text()
 
 
 def serve(sample: Path | None) -> None:

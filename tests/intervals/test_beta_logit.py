@@ -205,6 +205,7 @@ def test_missing_scores_do_not_count():
     assert [interval.low[0], interval.high[0]] == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("draw", "truth"),
     [

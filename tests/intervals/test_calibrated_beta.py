@@ -80,6 +80,7 @@ def beta_samples(n, mean, dispersion, number, seed):
     return np.random.default_rng(seed).beta(mean * size, (1 - mean) * size, (n, number))
 
 
+@pytest.mark.every(2)
 @pytest.mark.filterwarnings("ignore:Precision loss occurred")
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("level", [0.5, 0.94])
@@ -96,7 +97,13 @@ def test_a_limit_is_the_mean_at_which_the_test_just_does_not_reject(name, level)
 
 
 @pytest.mark.parametrize(
-    ("size", "mean", "dispersion"), [(3, 0.3, 0.2), (9, 0.3, 0.3), (30, 0.7, 0.08), (400, 0.4, 0.3)]
+    ("size", "mean", "dispersion"),
+    [
+        (3, 0.3, 0.2),
+        pytest.param(9, 0.3, 0.3, marks=pytest.mark.slow),
+        pytest.param(30, 0.7, 0.08, marks=pytest.mark.slow),
+        (400, 0.4, 0.3),
+    ],
 )
 def test_each_tail_errs_as_often_as_claimed_for_beta_distributions(size, mean, dispersion):
     samples = beta_samples(size, mean, dispersion, 8_000, size)
@@ -127,6 +134,7 @@ def mid_p_limits(ones, n, level):
     )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("n", [2, 5, 10, 50, 130])
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_zeros_and_ones_have_the_limits_of_clopper_and_pearson_with_mid_p(n, level):
@@ -163,6 +171,7 @@ def from_equal_scores(n, centre, steps):
     return centre + sizes * (spread - centre)[:, None]
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("n", [2, 5, 50])
 @pytest.mark.parametrize("centre", [0.0, 0.02, 0.5, 1.0])
 @pytest.mark.parametrize("level", [0.5, 0.95])

@@ -86,6 +86,7 @@ def assert_same_standing(counted, of_arrays, name):
         assert_equal(standing.over(probability), [other.over(probability) for other in others])
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("replicates", [1, 4, 80, 1_000])
 @pytest.mark.parametrize("topics", [2, 3, 7, 40])
 @pytest.mark.parametrize("kind", KINDS)

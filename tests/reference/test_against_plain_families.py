@@ -50,6 +50,7 @@ def check_comparison(comparison, expected):
         np.testing.assert_allclose(found[:, 0], wanted, rtol=1e-8, atol=1e-11, err_msg=name)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(("replicates", "level"), [(40, 0.95), (40, 0.5), (19, 0.99)])
 @pytest.mark.parametrize("baseline", [None, "run0"])
 @pytest.mark.parametrize("gaps", [0.0, 0.15])

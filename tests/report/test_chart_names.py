@@ -143,15 +143,24 @@ def _forests(names):
 
 
 @pytest.fixture(scope="module")
-def svgs():
-    made = {names: drawings(names) for names in (PLAIN, HOSTILE)}
+def drawn():
+    return {names: drawings(names) for names in (PLAIN, HOSTILE)}
+
+
+@pytest.fixture(scope="module")
+def svgs(drawn):
     return {
         key: [
-            (chart_bytes(made[names][key][0], ".svg").decode(), made[names][key][1])
+            (chart_bytes(drawn[names][key][0], ".svg").decode(), drawn[names][key][1])
             for names in (PLAIN, HOSTILE)
         ]
-        for key in made[PLAIN]
+        for key in drawn[PLAIN]
     }
+
+
+def test_every_chart_is_what_vega_lite_defines(drawn):
+    for drawing, _ in drawn[PLAIN].values():
+        drawing.to_dict()  # altair validates it by the schema, and raises
 
 
 def texts(svg):

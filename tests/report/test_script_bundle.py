@@ -31,13 +31,9 @@ def test_the_scripts_are_complete(made_here):
 
 
 @pytest.mark.usefixtures("forbid_making_here")
-def test_a_process_makes_the_same_scripts(made_here):
-    with ScriptBundle() as bundle:
-        assert bundle.text() == made_here
-
-
-@pytest.mark.usefixtures("forbid_making_here")
-def test_no_module_of_the_folder_at_hand_is_run(made_here, tmp_path, monkeypatch):
+def test_a_process_makes_the_same_scripts_and_runs_no_module_of_the_folder_at_hand(
+    made_here, tmp_path, monkeypatch
+):
     (tmp_path / "vl_convert.py").write_text("raise SystemExit(1)")
     monkeypatch.chdir(tmp_path)
     with ScriptBundle() as bundle:

@@ -79,6 +79,7 @@ def check(values, every=NOTHING_BORROWED, one=NOTHING_BORROWED, replicates=60):
     return found
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     ("every", "one"), [NOTHING, (BorrowedVariance(6, 0.01), BorrowedVariance(3, 0.02))]
 )

@@ -34,6 +34,7 @@ def some_scores(seed, topics=12, runs=5):
     return scores_of(rng.normal(0.4 + 0.06 * np.arange(runs), 0.15, (topics, runs)))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("runs", [2, 3, 5])
 @pytest.mark.parametrize("level", [0.4, 0.9, 0.95])
 def test_the_set_against_plain_loops(runs, level):

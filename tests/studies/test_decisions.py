@@ -18,6 +18,7 @@ from confir.studies.comparison.gate import judge_gate
 from confir.studies.comparison.paired_tests import TESTS
 from confir.studies.comparison.significance import Estimates, judge_differences
 from confir.studies.comparison.table import comparison_note, comparison_table, verdicts_by_run
+from strategies import at_most
 from studies.score_tables import table
 
 pytestmark = [
@@ -338,7 +339,7 @@ def score_tables(draw):
     return table(np.stack(columns, axis=1))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=at_most(150), deadline=None)
 @given(
     scores=score_tables(),
     chosen=SINGLE | FAMILY,

@@ -13,6 +13,7 @@ from confir.defaults import LEVELS
 from confir.intervals.simultaneous import ComparisonFamily, SimultaneousLimits, is_significant
 from confir.studies.comparison.decisions import sides_of_bound
 from confir.studies.comparison.table import comparison_table
+from strategies import at_most
 from studies.score_tables import table
 
 pytestmark = [
@@ -90,7 +91,7 @@ def check_consistent(comparison):
     assert alpha > 0
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=at_most(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     values=tables(),
     baseline=st.sampled_from([None, "run0"]),

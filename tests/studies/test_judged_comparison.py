@@ -157,11 +157,13 @@ def test_simultaneous_intervals_hold_together():
 def test_a_model_narrows_differences_and_the_set_of_the_best():
     y, f, g = simulated(15, 400, 4, seed=5, effect=0.5)
     judged = made(y, f, g)
-    found, alone = (confir.compare_runs(one, rng=1) for one in (judged, judged.human))
+    found, alone = (
+        confir.compare_runs(one, replicates=999, rng=1) for one in (judged, judged.human)
+    )
     assert np.mean(found.high - found.low) < 0.85 * np.mean(alone.high - alone.low)
-    best = confir.find_best(judged, rng=1)
+    best = confir.find_best(judged, replicates=999, rng=1)
     assert best.in_set[3, 0]
-    assert best.in_set.sum() <= confir.find_best(judged.human, rng=1).in_set.sum()
+    assert best.in_set.sum() <= confir.find_best(judged.human, replicates=999, rng=1).in_set.sum()
     np.testing.assert_allclose(best.mean, judged.mean())
 
 

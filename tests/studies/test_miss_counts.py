@@ -231,6 +231,7 @@ def run_by_moments(monkeypatch, x, **options):
         return count_misses(x, **options)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("size", [2, 3, 8, 30])
 @pytest.mark.parametrize("kind", ["continuous", "tenths", "mostly 0", "with gaps"])
 def test_misses_are_the_same_side_by_side_and_one_by_one(monkeypatch, kind, size):
@@ -252,6 +253,7 @@ def test_samples_side_by_side_do_not_depend_on_their_number(monkeypatch):
     assert_same(whole, run_by_moments(monkeypatch, population("tenths"), **options))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("size", [2, 3, 8, 30])
 @pytest.mark.parametrize("kind", ["continuous", "tenths", "mostly 0"])
 def test_misses_are_the_same_by_counting_and_by_arrays(monkeypatch, kind, size):

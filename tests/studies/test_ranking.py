@@ -78,6 +78,7 @@ def plain_share_first(table, replicates):
     return best / len(weights)
 
 
+@pytest.mark.every(2)
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
 @pytest.mark.parametrize(("replicates", "level"), [(60, 0.5), (60, 0.95), (30, 0.8)])
 @pytest.mark.parametrize("table", ["scores", "gappy"])

@@ -305,7 +305,8 @@ def chart_bytes(drawing: Any, ending: str, width: float | None = None) -> bytes:
 
     import_converter()
     with import_altair().data_transformers.disable_max_rows():
-        specification = clean_specification(drawing.to_dict())
+        # Not validated, which would take longer than all else here; tests validate every chart.
+        specification = clean_specification(drawing.to_dict(validate=False))
     svg = vega_lite_svg(specification if width is None else fit_width(specification, width))
     if ending == ".png":
         return as_png(svg, width)

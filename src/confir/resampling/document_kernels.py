@@ -85,9 +85,12 @@ def _draw_counts(
     """Fill the counts (documents × replicates) of replicates from ``first`` on."""
     steps = np.arange(first + 1, first + 1 + counts.shape[1], dtype=np.uint64) * STEP
     drawn = (mix_words(keys[:, None] + steps) >> S32).astype(np.uint32)
-    # Thresholds descend: those above a draw are the rest after its position in ascending order.
-    below = np.searchsorted(thresholds[::-1], drawn, side="right")
-    counts[:] = len(thresholds) - below
+    counts[:] = 0
+    for threshold in thresholds:  # in descending order: faster than a search for each draw
+        above = drawn < threshold
+        if not above.any():
+            break
+        counts += above
 
 
 def _place_documents(

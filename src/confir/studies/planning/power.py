@@ -96,38 +96,50 @@ class Criterion:
         By the noncentral t for a single comparison. In a family the sample's variance is averaged
         over, as the borrowed one does not vary with it.
         """
+        return self._power_at(sd, topics, np.shape(difference))(difference)
+
+    def _power_at(
+        self, sd: Floats, topics: Integers, shape: tuple[int, ...]
+    ) -> Callable[[float | Floats], Floats]:
+        """Return the function from true differences of a shape to the power.
+
+        What does not depend on the difference is computed once for all of its calls.
+        """
+        df = self.freedom.at(topics)
         sd = np.sqrt(np.square(sd) + topics * self.fixed)
         if self.comparisons < 2:
-            with np.errstate(divide="ignore"):
-                shift = difference * np.sqrt(topics) / sd
-            return _power(self.freedom.at(topics), shift, self.level)
+            return _power_of_t(df, self.level, topics, sd)
         from scipy.special import chdtri, ndtr
 
         nodes, weights = _PROBABILITIES
-        df = self.freedom.at(topics)
-        shape = np.broadcast_shapes(np.shape(sd), np.shape(df), np.shape(difference))
+        shape = np.broadcast_shapes(np.shape(sd), np.shape(df), shape)
         column = nodes.reshape(-1, *[1] * len(shape))
         spread = sd * np.sqrt(chdtri(df, column) / df)  # of samples
         units = topics / self.freedom.cluster_size
         borrowed = self.total_variance(np.zeros(1), topics) - topics * self.fixed
         needed = self.critical_value(topics) * np.sqrt(np.square(spread) + borrowed)
         needed = np.minimum(needed, spread * _t_of_sums(self.certain, units))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shift = difference * np.sqrt(topics)
-            beyond = ndtr((shift - needed) / sd) + ndtr((-shift - needed) / sd)
-        power: Floats = np.tensordot(weights, beyond, axes=1)
+
+        def power(difference: float | Floats) -> Floats:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                shift = difference * np.sqrt(topics)
+                beyond = ndtr((shift - needed) / sd) + ndtr((-shift - needed) / sd)
+            found: Floats = np.tensordot(weights, beyond, axes=1)
+            return found
+
         return power
 
     def detectable(self, sd: Floats, topics: Integers, power: float) -> Floats:
         """Return the smallest true difference that is detected with the given power."""
         error = np.sqrt(self.total_variance(sd, topics) / topics)
         known = np.isfinite(error)
+        power_at = self._power_at(sd, topics, error.shape)
         low, high = np.zeros_like(error), np.where(known, error, 0.0)
-        while (known & (self.power(sd, topics, high) < power)).any():
-            high = np.where(self.power(sd, topics, high) < power, 2.0 * high, high)
+        while (short := known & (power_at(high) < power)).any():
+            high = np.where(short, 2.0 * high, high)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2.0
-            enough = self.power(sd, topics, middle) >= power
+            enough = power_at(middle) >= power
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         return np.where(known, high, np.nan)
 
@@ -208,10 +220,10 @@ class BonferroniFamily(NamedTuple):
 def fewest_topics(reaches: Callable[[Integers], Booleans], size: int) -> Floats:
     """Return the smallest number of topics, 2 or more, that reaches a goal; NaN where none does."""
     short, enough = np.ones(size, np.int64), np.full(size, 2, np.int64)
-    while ((~reaches(enough)) & (enough < _MOST_TOPICS)).any():
-        reached = reaches(enough)
-        short, enough = np.where(reached, short, enough), np.where(reached, enough, 2 * enough)
     found = reaches(enough)
+    while (~found & (enough < _MOST_TOPICS)).any():
+        short, enough = np.where(found, short, enough), np.where(found, enough, 2 * enough)
+        found = reaches(enough)
     while (enough - short > 1).any():
         middle = (short + enough) // 2
         reached = reaches(middle) & (middle > 1)
@@ -219,13 +231,21 @@ def fewest_topics(reaches: Callable[[Integers], Booleans], size: int) -> Floats:
     return np.where(found, enough, np.nan)
 
 
-def _power(df: Floats, shift: Floats, level: float | Floats) -> Floats:
-    """Return the power at a true difference of ``shift`` standard errors, by the noncentral t."""
+def _power_of_t(
+    df: Floats, level: float | Floats, topics: Integers, sd: Floats
+) -> Callable[[float | Floats], Floats]:
+    """Return the function from true differences to the power, by the noncentral t."""
     from scipy.special import nctdtr, stdtrit
 
     critical = -stdtrit(df, (1.0 - level) / 2.0)
-    # nctdtr gives NaN for probabilities too small for a double
-    missed = np.nan_to_num(nctdtr(df, shift, critical))
-    wrong_side = np.nan_to_num(nctdtr(df, shift, -critical))
-    power: Floats = np.where(np.isnan(shift), np.nan, 1.0 - missed + wrong_side)
+
+    def power(difference: float | Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            shift = difference * np.sqrt(topics) / sd
+        # nctdtr gives NaN for probabilities too small for a double
+        missed = np.nan_to_num(nctdtr(df, shift, critical))
+        wrong_side = np.nan_to_num(nctdtr(df, shift, -critical))
+        found: Floats = np.where(np.isnan(shift), np.nan, 1.0 - missed + wrong_side)
+        return found
+
     return power
