@@ -66,7 +66,11 @@ def compare(seeds: list[Decisions]) -> tuple[int, int, float]:
     values = np.stack([one.values for one in seeds])
     marked = np.stack([one.marked for one in seeds])
     differ = (values != values[0]).any(axis=0)
-    return int(differ.sum()), int((differ & ~marked.all(axis=0)).sum()), float(marked.sum() / len(seeds))
+    return (
+        int(differ.sum()),
+        int((differ & ~marked.all(axis=0)).sum()),
+        float(marked.sum() / len(seeds)),
+    )
 
 
 Decide = Callable[[int, int], Iterator[tuple[str, Decisions]]]
@@ -84,19 +88,16 @@ def tables(data: Path) -> Iterator[tuple[str, Decide]]:
     yield "MTEB leaderboard", lambda seed, replicates: board_decisions(means, seed, replicates)
 
 
-def decisions(
-    scores: confir.Scores, seed: int, replicates: int
-) -> Iterator[tuple[str, Decisions]]:
+def decisions(scores: confir.Scores, seed: int, replicates: int) -> Iterator[tuple[str, Decisions]]:
     """Yield verdicts on pairs, best sets and rank limits, at several levels."""
     number = {verdict: place for place, verdict in enumerate((*VERDICTS, NOT_COMPARED))}
     for level in LEVELS:
-        options = {"level": level, "replicates": replicates, "rng": seed}
-        pairs = confir.compare_runs(scores, **options)
+        pairs = confir.compare_runs(scores, level=level, replicates=replicates, rng=seed)
         words = np.vectorize(number.__getitem__, otypes=[np.int64])(pairs.verdict)
         yield f"verdicts at {level:g}", Decisions(words, pairs.borderline)
-        best = confir.find_best(scores, **options)
+        best = confir.find_best(scores, level=level, replicates=replicates, rng=seed)
         yield f"best set at {level:g}", Decisions(best.in_set.astype(np.int64), best.borderline)
-        ranks = confir.rank_runs(scores, **options)
+        ranks = confir.rank_runs(scores, level=level, replicates=replicates, rng=seed)
         for kind, limits in (
             ("rank limits", (ranks.low, ranks.high)),
             ("simultaneous rank limits", (ranks.simultaneous_low, ranks.simultaneous_high)),

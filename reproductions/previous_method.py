@@ -128,7 +128,9 @@ def extract_source(commit: str, folder: Path) -> None:
     command = ["git", "-C", str(here.parent), "archive", commit, "src"]
     archived = subprocess.run(command, check=False, capture_output=True)
     if archived.returncode:
-        sys.exit(f"commit {commit} is not here; expected a clone of the repository with its history")
+        sys.exit(
+            f"commit {commit} is not here; expected a clone of the repository with its history"
+        )
     content = archived.stdout
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         archive.extractall(folder, filter="data")

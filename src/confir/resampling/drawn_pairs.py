@@ -40,24 +40,25 @@ class CompletePairs(NamedTuple):
         """What signed squares are still to be multiplied by: n."""
         return float(self.centred.shape[1])
 
-    def squares(
-        self, run: int, others: Integers, block: slice, borrowed: Sequence[BorrowedVariance]
-    ) -> tuple[Integers, Floats, list[Floats]]:
-        """Return the runs that vary against one, their mean differences and t*² over n."""
-        others, square = self.mean_squares(run, others, block)
-        if len(others) == 0:
-            return others, square, [square] * len(borrowed)
+    def ratios(
+        self,
+        run: int,
+        others: Integers,
+        square: Floats,
+        block: slice,
+        borrowed: Sequence[BorrowedVariance],
+    ) -> tuple[Floats, list[Floats]]:
+        """Return the mean differences of a run from others, and t*² over n, from the mean squares."""
         deviation = self.means[as_rows(others), block] - self.means[run, block]
-        added = [self.added_variance(one) for one in borrowed]
-        return others, deviation, _ratios(deviation, square, added)
+        return deviation, _ratios(deviation, square, list(map(self.added_variance, borrowed)))
 
-    def mean_squares(self, run: int, others: Integers, block: slice) -> tuple[Integers, Floats]:
-        """Return the runs that vary against one, and the mean squares of their differences."""
+    def topic_squares(self, run: int, others: Integers) -> tuple[Integers, Floats]:
+        """Return the runs that vary against one, and the squares of their differences by topic."""
         square = np.square(self.centred[as_rows(others)] - self.centred[run])
         varies = square.max(axis=1) > TIE * TIE
         if not varies.all():
             others, square = others[varies], square[varies]
-        return others, square @ self.weights[:, block]
+        return others, square
 
     def added_variance(self, borrowed: BorrowedVariance) -> float:
         """Return what is added to the variance of a replicate, which has ddof=0."""

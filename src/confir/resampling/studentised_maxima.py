@@ -7,7 +7,7 @@ of them together, correlations included.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -34,6 +34,11 @@ from confir.resampling.topics import cluster_counts
 
 # Replicates taken together, so that the t* of one run against all others stay in the cache.
 _REPLICATES_AT_ONCE = 512
+
+# Pairs whose squares are multiplied by the weights together, at least; and squares, pairs × topics, that
+# are computed once for all replicates.
+_PAIRS_AT_ONCE = 128
+_SQUARES_KEPT = 1 << 22
 
 # Weights and means held at once: replicates × topics or runs.
 _NUMBERS_AT_ONCE = 1 << 24
@@ -71,6 +76,22 @@ class Maxima(NamedTuple):
     def either(self) -> Floats:
         """Largest absolute t* of each run against the others: runs × replicates."""
         return np.maximum(self.above, self.below)
+
+
+class SquaredPairs(NamedTuple):
+    """Squared differences of some runs from others, by topic."""
+
+    squares: Floats  # pairs × topics
+    runs: list[tuple[int, Integers]]  # a run and its opponents, in the order of the rows
+
+    def mean_squares(
+        self, pairs: CompletePairs, block: slice
+    ) -> Iterator[tuple[int, Integers, Floats]]:
+        """Yield each run, its opponents, and their mean squares in a block of replicates."""
+        squares, start = self.squares @ pairs.weights[:, block], 0
+        for run, others in self.runs:
+            yield run, others, squares[start : start + len(others)]
+            start += len(others)
 
 
 class RunCovariance(NamedTuple):
@@ -124,7 +145,9 @@ def studentised_maxima(
     borrowed = every, one
     for pairs, size in _draw_pairs(values, replicates, rng, clusters):
         compiled = _compiles(pairs, None, borrowed, size)
-        parts += run_blocks(partial(_maxima, pairs, borrowed, compiled), _blocks(size))
+        squared = _squared_once(pairs, None)
+        find = partial(_maxima, pairs, borrowed, compiled, squared)
+        parts += run_blocks(find, _blocks(size))
     return Maxima(*(np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)))
 
 
@@ -145,7 +168,9 @@ def largest_statistics(
     parts = [np.empty(0)]
     for pairs, size in _draw_pairs(values, replicates, rng, clusters):
         compiled = _compiles(pairs, chosen, (borrowed,), size)
-        parts += run_blocks(partial(_largest, pairs, chosen, borrowed, compiled), _blocks(size))
+        squared = _squared_once(pairs, chosen)
+        find = partial(_largest, pairs, chosen, borrowed, compiled, squared)
+        parts += run_blocks(find, _blocks(size))
     return np.concatenate(parts)
 
 
@@ -232,20 +257,47 @@ def _compiles(
     )
 
 
+def _squared_once(pairs: Pairs, chosen: Integers | None) -> Sequence[SquaredPairs]:
+    """Return the squares of all pairs if they are few enough to be kept."""
+    if not isinstance(pairs, CompletePairs):
+        return ()
+    opponents = pairs.runs - 1 if chosen is None else 2 * len(chosen)
+    few = pairs.runs * opponents // 2 * pairs.centred.shape[1] <= _SQUARES_KEPT
+    return tuple(_squared_pairs(pairs, chosen)) if few else ()
+
+
+def _squared_pairs(pairs: CompletePairs, chosen: Integers | None) -> Iterator[SquaredPairs]:
+    """Yield the pairs of one run, or of several where these have few."""
+    squares: list[Floats] = []
+    runs: list[tuple[int, Integers]] = []
+    for run, others in _opponents(pairs.runs, chosen):
+        kept, square = pairs.topic_squares(run, others)
+        if len(kept) == 0:
+            continue
+        squares.append(square)
+        runs.append((run, kept))
+        if sum(map(len, squares)) >= _PAIRS_AT_ONCE:
+            yield SquaredPairs(np.concatenate(squares), runs)
+            squares, runs = [], []
+    if runs:
+        yield SquaredPairs(np.concatenate(squares), runs)
+
+
 def _maxima(
-    pairs: Pairs, borrowed: Sequence[BorrowedVariance], compiled: bool, block: slice
+    pairs: Pairs,
+    borrowed: Sequence[BorrowedVariance],
+    compiled: bool,
+    squared: Sequence[SquaredPairs],
+    block: slice,
 ) -> Maxima:
     """Return the largest t* in a block of replicates, by their signed squares."""
     kernels = compile_kernels() if compiled else None  # of this process, which may have none
     if kernels is not None and isinstance(pairs, CompletePairs):
-        return _compiled_maxima(pairs, borrowed, kernels, block)
+        return _compiled_maxima(pairs, borrowed, kernels, squared, block)
     size = block.stop - block.start
     below, largest = np.full((pairs.runs, size), -np.inf), np.full(size, -np.inf)
     not_above = -below  # the largest with its sign turned, so that t itself is compared
-    for run, others in _opponents(pairs.runs, None):
-        kept, deviation, (square, own) = pairs.squares(run, others, block, borrowed)
-        if len(kept) == 0:
-            continue
+    for run, kept, deviation, (square, own) in _ratios(pairs, None, borrowed, squared, block):
         np.maximum(largest, square.max(axis=0), out=largest)
         t = np.copysign(own, deviation, out=own)
         np.minimum(not_above[run], -t.max(axis=0), out=not_above[run])
@@ -256,24 +308,48 @@ def _maxima(
 
 
 def _largest(
-    pairs: Pairs, chosen: Integers | None, borrowed: BorrowedVariance, compiled: bool, block: slice
+    pairs: Pairs,
+    chosen: Integers | None,
+    borrowed: BorrowedVariance,
+    compiled: bool,
+    squared: Sequence[SquaredPairs],
+    block: slice,
 ) -> Floats:
     """Return the largest |t*| of all pairs in a block of replicates, by their squares."""
     kernels = compile_kernels() if compiled else None
     if kernels is not None and isinstance(pairs, CompletePairs):
-        return _compiled_largest(pairs, chosen, borrowed, kernels, block)
+        groups = squared or _squared_pairs(pairs, chosen)
+        return _compiled_largest(pairs, borrowed, kernels, groups, block)
     largest = np.full(block.stop - block.start, -np.inf)
-    for run, others in _opponents(pairs.runs, chosen):
-        kept, _, (square,) = pairs.squares(run, others, block, (borrowed,))
-        if len(kept):
-            np.maximum(largest, square.max(axis=0), out=largest)
+    for _, _, _, (square,) in _ratios(pairs, chosen, (borrowed,), squared, block):
+        np.maximum(largest, square.max(axis=0), out=largest)
     return _root(largest, pairs.scale)
+
+
+def _ratios(
+    pairs: Pairs,
+    chosen: Integers | None,
+    borrowed: Sequence[BorrowedVariance],
+    squared: Sequence[SquaredPairs],
+    block: slice,
+) -> Iterator[tuple[int, Integers, Floats, list[Floats]]]:
+    """Yield runs, those that vary against them, their mean differences and t*², not yet scaled."""
+    if isinstance(pairs, CompletePairs):
+        for group in squared or _squared_pairs(pairs, chosen):
+            for run, others, square in group.mean_squares(pairs, block):
+                yield run, others, *pairs.ratios(run, others, square, block, borrowed)
+        return
+    for run, others in _opponents(pairs.runs, chosen):
+        kept, deviation, ratios = pairs.squares(run, others, block, borrowed)
+        if len(kept):
+            yield run, kept, deviation, ratios
 
 
 def _compiled_maxima(
     pairs: CompletePairs,
     borrowed: Sequence[BorrowedVariance],
     kernels: MaximaKernels,
+    squared: Sequence[SquaredPairs],
     block: slice,
 ) -> Maxima:
     """Return what `_maxima` does."""
@@ -281,25 +357,27 @@ def _compiled_maxima(
     added, added_to_one = (pairs.added_variance(one) for one in borrowed)
     above, below = np.full(means.shape, -np.inf), np.full(means.shape, -np.inf)
     largest = np.full(means.shape[1], -np.inf)
-    for run, others in _opponents(pairs.runs, None):
-        kept, square = pairs.mean_squares(run, others, block)
-        kernels.raise_maxima(square, means, run, kept, added, added_to_one, above, below, largest)
+    for group in squared or _squared_pairs(pairs, None):
+        for run, others, square in group.mean_squares(pairs, block):
+            kernels.raise_maxima(
+                square, means, run, others, added, added_to_one, above, below, largest
+            )
     return Maxima(*(_root(part, pairs.scale) for part in (above, below, largest)))
 
 
 def _compiled_largest(
     pairs: CompletePairs,
-    chosen: Integers | None,
     borrowed: BorrowedVariance,
     kernels: MaximaKernels,
+    squared: Iterable[SquaredPairs],
     block: slice,
 ) -> Floats:
     """Return what `_largest` does."""
     means, added = np.ascontiguousarray(pairs.means[:, block]), pairs.added_variance(borrowed)
     largest = np.full(means.shape[1], -np.inf)
-    for run, others in _opponents(pairs.runs, chosen):
-        kept, square = pairs.mean_squares(run, others, block)
-        kernels.raise_largest(square, means, run, kept, added, largest)
+    for group in squared:
+        for run, others, square in group.mean_squares(pairs, block):
+            kernels.raise_largest(square, means, run, others, added, largest)
     return _root(largest, pairs.scale)
 
 
