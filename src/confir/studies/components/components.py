@@ -272,7 +272,7 @@ def _known_limits(
 
 def _drawn_limits(drawn: Mapping[str, Floats], level: float) -> dict[str, Floats]:
     """Return quantiles of drawn coefficients: numbers of topics × of levels."""
-    limits = {}
+    limits: dict[str, Floats] = {}
     for kind, coefficients in drawn.items():
         low, high = np.quantile(coefficients, tail_probabilities(level), axis=0)
         limits |= {f"{kind}_low": low, f"{kind}_high": high}
