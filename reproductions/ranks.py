@@ -236,7 +236,7 @@ _RANKS = (
     "nearly tied runs. Where runs differ, it happens less often, and a run that wrongly seems better "
     "is outweighed by better runs that do not seem so: intervals then cover more than they promise. "
     "Unadjusted comparisons cover 0.97 to 0.99 of the ranks in the real tables with 20 runs or more, "
-    "and their intervals are narrower by a third to a half; but of 20 tied runs they hold two ranks in three, "
+    "and their intervals are narrower by a quarter to a half; but of 20 tied runs they hold 69 to 80% of the ranks, "
     "and few topics cannot rule out that runs are tied. An interval that holds everywhere covers too much "
     "where runs differ."
 )
