@@ -7,7 +7,7 @@ the collections and confirmed on the other half, on new collections and by simul
 
     python reproductions/default_method.py --data data --output docs/reproductions
 
-It takes about an hour of processor time; with `--quick`, for a first look, a few minutes.
+It takes about half an hour of processor time; with `--quick`, for a first look, half a minute.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ DIFFERENCE_METHODS = tuple(
     name for name, method in methods_over("topics").items() if not method.bounded
 )
 PUBLISHED = ("t", "percentile", "bca", "bootstrap-t", "studentised-logit")
-AIM_SIZES, AIM_SAMPLES = (5, 10, 25, 50), 2_000
+AIM_SIZES, AIM_SAMPLES = (5, 10, 25, 50), 1_000
 DRAWN = (
     "calibrated-beta",
     "beta-logit",
@@ -536,7 +536,8 @@ RULE = f"""
 3. *Quantiles of the corrected mean itself.* `beta-logit` takes t's, which are too wide for few topics
    with bounded scores. A mean μ is rejected here if the corrected mean lies beyond its own quantiles
    over samples of n from the beta distribution with mean μ and dispersion φ, which are tabulated
-   (`make tables`). The limits are the outermost means that are not rejected.
+   (`make tables`). The limits are the first means that are rejected on either side of the sample's
+   mean, and no farther out than those of `gaffke`.
 
 For differences `t` agrees with the t test: the interval excludes 0 just when p is below 1 - level.
 """
@@ -645,7 +646,7 @@ def _how(
         f"The choice, constants of `beta-logit` included, was made on {', '.join(CHOOSING)} "
         f"(*choosing*) before {others} (*confirming*) were looked at; {' and '.join(NEW)} (*new*; datasets "
         "stand for topics in the second) came after `beta-logit`. `calibrated-beta` has no tuned "
-        "constant; but that its limits for zeros and ones are those with mid-p, not the exact "
+        "constant; but that its limits for zeros and ones are close to those with mid-p, not to the exact "
         "ones, was decided when the errors on all collections, confirming and new ones included, "
         "had been seen: for Success@5 none of them is held out. The *simulated* populations are "
         f"{POPULATION:,} topics drawn from distributions fitted to {len(SIMULATED_PLACES)} runs of each "

@@ -7,7 +7,7 @@ the best.
 
     python reproductions/families.py --data data --output docs/reproductions
 
-It takes about half an hour on two cores; --samples 10 is for a first look.
+It takes about ten minutes of processor time; --samples 10 is for a first look.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LEVEL = 0.95
 SIZES = (10, 25, 50)
 RUNS = (10, 40, 1_000)  # the last is for all runs of a table
 REPLICATES = 499
-SAMPLES = 60
+SAMPLES = 120
 
 # Of all runs of a table, and of best sets, fewer samples.
 SHARE_OF_ALL = 3

@@ -132,6 +132,17 @@ def test_lines_before_the_one_that_was_cut_short_are_of_the_same_look(tmp_path):
         assert [one["look"] for one in read_looks(path)] == [1, 1, 1]
 
 
+@pytest.mark.parametrize("kept", [12, 60, -9])
+def test_a_first_look_that_was_cut_short_is_set_aside_too(tmp_path, kept):
+    path = tmp_path / "history.jsonl"
+    append(path, 1)
+    path.write_bytes(path.read_bytes()[:kept])
+    message = r"history\.jsonl:1: the look written last was cut short, as by a full disk"
+    with pytest.warns(InputWarning, match=message):
+        append(path, 1)
+    assert [one["look"] for one in read_looks(path)] == [1, 1, 1]
+
+
 @pytest.mark.parametrize("text", ["years of work", "{}\n% my thesis", '{"lo', "\0" * 5000])
 def test_a_file_of_others_is_not_taken_for_a_history_that_was_cut_short(tmp_path, text):
     path = tmp_path / "thesis.tex"

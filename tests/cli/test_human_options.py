@@ -109,7 +109,7 @@ def test_a_gate_is_by_people(command, files):
     ("arguments", "message"),
     [
         ((), "--human needs --human-sample"),
-        ((*RANDOM, "--test", "wilcoxon"), "the Wilcoxon test looks at one sample of topics"),
+        ((*RANDOM, "--test", "wilcoxon"), "the Wilcoxon test needs the score on each topic"),
         ((*RANDOM, "--method", "bca"), "method 'bca' does not fit"),
         ((*RANDOM, "--missing", "drop", "--depth", "0"), "--depth is 0"),
         (("--human-sample", "all"), "people did not judge 35 topics of the model's"),

@@ -147,6 +147,25 @@ def test_compiled_code_changes_no_bit(runs, monkeypatch):
         np.testing.assert_array_equal(compiled, plain)
 
 
+@pytest.mark.parametrize(("together", "kept"), [(1, 0), (3, 1 << 22), (128, 0)])
+def test_pairs_multiplied_together_or_one_by_one_have_the_same_maxima(monkeypatch, together, kept):
+    values = scores(topics=20, runs=9)
+    values[:, 5] = values[:, 3]  # a pair without variance
+    borrowed = BorrowedVariance(35, 0.01)
+    expected = studentised_maxima(
+        topic_sample(values), 700, np.random.default_rng(2), borrowed, borrowed
+    )
+    monkeypatch.setattr(module, "_PAIRS_AT_ONCE", together)
+    monkeypatch.setattr(module, "_SQUARES_KEPT", kept)
+    found = studentised_maxima(
+        topic_sample(values), 700, np.random.default_rng(2), borrowed, borrowed
+    )
+    for part, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(part, other, rtol=1e-12)
+    largest = largest_statistics(topic_sample(values), 700, np.random.default_rng(2), borrowed)
+    np.testing.assert_allclose(largest, expected.largest, rtol=1e-12)
+
+
 def test_threads_and_rooms_of_memory_change_no_bit(monkeypatch):
     values = scores(topics=40, runs=9, gaps=5)
     results = []

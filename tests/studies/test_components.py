@@ -9,7 +9,7 @@ from scipy import stats
 import confir
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
-from confir.studies.components.analysis import relative_limits
+from confir.studies.components.analysis import MeanSquares, absolute_limits, relative_limits
 from requirements import required
 
 TOPICS = tuple(f"{place:02}" for place in range(12))
@@ -77,8 +77,11 @@ def test_components_and_limits_against_brennan2001():
     relative = (found.relative, found.relative_low, found.relative_high)
     absolute = (found.absolute, found.absolute_low, found.absolute_high)
     np.testing.assert_allclose(np.ravel(relative), [0.729, 0.541, 0.876], atol=5e-4)  # Table 6.5
-    # for Φ, Brennan has the approximate limits of Arteaga et al. (1982)
-    np.testing.assert_allclose(np.ravel(absolute), [0.672, 0.457, 0.845], atol=0.01)
+    np.testing.assert_allclose(np.ravel(absolute), [0.672, 0.457, 0.845], atol=5e-4)
+    again = confir.decompose_scores(
+        make_scores(values, "abcdefghij"), topics=[12], level=0.8, rng=77
+    )
+    assert (again.absolute_low, again.absolute_high) == absolute[1:]  # no seed
 
 
 def test_limits_of_differences_are_those_of_the_f_distribution():
@@ -377,3 +380,23 @@ def test_the_chart_of_components_is_a_valid_picture():
     texts = [element for element in picture.iter() if element.tag.endswith("}text")]
     assert any(not element.text for element in texts)
     assert {element.text for element in texts} >= {"topics", "Reliability of AP"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("systems", "topics", "variance"),
+    [(10, 12, (0.63, 0.88, 2.8)), (8, 50, (0.006, 0.04, 0.01)), (42, 53, (0.01, 0.03, 0.02))],
+)
+def test_limits_of_scores_miss_as_often_as_claimed(systems, topics, variance):
+    """Mean squares of normal effects are χ²: 90% intervals of Φ, 1,500 samples, error ±.008."""
+    of_systems, of_topics, rest = variance
+    df = np.array([systems - 1.0, topics - 1.0, (systems - 1.0) * (topics - 1.0)])
+    expected = np.array([topics * of_systems + rest, systems * of_topics + rest, rest])
+    truth = of_systems / (of_systems + (of_topics + rest) / topics)
+    drawn = expected * np.random.default_rng(1).chisquare(df, (1_500, 3)) / df
+    missed = 0
+    for squares in drawn:
+        found = MeanSquares(squares, df, np.empty((0, 0)))
+        (low,), (high,) = absolute_limits(found, systems, topics, np.array([topics]), 0.9)
+        missed += not low <= truth <= high
+    assert 0.07 <= missed / len(drawn) <= 0.12

@@ -8,7 +8,7 @@ from confir.defaults import LEVELS
 FURTHER = 10
 
 # Products of scores and weights that further replicates may take: seconds on two cores.
-_MOST_PRODUCTS = 20_000_000_000
+MOST_PRODUCTS = 20_000_000_000
 
 
 def levels_to_settle(level: float) -> tuple[float, ...]:
@@ -21,4 +21,4 @@ def levels_to_settle(level: float) -> tuple[float, ...]:
 
 def can_draw_further(pairs: int, topics: int, replicates: int) -> bool:
     """Whether ten times as many replicates of pairs of runs take seconds, not minutes."""
-    return pairs > 1 and pairs * topics * FURTHER * replicates <= _MOST_PRODUCTS
+    return pairs > 1 and pairs * topics * FURTHER * replicates <= MOST_PRODUCTS

@@ -24,6 +24,11 @@ from confir.resampling.maxima_kernels import can_compile, compile_kernels
 # negative, too.
 _CONSTANT_RATIO = 1e12
 
+# Pairs whose squares are multiplied by the weights together, at least; and squares, pairs × units, that
+# are computed once for all replicates.
+_PAIRS_AT_ONCE = 128
+_SQUARES_KEPT = 1 << 22
+
 # A t* that equals the observed t up to rounding reaches it: scores with few values make such.
 _ROUNDING = 1e-10
 
@@ -113,6 +118,18 @@ class PairDraws(ABC):
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""
 
+    def pair_moves(
+        self, chosen: Integers | None, block: slice
+    ) -> Iterator[tuple[int, Integers, Moves]]:
+        """Yield runs, those that vary against them, and how far their differences move.
+
+        Each pair comes once, or the pairs of chosen runs.
+        """
+        for run, others in _opponents(self.runs, chosen):
+            moves = self.moves(run, others, block)
+            if moves.varies.any():
+                yield run, others[moves.varies], moves
+
     def kernels_pay_off(
         self, chosen: Integers | None, borrowed: Sequence[BorrowedVariance], replicates: int
     ) -> bool:
@@ -136,11 +153,8 @@ class PairDraws(ABC):
         shape = self.runs, block.stop - block.start
         not_above, below = np.full(shape, np.inf), np.full(shape, -np.inf)
         largest = np.full(shape[1], -np.inf)
-        for run, others in _opponents(self.runs, None):
-            moves = self.moves(run, others, block)
-            if not moves.varies.any():
-                continue
-            kept = as_rows(others[moves.varies])
+        for run, others, moves in self.pair_moves(None, block):
+            kept = as_rows(others)
             np.maximum(largest, moves.squares(every).max(axis=0), out=largest)
             t = np.copysign(moves.squares(one), moves.deviation)
             np.minimum(not_above[run], -t.max(axis=0), out=not_above[run])
@@ -155,10 +169,8 @@ class PairDraws(ABC):
         """Return the largest |t*| of all pairs, or of those of chosen runs, in a block."""
         del compiled
         largest = np.full(block.stop - block.start, -np.inf)
-        for run, others in _opponents(self.runs, chosen):
-            moves = self.moves(run, others, block)
-            if moves.varies.any():
-                np.maximum(largest, moves.squares(borrowed).max(axis=0), out=largest)
+        for _, _, moves in self.pair_moves(chosen, block):
+            np.maximum(largest, moves.squares(borrowed).max(axis=0), out=largest)
         return _root(largest)
 
 
@@ -194,20 +206,70 @@ class UnitDraws(PairDraws):
 
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""
-        varies, square = self._mean_squares(run, others, block)
-        kept = others[varies]
-        deviation: Floats = np.empty((0, block.stop - block.start))
-        if len(kept):
-            deviation = self.means[as_rows(kept), block] - self.means[run, block]
-        square -= np.square(deviation)
-        n = self.units
+        varies, square = self._squares(run, others)
+        if not varies.any():
+            none = np.empty((0, block.stop - block.start))
+            return Moves(varies, none, none, self.units, self._share)
+        moves = self._moves_of(run, others[varies], square @ self.weights[:, block], block)
+        return moves._replace(varies=varies)
+
+    def pair_moves(
+        self, chosen: Integers | None, block: slice
+    ) -> Iterator[tuple[int, Integers, Moves]]:
+        """Yield runs, those that vary against them, and how far their differences move."""
+        for run, others, square in self._mean_squares(chosen, block):
+            yield run, others, self._moves_of(run, others, square, block)
+
+    def _moves_of(self, run: int, others: Integers, square: Floats, block: slice) -> Moves:
+        """Return the moves of runs that vary against one, from the mean squares of differences."""
+        deviation = self.means[as_rows(others), block] - self.means[run, block]
+        square = square - np.square(deviation)
+        varies, n = np.ones(len(others), np.bool_), self.units
         return Moves(varies, deviation, square, n, self._share, scale=n, inflation=n / (n - 1.0))
 
-    def _mean_squares(self, run: int, others: Integers, block: slice) -> tuple[Booleans, Floats]:
-        """Return which runs vary against one, and the mean squares of their differences."""
+    def _squares(self, run: int, others: Integers) -> tuple[Booleans, Floats]:
+        """Return which runs vary against one, and the squares of their differences by unit."""
         square = np.square(self.centred[as_rows(others)] - self.centred[run])
         varies = square.max(axis=1) > TIE * TIE
-        return varies, (square if varies.all() else square[varies]) @ self.weights[:, block]
+        return varies, square if varies.all() else square[varies]
+
+    def _mean_squares(
+        self, chosen: Integers | None, block: slice
+    ) -> Iterator[tuple[int, Integers, Floats]]:
+        """Yield runs, those that vary against them, and the mean squares of their differences."""
+        few = self._pairs(chosen) * self.units <= _SQUARES_KEPT
+        groups = self._all_squares if few and chosen is None else self._grouped_squares(chosen)
+        for squares, runs in groups:
+            means, start = squares @ self.weights[:, block], 0
+            for run, others in runs:
+                yield run, others, means[start : start + len(others)]
+                start += len(others)
+
+    @cached_property
+    def _all_squares(self) -> list[tuple[Floats, list[tuple[int, Integers]]]]:
+        return list(self._grouped_squares(None))
+
+    def _grouped_squares(
+        self, chosen: Integers | None
+    ) -> Iterator[tuple[Floats, list[tuple[int, Integers]]]]:
+        """Yield squares by unit of the pairs of one run, or of several where these have few."""
+        squares: list[Floats] = []
+        runs: list[tuple[int, Integers]] = []
+        for run, others in _opponents(self.runs, chosen):
+            varies, square = self._squares(run, others)
+            if not len(square):
+                continue
+            squares.append(square)
+            runs.append((run, others[varies]))
+            if sum(map(len, squares)) >= _PAIRS_AT_ONCE:
+                yield np.concatenate(squares), runs
+                squares, runs = [], []
+        if runs:
+            yield np.concatenate(squares), runs
+
+    def _pairs(self, chosen: Integers | None) -> int:
+        """Return the number of pairs, or of those of chosen runs."""
+        return self.runs * (self.runs - 1 if chosen is None else 2 * len(chosen)) // 2
 
     def maxima(
         self, every: BorrowedVariance, one: BorrowedVariance, compiled: bool, block: slice
@@ -220,9 +282,8 @@ class UnitDraws(PairDraws):
         above, below = np.full(means.shape, -np.inf), np.full(means.shape, -np.inf)
         largest = np.full(means.shape[1], -np.inf)
         added = self._added(every), self._added(one)
-        for run, others in _opponents(self.runs, None):
-            varies, square = self._mean_squares(run, others, block)
-            kernels.raise_maxima(square, means, run, others[varies], *added, above, below, largest)
+        for run, others, square in self._mean_squares(None, block):
+            kernels.raise_maxima(square, means, run, others, *added, above, below, largest)
         return Maxima(*(_root(part * self.units) for part in (above, below, largest)))
 
     def largest(
@@ -234,18 +295,15 @@ class UnitDraws(PairDraws):
             return PairDraws.largest(self, borrowed, chosen, compiled, block)
         means, added = np.ascontiguousarray(self.means[:, block]), self._added(borrowed)
         largest = np.full(means.shape[1], -np.inf)
-        for run, others in _opponents(self.runs, chosen):
-            varies, square = self._mean_squares(run, others, block)
-            kernels.raise_largest(square, means, run, others[varies], added, largest)
+        for run, others, square in self._mean_squares(chosen, block):
+            kernels.raise_largest(square, means, run, others, added, largest)
         return _root(largest * self.units)
 
     def kernels_pay_off(
         self, chosen: Integers | None, borrowed: Sequence[BorrowedVariance], replicates: int
     ) -> bool:
         """Whether compiled code finds the maxima: for many pairs, whose variances are above 0."""
-        compared = self.runs - 1 if chosen is None else 2 * len(chosen)
-        cells = self.runs * compared // 2 * replicates
-        return min(map(self._added, borrowed)) > 0 and can_compile(cells)
+        return min(map(self._added, borrowed)) > 0 and can_compile(self._pairs(chosen) * replicates)
 
     def _added(self, borrowed: BorrowedVariance) -> float:
         """Return what is added to the variance of a replicate, which has ddof=0."""

@@ -132,7 +132,7 @@ class RunPairs:
         p = np.where(exact, min(1.0, 2.0 * max(self.every.size, 1) * self.constant_p), p)
         return np.where(self.difference == 0, 1.0, p)
 
-    @property
+    @cached_property
     def exact(self) -> Booleans:
         """Pairs that differ by the same on all units, and have neither t nor a sum to judge by."""
         constant = (self.best_errors == 0) & (self.difference != 0)

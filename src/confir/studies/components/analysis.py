@@ -148,6 +148,39 @@ def relative_limits(
     return limits[0], limits[1]
 
 
+def absolute_limits(
+    found: MeanSquares, systems: int, topics: int, planned: Integers, level: float
+) -> tuple[Floats, Floats]:
+    """Return approximate limits of Φ of systems × topics under normal effects.
+
+    Those of Arteaga, Jeyaratnam & Franklin (1982), which Urbano et al. (2013) take: three mean squares
+    have no exact interval.
+
+    Parameters
+    ----------
+    found
+        Mean squares of systems, topics and residual.
+    systems, topics, planned
+        Numbers that the mean squares are from, and numbers of topics that Φ is for.
+    level
+        Confidence level.
+    """
+    from scipy.special import chdtri, fdtri
+
+    (of_systems, of_topics, rest), (free, free_topics, free_rest) = found.squares, found.df
+    lower, upper = tail_probabilities(level)
+    limits = []
+    for tail in (upper, lower):
+        many = chdtri(free, 1.0 - tail) / free  # F with infinite degrees of freedom
+        own = fdtri(free, free_rest, tail)
+        signal = of_systems**2 - many * of_systems * rest + (many - own) * own * rest**2
+        noise = (systems - 1.0) * many * of_systems * rest
+        noise += fdtri(free, free_topics, tail) * of_systems * of_topics
+        ratio = np.maximum(systems / topics * np.divide(signal, noise), 0.0)
+        limits.append(1.0 - 1.0 / (1.0 + planned * ratio))
+    return limits[0], limits[1]
+
+
 def reliability(
     components: Floats,
     sources: Sequence[VarianceSource],

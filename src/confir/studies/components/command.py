@@ -92,7 +92,8 @@ def components_command(
         scores, repeats=repeats, judges=others, topics=topics, levels=levels, level=level, rng=seed
     )
     below = reliability_table(found)
-    below = replace(below, note=f"{below.note}; seed {seed}")
+    if found.facets:  # whose limits are drawn
+        below = replace(below, note=f"{below.note}; seed {seed}")
     if reliability:
         out.deliver(Answer(found.coefficient_records(), below, found))
         return

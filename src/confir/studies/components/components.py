@@ -41,6 +41,7 @@ from confir.studies.components.analysis import (
     TOPICS,
     MeanSquares,
     VarianceSource,
+    absolute_limits,
     find_sources,
     mean_squares,
     relative_limits,
@@ -159,12 +160,14 @@ def decompose_scores(
     variance = found.components(found.squares)
     at_hand = values.shape[2:]
     planned = (_planned_topics(topics, values.shape[1]), _planned_levels(levels, at_hand))
-    drawn = (
-        found.squares * found.df / as_generator(rng).chisquare(found.df, (_DRAWS, len(found.df)))
-    )
-    coefficients = _coefficients(variance, found.components(drawn), sources, facets, planned, level)
-    if not facets:
-        coefficients |= _exact_limits(found, values.shape[1], planned[0], level)
+    coefficients = _coefficients(variance[None], sources, facets, planned)
+    named = {kind: each[0] for kind, each in coefficients.items()}
+    if facets:
+        draws = as_generator(rng).chisquare(found.df, (_DRAWS, len(found.df)))
+        drawn = found.components(found.squares * found.df / draws)
+        named |= _drawn_limits(_coefficients(drawn, sources, facets, planned), level)
+    else:
+        named |= _known_limits(found, values.shape, planned[0], level)
     total = variance.sum()
     return Components(
         sources=tuple(source.name for source in sources),
@@ -179,7 +182,7 @@ def decompose_scores(
         levels=at_hand,
         planned_topics=planned[0],
         planned_levels=planned[1],
-        **coefficients,
+        **named,
     )
 
 
@@ -252,34 +255,41 @@ def _planned_levels(
     return tuple(product(*each))
 
 
-def _exact_limits(
-    found: MeanSquares, topics: int, planned: tuple[int, ...], level: float
+def _known_limits(
+    found: MeanSquares, shape: tuple[int, ...], planned: tuple[int, ...], level: float
 ) -> dict[str, Floats]:
-    """Return the limits of Eρ² of systems × topics: numbers of topics × 1."""
-    (systems, _, residual), (free, _, rest) = found.squares, found.df
+    """Return the limits of Eρ² and Φ of systems × topics: numbers of topics × 1."""
+    (squares, _, residual), (free, _, rest) = found.squares, found.df
+    systems, topics = shape
+    numbers = np.array(planned)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.divide(systems, residual)
-        low, high = relative_limits(ratio, (free, rest), topics, np.array(planned)[:, None], level)
-    return {"relative_low": low, "relative_high": high}
+        ratio = np.divide(squares, residual)
+        low, high = relative_limits(ratio, (free, rest), topics, numbers, level)
+        absolute = absolute_limits(found, systems, topics, numbers, level)
+    limits = {"relative_low": low, "relative_high": high}
+    return limits | dict(zip(("absolute_low", "absolute_high"), absolute, strict=True))
+
+
+def _drawn_limits(drawn: Mapping[str, Floats], level: float) -> dict[str, Floats]:
+    """Return quantiles of drawn coefficients: numbers of topics × of levels."""
+    limits: dict[str, Floats] = {}
+    for kind, coefficients in drawn.items():
+        low, high = np.quantile(coefficients, tail_probabilities(level), axis=0)
+        limits |= {f"{kind}_low": low, f"{kind}_high": high}
+    return limits
 
 
 def _coefficients(
-    variance: Floats,
-    drawn: Floats,
+    variances: Floats,
     sources: Sequence[VarianceSource],
     facets: tuple[str, ...],
     planned: tuple[tuple[int, ...], tuple[tuple[int, ...], ...]],
-    level: float,
 ) -> dict[str, Floats]:
-    """Return Eρ² and Φ with their limits for the numbers planned: each topics × levels."""
+    """Return Eρ² and Φ of components for the numbers planned: draws × topics × levels each."""
     numbers: dict[str, Integers] = {TOPICS: np.array(planned[0])[:, None]}
     columns = np.array(planned[1], np.int64).reshape(len(planned[1]), len(facets)).T
     numbers |= {facet: column[None] for facet, column in zip(facets, columns, strict=True)}
-    found = {}
-    for kind in ("relative", "absolute"):
-        relative = kind == "relative"
-        found[kind] = reliability(variance[None], sources, numbers, relative=relative)[0]
-        limits = reliability(drawn, sources, numbers, relative=relative)
-        low, high = np.quantile(limits, tail_probabilities(level), axis=0)
-        found |= {f"{kind}_low": low, f"{kind}_high": high}
-    return found
+    return {
+        kind: reliability(variances, sources, numbers, relative=kind == "relative")
+        for kind in ("relative", "absolute")
+    }

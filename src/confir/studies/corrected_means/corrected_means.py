@@ -22,7 +22,12 @@ from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample
 from confir.defaults import LEVEL, REPLICATES
 from confir.errors import InvalidValueError
-from confir.intervals.catalogue import METHODS, confidence_interval, find_method
+from confir.intervals.catalogue import (
+    DEFAULT_METHOD,
+    METHODS,
+    confidence_interval,
+    find_method,
+)
 from confir.intervals.columns import find_intervals
 from confir.intervals.interval import Interval
 from confir.measures.evaluation import evaluate
@@ -159,7 +164,9 @@ def correct_scores(
     weight = values.corrected().weight
     shape = len(scores.runs), len(scores.measures)
     apart = replace(people, values=(values.model - values.human,), support=weight < 0)
-    bias = find_intervals(apart, [(METHODS["t"],) * whole.columns], [level], 1, generator)[0]
+    bias = find_intervals(
+        apart, [(METHODS[DEFAULT_METHOD],) * whole.columns], [level], 1, generator
+    )[0]
     n, more = len(values.human), len(values.rest)
     by_people, by_both = (
         np.square(each.distribution(slice(None), None, ("se",)).require("se"))

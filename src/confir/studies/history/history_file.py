@@ -166,7 +166,8 @@ def _whole_looks(content: bytes) -> bytes:
     """Return a history without a last look that was cut short while it was written.
 
     Its last line begins like those of `_line`, with the zeros that a file system may leave: what else
-    stands at the end of a file is not confir's to take away, nor is a file without a whole look.
+    stands at the end of a file is not confir's to take away, nor is a file without a whole look, unless
+    the number of the first one was written.
     """
     if content.startswith(_OTHER_ENCODINGS):
         return content
@@ -181,7 +182,7 @@ def _whole_looks(content: bytes) -> bytes:
         if not content.startswith(begun, before):
             break
         start = before
-    return content[:start] if content[:start].strip() else content
+    return content[:start] if begun or content[:start].strip() else content
 
 
 def _is_json(line: bytes) -> bool:

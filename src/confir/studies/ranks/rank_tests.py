@@ -87,8 +87,9 @@ def _marginal_p(pairs: RunPairs, run: int) -> Floats:
     runs = pairs.runs
     if runs == 1:
         return np.ones(1)
-    maxima = (pairs.above_in_order[run], pairs.maxima.below[run], pairs.maxima.either[run])
-    tests = _RankTests(runs, pairs.df, tuple(np.sort(one) for one in maxima) if runs > 2 else ())
+    above, below = pairs.maxima.above[run], pairs.maxima.below[run]
+    maxima = (pairs.above_in_order[run], np.sort(below), np.sort(np.maximum(above, below)))
+    tests = _RankTests(runs, pairs.df, maxima if runs > 2 else ())
     sides = []
     for sign in (1, -1):
         t = np.delete(sign * pairs.t[run], run)

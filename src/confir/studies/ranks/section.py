@@ -11,6 +11,7 @@ from confir.report.numbers import frequency_text, percent, topics_text
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.studies.ranks.chart import ranking_chart
+from confir.studies.ranks.rank_tests import borderline_ranks
 from confir.studies.ranks.ranking import Ranking, rank_runs
 
 
@@ -41,10 +42,14 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
 
 def _at_level(ranking: Ranking) -> dict[str, Any]:
     low, high = ranking.low[:, 0].tolist(), ranking.high[:, 0].tolist()
+    unclear = borderline_ranks(ranking.p, ranking.level, ranking.draws)[:, 0].tolist()
     return {
         "low": low,
         "high": high,
-        "limits": [f"{least} to {most}" for least, most in zip(low, high, strict=True)],
+        "limits": [
+            f"{least} to {most}" + ", borderline" * borderline
+            for least, most, borderline in zip(low, high, unclear, strict=True)
+        ],
     }
 
 

@@ -91,6 +91,7 @@ function leaderboardNote(shown, limited, judged) {
   if (limited) said[0] += `, ${levelText()} intervals by the method ${means.method}`;
   if (ranks && ranks.topics !== means.over) said.push(`Runs are ranked on the ${ranks.topics} that all of them have`);
   if (ranks) said.push("A rank interval is for its run alone, not for all runs at once");
+  if (ranks && ranks.at[state.level].limits.some((limits) => limits.endsWith("borderline"))) said.push("Other replicates might change what is called borderline");
   if (ranks) said.push("“first in” is the share of bootstrap samples of the topics in which the run ranks first");
   if (best) said.push(`“may be best” says whether the run is in the ${levelText()} confidence set of the best run`);
   if (judged) {
