@@ -1,0 +1,180 @@
+"""Counts that say how far the code asks one question in many ways: `python hardening/counts.py`.
+
+kinds
+    Places that ask which kind of scores they have: `isinstance` of a type that `as_sample` takes
+    (Scores, ScoreSummary, JudgedScores, SampledScores, RepeatedScores) or of a kind of sample, and
+    comparisons of ``design``, ``clusters`` or ``judged`` with None, outside of resampling/kinds.py,
+    of the classes of samples themselves and of readers (data/).
+refusals
+    Lines of statements that raise UnsupportedMethodError, or call a function whose name begins with
+    refuse.
+functions
+    Functions of confir entered by `confir evaluate QRELS A B -m AP` and by `confir report`, and their
+    modules; imports and class bodies excluded. Needs the sample collection, which it writes.
+names
+    Modules that share a name outside the pattern of a study (table, chart, command, section,
+    sentences, __init__).
+lines
+    Code lines of src without docstrings, comments and blanks; and all lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+import contextlib
+import io
+import sys
+import tempfile
+import threading
+import tokenize
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+SOURCE = Path(__file__).parents[1] / "src" / "confir"
+KINDS = {"Scores", "ScoreSummary", "JudgedScores", "SampledScores", "RepeatedScores"}
+SAMPLES = {
+    *("TopicSample", "ClusteredSample", "JudgedSample", "SummarisedTopics", "RepeatSample"),
+    "ClusteredJudgedSample",
+}
+ASKED = {"design", "clusters", "judged"}
+STUDY_PARTS = {"table", "chart", "command", "section", "sentences", "__init__"}
+
+
+def trees() -> dict[Path, ast.Module]:
+    """Return the modules of confir, parsed."""
+    return {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def count_kinds(modules: dict[Path, ast.Module]) -> int:
+    """Return the number of places that ask which kind of scores they have."""
+    count = 0
+    for path, tree in modules.items():
+        if "data" in path.relative_to(SOURCE).parts or path.name == "kinds.py":
+            continue
+        count += sum(map(_asks_kind, ast.walk(tree)))
+    return count
+
+
+def _asks_kind(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
+        named = {one.id for one in ast.walk(node.args[1]) if isinstance(one, ast.Name)}
+        return bool(named & (KINDS | SAMPLES))
+    if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], ast.Is | ast.IsNot):
+        return False
+    none = isinstance(node.comparators[0], ast.Constant) and node.comparators[0].value is None
+    left = node.left
+    name = left.attr if isinstance(left, ast.Attribute) else getattr(left, "id", "")
+    return none and name in ASKED
+
+
+def count_refusals(modules: dict[Path, ast.Module]) -> int:
+    """Return the number of lines that only refuse."""
+    return sum(
+        (node.end_lineno or 0) - node.lineno + 1
+        for tree in modules.values()
+        for node in ast.walk(tree)
+        if _refuses(node)
+    )
+
+
+def _refuses(node: ast.AST) -> bool:
+    value = node.exc if isinstance(node, ast.Raise) else getattr(node, "value", None)
+    if not isinstance(node, ast.Raise | ast.Expr) or not isinstance(value, ast.Call):
+        return False
+    name = (
+        value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+    )
+    return name == "UnsupportedMethodError" or name.lstrip("_").startswith("refuse")
+
+
+def shared_names() -> list[str]:
+    """Return names that several modules have, outside the pattern of a study."""
+    counted = collections.Counter(path.stem for path in SOURCE.rglob("*.py"))
+    return sorted(name for name, n in counted.items() if n > 1 and name not in STUDY_PARTS)
+
+
+def count_lines(modules: dict[Path, ast.Module]) -> tuple[int, int]:
+    """Return code lines without docstrings, comments and blanks, and all lines."""
+    code = every = 0
+    for path, tree in modules.items():
+        text = path.read_text()
+        every += text.count("\n")
+        skipped = _docstring_lines(tree)
+        ignored = {
+            tokenize.COMMENT,
+            tokenize.NL,
+            tokenize.NEWLINE,
+            tokenize.INDENT,
+            tokenize.DEDENT,
+        }
+        used: set[int] = set()
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type not in ignored and token.type != tokenize.ENDMARKER:
+                used.update(range(token.start[0], token.end[0] + 1))
+        code += len(used - skipped)
+    return code, every
+
+
+def _docstring_lines(tree: ast.Module) -> set[int]:
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                lines.update(range(first.lineno, (first.end_lineno or 0) + 1))
+    return lines
+
+
+def entered(arguments: list[str]) -> tuple[int, int]:
+    """Return how many functions of confir a command enters, and in how many modules."""
+    from confir.cli import main
+
+    functions: set[tuple[str, str, int]] = set()
+    home = str(SOURCE)
+
+    def watch(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(home) and code.co_flags & 0x2:
+            functions.add((code.co_filename, code.co_qualname, code.co_firstlineno))
+
+    sys.argv = ["confir", *arguments]
+    threading.setprofile(watch)
+    sys.setprofile(watch)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+            main()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    named = {one for one in functions if "<" not in one[1].rpartition(".")[2]}
+    return len(named), len({path for path, *_ in named})
+
+
+def main() -> None:
+    """Print all counts."""
+    modules = trees()
+    code, every = count_lines(modules)
+    print(f"places that ask which kind of scores they have: {count_kinds(modules)}")
+    print(f"lines that only refuse: {count_refusals(modules)}")
+    names = shared_names()
+    print(f"modules that share a name: {len(names)} ({', '.join(names)})")
+    print(f"code lines: {code:,} of {every:,}")
+    if "--entered" not in sys.argv:
+        return
+    from confir.cli import main as command
+
+    with tempfile.TemporaryDirectory() as folder:
+        sys.argv = ["confir", "demo", "--write", f"{folder}/sample"]
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+            command()
+        runs = [f"{folder}/sample/runs/{name}.txt" for name in ("bm25", "dense")]
+        files = [f"{folder}/sample/qrels.txt", *runs]
+        for name, rest in (("evaluate", []), ("report", ["-o", f"{folder}/page.html"])):
+            functions, places = entered([name, *files, "-m", "AP", "--quiet", *rest])
+            print(f"functions entered by {name}: {functions:,} in {places} modules")
+
+
+if __name__ == "__main__":
+    main()
