@@ -175,10 +175,8 @@ class Inputs:
     weight: options.DesignColumn = None
     datasets: Annotated[
         str,
-        options.choice(
-            *("fixed", "random"),
-            help="Conclusions are about these datasets, or about datasets like these.",
-            panel=options.DESIGN_PANEL,
+        options.generalise_to(
+            help="Whether conclusions are about these datasets, or about similar ones."
         ),
     ] = "fixed"
     bounded: Annotated[

@@ -70,6 +70,33 @@ def choice(*choices: str, help: str, panel: str) -> Any:  # noqa: A002
     )
 
 
+# What conclusions are about, by the word of the option: `Design.datasets`.
+_GENERALISE_TO = {"these": "fixed", "similar": "random"}
+
+
+def generalise_to(*, help: str, default: str | None = "these") -> Any:  # noqa: A002
+    """Return the option that says whether conclusions are about these datasets or similar ones."""
+
+    def check(
+        context: typer.Context, parameter: typer.CallbackParam, value: str | None
+    ) -> str | None:
+        if value is None or not is_given(context, str(parameter.name)):
+            return value
+        if value not in _GENERALISE_TO:
+            raise UnknownNameError("value of --generalise-to", value, tuple(_GENERALISE_TO))
+        return _GENERALISE_TO[value]
+
+    return typer.Option(
+        "--generalise-to",
+        metavar="|".join(_GENERALISE_TO),
+        help=help,
+        callback=check,
+        autocompletion=among(lambda: _GENERALISE_TO),
+        show_default=default or False,
+        rich_help_panel=DESIGN_PANEL,
+    )
+
+
 def split_measures(values: list[str] | None) -> list[str] | None:
     """Return the measures of -m, which may name several at once: ``AP,nDCG@10``."""
     if not values:

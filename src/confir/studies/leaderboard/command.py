@@ -74,11 +74,10 @@ def leaderboard_command(
     weight: options.DesignColumn = None,
     datasets: Annotated[
         str | None,
-        options.choice(
-            *("fixed", "random"),
-            help="Conclusions are about these datasets (the default for scores by topic) or about "
-            "datasets like these (the default for means).",
-            panel=options.DESIGN_PANEL,
+        options.generalise_to(
+            help="Whether conclusions are about these datasets (default for scores by topic), or about "
+            "similar ones (default for means).",
+            default=None,
         ),
     ] = None,
     incomplete: Annotated[

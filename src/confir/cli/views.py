@@ -1,0 +1,139 @@
+"""The views of a command: what --show chooses among, and which options apply to each.
+
+A command declares its views once. The option with its help and shell completion, the refusal of
+options without effect, and the kinds of records in ``confir schema`` follow from the declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from confir.cli.completion import among
+from confir.cli.explicit_options import is_given, refuse_options
+from confir.errors import InvalidValueError, UnknownNameError
+
+# The view that -q stands for.
+TOPICS = "topics"
+
+
+class View(NamedTuple):
+    """One view of a command's answer.
+
+    Attributes
+    ----------
+    name
+        Its name after --show.
+    about
+        What it prints, in a few words.
+    records
+        The kind of its records in the schema.
+    paired
+        Their kind with a baseline, where that differs.
+    needs
+        Parameters that must be given with it.
+    lacks
+        Parameters that have no effect on it.
+    """
+
+    name: str
+    about: str
+    records: str
+    paired: str = ""
+    needs: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of its records in the schema."""
+        return (self.records, self.paired) if self.paired else (self.records,)
+
+
+class Views:
+    """The views of a command, the default first.
+
+    Parameters
+    ----------
+    views
+        In the order of the help.
+    paired
+        The name of the default where a baseline is given; by default the first view, too.
+    gate, gated
+        A parameter that decides something besides the view, and the parameters that it uses: with
+        it, a view that lacks them does not refuse them.
+    """
+
+    def __init__(
+        self, *views: View, paired: str = "", gate: str = "", gated: tuple[str, ...] = ()
+    ) -> None:
+        self.by_name = {view.name: view for view in views}
+        self._default = views[0].name
+        self._paired = paired or self._default
+        self._gate, self._gated = gate, frozenset(gated)
+
+    def option(self) -> Any:
+        """Return the option --show, for the annotation of a parameter."""
+        names = tuple(self.by_name)
+        listed = "; ".join(f"{view.name}: {self._about(view)}" for view in self.by_name.values())
+
+        def check(value: str | None) -> str | None:
+            if value is not None and value not in names:
+                raise UnknownNameError("value of --show", value, names)
+            return value
+
+        return typer.Option(
+            "--show",
+            metavar="VIEW",
+            help=f"What to print. {listed}.",
+            callback=check,
+            autocompletion=among(lambda: names),
+        )
+
+    def _about(self, view: View) -> str:
+        """Return what a view prints, and when it is the default."""
+        if view.name == self._default:
+            when = "" if self._paired == self._default else " without --baseline"
+            return f"{view.about} (default{when})"
+        return (
+            f"{view.about} (default with --baseline)" if view.name == self._paired else view.about
+        )
+
+    def choose(
+        self, context: typer.Context, show: str | None, *, topics: bool = False, default: str = ""
+    ) -> View:
+        """Return the view that the options ask for; raise where others do not apply to it.
+
+        Parameters
+        ----------
+        context
+            The context of the command.
+        show, topics
+            The values of --show and -q.
+        default
+            The default of this call, where it is neither of the declared ones.
+        """
+        if topics and show not in (None, TOPICS):
+            raise InvalidValueError(f"-q is --show {TOPICS}; leave it out, or --show {show}")
+        has_baseline = context.params.get("baseline") is not None
+        usual = default or (self._paired if has_baseline else self._default)
+        view = self.by_name[TOPICS if topics else show or usual]
+        for name in view.needs:
+            if not is_given(context, name):
+                raise InvalidValueError(f"--show {view.name} needs --{name.replace('_', '-')}")
+        kept = self._gated if self._gate and is_given(context, self._gate) else frozenset()
+        lacking = [name for name in view.lacks if name not in kept]
+        refuse_options(context, lacking, f"has no effect on --show {view.name}: {view.about}")
+        return view
+
+
+TopicsOption = Annotated[bool, typer.Option("-q", help=f"The same as --show {TOPICS}.")]
+
+
+def schema_views(declared: Iterable[tuple[str, Views]]) -> dict[str, dict[str, list[str]]]:
+    """Return the kinds of records by command and view, for the schema."""
+    return {
+        command: {view.name: list(view.kinds) for view in views.by_name.values()}
+        for command, views in declared
+    }
