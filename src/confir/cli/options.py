@@ -34,6 +34,8 @@ STATISTICS_PANEL = "Statistics"
 HUMAN_PANEL = "Human judgements"
 _OUTPUT_PANEL = "Output"
 _PAPER_PANEL = "For papers"
+# What --rows takes for no limit.
+ALL_ROWS = "all"
 # Longer lists of words would be broken within one, in help pages of 80 columns.
 _LONGEST_LIST = 21
 
@@ -292,6 +294,29 @@ ProvenanceOption = Annotated[
         rich_help_panel=_OUTPUT_PANEL,
     ),
 ]
+
+
+def _count_or_all(value: str) -> str:
+    """Check a number of rows as soon as it is read."""
+    if value != ALL_ROWS and not (value.isdecimal() and int(value) > 0):
+        raise InvalidValueError(f"--rows is {value!r}; expected a number from 1, or {ALL_ROWS}")
+    return value
+
+
+RowsOption = Annotated[
+    str,
+    typer.Option(
+        metavar="N|all",
+        help="Rows of a table in the terminal; files have all of them.",
+        callback=_count_or_all,
+        rich_help_panel=_OUTPUT_PANEL,
+    ),
+]
+
+
+def most_rows(rows: str) -> int | None:
+    """Return how many rows --rows asks for; None for all."""
+    return None if rows == ALL_ROWS else int(rows)
 
 
 WidthOption = Annotated[

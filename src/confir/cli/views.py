@@ -13,7 +13,7 @@ import typer
 
 from confir.cli.completion import among
 from confir.cli.explicit_options import is_given, refuse_options
-from confir.errors import InvalidValueError, UnknownNameError
+from confir.errors import InvalidValueError, UnknownNameError, enumerate_names
 
 # The view that -q stands for.
 TOPICS = "topics"
@@ -123,9 +123,16 @@ class Views:
             if not is_given(context, name):
                 raise InvalidValueError(f"--show {view.name} needs --{name.replace('_', '-')}")
         kept = self._gated if self._gate and is_given(context, self._gate) else frozenset()
-        lacking = [name for name in view.lacks if name not in kept]
-        refuse_options(context, lacking, f"has no effect on --show {view.name}: {view.about}")
+        for name in view.lacks:
+            if name not in kept:
+                refuse_options(context, [name], self._no_effect(view, name))
         return view
+
+    def _no_effect(self, view: View, name: str) -> str:
+        """Return why a parameter is refused, and the views that it is for."""
+        other = [one.name for one in self.by_name.values() if name not in one.lacks]
+        views = f"; it is for --show {enumerate_names(other)}" if other else ""
+        return f"has no effect on --show {view.name} ({view.about}){views}"
 
 
 TopicsOption = Annotated[bool, typer.Option("-q", help=f"The same as --show {TOPICS}.")]

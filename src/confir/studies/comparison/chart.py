@@ -8,6 +8,7 @@ from typing import Any
 
 from confir.data.result import Record
 from confir.data.sampling.judged_scores import count_model_topics
+from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.report.charts import (
     COLOURS,
@@ -154,14 +155,14 @@ def topic_chart(
         Which pair by which measure; by default the first that fits.
     """
     alt = import_altair()
-    wanted = {"run": run, "measure": measure, "baseline": baseline}
+    wanted = {"run": run, "measure": measure, "against": baseline}
     records = [
         record
         for record in differences.to_records()
         if all(name is None or record[key] == name for key, name in wanted.items())
     ]
     if not records:
-        known = [f"{r['run']} {r['baseline']} {r['measure']}" for r in differences.to_records()]
+        known = [f"{r['run']} {r['against']} {r['measure']}" for r in differences.to_records()]
         raise UnknownNameError(
             "pair", " ".join(filter(None, wanted.values())), dict.fromkeys(known)
         )
@@ -271,21 +272,24 @@ def _records(comparison: Comparison) -> list[Record]:
     """Return the records of the first test, with what the chart shows besides."""
     margin = comparison.margin
     shown = comparison.select(test=comparison.tests[0])
-    low, high = (limit.T.reshape(-1).tolist() for limit in shown.limits)
+    low, high = (
+        name if comparison.family == NO_FAMILY else f"simultaneous_{name}"
+        for name in ("low", "high")
+    )
     return [
         {
             **record,
-            "low": low[place],
-            "high": high[place],
+            "low": record[low],
+            "high": record[high],
             "name": record["run"]
             if comparison.baseline is not None
-            else f"{record['run']} - {record['baseline']}",
+            else f"{record['run']} - {record['against']}",
             "zero": 0,
             "open_at": None if record["open"] is None else 0,
             "below": None if margin is None else -margin,
             "above": margin,
         }
-        for place, record in enumerate(shown.to_records())
+        for record in shown.to_records()
     ]
 
 
@@ -309,7 +313,7 @@ def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
             common
             | {
                 "row": record["run"],
-                "column": record["baseline"],
+                "column": record["against"],
                 "difference": record["difference"],
                 "verdict": record["verdict"],
             }
@@ -317,7 +321,7 @@ def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
         records.append(
             common
             | {
-                "row": record["baseline"],
+                "row": record["against"],
                 "column": record["run"],
                 "difference": -record["difference"],
                 "verdict": OPPOSITE.get(record["verdict"], record["verdict"]),
