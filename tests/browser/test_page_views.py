@@ -122,8 +122,7 @@ def test_a_page_for_a_baseline_says_which_runs_beat_it_by_how_much_and_where(sho
     limits = f"[{best['simultaneous_low']:+.4f}, {best['simultaneous_high']:+.4f}]"
     assert f"{best['run']} minus bm25: {best['difference']:+.4f} {limits}" in said
     scores = {
-        (r["run"], r["topic"]): r["score"]
-        for r in against_bm25.ask("evaluate", "-m", "AP", "--per-topic")
+        (r["run"], r["topic"]): r["score"] for r in against_bm25.ask("evaluate", "-m", "AP", "-q")
     }
     topics = sorted(
         {topic for _, topic in scores},
@@ -263,10 +262,7 @@ def test_filter_pointer_and_choice_act_on_all_parts_at_once(show, sample):
     assert min(left for left, _ in edges) == 0
     assert max(left + width for left, width in edges) == pytest.approx(100, abs=0.01)
     unfold(page, "#topics .behind")
-    scores = {
-        (r["run"], r["topic"]): r["score"]
-        for r in sample.ask("evaluate", "-m", "AP", "--per-topic")
-    }
+    scores = {(r["run"], r["topic"]): r["score"] for r in sample.ask("evaluate", "-m", "AP", "-q")}
     for topic, *_, lowest, _median, highest in rows(page, "topic-table"):
         both = sorted(scores[run, topic] for run in kept)
         assert (lowest, highest) == (f"{both[0]:.4f}", f"{both[1]:.4f}")

@@ -254,8 +254,7 @@ def test_topic_by_topic_shows_scores_and_differences_of_the_chosen_runs(show, sa
     unfold(page, "#topics .behind")
     drawn(page)
     scores = {
-        (r["run"], r["topic"]): r["score"]
-        for r in sample.ask("evaluate", "-m", "nDCG@10", "--per-topic")
+        (r["run"], r["topic"]): r["score"] for r in sample.ask("evaluate", "-m", "nDCG@10", "-q")
     }
     table = rows(page, "topic-table")
     assert len(table) == 50

@@ -111,7 +111,7 @@ def test_all_pairs_lead_with_the_best_run(compare):
 
 
 def test_the_best_run_alone(compare, sample_files):
-    code, out, _ = compare("--best", "-m", "AP", "--format", "json", "--seed", 3)
+    code, out, _ = compare("--show", "best", "-m", "AP", "--format", "json", "--seed", 3)
     runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
     scores = confir.evaluate(sample_files / "qrels.txt", runs, ["AP"])
     assert code == 0
@@ -120,10 +120,19 @@ def test_the_best_run_alone(compare, sample_files):
 
 
 @pytest.mark.parametrize(
-    "options", [("--baseline", "bm25"), ("--groups",), ("--test", "sign"), ("--margin", 0.1)]
+    "options",
+    [
+        ("--baseline", "bm25"),
+        (
+            "--show",
+            "groups",
+        ),
+        ("--test", "sign"),
+        ("--margin", 0.1),
+    ],
 )
 def test_the_best_run_needs_no_other_options(compare, options):
-    code, _, err = compare("--best", "-m", "AP", *options)
+    code, _, err = compare("--show", "best", "-m", "AP", *options)
     assert code == 2
     assert f"{options[0]} cannot be combined with the confidence set of the best run" in err
 
@@ -298,7 +307,7 @@ def test_files_of_every_kind(compare, tmp_path, ending):
         assert "inconclusive" in path.read_text()
 
 
-@pytest.mark.parametrize("view", [["--baseline", "bm25"], [], ["-q"], ["--groups"]])
+@pytest.mark.parametrize("view", [["--baseline", "bm25"], [], ["-q"], ["--show", "groups"]])
 @pytest.mark.parametrize("ending", ["svg", "png"])
 def test_charts_of_every_view(compare, tmp_path, view, ending):
     path = tmp_path / f"chart.{ending}"
@@ -313,12 +322,14 @@ def test_topics_groups_and_effects(compare_whole):
     assert list(rows[0]) == ["measure", "baseline", "run", "topic", "difference"]
     assert len(rows) == 2 * 50
     assert rows[0]["topic"] == "102"
-    _, out, _ = compare_whole("-m", "AP", "-m", "RR", "--groups")
+    _, out, _ = compare_whole("-m", "AP", "-m", "RR", "--show", "groups")
     lines = out.splitlines()
     assert lines[0].split() == ["run", "AP", "RR"]
     assert lines[1].startswith("dense  0.2267 (1)")
     assert "runs of a group do not differ significantly" in out
-    _, out, _ = compare_whole("--baseline", "bm25", "-m", "AP", "--effects", "--format", "json")
+    _, out, _ = compare_whole(
+        "--baseline", "bm25", "-m", "AP", "--show", "effects", "--format", "json"
+    )
     assert json.loads(out)[0]["robustness_index"] == pytest.approx((22 - 28) / 50)
 
 
@@ -375,15 +386,18 @@ def test_a_margin_tests_for_equivalence(compare):
             "the family is baseline, and there is none; expected a baseline",
         ),
         (["--family", "all-pairs", "--test", "sign"], "the family all-pairs rests on t tests"),
-        (["--effects", "--family", "none"], "--family is for p-values, which --effects"),
+        (["--show", "effects", "--family", "none"], "--family is for p-values, which --effects"),
         (["--method", "gaffke"], "methods that fit: t, percentile"),
-        (["-q", "--groups"], "expected one of --per-topic, --groups and --effects"),
-        (["--baseline", "bm25", "--groups"], "groups of runs need all pairs"),
-        (["--groups", "--test", "t", "--test", "sign"], "--groups uses one test"),
+        (["-q", "--show", "groups"], "expected one of --per-topic, --groups and --effects"),
+        (["--baseline", "bm25", "--show", "groups"], "groups of runs need all pairs"),
+        (["--show", "groups", "--test", "t", "--test", "sign"], "--groups uses one test"),
         (["-q", "--test", "sign"], "--test is for p-values, which --per-topic does not print"),
-        (["--effects", "--correction", "none"], "--correction is for p-values, which --effects"),
+        (
+            ["--show", "effects", "--correction", "none"],
+            "--correction is for p-values, which --effects",
+        ),
         (["-q", "--level", "0.9"], "--level is for intervals and verdicts, which --per-topic"),
-        (["--effects", "--margin", "0.1"], "--margin is for intervals and verdicts"),
+        (["--show", "effects", "--margin", "0.1"], "--margin is for intervals and verdicts"),
         (
             ["--test", "tukey-hsd", "--correction", "none"],
             "--correction is for other tests; tukey-hsd corrects by itself",

@@ -282,7 +282,7 @@ def test_a_baseline_may_be_a_file_that_is_not_among_the_runs(confir_command, who
     assert r"{\footnotesize " in outcome.out
 
 
-@pytest.mark.parametrize("view", ["--per-topic", "--ranks"])
+@pytest.mark.parametrize("view", ["-q", "--ranks"])
 def test_a_baseline_is_for_means_only(confir_command, files, view):
     arguments = ["evaluate", files / "qrels.txt", files / "good.run", "--baseline", "good", view]
     outcome = confir_command(*arguments)

@@ -187,7 +187,7 @@ def test_what_is_kept_is_of_a_gate(confir_command, sample_files, option, tmp_pat
     outcome = confir_command("compare", *given, "--baseline", "bm25", option, tmp_path / "x.xml")
     assert outcome.code == 2
     assert f"{option} needs --fail-if-worse MEASURE" in outcome.err
-    outcome = confir_command("compare", *given, "--best", option, tmp_path / "x.xml")
+    outcome = confir_command("compare", *given, "--show", "best", option, tmp_path / "x.xml")
     assert f"{option} cannot be combined with the confidence set of the best run" in outcome.err
 
 

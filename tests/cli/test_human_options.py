@@ -61,8 +61,11 @@ def test_human_judgements_correct_a_model(by_model):
         ((), "--human needs --human-sample: how the human-judged topics were sampled"),
         (("--human-sample", "chosen"), "topics that were chosen for human judging say nothing"),
         (("--human-sample", "random"), "unknown way to choose human topics 'random'"),
-        ((*RANDOM, "--per-topic"), "--per-topic cannot be combined with --human"),
-        ((*RANDOM, "--unjudged", "bounds"), "--unjudged cannot be combined with --human"),
+        ((*RANDOM, "-q"), "--per-topic cannot be combined with --human"),
+        (
+            (*RANDOM, "--show", "unjudged", "--by", "bounds"),
+            "--unjudged cannot be combined with --human",
+        ),
         (
             ("--human-sample", "random-topics", "--method", "betting"),
             "method 'betting' does not fit",
@@ -95,7 +98,7 @@ def test_runs_are_compared_by_people(command):
     records = json.loads(command("compare", *arguments, "--format", "json").out)
     assert {record["model_topics"] for record in records} == {35}
     assert all(0 <= record["weight"] <= 1 for record in records)
-    best = command("compare", *arguments, "--best")
+    best = command("compare", *arguments, "--show", "best")
     assert "15 topics judged by people and 35 by a model" in best.out
 
 

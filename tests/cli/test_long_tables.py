@@ -48,7 +48,7 @@ def long_table(tmp_path, monkeypatch):
         ["evaluate", "--ranks", "--top", "2"],
         ["compare", "--select", "bm25", "--select", "constructor"],
         ["compare", "--baseline", "bm25", "--fail-if-worse", "AP", "--margin", "0.01"],
-        ["compare", "--groups", "-m", "AP"],
+        ["compare", "--show", "groups", "-m", "AP"],
         ["plan", "--half-width", "0.01"],
     ],
 )

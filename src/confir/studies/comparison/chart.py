@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from confir.data.result import Record
@@ -156,21 +156,17 @@ def topic_chart(
     """
     alt = import_altair()
     wanted = {"run": run, "measure": measure, "against": baseline}
-    records = [
-        record
-        for record in differences.to_records()
-        if all(name is None or record[key] == name for key, name in wanted.items())
-    ]
+    every = differences.to_records()
+    records = _fitting(every, wanted) or _fitting(map(_turned, every), wanted)
     if not records:
-        known = [f"{r['run']} {r['against']} {r['measure']}" for r in differences.to_records()]
+        known = [f"{r['run']} {r['against']} {r['measure']}" for r in every]
         raise UnknownNameError(
             "pair", " ".join(filter(None, wanted.values())), dict.fromkeys(known)
         )
     chosen = {key: records[0][key] for key in wanted}
     records = [
         record | {"sign": "for the run" if record["difference"] > 0 else "against it"}
-        for record in records
-        if all(record[key] == name for key, name in chosen.items())
+        for record in _fitting(records, chosen)
     ]
     topics = differences.scores.topics
     labelled = len(records) <= _MOST_LABELLED_TOPICS
@@ -204,7 +200,7 @@ def topic_chart(
         )
         .properties(width=alt.Step(_BAR) if labelled else 900, height=240)
     )
-    return styled(bars, f"{chosen['run']} minus {chosen['baseline']}, topic by topic")
+    return styled(bars, f"{chosen['run']} minus {chosen['against']}, topic by topic")
 
 
 def group_chart(groups: RunGroups) -> Any:
@@ -266,6 +262,21 @@ def group_chart(groups: RunGroups) -> Any:
         subtitle=unjoined_sentence(unjoined, "bar") if unjoined else "",
     )
     return styled(drawing, title)
+
+
+def _fitting(records: Iterable[Record], wanted: Mapping[str, str | None]) -> list[Record]:
+    """Return the records that have the names that are wanted; None fits all."""
+    return [
+        record
+        for record in records
+        if all(name is None or record[key] == name for key, name in wanted.items())
+    ]
+
+
+def _turned(record: Record) -> Record:
+    """Return a difference on a topic from the other run's side."""
+    sides = {"run": record["against"], "against": record["run"]}
+    return record | sides | {"difference": -record["difference"]}
 
 
 def _records(comparison: Comparison) -> list[Record]:

@@ -367,7 +367,8 @@ def excluded_sentence(best: BestRuns, comparison: Comparison, measure: int) -> s
         if verdict not in OPPOSITE and top in (first, second)
     ]
     others = [second if first == top else first for first, second in places]
-    left = [best.runs[run] for run in others if not best.in_set[run, measure]]
+    inconclusive = {run for run in others if not best.in_set[run, measure]}
+    left = [best.runs[run] for run in best.order(measure) if run in inconclusive]
     if not left:
         return ""
     noun, verb = ("its difference", "is") if len(left) == 1 else ("their differences", "are")
