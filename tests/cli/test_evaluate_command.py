@@ -552,7 +552,7 @@ def test_a_closed_pipe_is_no_error():
 def test_version_and_help(confir_command):
     assert confir_command("--version").out.startswith("confir 0.")
     helped = confir_command("evaluate", "--help")
-    assert "Example" in helped.out
+    assert "For example" in helped.out
     assert confir_command("no-such-command").code == 2
 
 

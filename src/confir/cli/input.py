@@ -56,8 +56,8 @@ class Inputs:
         list[str] | None,
         typer.Argument(
             metavar="RUN...",
-            help="Runs: files, globs, directories, or NAME=PATH, which names a run; may be "
-            "compressed (gz, bz2, xz, zst).",
+            help="Runs: files, globs, directories, or NAME=PATH, which names a run. May be compressed (gz, "
+            "bz2, xz, zst).",
         ),
     ] = None
     scores: Annotated[

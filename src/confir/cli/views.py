@@ -76,7 +76,7 @@ class Views:
     def option(self) -> Any:
         """Return the option --show, for the annotation of a parameter."""
         names = tuple(self.by_name)
-        listed = "; ".join(f"{view.name}: {self._about(view)}" for view in self.by_name.values())
+        listed = "; ".join(f"{view.name}: {view.about}" for view in self.by_name.values())
 
         def check(value: str | None) -> str | None:
             if value is not None and value not in names:
@@ -86,19 +86,18 @@ class Views:
         return typer.Option(
             "--show",
             metavar="VIEW",
-            help=f"What to print. {listed}.",
+            help=f"What to print: {self._listed()}. {listed}.",
             callback=check,
             autocompletion=among(lambda: names),
         )
 
-    def _about(self, view: View) -> str:
-        """Return what a view prints, and when it is the default."""
-        if view.name == self._default:
-            when = "" if self._paired == self._default else " without --baseline"
-            return f"{view.about} (default{when})"
-        return (
-            f"{view.about} (default with --baseline)" if view.name == self._paired else view.about
-        )
+    def _listed(self) -> str:
+        """Return the names of the views, and which is the default."""
+        others = [name for name in self.by_name if name not in (self._default, self._paired)]
+        if self._paired == self._default:
+            return ", ".join([f"{self._default} (default)", *others])
+        usual = [f"{self._default} (default)", f"{self._paired} (default with --baseline)"]
+        return ", ".join([*usual, *others])
 
     def choose(
         self, context: typer.Context, show: str | None, *, topics: bool = False, default: str = ""

@@ -111,7 +111,11 @@ def collection_command(
 ) -> None:
     """Estimate how much scores would vary over similar collections (Cormack & Lynam 2006).
 
-    Example: `confir collection qrels.txt bm25.run dense.run`
+    For example:
+
+    - `confir collection qrels.txt bm25.run dense.run`
+    - `confir collection qrels.txt bm25.run dense.run --baseline bm25`
+    - `confir collection qrels.txt bm25.run dense.run --show variance`
     """
     out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics)

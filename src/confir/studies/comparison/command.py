@@ -147,7 +147,11 @@ def compare_command(
 ) -> None:
     """Compare runs: difference, interval, test, and a verdict in words.
 
-    Example: `confir compare qrels.txt a.run b.run --baseline a --fail-if-worse nDCG@10`
+    For example:
+
+    - `confir compare qrels.txt runs/ -m nDCG@10`
+    - `confir compare qrels.txt main.run branch.run --baseline main`
+    - `confir compare qrels.txt main.run branch.run --baseline main --fail-if-worse nDCG@10`
     """
     from confir.cli.streams import print_message
     from confir.intervals.catalogue import DEFAULT_METHOD

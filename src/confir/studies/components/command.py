@@ -60,7 +60,11 @@ def components_command(
 ) -> None:
     """Split the variance of scores into systems, topics, judges and repeats: how reliable are they?
 
-    Example: `confir components qrels.txt runs/ -m AP`
+    For example:
+
+    - `confir components qrels.txt runs/ -m AP`
+    - `confir components qrels.txt runs/ -m AP --judge model.qrels`
+    - `confir components qrels.txt runs/ -m AP --repeats --topics 100`
     """
     from confir.cli.terminal import Answer
     from confir.intervals.interval import check_level

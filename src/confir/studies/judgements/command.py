@@ -76,7 +76,11 @@ def judges_command(
 ) -> None:
     """Compare judges: agreement on grades, bias of means, leaderboards, and verdicts on runs.
 
-    Example: `confir judges people.qrels model.qrels runs/ -m nDCG@10`
+    For example:
+
+    - `confir judges people.qrels model.qrels runs/ -m nDCG@10`
+    - `confir judges people.qrels model.qrels`
+    - `confir judges people.qrels model.qrels runs/ -m nDCG@10 --show runs`
     """
     from confir.cli.terminal import Answer, Progress, result_answer
     from confir.intervals.interval import check_level

@@ -135,7 +135,11 @@ def leaderboard_command(
 ) -> None:
     """Rank runs over many datasets: macro means, which run may be the best, and Borda counts.
 
-    Example: `confir leaderboard beir/*/ -m nDCG@10`
+    For example:
+
+    - `confir leaderboard beir/*/ -m nDCG@10`
+    - `confir leaderboard --scores scores.csv -m nDCG@10 --rows all`
+    - `confir leaderboard --means means.csv -m nDCG@10 --select "bge*" -o board.csv`
     """
     from confir.cli.report import check_page
     from confir.cli.terminal import Answer

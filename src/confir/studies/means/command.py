@@ -96,7 +96,11 @@ def evaluate_command(
 ) -> None:
     """Evaluate runs: mean scores with confidence intervals.
 
-    Example: `confir evaluate qrels.txt bm25.run dense.run.gz -m AP -m nDCG@10`
+    For example:
+
+    - `confir evaluate qrels.txt runs/`
+    - `confir evaluate qrels.txt bm25.run dense.run.gz -m AP,nDCG@10 -o table.tex`
+    - `confir evaluate --scores scores.csv --baseline bm25`
     """
     from confir.data.sampling.judged_scores import JudgedScores
     from confir.intervals.catalogue import find_method

@@ -42,7 +42,11 @@ def topics_command(
 ) -> None:
     """Show which topics are hard, which discriminate between the runs, and where a run fails.
 
-    Example: `confir topics qrels.txt runs/ -m AP --run bm25`
+    For example:
+
+    - `confir topics qrels.txt runs/ -m AP`
+    - `confir topics qrels.txt runs/ -m AP --run bm25`
+    - `confir topics qrels.txt runs/ -m AP -q -o topics.csv`
     """
     from confir.cli.terminal import Answer
     from confir.data.common_topics import comparable_means
