@@ -396,6 +396,13 @@ class Output:
     quiet: QuietOption = False
     provenance: ProvenanceOption = False
 
+    @property
+    def in_parts(self) -> bool:
+        """Whether the answer is read as tables with sentences: in the terminal, or as Markdown."""
+        if self.output is None:
+            return self.kind in ("table", "md")
+        return Path(self.output).suffix.lower() == ".md"
+
     def prepare(self) -> None:
         """Raise before any work where a result could not be written; be quiet where asked to."""
         from confir.cli.terminal import be_quiet, check_output

@@ -25,14 +25,14 @@ from confir.errors import (
     UnknownNameError,
     UnreadableError,
 )
-from confir.report.latex import Paper
-from confir.report.parts import (
-    Part,
+from confir.report.answer_parts import (
+    AnswerPart,
     cut_table,
     parts_to_markdown,
     parts_to_text,
     parts_with_decimals,
 )
+from confir.report.latex import Paper
 from confir.report.records import format_result, write_result
 from confir.report.tables import Table
 
@@ -68,7 +68,7 @@ class Answer(NamedTuple):
     records: Sequence[Record]
     table: Table
     result: Any = None
-    parts: Sequence[Part] = ()
+    parts: Sequence[AnswerPart] = ()
     rows: int | None = None
 
 
@@ -109,7 +109,7 @@ def deliver(
 
 def _print_parts(answer: Answer, decimals: int | None) -> None:
     """Print an answer as tables, cut to the rows that are asked for."""
-    parts = parts_with_decimals(answer.parts or [Part("", (), answer.table)], decimals)
+    parts = parts_with_decimals(answer.parts or [AnswerPart("", (), answer.table)], decimals)
     cut = [
         part if part.table is None else part._replace(table=cut_table(part.table, answer.rows))
         for part in parts

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
-    from confir.studies.best.best_runs import BestRuns
     from confir.studies.comparison.comparison import Comparison
     from confir.studies.comparison.gate import Gate, Requirement
     from confir.studies.comparison.paired_tests import PairedTest
@@ -188,36 +186,33 @@ def compare_command(
         quiet=out.quiet,
         example="confir compare qrels.txt bm25.run dense.run --baseline bm25",
     )
-    if view == "ranks":
-        out.deliver(_ranks(scores, statistics)._replace(rows=options.most_rows(rows)))
+    if view in _OF_SCORES:
+        answer = _OF_SCORES[view](scores, statistics, brief=not inputs.measure, out=out)
+        out.deliver(answer._replace(rows=options.most_rows(rows)))
         return
-    best = None if view != "best" else _find_best(scores, statistics)
     if interval_method.resamples:
         statistics = inputs.statistics_of(scores, statistics)
-    with _quiet_topics(is_quiet=best is not None):
-        comparison = compare_runs(
-            scores,
-            baseline=inputs.find_baseline(baseline, scores.runs),
-            family=family,
-            test=test or None,
-            correction=correction,
-            margin=margin or None,
-            level=statistics.level,
-            method=method or DEFAULT_METHOD,
-            replicates=statistics.replicates,
-            rng=statistics.seed,
-        )
+    comparison = compare_runs(
+        scores,
+        baseline=inputs.find_baseline(baseline, scores.runs),
+        family=family,
+        test=test or None,
+        correction=correction,
+        margin=margin or None,
+        level=statistics.level,
+        method=method or DEFAULT_METHOD,
+        replicates=statistics.replicates,
+        rng=statistics.seed,
+    )
     rule = GateRule(cast("Requirement", require or "not-worse"), margin or 0.0)
     deciding = _find_measures(scores, gates, inputs)
     judged = records.judge(inputs.context, comparison, deciding, rule, statistics.seed)
-    if best is not None:
-        answer = _board(best, comparison, statistics.seed, brief=not inputs.measure)
-    elif view == "unjudged":
+    if view == "unjudged":
         answer = _unjudged(inputs, comparison)
     else:
         answer = _ANSWERS[view](comparison, judged, statistics.seed)
     out.deliver(answer._replace(rows=options.most_rows(rows)))
-    if not (view == "pairs" and out.output is None and out.kind in ("table", "md")):
+    if view != "pairs" or out.output is not None or not out.in_parts:
         for gate in judged:
             print_message(f"confir: {gate.sentence()}")
     if any(gate.closed for gate in judged):
@@ -282,35 +277,31 @@ def _find_measures(
     return [str(measure) for measure in parse_measures(gates, inputs.rel)]
 
 
-@contextmanager
-def _quiet_topics(*, is_quiet: bool) -> Iterator[None]:
-    """Ignore warnings of topics where another part of the same answer has given them."""
-    with warnings.catch_warnings():
-        if is_quiet:
-            warnings.simplefilter("ignore", TopicWarning)
-        yield
-
-
-def _find_best(scores: Scores | ScoreSummary, statistics: options.Statistics) -> BestRuns:
-    """Return which runs may be the best."""
-    from confir.studies.best.best_runs import find_best
-
-    return find_best(
-        scores, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
-    )
-
-
-def _board(best: BestRuns, comparison: Comparison, seed: int, *, brief: bool) -> Answer:
-    """Return the board of runs, and what is said of their pairs."""
+def _board(
+    scores: Scores | ScoreSummary,
+    statistics: options.Statistics,
+    *,
+    brief: bool,
+    out: options.Output,
+) -> Answer:
+    """Return the board of runs; where it is read, with what is said of their pairs."""
     from confir.cli.terminal import Answer
     from confir.report.tables import with_design_note
+    from confir.studies.best.best_runs import find_best
     from confir.studies.best.table import best_table
+    from confir.studies.comparison.compare import compare_runs
     from confir.studies.comparison.table import board_parts
 
-    design = comparison.scores.design
-    parts = board_parts(best, comparison, seed, brief=brief, design=design)
-    table = with_design_note(best_table(best, seed), design)
-    return Answer(best.to_records(), table, best, parts)
+    drawing: dict[str, Any] = {"replicates": statistics.replicates, "rng": statistics.seed}
+    best = find_best(scores, level=statistics.level, **drawing)
+    table = with_design_note(best_table(best, statistics.seed), scores.design)
+    answer = Answer(best.to_records(), table, best)
+    if not out.in_parts:
+        return answer
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TopicWarning)  # the best run has its own
+        comparison = compare_runs(scores, level=statistics.level, **drawing)
+    return answer._replace(parts=board_parts(best, comparison, statistics.seed, brief=brief))
 
 
 def _pairs(comparison: Comparison, gates: Sequence[Gate], seed: int) -> Answer:
@@ -349,7 +340,13 @@ def _topics(comparison: Comparison, _: Sequence[Gate], __: int) -> Answer:
 _ANSWERS = {"pairs": _pairs, "groups": _groups, "effects": _effects, TOPICS: _topics}
 
 
-def _ranks(scores: Scores | ScoreSummary, statistics: options.Statistics) -> Answer:
+def _ranks(
+    scores: Scores | ScoreSummary,
+    statistics: options.Statistics,
+    *,
+    brief: bool,  # noqa: ARG001 - as `_board` takes it
+    out: options.Output,  # noqa: ARG001
+) -> Answer:
     """Return the ranks of the runs with intervals."""
     from confir.cli.terminal import Answer
     from confir.report.tables import with_design_note
@@ -363,6 +360,10 @@ def _ranks(scores: Scores | ScoreSummary, statistics: options.Statistics) -> Ans
     return Answer(ranking.to_records(), table, ranking)
 
 
+# Views that need no comparison of pairs, and what they are made by.
+_OF_SCORES = {"best": _board, "ranks": _ranks}
+
+
 def _unjudged(inputs: JudgedInputs, comparison: Comparison) -> Answer:
     """Return how far the differences could move if unjudged documents were judged."""
     from confir.cli.terminal import result_answer
@@ -370,5 +371,6 @@ def _unjudged(inputs: JudgedInputs, comparison: Comparison) -> Answer:
 
     baseline = str(comparison.baseline)
     experiment = inputs.experiment(comparison.measures, baseline=baseline, example="")
-    with _quiet_topics(is_quiet=True):  # the comparison has its own
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TopicWarning)  # the comparison has its own
         return result_answer(bound_differences(experiment, baseline=baseline))

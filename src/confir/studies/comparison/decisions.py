@@ -276,6 +276,13 @@ def sides_of_bound(
     return sides
 
 
+def _said_p(p: float) -> str:
+    """Return a p-value for a sentence: ``= .02``, ``< .001``."""
+    if p < _SMALLEST_SAID_P:
+        return "< .001"
+    return "= 1" if p >= 1.0 else f"= {p:.3f}".replace("0.", ".", 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What is decided on one difference, and why.
@@ -417,8 +424,7 @@ class Decision:
         adjusted = self.family.pairs > 1 and self.p_adjusted != self.p
         p = self.p_adjusted if adjusted else self.p
         if not math.isnan(p):
-            said = "< .001" if p < _SMALLEST_SAID_P else f"= {p:.3f}".replace("0.", ".", 1)
-            parts.append(f"{'adjusted ' if adjusted else ''}p {said}")
+            parts.append(f"{'adjusted ' if adjusted else ''}p {_said_p(p)}")
         return "; ".join([", ".join(parts), *([self.reason] if self.reason else [])])
 
     @property

@@ -58,7 +58,8 @@ def order_pairs(
     lead = np.zeros((runs, difference.shape[1]))  # over all other runs
     np.add.at(lead, second, known)
     np.add.at(lead, first, -known)
-    rank = np.argsort(np.argsort(-np.round(lead, 10), axis=0, kind="stable"), axis=0)
+    best_first = np.argsort(-np.round(lead, 10), axis=0, kind="stable")
+    rank = np.argsort(best_first, axis=0, kind="stable")
     tied = np.abs(known) <= TIE
     turned = (known < -TIE) | (tied & (rank[first] < rank[second]))
     upper = np.where(turned, rank[first], rank[second])

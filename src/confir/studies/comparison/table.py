@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.sampling.design import Design
 from confir.data.sampling.judged_scores import SampledScores, count_model_topics
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, counted
 from confir.intervals.catalogue import find_method
 from confir.order import signed
+from confir.report.answer_parts import AnswerPart
 from confir.report.names import isolated, list_runs
 from confir.report.numbers import (
     NumberText,
@@ -24,8 +24,7 @@ from confir.report.numbers import (
     percent,
     topics_text,
 )
-from confir.report.parts import Part
-from confir.report.tables import Cell, Mark, Table, with_design_note
+from confir.report.tables import Cell, Mark, Table
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.table import best_sentence, board_table
 from confir.studies.comparison.comparison import Comparison, Place
@@ -87,14 +86,7 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
         tests += f", adjusted by {by}"
         tests += "" if is_simultaneous(comparison) else f" for {_family_text(comparison)}"
     parts = [f"mean difference {between} with {interval_name(comparison)}, over {topics}", tests]
-    if comparison.scores.design is not None:
-        parts.append(f"standard errors by the design, {comparison.scores.design.describe()}")
-    if isinstance(comparison.scores, SampledScores):
-        parts.append(sampled_note(comparison.scores, seed))
-    if comparison.weight is not None:
-        parts.append("by people's judgements, estimated from theirs and the model's (PPI++)")
-        more = count_model_topics(comparison.scores)
-        parts += model_notes(comparison.measures, comparison.weight == 0, more, "differences")
+    parts += _sampling_notes(comparison, seed)
     if comparison.margin is not None:
         adjusted = f", adjusted by {by}" if _is_equivalence_adjusted(comparison) else ""
         parts.append(
@@ -112,6 +104,20 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     if comparison.borderline.any():
         parts.append(f"borderline: {BORDERLINE}")
     return "; ".join(parts)
+
+
+def _sampling_notes(comparison: Comparison, seed: int | None) -> list[str]:
+    """Return how topics were sampled and judged, where that is not a simple random sample."""
+    notes = []
+    if comparison.scores.design is not None:
+        notes.append(f"standard errors by the design, {comparison.scores.design.describe()}")
+    if isinstance(comparison.scores, SampledScores):
+        notes.append(sampled_note(comparison.scores, seed))
+    if comparison.weight is not None:
+        notes.append("by people's judgements, estimated from theirs and the model's (PPI++)")
+        more = count_model_topics(comparison.scores)
+        notes += model_notes(comparison.measures, comparison.weight == 0, more, "differences")
+    return notes
 
 
 def interval_name(comparison: Comparison) -> str:
@@ -307,8 +313,8 @@ def gate_table(gate: Gate) -> Table:
 
 
 def board_parts(
-    best: BestRuns, comparison: Comparison, seed: int | None, *, brief: bool, design: Design | None
-) -> list[Part]:
+    best: BestRuns, comparison: Comparison, seed: int | None, *, brief: bool
+) -> list[AnswerPart]:
     """Return the boards of a comparison without a baseline: one per measure, with its pairs in words.
 
     Parameters
@@ -319,20 +325,20 @@ def board_parts(
         Of the replicates, for the note.
     brief
         Whether only the first measure has a board, and the others a line each.
-    design
-        Of the topics, for the note.
     """
     shown = 1 if brief else len(best.measures)
+    notes = _sampling_notes(comparison, seed)
     parts = []
     for m, measure in enumerate(best.measures[:shown]):
         said = [best_sentence(best, m), pairs_sentence(comparison, m)]
         why = excluded_sentence(best, comparison, m)
-        table = with_design_note(board_table(best, m, seed), design)
-        parts.append(Part(measure, tuple(filter(None, (*said, why))), table))
+        table = board_table(best, m, seed)
+        table = replace(table, note="; ".join([table.note, *notes]))
+        parts.append(AnswerPart(measure, tuple(filter(None, (*said, why))), table))
     if shown < len(best.measures):
         rest = range(shown, len(best.measures))
         said = [f"{best_sentence(best, m)}; {pairs_sentence(comparison, m)}" for m in rest]
-        parts.append(Part("Other measures", tuple(said)))
+        parts.append(AnswerPart("Other measures", tuple(said)))
     return parts
 
 
@@ -342,7 +348,7 @@ def pairs_sentence(comparison: Comparison, measure: int) -> str:
     significant = np.isin(verdicts, list(OPPOSITE))
     pairs, found = len(verdicts), int(significant.sum())
     if not found:
-        which = "the pair does not differ" if pairs == 1 else f"none of {pairs:,} pairs differs"
+        which = "the two runs do not differ" if pairs == 1 else f"none of {pairs:,} pairs differs"
         return f"{which} significantly"
     smallest = float(np.abs(comparison.difference[significant, measure]).min())
     said = NumberText.of(smallest, decimals=_SAID_DECIMALS)
@@ -380,13 +386,15 @@ def excluded_sentence(best: BestRuns, comparison: Comparison, measure: int) -> s
 
 def comparison_parts(
     comparison: Comparison, gates: Sequence[Gate], seed: int | None = None
-) -> list[Part]:
+) -> list[AnswerPart]:
     """Return the parts of a comparison, as many as can reasonably be read.
 
     Gates, what is said of the pairs, their differences, and the topics that make most of them.
     """
     parts = [
-        Part(f"Gate {'closed' if gate.closed else 'open'}: {gate.measure}", (), gate_table(gate))
+        AnswerPart(
+            f"Gate {'closed' if gate.closed else 'open'}: {gate.measure}", (), gate_table(gate)
+        )
         for gate in gates
     ]
     table = comparison_table(comparison, seed)
@@ -399,9 +407,9 @@ def comparison_parts(
     else:
         count = baseline_sentence if has_baseline else _named_pairs_sentence
         said = tuple(count(comparison, m) for m in range(len(comparison.measures)))
-    parts.append(Part("Differences", said, table))
+    parts.append(AnswerPart("Differences", said, table))
     if few and isinstance(comparison.scores, Scores):
-        parts.append(Part("Topics", (), extreme_table(comparison)))
+        parts.append(AnswerPart("Topics", (), extreme_table(comparison)))
     return parts
 
 

@@ -7,9 +7,9 @@ import math
 from confir.arrays import Booleans
 from confir.errors import counted
 from confir.order import is_best
+from confir.report.answer_parts import AnswerPart
 from confir.report.names import isolated
 from confir.report.numbers import NumberText, difference_text, interval_text, number_text, p_text
-from confir.report.parts import Part
 from confir.report.tables import Cell, Table
 from confir.studies.leaderboard.leaderboard import Leaderboard
 
@@ -92,9 +92,9 @@ def _next_text(board: Leaderboard, run: int) -> str:
     return "" if math.isnan(p) else ("> " if board.separable[run] else "~ ") + p_text(p)
 
 
-def board_part(board: Leaderboard, table: Table) -> Part:
+def board_part(board: Leaderboard, table: Table) -> AnswerPart:
     """Return a leaderboard in words, and its table below."""
-    return Part("Leaderboard", (leaderboard_sentence(board), pairs_sentence(board)), table)
+    return AnswerPart("Leaderboard", (leaderboard_sentence(board), pairs_sentence(board)), table)
 
 
 def leaderboard_sentence(board: Leaderboard) -> str:
@@ -119,6 +119,8 @@ def leaderboard_sentence(board: Leaderboard) -> str:
 
 def pairs_sentence(board: Leaderboard) -> str:
     """Return how many pairs of runs differ significantly over the datasets."""
+    if not board.significant and board.pairs == 1:
+        return f"the two runs do not differ significantly on {board.about}"
     if not board.significant:
         return f"none of {counted(board.pairs, 'pair')} differs significantly on {board.about}"
     verb = "differs" if board.significant == 1 else "differ"

@@ -12,8 +12,8 @@ from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import counted
 from confir.intervals.simultaneous import is_significant
 from confir.order import signed
+from confir.report.answer_parts import AnswerPart
 from confir.report.numbers import difference_text, p_text, percent, share_text
-from confir.report.parts import Part
 from confir.report.tables import Cell, Table
 from confir.studies.comparison.significance import (
     Estimates,
@@ -68,11 +68,11 @@ def words_table(models: PooledModels) -> Table:
     return Table(("in words",), rows)
 
 
-def meta_parts(models: PooledModels, note: str = "") -> list[Part]:
+def meta_parts(models: PooledModels, note: str = "") -> list[AnswerPart]:
     """Return the tables of a whole meta-analysis, as many as can reasonably be read."""
-    parts = [Part("Pooled effects", (), pooled_table(models, note))]
+    parts = [AnswerPart("Pooled effects", (), pooled_table(models, note))]
     if len(models.main.groups) <= MOST_GROUPS_IN_WORDS:
-        parts.append(Part("In words", (), words_table(models)))
+        parts.append(AnswerPart("In words", (), words_table(models)))
     return parts
 
 

@@ -12,7 +12,7 @@ from confir.report.tables import Table, escape_markdown, rounded, to_markdown, t
 from confir.report.text_layout import wrap_words
 
 
-class Part(NamedTuple):
+class AnswerPart(NamedTuple):
     """A part of an answer.
 
     Attributes
@@ -30,12 +30,14 @@ class Part(NamedTuple):
     table: Table | None = None
 
 
-def parts_to_text(parts: Sequence[Part], *, colour: bool = False, width: int | None = None) -> str:
+def parts_to_text(
+    parts: Sequence[AnswerPart], *, colour: bool = False, width: int | None = None
+) -> str:
     """Return the parts one below the other, for the terminal."""
     return "\n".join(_part_text(part, colour=colour, width=width) for part in parts)
 
 
-def _part_text(part: Part, *, colour: bool, width: int | None) -> str:
+def _part_text(part: AnswerPart, *, colour: bool, width: int | None) -> str:
     said = [line for one in part.sentences for line in wrap_words(without_controls(one), width)]
     above = "".join(f"{line}\n" for line in said)
     if part.table is None:
@@ -43,19 +45,19 @@ def _part_text(part: Part, *, colour: bool, width: int | None) -> str:
     return f"{above}\n{to_text(part.table, colour=colour, width=width)}".lstrip("\n")
 
 
-def parts_to_markdown(parts: Sequence[Part]) -> str:
+def parts_to_markdown(parts: Sequence[AnswerPart]) -> str:
     """Return the parts with their headings in Markdown, fit for the summary of a CI job."""
     return "\n".join(_part_markdown(part) for part in parts)
 
 
-def _part_markdown(part: Part) -> str:
+def _part_markdown(part: AnswerPart) -> str:
     heading = [f"### {escape_markdown(part.heading)}\n"] if part.heading else []
     said = [f"{escape_markdown(one)}\n" for one in part.sentences]
     table = [] if part.table is None else [to_markdown(part.table)]
     return "\n".join([*heading, *said, *table])
 
 
-def parts_with_decimals(parts: Sequence[Part], decimals: int | None) -> list[Part]:
+def parts_with_decimals(parts: Sequence[AnswerPart], decimals: int | None) -> list[AnswerPart]:
     """Return the parts with other decimals in their tables; None keeps them."""
     return [
         part if part.table is None else part._replace(table=rounded(part.table, decimals))
