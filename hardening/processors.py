@@ -37,9 +37,9 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
         for method in ("t", "logit-t", "percentile", "bca", "bootstrap-t", "gaffke", "betting")
     ),
     ("evaluate", *RUNS, "-m", "AP", "-q"),
-    ("evaluate", *RUNS, "-m", "AP", "--ranks", *FEW),
+    ("compare", *RUNS, "-m", "AP", "--show", "ranks", *FEW),
     ("evaluate", *RUNS, "-m", "AP", "--show", "unjudged", "--by", "bounds"),
-    ("compare", "qrels.txt", "runs", "-m", "AP,nDCG@10", *FEW),
+    ("compare", "qrels.txt", "runs", "-m", "AP,nDCG@10", "--show", "pairs", *FEW),
     ("compare", *RUNS, "-m", "AP,nDCG@10", "--baseline", "bm25", "--test", "wilcoxon", *FEW),
     ("compare", *RUNS, "-m", "AP", "--show", "best", *FEW),
     ("collection", *RUNS, "-m", "AP,P@10", *FEW),

@@ -96,9 +96,9 @@ def test_a_baseline_changes_answer_and_leaderboard_to_what_confir_compare_says(s
     page = show(sample).page
     page.select_option("#baseline", label="dense")
     wanted = Counter()
-    for record in sample.ask("compare", "-m", "AP"):
-        if "dense" in (record["run"], record["baseline"]):
-            turned = {"better": "worse", "worse": "better"} if record["baseline"] != "dense" else {}
+    for record in sample.ask("compare", "-m", "AP", "--show", "pairs"):
+        if "dense" in (record["run"], record["against"]):
+            turned = {"better": "worse", "worse": "better"} if record["against"] != "dense" else {}
             wanted[turned.get(record["verdict"], record["verdict"])] += 1
     assert sum(wanted.values()) == 7
     assert wanted["better"] > 0 < wanted["worse"]

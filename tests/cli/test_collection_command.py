@@ -90,9 +90,9 @@ def test_variance_is_shared_out(collection):
     records = json.loads(
         collection("--show", "variance", "--baseline", "run1", "--format", "json").out
     )
-    fields = ["run", "baseline", "measure", "summary", "topics", "documents", "interaction"]
+    fields = ["run", "against", "measure", "summary", "topics", "documents", "interaction"]
     assert list(records[0]) == [*fields, "total"]
-    assert records[0]["baseline"] == "run1"
+    assert records[0]["against"] == "run1"
 
 
 @pytest.mark.parametrize(
@@ -128,18 +128,18 @@ def test_same_seed_same_output(collection):
         (("--level", "1"), "level is 1.0"),
         (("--replicates", "0"), "replicates is 0"),
         (("--baseline", "run9"), "unknown run 'run9'"),
-        (("--baseline", "run1", "--method", "bootstrap"), "--method is for means and topics"),
-        (("--show", "variance", "-q"), "cannot be combined"),
+        (("--baseline", "run1", "--method", "bootstrap"), "--method has no effect on --show pairs"),
+        (("--show", "variance", "-q"), "-q is --show topics"),
         (
             ("--show", "variance", "--level", "0.9"),
-            "--level is for intervals, which --variance does not print",
+            "--level has no effect on --show variance",
         ),
-        (("--show", "variance", "--no-small-r"), "--small-r/--no-small-r is for means and topics"),
-        (("--baseline", "run1", "--small-r"), "--small-r/--no-small-r is for means and topics"),
-        (("--pairing", "both"), "--pairing is for differences; expected --baseline RUN"),
+        (("--show", "variance", "--no-small-r"), "--small-r/--no-small-r has no effect on"),
+        (("--baseline", "run1", "--small-r"), "--small-r/--no-small-r has no effect on"),
+        (("--pairing", "both"), "--pairing has no effect on --show means"),
         (
             ("--show", "variance", "--baseline", "run1", "--pairing", "both"),
-            "--pairing is for intervals, which --variance does not print",
+            "--pairing has no effect on --show variance",
         ),
         (("--pairing", "one"), "unknown value of --pairing 'one'"),
         (("--missing", "no"), "unknown value of --missing 'no'"),

@@ -75,7 +75,7 @@ def test_records_have_the_effective_topics_by_a_design_alone(confir_command, fil
         ("compare", "--baseline", "bm25", "--fail-if-worse", "AP"),
         ("compare", "--show", "best"),
         ("compare", "--show", "groups"),
-        ("evaluate", "--ranks"),
+        ("compare", "--show", "ranks"),
         ("plan", "--baseline", "bm25", "--difference", "0.05"),
         ("coverage", "--samples", "20", "--replicates", "20"),
         ("topics",),
@@ -193,7 +193,7 @@ def test_leaderboard_of_means(confir_command, tmp_path):
     table.write_text("dataset,a,b\nx,0.5,0.6\ny,0.4,0.7\nz,0.1,0.3\n")
     outcome = confir_command("leaderboard", table, "--replicates", "99")
     assert outcome.code == 0, outcome.err
-    assert "cells have no intervals" in outcome.out
+    assert "datasets have no intervals" in outcome.out
     named = tmp_path / "named.csv"
     named.write_text("topic,a,b\nx,0.5,0.6\ny,0.4,0.7\nz,0.1,0.3\n")
     assert confir_command("leaderboard", "--means", named, "--replicates", "99").out == outcome.out
@@ -266,7 +266,7 @@ def test_repeats_are_one_system_when_asked(confir_command, repeated):
     against = confir_command("evaluate", *repeated, "-m", "AP", "--repeats", "--baseline", "bm25")
     assert "difference from bm25" in against.out
     assert "more topics" in against.out
-    refused = confir_command("evaluate", *repeated, "--repeats", "--ranks")
+    refused = confir_command("evaluate", *repeated, "--repeats", "-q")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
 
 

@@ -110,8 +110,8 @@ def test_comparisons_in_opposite_directions_are_pooled_with_the_sign_changed(
     turned = [
         record
         | {
-            "run": record["baseline"],
-            "baseline": record["run"],
+            "run": record["against"],
+            "against": record["run"],
             "difference": -record["difference"],
             "low": -record["high"],
             "high": -record["low"],

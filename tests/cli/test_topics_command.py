@@ -122,7 +122,7 @@ def test_per_topic_refuses_the_option_of_lists(on_scores):
     outcome = on_scores("-q", "--most", 3)
     assert outcome.code == 2
     assert outcome.out == ""
-    assert "--most is for lists, which --per-topic does not print" in outcome.err
+    assert "--most has no effect on --show topics" in outcome.err
 
 
 def test_lists_have_at_least_one_topic(on_scores):

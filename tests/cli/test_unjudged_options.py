@@ -1,4 +1,4 @@
-"""``confir evaluate --unjudged`` and ``--ties`` as a user runs them."""
+"""``confir evaluate --show unjudged`` and ``ties`` as a user runs them."""
 
 import json
 
@@ -65,14 +65,15 @@ def test_ties_are_added_to_the_records(evaluate):
 
 
 def test_the_table_has_a_row_for_each_and_a_note(evaluate):
-    outcome = evaluate(
-        "-m", "P@2", "--show", "unjudged", "--by", "bounds", "--show", "ties", "--by", "expected"
-    )
+    outcome = evaluate("-m", "P@2", "--show", "unjudged")
     rows = [line.split() for line in outcome.out.splitlines()]
     assert rows[0] == ["run", "method", "P@2"]
-    assert [row[1] for row in rows[1:5]] == ["calibrated-beta", "unjudged", "judged", "ties"]
+    assert [row[1] for row in rows[1:4]] == ["calibrated-beta", "unjudged", "judged"]
     assert rows[2][2:] == ["[0.5000,", "0.8333]"]
     assert "all that any run has in the lists" in outcome.out
+    outcome = evaluate("-m", "P@2", "--show", "ties", "--by", "expected")
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert [row[1] for row in rows[1:3]] == ["calibrated-beta", "ties"]
     assert "in random order" in outcome.out
 
 
@@ -92,16 +93,28 @@ def test_a_chart_shows_bounds_and_intervals(evaluate, tmp_path):
             ("-m", "Q", "--show", "unjudged", "--by", "bounds"),
             "Q: no bounds over unjudged documents",
         ),
-        (("--unjudged", "bond"), "unknown value of --unjudged 'bond'"),
-        (("--ties", "mean"), "unknown value of --ties 'mean'"),
-        (("--pool-depth", "5"), "--pool-depth is for --unjudged"),
+        (("--unjudged", "bounds"), "--unjudged is now --show unjudged --by bounds|"),
+        (("--ties", "bounds"), "--ties is now --show ties --by bounds|expected"),
+        (("--show", "unjudged", "--by", "bond"), "unknown value of --by 'bond'"),
+        (
+            ("--show", "unjudged", "--by", "expected"),
+            "unknown value of --by with --show unjudged 'expected'",
+        ),
+        (("--by", "bounds"), "--by has no effect on --show means"),
+        (("--pool-depth", "5"), "--pool-depth has no effect on --show means"),
+        (("--show", "ties", "--pool-depth", "5"), "it is for --show unjudged"),
         (
             ("--show", "unjudged", "--by", "condensed", "--pool-depth", "5"),
-            "--pool-depth is for --unjudged",
+            "--pool-depth is for --by bounds and resample",
         ),
-        (("--show", "unjudged", "--by", "bounds", "--baseline", "good"), "--baseline marks means"),
-        (("--show", "unjudged", "--by", "bounds", "-q"), "--unjudged is for intervals"),
-        (("--show", "ties", "--by", "bounds", "--ranks"), "--ties is for means"),
+        (
+            ("--show", "unjudged", "--by", "bounds", "--baseline", "good"),
+            "--baseline has no effect on",
+        ),
+        (
+            ("--show", "unjudged", "--by", "bounds", "-q"),
+            "-q is --show topics; leave it out, or --show unjudged",
+        ),
         (("-m", "alpha_nDCG@10", "--show", "ties", "--by", "bounds"), "no rule for tied documents"),
     ],
 )
@@ -118,7 +131,7 @@ def test_score_tables_have_no_documents(confir_command, tmp_path):
         "evaluate", "--scores", tmp_path / "scores.csv", "--show", "ties", "--by", "bounds"
     )
     assert outcome.code == 2
-    assert "need the documents" in outcome.err
+    assert "--show ties needs the documents" in outcome.err
 
 
 def test_a_run_with_one_topic_has_bounds_without_interval(confir_command, tmp_path):
@@ -142,8 +155,6 @@ def test_bounds_of_differences_stand_beside_a_comparison(confir_command, sample_
         "P@10",
         "--show",
         "unjudged",
-        "--by",
-        "bounds",
     )
     outcome = confir_command(*given, "--baseline", "bm25")
     assert outcome.code == 0, outcome.err
@@ -155,8 +166,8 @@ def test_bounds_of_differences_stand_beside_a_comparison(confir_command, sample_
     assert record["lowest"] <= record["difference"] <= record["highest"]
     assert f"{expected['highest']:+.4f}" in outcome.out
     for refused, message in (
-        (given, "expected --baseline"),
-        ((*given, "--baseline", "bm25", "--show", "effects"), "cannot be combined with --unjudged"),
+        (given, "--show unjudged needs --baseline"),
+        ((*given, "--baseline", "bm25", "--test", "t"), "--test has no effect on --show unjudged"),
     ):
         outcome = confir_command(*refused)
         assert outcome.code == 2

@@ -277,6 +277,6 @@ def _of_means(scores: Scores, datasets: str | None) -> Scores:
     if datasets == "fixed":
         raise UnsupportedMethodError(
             "means of datasets say nothing about their topics, which vary where datasets are fixed; "
-            "expected datasets 'random', or scores by topic"
+            "expected datasets 'random' (--generalise-to similar), or scores by topic"
         )
     return replace(scores, design=Design(scores.topics, dataset=scores.topics, datasets="random"))
