@@ -105,8 +105,10 @@ def test_without_a_baseline_the_board_is_printed(compare_whole):
     lines = compare_whole("-m", "AP").out.splitlines()
     assert lines[:3] == [
         "dense has the highest AP, 0.227 [0.169, 0.300]; 2 of the 3 runs may be the best (95% confidence)",
-        "2 of 3 pairs differ significantly (67%); the smallest observed difference that is significant is "
-        "0.088",
+        (
+            "2 of 3 pairs differ significantly (67%); the smallest observed difference that is significant "
+            "is 0.088"
+        ),
         "",
     ]
     assert lines[3].split() == ["rank", "run", "may", "be", "best", "mean", "gap"]

@@ -69,7 +69,7 @@ def order_pairs(
 
 
 def _negated(values: Any) -> list[Any]:
-    return [None if value is None else -value for value in values]
+    return [None if value is None else 0.0 - value for value in values]  # no -0.0
 
 
 # Columns that say the opposite for a turned pair: the column that they are taken from, and how.
