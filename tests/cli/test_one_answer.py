@@ -116,7 +116,7 @@ def test_all_outputs_list_the_same_pairs_best_first(collection, confir_command):
     text = confir_command(*given, *chosen, "--rows", "all").out
     significant = sum(one["verdict"] == "better" for one in printed)
     assert text.startswith(
-        (f"{significant:,} of {len(printed):,} pairs", "none of", "the two", "the diff")
+        (f"{significant:,} of {len(printed):,} pairs", "none of", "the two", "The diff")
     )
     board_text = confir_command("compare", "--scores", path, "--quiet", *chosen).out
     assert text.splitlines()[0] in board_text or len(printed) <= 12

@@ -188,7 +188,7 @@ def test_verdicts_in_words():
         *("better", "worse", "inconclusive", "equivalent")
     ]
     better, equivalent, open_, worse = comparison.sentences()  # best first
-    assert open_.startswith("the difference between run3 and run0 in m0 is inconclusive (")
+    assert open_.startswith("The difference between run3 and run0 in m0 is inconclusive (")
     low, high = comparison.simultaneous_low[0, 0], comparison.simultaneous_high[0, 0]
     assert low < comparison.low[0, 0] < comparison.high[0, 0] < high
     assert better == (
@@ -213,7 +213,7 @@ def test_a_difference_is_significant_only_if_interval_and_corrected_test_agree()
     assert family.low[0, 0] > 0 > family.simultaneous_low[0, 0]
     assert family.verdict[0, 0, 0] == "inconclusive"
     said = next(one for one in family.sentences() if "run1 and run0" in one)
-    assert said.startswith("the difference between run1 and run0 in m0 is inconclusive (")
+    assert said.startswith("The difference between run1 and run0 in m0 is inconclusive (")
     assert family.decision(Place(0, 0, 0)).lost_by_correction
     among = compare_runs(table(values), baseline="run0", correction="holm")
     assert among.low[0, 0] > 0

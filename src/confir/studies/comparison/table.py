@@ -26,7 +26,14 @@ from confir.report.numbers import (
 )
 from confir.report.tables import Cell, Mark, Table
 from confir.studies.best.best_runs import BestRuns
-from confir.studies.best.table import best_sentence, board_table
+from confir.studies.best.table import (
+    best_sentence,
+    board_note,
+    board_table,
+    team_sentence,
+    team_table,
+)
+from confir.studies.best.teams import TeamBoard
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.corrections import CORRECTION_NAMES
 from confir.studies.comparison.decisions import Decision
@@ -340,6 +347,37 @@ def board_parts(
         said = [f"{best_sentence(best, m)}; {pairs_sentence(comparison, m)}" for m in rest]
         parts.append(AnswerPart("Other measures", tuple(said)))
     return parts
+
+
+def team_parts(
+    teams: TeamBoard, best: BestRuns, comparison: Comparison, seed: int | None
+) -> list[AnswerPart]:
+    """Return the boards of teams, one per measure, and how many pairs of teams differ."""
+    note = board_note(best, seed, has_gaps=False)
+    return [
+        AnswerPart(
+            measure,
+            (team_sentence(teams, m), _team_pairs_sentence(teams, comparison, m)),
+            team_table(teams, m, note),
+        )
+        for m, measure in enumerate(teams.measures)
+    ]
+
+
+def _team_pairs_sentence(teams: TeamBoard, comparison: Comparison, measure: int) -> str:
+    """Return how many pairs of teams differ significantly by their best runs."""
+    best = {runs[measure] for runs in teams.best_runs}
+    verdicts = [
+        str(verdict)
+        for pair, verdict in zip(comparison.pairs, comparison.verdict[0, :, measure], strict=True)
+        if best.issuperset(pair)
+    ]
+    found = sum(verdict in OPPOSITE for verdict in verdicts)
+    verb = "differs" if found == 1 else "differ"
+    return (
+        f"{found:,} of {counted(len(verdicts), 'pair')} of teams {verb} significantly by their best runs, "
+        f"adjusted for all {counted(len(comparison.pairs), 'pair')} of runs"
+    )
 
 
 def pairs_sentence(comparison: Comparison, measure: int) -> str:
