@@ -52,11 +52,8 @@ def board(records):
 
 def shown(text, separator):
     """Return the same from a table for readers."""
-    rows = re.findall(
-        rf"^(\d+){separator}(.+?){separator}(yes|no)(?:, borderline)?{separator}",
-        text,
-        re.MULTILINE,
-    )
+    row = rf"^(\d+){separator}(\S.*?){separator}.*?{separator}(yes|no)(?:, borderline)?(?:{separator}| \\|$)"
+    rows = re.findall(row, text, re.MULTILINE)
     return [(int(rank), run.strip(), said == "yes") for rank, run, said in rows]
 
 

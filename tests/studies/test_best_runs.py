@@ -230,7 +230,7 @@ def test_table_and_sentence_name_the_set_best_first():
     table = best_table(found, 7)
     assert [row[0].text for row in table.rows] == ["1", "2", "3"]
     assert [row[1].text for row in table.rows] == ["b", "a", "worst"]
-    assert [row[2].text for row in table.rows] == ["yes", "yes", "no"]
+    assert [row[4].text for row in table.rows] == ["yes", "yes", "no"]
     mean, low, high = found.mean[2, 0], found.low[2, 0], found.high[2, 0]
     assert best_sentence(found) == (
         f"b has the highest gain, {mean:.3f} [{low:.3f}, {high:.3f}]; 2 of the 3 runs may be the best (95% "

@@ -55,7 +55,7 @@ def test_the_sentence_names_team_run_and_how_many_may_be_best(best):
     assert said.startswith("Among 6 runs of 3 teams, A has the highest AP (a2, 0.6")
     assert f"runs of {members} teams may be the best (95% confidence)" in said
     table = teams_table(board)
-    assert table.columns[:5] == ("measure", "rank", "team", "best run", "may be best")
+    assert table.columns[:5] == ("measure", "rank", "team", "best run", "mean")
     assert len(table.rows) == 6
     alone = rank_teams(find_best(_apart(), replicates=99, rng=1), TEAMS)
     assert "; runs of A alone may be the best" in team_sentence(alone, 0)

@@ -35,7 +35,7 @@ def best_table(best: BestRuns, seed: int | None = None) -> Table:
     said = [best_sentence(best, m) for m in measures]
     names = ("measure",) if several else ()
     note = "\n".join([*said, board_note(best, seed)])
-    return Table((*names, *_COLUMNS), rows, note, len(names) + 3, "may be best")
+    return Table((*names, *_COLUMNS), rows, note, len(names) + 2, "may be best")
 
 
 def board_table(best: BestRuns, measure: int, seed: int | None = None) -> Table:
@@ -44,10 +44,10 @@ def board_table(best: BestRuns, measure: int, seed: int | None = None) -> Table:
     Rank, run, whether it may be the best, mean with its interval, and the gap to the best of the
     other runs with its limits.
     """
-    return Table(_COLUMNS, tuple(_rows(best, measure)), board_note(best, seed), 3, "may be best")
+    return Table(_COLUMNS, tuple(_rows(best, measure)), board_note(best, seed), 2, "may be best")
 
 
-_COLUMNS = ("rank", "run", "may be best", "mean", "gap")
+_COLUMNS = ("rank", "run", "mean", "gap", "may be best")
 
 
 def _rows(best: BestRuns, measure: int) -> list[tuple[Cell, ...]]:
@@ -56,9 +56,9 @@ def _rows(best: BestRuns, measure: int) -> list[tuple[Cell, ...]]:
         (
             Cell(f"{rank[run, measure]:,}" if best.topics[run, measure] else "–"),
             Cell(best.runs[run], strong=bool(best.in_set[run, measure])),
-            Cell(_set_text(best, run, measure)),
             Cell(interval_text(*_mean_and_limits(best, run, measure))),
             Cell(difference_text(*_gap_and_limits(best, run, measure))),
+            Cell(_set_text(best, run, measure)),
         )
         for run in best.order(measure)
     ]
@@ -115,7 +115,7 @@ def teams_table(teams: TeamBoard) -> Table:
     )
     names = ("measure",) if several else ()
     note = "\n".join(team_sentence(teams, m) for m in measures)
-    return Table((*names, *tables[0].columns), rows, note, len(names) + 4, "may be best")
+    return Table((*names, *tables[0].columns), rows, note, len(names) + 3, "may be best")
 
 
 def team_table(teams: TeamBoard, measure: int, note: str = "") -> Table:
@@ -126,22 +126,22 @@ def team_table(teams: TeamBoard, measure: int, note: str = "") -> Table:
             Cell(teams.teams[team], strong=bool(teams.may_be_best[team, measure])),
             Cell(teams.best_runs[team][measure]),
             Cell(
-                f"yes, {teams.candidates[team, measure]:,} of {counted(int(teams.runs[team]), 'run')}"
-                if teams.may_be_best[team, measure]
-                else "no"
-            ),
-            Cell(
                 interval_text(
                     float(teams.mean[team, measure]),
                     float(teams.low[team, measure]),
                     float(teams.high[team, measure]),
                 )
             ),
+            Cell(
+                f"yes, {teams.candidates[team, measure]:,} of {counted(int(teams.runs[team]), 'run')}"
+                if teams.may_be_best[team, measure]
+                else "no"
+            ),
         )
         for team in teams.order(measure)
     )
-    columns = ("rank", "team", "best run", "may be best", "mean")
-    return Table(columns, rows, note, 4, "may be best")
+    columns = ("rank", "team", "best run", "mean", "may be best")
+    return Table(columns, rows, note, 3, "may be best")
 
 
 def team_sentence(teams: TeamBoard, measure: int) -> str:

@@ -322,6 +322,8 @@ def _board(
     from confir.studies.comparison.compare import compare_runs
     from confir.studies.comparison.table import board_parts, team_parts
 
+    if len(scores.runs) < 2:
+        raise InvalidValueError("there is one run; a comparison needs at least 2")
     drawing: dict[str, Any] = {"replicates": statistics.replicates, "rng": statistics.seed}
     best = find_best(scores, level=statistics.level, **drawing)
     board = rank_teams(best, teams) if teams else None

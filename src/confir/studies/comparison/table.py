@@ -53,6 +53,9 @@ BORDERLINE = "other replicates might change the verdict"
 # Of more differences, no sentences are written.
 MOST_DIFFERENCES_IN_WORDS = 12
 
+# More runs than this are counted in a sentence.
+_MOST_NAMED = 3
+
 # Decimals of numbers in sentences.
 _SAID_DECIMALS = 3
 
@@ -416,8 +419,9 @@ def excluded_sentence(best: BestRuns, comparison: Comparison, measure: int) -> s
     if not left:
         return ""
     noun, verb = ("its difference", "is") if len(left) == 1 else ("their differences", "are")
+    names = list_runs(left) if len(left) <= _MOST_NAMED else counted(len(left), "run")
     return (
-        f"{list_runs(left)} may not be the best, though {noun} from {isolated(best.runs[top])} {verb} "
+        f"{names} may not be the best, though {noun} from {isolated(best.runs[top])} {verb} "
         "inconclusive among all pairs: for the best run, fewer comparisons are made, and one-sided ones"
     )
 

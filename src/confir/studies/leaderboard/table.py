@@ -25,8 +25,8 @@ def leaderboard_table(board: Leaderboard, seed: int | None = None) -> Table:
     top, borda = is_best(board.macro), is_best(board.borda)
     tops = [is_best(mean) for mean in board.mean]
     rows = tuple(_row(board, run, top, borda, tops) for run in board.order)
-    columns = ("rank", "run", "may be best", "macro mean", "gap", "Borda", *board.datasets)
-    return Table(columns, rows, leaderboard_note(board, seed), 3, _BOLD)
+    columns = ("rank", "run", "macro mean", "gap", "may be best", "Borda", *board.datasets)
+    return Table(columns, rows, leaderboard_note(board, seed), 2, _BOLD)
 
 
 def _row(
@@ -43,9 +43,9 @@ def _row(
     cells = [
         Cell(f"{board.rank[run]:,}"),
         Cell(board.runs[run]),
-        Cell("yes" if board.may_be_best[run] else "no"),
         Cell(interval_text(macro[0], macro[1], macro[2]), bool(top[run])),
         Cell(difference_text(gap[0], gap[1], gap[2])),
+        Cell("yes" if board.may_be_best[run] else "no"),
         Cell(f"{board.borda[run]:,.10g}", bool(borda[run])),
     ]
     for place, best in enumerate(tops):
