@@ -72,16 +72,16 @@ def _asks_kind(node: ast.AST) -> bool:
 def count_refusals(modules: dict[Path, ast.Module]) -> int:
     """Return the number of lines that only refuse."""
     return sum(
-        (node.end_lineno or 0) - node.lineno + 1
+        (node.end_lineno or node.lineno) - node.lineno + 1
         for tree in modules.values()
         for node in ast.walk(tree)
-        if _refuses(node)
+        if isinstance(node, ast.Raise | ast.Expr) and _refuses(node)
     )
 
 
-def _refuses(node: ast.AST) -> bool:
-    value = node.exc if isinstance(node, ast.Raise) else getattr(node, "value", None)
-    if not isinstance(node, ast.Raise | ast.Expr) or not isinstance(value, ast.Call):
+def _refuses(node: ast.Raise | ast.Expr) -> bool:
+    value = node.exc if isinstance(node, ast.Raise) else node.value
+    if not isinstance(value, ast.Call):
         return False
     name = (
         value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")

@@ -41,8 +41,9 @@ with atheris.instrument_imports(
     from confir.data.tables.effect_files import read_effects
     from confir.data.tables.score_files import read_scores
 
+from confir.data.tables.team_files import read_teams
 from confir.errors import ConfirError, ConfirWarning
-from confir.studies.reusability.contributions import read_contributors, read_teams
+from confir.studies.reusability.contributions import read_contributors
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 

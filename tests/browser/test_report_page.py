@@ -111,7 +111,7 @@ def test_ranks_are_those_of_confir_evaluate(show, sample):
             strict=True,
         )
     )
-    records = {r["run"]: r for r in sample.ask("evaluate", "-m", "AP", "--ranks")}
+    records = {r["run"]: r for r in sample.ask("compare", "-m", "AP", "--show", "ranks")}
     assert len(shown) == len(records)
     for run, rank, limits, best in shown:
         record = records[run]
@@ -129,7 +129,8 @@ def test_switching_measure_and_level_shows_the_numbers_of_that_measure_and_level
     assert leaderboard(page, "99 %", "nDCG@10") == expected(records, "nDCG@10")
     assert "99 %" in page.inner_text("figure[data-part=best]")
     ranks = {
-        r["run"]: r for r in sample.ask("evaluate", "-m", "nDCG@10", "--ranks", "--level", "0.99")
+        r["run"]: r
+        for r in sample.ask("compare", "-m", "nDCG@10", "--show", "ranks", "--level", "0.99")
     }
     for run, limits in zip(column(page, "run"), column(page, "rank interval"), strict=True):
         assert limits == f"{ranks[run]['low']} to {ranks[run]['high']}"
@@ -186,7 +187,7 @@ PAIRS = {
 
 def test_choosing_a_pair_shows_what_confir_compare_says(show, sample):
     page = show(sample).page
-    records = sample.ask("compare", "-m", "AP")
+    records = sample.ask("compare", "-m", "AP", "--show", "pairs")
     for (run, other), said in PAIRS.items():
         before = page.inner_text("#verdict")
         page.select_option("#run-a", label=run)
@@ -194,7 +195,7 @@ def test_choosing_a_pair_shows_what_confir_compare_says(show, sample):
         shown = page.inner_text("#verdict")
         assert shown != before
         assert said in shown
-        (found,) = [r for r in records if {r["run"], r["baseline"]} == {run, other}]
+        (found,) = [r for r in records if {r["run"], r["against"]} == {run, other}]
         assert verdict_numbers(found if found["run"] == run else turned(found)) in shown
 
 
@@ -227,14 +228,14 @@ def test_the_table_of_pairs_holds_what_confir_compare_says(show, sample):
     page = show(sample).page
     unfold(page, "#pair-details")
     page.select_option("#level", label="90 %")
-    records = sample.ask("compare", "-m", "AP", "--level", "0.9")
+    records = sample.ask("compare", "-m", "AP", "--show", "pairs", "--level", "0.9")
     shown = {
         frozenset(row[:2]): (row[0], row[2], row[3], row[6]) for row in rows(page, "pair-table")
     }
     assert len(shown) == len(records) == 28
     opposite = {"better": "worse", "worse": "better"}
     for record in records:
-        run, difference, limits, verdict = shown[frozenset((record["run"], record["baseline"]))]
+        run, difference, limits, verdict = shown[frozenset((record["run"], record["against"]))]
         other_way = run != record["run"]
         sign = -1 if other_way else 1
         low, high = sorted(
@@ -254,8 +255,7 @@ def test_topic_by_topic_shows_scores_and_differences_of_the_chosen_runs(show, sa
     unfold(page, "#topics .behind")
     drawn(page)
     scores = {
-        (r["run"], r["topic"]): r["score"]
-        for r in sample.ask("evaluate", "-m", "nDCG@10", "--per-topic")
+        (r["run"], r["topic"]): r["score"] for r in sample.ask("evaluate", "-m", "nDCG@10", "-q")
     }
     table = rows(page, "topic-table")
     assert len(table) == 50

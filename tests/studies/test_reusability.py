@@ -234,8 +234,12 @@ def teams_file(tmp_path, text):
     ("text", "error", "message"),
     [
         ("bm25 a\n", InvalidValueError, r"no team is named for 1 run \(dense\)"),
-        ("bm25 a b\n", FormatError, r"teams.txt:1: 3 columns; expected 2: run team"),
-        ("bm25 a\n# x\nbm25 b\n", FormatError, r"teams.txt:3: run 'bm25' is of team 'b' here"),
+        ("bm25 a b\n", FormatError, r"teams.txt:1: 3 columns; expected a run and its team"),
+        (
+            "bm25 a\n# x\nbm25 b\n",
+            FormatError,
+            r"teams.txt:3: run 'bm25' is of team 'b', and of 'a' before",
+        ),
         ("\n", FormatError, r"the file is empty; expected lines of run team"),
     ],
 )

@@ -14,6 +14,7 @@ from confir.arrays import Integers
 from confir.data.formats.trec_lines import read_fields
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.qrels import Qrels
+from confir.data.tables.team_files import read_teams
 from confir.errors import (
     FormatError,
     InvalidValueError,
@@ -66,28 +67,6 @@ def teams_of(runs: Sequence[str], teams: Mapping[str, str]) -> tuple[str, ...]:
             f"expected a line of the teams' file for each run: {TEAM_COLUMNS}"
         )
     return tuple(teams[run] for run in runs)
-
-
-def read_teams(path: str) -> dict[str, str]:
-    """Return the team of each run in a file."""
-    teams: dict[str, str] = {}
-    for line, fields in read_fields(path):
-        if len(fields) != 2:
-            raise FormatError(
-                f"{counted(len(fields), 'column')}; expected 2: {TEAM_COLUMNS}",
-                path=path,
-                line=line,
-            )
-        run, team = fields
-        if teams.setdefault(run, team) != team:
-            raise FormatError(
-                f"run {run!r} is of team {team!r} here and of {teams[run]!r} above; expected one",
-                path=path,
-                line=line,
-            )
-    if not teams:
-        raise FormatError(f"the file is empty; expected lines of {TEAM_COLUMNS}", path=path)
-    return teams
 
 
 def pool_contributions(lists: RankedLists, teams: Sequence[str], depth: int) -> Contributions:
