@@ -63,5 +63,7 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
         f"{counted(board.replicates, 'replicate')}" + ("" if seed is None else f", seed {seed}"),
     ]
     if board.borderline.any():
-        parts.append("borderline: other replicates might change a limit of the rank")
+        parts.append(
+            "borderline: other replicates might change a limit of the rank, or the comparison with the next run"
+        )
     return "\n".join(parts)
