@@ -188,7 +188,8 @@ def test_the_texts_of_the_page_are_those_of_its_numbers(several):
             assert at["ends"] == [f"{end:.4f}" for end in ends]
         for level, at in ranks["at"].items():
             records = part["ranks"][float(level)].to_records()
-            assert at["limits"] == [f"{r['low']} to {r['high']}" for r in records]
+            limits = [text.removesuffix(", borderline") for text in at["limits"]]
+            assert limits == [f"{r['low']} to {r['high']}" for r in records]
         assert ranks["share_first_text"] == [f"{r['share_first']:.3f}" for r in records]
         comparison = part["comparison"][0.95]
         assert pairs["p_text"] == [p_text(p) for p in comparison.p_adjusted[0, :, 0].tolist()]
