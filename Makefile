@@ -6,14 +6,15 @@
 # make outputs    write the outputs in README and docs anew
 # make docs       build the documentation site in build/docs
 # make test-processors  records and tests with less and less of this processor in use
-# make verify     what takes too long for every commit: coverage, packages, fuzz, mutate, the slow
-#                 tests, the newest packages, embedding libraries, other processors
+# make verify     what takes too long for every commit: coverage, packages, fuzz, mutate, decisions,
+#                 the slow tests, the newest packages, embedding libraries, other processors
 # make test-slow  tests marked slow, and tests/verify: simulations, memory at 10 million topics, ranx,
 #                 all real runs, all pages by processes, LaTeX tables, read-only folders
 # make test-newest   the tests with the newest versions of all packages, not those of constraints.txt
 # make lock       choose anew the versions of packages that are installed, in constraints.txt
 # make coverage   branches that the tests reach; fails below 95 % of the data and statistics layers
 # make fuzz       feed the readers with damaged files: SECONDS=… for each of them
+# make decisions  search for limits that jump, and for unmarked decisions that change with the seed
 # make mutate     break lines of the statistics, and count which the tests notice: SECONDS=…
 # make bench      compare the speed with that of similar tools; ARGS=--quick tries confir alone
 # make tables     simulate the quantiles that calibrated-beta ships with
@@ -39,7 +40,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 SECONDS ?= 300
 
 .PHONY: demo test test-embedding test-spark test-slow test-newest test-processors check lock verify coverage \
-	fuzz mutate outputs docs bench tables data packages references reproduce format clean
+	fuzz mutate decisions outputs docs bench tables data packages references reproduce format clean
 
 %/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $*
@@ -84,7 +85,7 @@ check: $(TEST_VENV)/installed-check
 lock:
 	$(PYTHON) hardening/lock.py
 
-verify: coverage packages fuzz mutate test-slow test-newest test-embedding test-processors
+verify: coverage packages fuzz mutate decisions test-slow test-newest test-embedding test-processors
 
 # LaTeX with acmart is needed for the tables; on Debian: apt-get install texlive-publishers
 # texlive-latex-extra texlive-fonts-extra texlive-fonts-recommended texlive-plain-generic
@@ -117,6 +118,11 @@ fuzz: $(TEST_VENV)/installed-fuzz $(TEST_VENV)/installed-test
 		$(TEST_VENV)/$(BIN)/python hardening/fuzz_readers.py $$reader --seconds $(SECONDS) || exit 1; done
 	CONFIR_EXAMPLES=$(SECONDS) $(TEST_VENV)/$(BIN)/python -m pytest -n 0 tests/cli/test_any_input.py
 	CONFIR_THOROUGH=1 $(TEST_VENV)/$(BIN)/python -m pytest -n auto -m hypothesis
+
+# Limits that jump, and decisions that the seed makes.
+decisions: $(TEST_VENV)/installed
+	$(TEST_VENV)/$(BIN)/python hardening/jumps.py --seconds $(SECONDS)
+	$(TEST_VENV)/$(BIN)/python hardening/seeds.py
 
 mutate: $(TEST_VENV)/installed-test build/tests.xml
 	$(TEST_VENV)/$(BIN)/python hardening/mutate.py --seconds $(SECONDS) $(ARGS)

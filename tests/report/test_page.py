@@ -189,7 +189,8 @@ def test_the_texts_of_the_page_are_those_of_its_numbers(several):
         for level, at in ranks["at"].items():
             found = part["ranks"][float(level)]
             limits = zip(found.low[:, 0], found.high[:, 0], strict=True)
-            assert at["limits"] == [f"{low} to {high}" for low, high in limits]
+            shown = [text.removesuffix(", borderline") for text in at["limits"]]
+            assert shown == [f"{low} to {high}" for low, high in limits]
         assert ranks["share_first_text"] == [f"{share:.3f}" for share in found.share_first[:, 0]]
         comparison = part["comparison"][0.95]
         assert pairs["p_text"] == [p_text(p) for p in comparison.p_adjusted[0, :, 0].tolist()]

@@ -16,7 +16,13 @@ from confir.errors import (
     TopicWarning,
     UnsupportedMethodError,
 )
-from confir.studies.leaderboard.leaderboard import borda_counts, descending_ranks, make_leaderboard
+from confir.studies.best.run_pairs import pair_runs
+from confir.studies.leaderboard.leaderboard import (
+    _neighbours,
+    borda_counts,
+    descending_ranks,
+    make_leaderboard,
+)
 from requirements import required
 
 RUNS = ("a", "b", "<script>", "constructor")
@@ -165,6 +171,21 @@ def test_neighbours_are_separable_where_all_pairs_of_the_comparison_say_so():
             if (i, j) == (low, high)
         )
         assert board.p_next[better] == pytest.approx(compared.p_adjusted[0, pair, 0], abs=0.02)
+
+
+@pytest.mark.parametrize(("lead", "p", "unclear"), [(0.08, 0.07, True), (0.3, 0.0, False)])
+def test_a_comparison_with_the_next_run_near_the_threshold_is_borderline(lead, p, unclear):
+    """The lead of one run over eleven tied ones; 190 replicates have an error of .016 at .05."""
+    rng = np.random.default_rng(8)
+    values = rng.uniform(-0.1, 0.1, (25, 1)) + rng.uniform(-0.14, 0.14, (25, 12))
+    values += 0.4 - values.mean(axis=0) + lead * np.eye(12)[0]
+    topics, runs = (tuple(f"{n:02}" for n in range(number)) for number in values.shape)
+    scores = Scores(topics, runs, ("AP",), values[:, :, None])
+    (pairs,) = pair_runs(scores, 19, 1, what="ranks", level=0.95)
+    p_next, _, borderline = _neighbours(pairs, 0.95)
+    assert p_next[0] == pytest.approx(p, abs=0.03)
+    assert borderline[0] == unclear
+    assert make_leaderboard(scores, rng=1, replicates=19).borderline[0] >= unclear
 
 
 def test_means_alone_have_no_fixed_datasets():

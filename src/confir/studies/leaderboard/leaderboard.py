@@ -63,7 +63,8 @@ class Leaderboard(Result):
     rank, rank_low, rank_high
         By the macro mean, with simultaneous limits, of all ranks at once.
     borderline
-        Whether other replicates might change a limit of the rank.
+        Whether other replicates might change a limit of the rank, or whether the next run is
+        separable.
     borda, borda_rank, borda_low, borda_high
         Borda count as MTEB has it, its rank, and the middle part of the rank in replicates.
     gap, gap_low, gap_high, may_be_best, share_first
@@ -262,7 +263,7 @@ def _leaderboard(
     """Return the leaderboard of datasets, from means with limits on each, runs × datasets, and over all."""
     mean, low, high = cells
     borda = borda_counts(mean)
-    p_next, separable = _neighbours(pairs, ranking.level)
+    p_next, separable, unclear = _neighbours(pairs, ranking.level)
     every, differing = np.triu_indices(pairs.runs, 1), np.array([])
     if len(every[0]):
         shown = is_significant(pairs.pair_p[every], ranking.level)
@@ -281,7 +282,7 @@ def _leaderboard(
         rank=ranking.rank[:, 0],
         rank_low=ranking.simultaneous_low[:, 0],
         rank_high=ranking.simultaneous_high[:, 0],
-        borderline=ranking.borderline[:, 0],
+        borderline=ranking.borderline[:, 0] | unclear,
         borda=borda,
         borda_rank=descending_ranks(borda),
         borda_low=borda_limits.low.astype(np.int64),
@@ -375,16 +376,19 @@ def _topic_counts(design: Design, names: tuple[str, ...]) -> Integers:
     return np.zeros_like(counts) if (counts == 1).all() else counts
 
 
-def _neighbours(pairs: RunPairs, level: float) -> tuple[Floats, Booleans]:
+def _neighbours(pairs: RunPairs, level: float) -> tuple[Floats, Booleans, Booleans]:
     """Return p-values of each run against the next one in the ranking, adjusted for all pairs.
 
-    Neighbours are chosen by the same scores: the family of all pairs allows for that choice.
+    Also which are significant, and which of these decisions other replicates might change. Neighbours
+    are chosen by the same scores: the family of all pairs allows for that choice.
     """
     runs = pairs.runs
     order = np.lexsort((np.arange(runs), -pairs.mean))
     p = np.full(runs, np.nan)
     p[order[:-1]] = pairs.pair_p[order[:-1], order[1:]]
-    return p, is_significant(p, level)
+    unclear = np.zeros(runs, bool)
+    unclear[order[:-1]] = pairs.borderline_pairs(level)[order[:-1], order[1:]]
+    return p, is_significant(p, level), unclear
 
 
 def _borda_limits(

@@ -134,6 +134,10 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
         ),
         _drawn(board, seed),
     ]
+    if board.borderline.any():
+        parts.append(
+            "borderline: other replicates might change a limit of the rank, or the comparison with the next run"
+        )
     return "\n".join(parts)
 
 
