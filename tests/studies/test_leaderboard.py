@@ -16,7 +16,7 @@ from confir.errors import (
     TopicWarning,
     UnsupportedMethodError,
 )
-from confir.studies.best.run_pairs import pair_runs
+from confir.studies.best.run_pairs import compare_all_runs
 from confir.studies.leaderboard.leaderboard import (
     _neighbours,
     borda_counts,
@@ -181,7 +181,7 @@ def test_a_comparison_with_the_next_run_near_the_threshold_is_borderline(lead, p
     values += 0.4 - values.mean(axis=0) + lead * np.eye(12)[0]
     topics, runs = (tuple(f"{n:02}" for n in range(number)) for number in values.shape)
     scores = Scores(topics, runs, ("AP",), values[:, :, None])
-    (pairs,) = pair_runs(scores, 19, 1, what="ranks", level=0.95)
+    (pairs,) = compare_all_runs(scores, 19, 1, what="ranks", level=0.95)
     p_next, _, borderline = _neighbours(pairs, 0.95)
     assert p_next[0] == pytest.approx(p, abs=0.03)
     assert borderline[0] == unclear

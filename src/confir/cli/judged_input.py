@@ -11,6 +11,7 @@ import typer
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.input import Inputs
+from confir.cli.repeat_option import RepeatsOption, pattern_of
 from confir.defaults import SEED
 from confir.errors import InvalidValueError, enumerate_names
 
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JudgedInputs(Inputs):
-    """Inputs whose qrels may be a model's, with people's judgements of some topics beside them."""
+    """Inputs with what is known of scores beyond one judge and one run of each system.
+
+    Qrels may be a model's, with human judgements of some topics; runs may be repeats of systems.
+    """
 
     human: Annotated[
         str | None,
@@ -41,6 +45,8 @@ class JudgedInputs(Inputs):
             rich_help_panel=options.HUMAN_PANEL,
         ),
     ] = None
+
+    repeats: RepeatsOption = None
 
     def check_human(self) -> bool:
         """Return whether people's judgements are given; raise where it is not said how."""
@@ -63,6 +69,9 @@ class JudgedInputs(Inputs):
         refuse_options(
             self.context, ["design"] if self.scores else [], "cannot be combined with --human"
         )
+        refuse_options(
+            self.context, ["repeats"], "cannot be combined with --human: who judged which repeat?"
+        )
         return True
 
     def files(self) -> list[str]:
@@ -71,7 +80,13 @@ class JudgedInputs(Inputs):
 
     @property
     def _holds_every_score(self) -> bool:
-        return self.human is not None
+        return self.human is not None or self.repeats is not None
+
+    def group_repeats(self, scores: Scores) -> Scores:
+        """Return the scores of systems where runs are their repeats, else the scores."""
+        if self.repeats is None:
+            return scores
+        return scores.with_repeats(pattern_of(self.repeats))
 
     def load_scores(
         self,
@@ -82,9 +97,10 @@ class JudgedInputs(Inputs):
         example: str,
     ) -> Scores:
         """Return the scores to work with; of tables, those by people with the model's."""
-        scores = super().load_scores(measures, baseline=baseline, quiet=quiet, example=example)
+        run = baseline if self.repeats is None else None  # it names a system
+        scores = super().load_scores(measures, baseline=run, quiet=quiet, example=example)
         if not self.scores or not self.check_human():
-            return scores
+            return self.group_repeats(scores)
         from confir.data.tables.score_files import read_scores
 
         people = read_scores(str(self.human), columns=self.columns)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from confir.cli import options
-from confir.cli.input import Inputs
 from confir.cli.judged_input import JudgedInputs
 from confir.errors import InvalidValueError, counted
 
@@ -188,11 +187,11 @@ def check_page(path: str) -> None:
 
 
 def _read(
-    inputs: Inputs, baseline: str | None, *, quiet: bool
+    inputs: JudgedInputs, baseline: str | None, *, quiet: bool
 ) -> tuple[Scores | ScoreSummary, Experiment | None]:
     """Return the scores, and the experiment where they come from one; its lists are read once."""
     example = "confir report qrels.txt bm25.run dense.run -o report.html"
-    if inputs.scores:
+    if inputs.scores or inputs.repeats is not None:
         found = inputs.load_scores_or_summary(baseline=baseline, quiet=quiet, example=example)
         return found, None
     from confir.cli.terminal import Progress

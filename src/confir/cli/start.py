@@ -19,6 +19,7 @@ from confir.cli.completion import COMPLETE, complete
 from confir.cli.groups import Command, expand
 from confir.cli.help_pages import PlainGroup
 from confir.cli.output_guard import GuardedCommand
+from confir.cli.repeat_option import with_patterns
 from confir.cli.streams import prepare_streams, print_message
 from confir.cli.warning_summary import WarningSummary
 from confir.errors import ConfirError, ConfirWarning
@@ -168,7 +169,7 @@ def _invoke(named: list[str]) -> int:
     called = named or [word for word in sys.argv if word in COMMANDS]
     app = build_app(called, () if named else COMMANDS)
     try:
-        with app.make_context("confir", sys.argv[1:]) as context:
+        with app.make_context("confir", with_patterns(sys.argv[1:])) as context:
             app.invoke(context)
     except typer.Exit as stop:
         return stop.exit_code

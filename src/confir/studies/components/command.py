@@ -11,6 +11,7 @@ from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
+from confir.cli.repeat_option import RepeatsOption, pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import LEVEL, SEED
 from confir.errors import InvalidValueError
@@ -24,12 +25,7 @@ VIEWS = Views(
 def components_command(
     *,
     inputs: Annotated[Inputs, Without("bounded")],
-    repeats: Annotated[
-        bool,
-        typer.Option(
-            "--repeats", help="Runs named system@1, system@2, … are repeats of one system."
-        ),
-    ] = False,
+    repeats: RepeatsOption = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,7 +74,7 @@ def components_command(
     check_level(level)
     if judge and inputs.scores:
         refuse_options(inputs.context, ["judge"], "is for QRELS RUN..., not for score tables")
-    if not judge and not repeats:
+    if not judge and repeats is None:
         refuse_options(
             inputs.context,
             ["levels"],
@@ -97,7 +93,13 @@ def components_command(
         rules = given.rules.keywords()
         others = {path: evaluate(path, given.sources, scores.measures, **rules) for path in judge}
     found = decompose_scores(
-        scores, repeats=repeats, judges=others, topics=topics, levels=levels, level=level, rng=seed
+        scores,
+        repeats=pattern_of(repeats) or repeats is not None,
+        judges=others,
+        topics=topics,
+        levels=levels,
+        level=level,
+        rng=seed,
     )
     below = reliability_table(found)
     if found.facets:  # whose limits are drawn

@@ -117,7 +117,7 @@ def decompose_scores(
     scores: ScoresSource | Mapping[str, ScoresSource],
     *,
     measure: str | None = None,
-    repeats: bool = False,
+    repeats: bool | str = False,
     judges: Mapping[str, ScoresSource] | None = None,
     topics: int | Sequence[int] | None = None,
     levels: int | Sequence[int] | None = None,
@@ -133,7 +133,8 @@ def decompose_scores(
     measure
         By default the first.
     repeats
-        Whether runs named ``system@1``, ``system@2``, … are repeats of one system.
+        Whether runs named ``system@1``, ``system@2``, … are repeats of one system; or how they are
+        named, as in `Scores.with_repeats`.
     judges
         Scores of the same runs by further judges, by name.
     topics, levels
@@ -144,7 +145,8 @@ def decompose_scores(
         of Φ, and of Eρ² with judges or repeats; those of Eρ² of systems × topics are exact.
     """
     level = as_level(level)
-    as_flag("repeats", repeats)
+    if not isinstance(repeats, str):
+        as_flag("repeats", repeats)
     if judges is not None and not isinstance(judges, Mapping):
         raise invalid("judges", judges, "a mapping of names to scores")
     first = as_scores(scores)
@@ -186,7 +188,9 @@ def decompose_scores(
     )
 
 
-def _table(scores: Scores, judges: Mapping[str, Any], measure: str, *, repeats: bool) -> Floats:
+def _table(
+    scores: Scores, judges: Mapping[str, Any], measure: str, *, repeats: bool | str
+) -> Floats:
     """Return scores as systems × topics, × judges and × repeats where there are some."""
     own = scores.select(measure=[measure])
     parts = [own, *(_judged(each, measure) for each in judges.values())]
@@ -198,7 +202,7 @@ def _table(scores: Scores, judges: Mapping[str, Any], measure: str, *, repeats: 
         raise TopicMismatchError("the judges have fewer than 2 topics in common; expected more")
     chosen = [part.select(topic=shared, run=list(own.runs)) for part in parts]
     if repeats:
-        found = find_repeats(own)
+        found = find_repeats(own, repeats if isinstance(repeats, str) else None)
         tables = [found.cube(part, 0).transpose(0, 2, 1) for part in chosen]
     else:
         tables = [part.values[:, :, 0].T for part in chosen]

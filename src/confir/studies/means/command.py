@@ -54,15 +54,6 @@ def evaluate_command(
     inputs: JudgedInputs,
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
-    repeats: Annotated[
-        bool,
-        typer.Option(
-            "--repeats",
-            help="Runs named system@1, system@2, … are repeats of one system: print its mean over them, "
-            "and what topics and repeats contribute to its standard error; with --baseline SYSTEM, "
-            "differences.",
-        ),
-    ] = False,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -117,7 +108,7 @@ def evaluate_command(
     if out.output is not None:
         _check_chart(out.output, method or [], baseline)
     example = "confir evaluate qrels.txt bm25.run"
-    if repeats:
+    if inputs.repeats is not None and view.name == "means":
         _check_repeats(inputs.context)
         every = inputs.load_scores(quiet=out.quiet, example=example)
         out.deliver(_repeats(every, baseline, statistics.level))
@@ -159,7 +150,7 @@ def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSu
 
 def _check_repeats(context: typer.Context) -> None:
     """Raise if options do not apply to means over repeats."""
-    names = ("show", "topics", "method", "human", "human_sample", "replicates", "seed")
+    names = ("method", "human", "human_sample", "replicates", "seed")
     refuse_options(context, names, "cannot be combined with --repeats")
 
 
