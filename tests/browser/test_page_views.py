@@ -85,7 +85,9 @@ def test_the_answer_follows_measure_and_level_and_agrees_with_the_leaderboard(sh
                 if inside == "yes"
             }
             alone = "is the best of the 8 runs"
-            assert (alone if len(members) == 1 else f"{len(members)} of the 8 runs may be the") in lead
+            assert (
+                alone if len(members) == 1 else f"{len(members)} of the 8 runs may be the"
+            ) in lead
             assert lead.startswith(column(page, "run")[0])
             verdicts = Counter(column(page, "against the best"))
             said = answer(page)
