@@ -312,9 +312,7 @@ def test_lines_that_contradict_each_other_are_named(tmp_path):
         confir.read_history(path)
 
 
-@pytest.mark.parametrize(
-    "content", [b"\0" * 5000, b'{"look": ', '{"a": 1}\n'.encode("utf-16")]
-)
+@pytest.mark.parametrize("content", [b"\0" * 5000, b'{"look": ', '{"a": 1}\n'.encode("utf-16")])
 def test_what_is_no_history_is_refused_and_stays(tmp_path, content):
     path = tmp_path / "history.jsonl"
     path.write_bytes(content)
