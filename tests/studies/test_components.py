@@ -1,6 +1,8 @@
 """Variance components and repeats, against analyses of variance made by other routes."""
 
-from __future__ import annotations
+from __future__ from dataclasses import replace
+
+import annotations
 
 import numpy as np
 import pytest
@@ -283,10 +285,15 @@ def test_constant_and_bad_scores():
         )
 
 
+def of_any_size(values, runs):
+    """Scores by a measure that may leave [0, 1], whose intervals are by t."""
+    return replace(make_scores(values, runs), measures=("NumRet",))
+
+
 def test_repeat_means_by_the_formula():
     cube = simulate(7, systems=2, levels=4, nested=True)
     runs = [f"{name}@{level}" for name in ("<script>", "constructor") for level in range(4)]
-    found = confir.summarise_repeats(make_scores(cube.reshape(8, 12).T, runs))
+    found = confir.summarise_repeats(of_any_size(cube.reshape(8, 12).T, runs))
     x = cube[1]
     rest = x - x.mean(axis=1, keepdims=True) - x.mean(axis=0) + x.mean()
     error = (rest**2).sum() / (11 * 3)
@@ -306,7 +313,7 @@ def test_repeat_means_by_a_design():
     cube = simulate(8, systems=2, levels=3, nested=True)
     runs = [f"{name}@{level}" for name in "ab" for level in range(3)]
     cluster, weight = np.arange(12) // 2, np.arange(1.0, 13.0)
-    scores = make_scores(cube.reshape(6, 12).T, runs)
+    scores = of_any_size(cube.reshape(6, 12).T, runs)
     columns = {"topic": scores.topics, "cluster": [f"c{c}" for c in cluster], "weight": weight}
     found = confir.summarise_repeats(scores.with_design(columns))
 
@@ -332,12 +339,12 @@ def test_repeat_means_by_a_design():
 def test_equal_repeats_add_nothing():
     values = np.repeat(np.random.default_rng(1).random((20, 2)), 3, axis=1)
     runs = [f"{name}@{level}" for name in "ab" for level in range(3)]
-    found = confir.summarise_repeats(make_scores(values, runs))
-    plain = confir.confidence_interval(make_scores(values[:, ::3], "ab"), method="t")
+    found = confir.summarise_repeats(of_any_size(values, runs))
+    plain = confir.confidence_interval(of_any_size(values[:, ::3], "ab"), method="t")
     assert np.abs(found.se_repeats).max() == 0
     np.testing.assert_allclose(found.low, plain.low, rtol=1e-12)
-    against = confir.summarise_repeats(make_scores(values, runs), baseline="a")
-    paired = confir.compare_runs(make_scores(values[:, ::3], "ab"), baseline="a", rng=1)
+    against = confir.summarise_repeats(of_any_size(values, runs), baseline="a")
+    paired = confir.compare_runs(of_any_size(values[:, ::3], "ab"), baseline="a", rng=1)
     assert against.low[0, 0] == pytest.approx(paired.low[0, 0], abs=1e-12)
 
 
@@ -346,7 +353,7 @@ def test_intervals_over_repeats_cover_the_true_mean():
     for seed in range(400):
         rng = np.random.default_rng(seed)
         x = rng.normal(0, 0.2, 30)[:, None] + rng.normal(0, 0.05, 5) + rng.normal(0, 0.1, (30, 5))
-        found = confir.summarise_repeats(make_scores(x, [f"a@{k}" for k in range(5)]))
+        found = confir.summarise_repeats(of_any_size(x, [f"a@{k}" for k in range(5)]))
         held += found.low[0, 0] <= truth <= found.high[0, 0]
     assert 0.91 <= held / 400 <= 0.985
 

@@ -15,7 +15,7 @@ from confir.data.sampling.repeats import RepeatedScores, group_repeats
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL
 from confir.errors import InvalidValueError
-from confir.intervals.quantiles import t_quantile
+from confir.intervals.catalogue import confidence_interval
 from confir.measures.evaluation import as_scores
 from confir.resampling.kinds import against
 from confir.resampling.repeats import RepeatSample
@@ -36,7 +36,9 @@ class RepeatMeans(Result):
         Number of topics, and of repeats.
     mean, se, df, low, high
         Mean over both, its standard error from both, the degrees of freedom (Satterthwaite), and
-        limits by t.
+        limits: those of `confidence_interval`.
+    methods
+        Method of each column's limits: systems × measures, flattened.
     se_topics, se_repeats
         What topics and what repeats contribute to it: the squares add up to that of ``se``.
     se_twice_topics, se_twice_repeats
@@ -54,6 +56,7 @@ class RepeatMeans(Result):
     low: Floats = over("system", "measure")
     high: Floats = over("system", "measure")
     level: float = constant()
+    methods: tuple[str, ...]
     se: Floats = over("system", "measure")
     df: Floats = over("system", "measure")
     se_topics: Floats = over("system", "measure")
@@ -106,8 +109,8 @@ def summarise_repeats(
     total = np.square(found.require("se")).reshape(sample.shape)
     mean, df = found.estimate.reshape(sample.shape), found.df.reshape(sample.shape)
     of_topics = total - parts
-    half = t_quantile(df, level) * np.sqrt(total)
-    undefined = total <= 0
+    statistic = "mean" if baseline is None else "difference"
+    interval = confidence_interval(every, level=level, statistic=statistic, baseline=baseline)
     shared = sample.residual_variance().reshape(sample.shape)
     return RepeatMeans(
         systems=systems,
@@ -116,8 +119,9 @@ def summarise_repeats(
         topics=np.full(mean.shape, len(scores.topics)),
         repeats=np.broadcast_to(counts[:, None], mean.shape).copy(),
         mean=mean,
-        low=np.where(undefined, np.nan, mean - half),
-        high=np.where(undefined, np.nan, mean + half),
+        low=interval.low,
+        high=interval.high,
+        methods=interval.methods,
         level=level,
         se=np.sqrt(total),
         df=df,

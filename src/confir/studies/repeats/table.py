@@ -40,7 +40,8 @@ def repeats_table(means: RepeatMeans) -> Table:
         "2×repeats",
     )
     note = (
-        f"{what} over repeats and {means.topics.max():,} topics, with {percent(means.level)} interval by t; "
+        f"{what} over repeats and {means.topics.max():,} topics, with {percent(means.level)} interval by "
+        f"{' and '.join(dict.fromkeys(means.methods))}; "
         "se: standard error from both, and what topics and repeats contribute; 2×: the standard error "
         "with twice the topics, or twice the repeats\n"
     )
