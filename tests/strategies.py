@@ -17,7 +17,7 @@ from confir.data.run import Run, build_run
 from reference.plain_measures import PlainList
 
 # Ids are text: numbers with leading zeros, words that mean "missing", and any letters.
-DOCIDS = ("d1", "d10", "d2", "NA", "01", "1", "Ωx", "nan", "a-b_c", "D2")
+DOCIDS = ("d1", "d10", "d2", "NA", "001", "1", "Ωx", "nan", "a-b_c", "D2")
 SUBTOPICS = ("0", "1", "2", "x")
 UNJUDGED_TOPIC = "~unjudged"
 

@@ -15,6 +15,7 @@ import pytest
 import confir
 from confir.errors import ConfirError
 from confir.report import page
+from foreign_files import assigned
 from requirements import required
 
 VERBS = {
@@ -96,6 +97,9 @@ def recipes(folder: Path):
     drawn = {t: {d: (g, 0.5) for d, g in list(grades.items())[::2]} for t, grades in QRELS.items()}
     by_drawn = confir.evaluate(MODEL, RUNS, ["P@3"], human=drawn, human_sample="random-documents")
     (folder / "history.jsonl").write_text(json.dumps(LOOK) + "\n")
+    nuggets = [("a", "vital", "support"), ("b", "vital", "not_support")]
+    answers = "".join(assigned("x", topic, *nuggets) for topic in TOPICS)
+    (folder / "answers.jsonl").write_text(answers)
     repeated = confir.Scores(table.topics, ("a@1", "a@2"), table.measures, table.values[:, [0, 0]])
     return {
         "as_qrels": {"source": QRELS},
@@ -111,7 +115,12 @@ def recipes(folder: Path):
         "compare_judgements": {"judges": judges, "runs": RUNS, "measures": "AP", **FEW},
         "compare_measures": {"scores": table, "splits": 3, **FEW},
         "compare_on_collection": {"sample": sample, "baseline": "x"},
-        "compare_reproduction": {"original": RUNS["x"], "runs": {"y": RUNS["y"]}, "qrels": QRELS, "measures": "AP"},
+        "compare_reproduction": {
+            "original": RUNS["x"],
+            "runs": {"y": RUNS["y"]},
+            "qrels": QRELS,
+            "measures": "AP",
+        },
         "compare_runs": {"scores": table, **FEW},
         "compare_with_chance": {"qrels": QRELS, "scores": table, "documents": 10, "draws": 9},
         "confidence_interval": {"scores": table, **FEW},
@@ -128,7 +137,7 @@ def recipes(folder: Path):
         "describe_chance": {"documents": 10, "relevant": 3},
         "describe_topics": {"scores": table},
         "estimate_coverage": study,
-        "estimate_nugget_variance": {"assignments": folder / "nuggets.jsonl"},
+        "estimate_nugget_variance": {"paths": folder / "answers.jsonl"},
         "estimate_reusability": {**lists, "measures": "AP", "teams": {"x": "a", "y": "b"}},
         "estimate_type_one_error": {**study, "topics": 3, "levels": 0.9},
         "estimate_unjudged": {**lists, "measures": "AP", "treatment": "resample", **FEW},

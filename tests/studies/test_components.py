@@ -1,8 +1,8 @@
 """Variance components and repeats, against analyses of variance made by other routes."""
 
-from __future__ from dataclasses import replace
+from __future__ import annotations
 
-import annotations
+from dataclasses import replace
 
 import numpy as np
 import pytest

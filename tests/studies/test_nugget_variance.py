@@ -8,7 +8,7 @@ import pytest
 
 import confir
 from confir.cli import start
-from confir.errors import InvalidValueError
+from confir.errors import FormatError
 from foreign_files import assigned
 
 WORDS = {1.0: "support", 0.5: "partial_support", 0.0: "not_support"}
@@ -79,7 +79,9 @@ def test_nothing_is_said_where_scores_do_not_vary_or_nuggets_are_too_few(tmp_pat
 def test_files_without_nuggets_are_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("topic,run,measure,score\n1,x,AP,0.5\n")
-    with pytest.raises(InvalidValueError, match=r"t.csv does not hold assignments of nuggetizer"):
+    with pytest.raises(
+        FormatError, match=r"t.csv: no assignments of nuggetizer; expected lines of"
+    ):
         confir.estimate_nugget_variance(path)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from confir.arguments import as_path, as_text
+from confir.arguments import as_path, as_text, invalid
 from confir.data.files import PathLike
 from confir.data.formats.catalogue import format_named_by
 from confir.data.formats.entries import (
@@ -67,6 +67,8 @@ def as_qrels(
     reading
         How a file is read: which part of it, and whether it may be fetched.
     """
+    if reading is not None and not isinstance(reading, Reading):
+        raise invalid("reading", reading, "a Reading")
     return qrels_called("qrels", source, intents, reading)
 
 

@@ -8,15 +8,16 @@ of v over topics is part of the variance of scores over topics, on which interva
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from confir.arguments import as_list, as_path
+from confir.arguments import as_list, as_path, invalid
 from confir.arrays import Floats, Integers
 from confir.data.files import STDIN, PathLike, open_bytes, read_bytes
 from confir.data.formats.nuggetizer import (
+    ASSIGNMENTS,
     NUGGET_MEASURES,
     AnswerNuggets,
     is_assignments,
@@ -24,7 +25,7 @@ from confir.data.formats.nuggetizer import (
 )
 from confir.data.result import Result, axis, over, result
 from confir.data.tables.score_files import files_of
-from confir.errors import InvalidValueError, collect_warnings
+from confir.errors import FormatError, collect_warnings
 
 # So much of a file tells whether it holds assignments.
 _START = 1 << 16
@@ -70,26 +71,31 @@ def estimate_nugget_variance(paths: PathLike | Sequence[PathLike]) -> NuggetVari
     paths
         Files of nuggetizer's assignments, or folders of these.
     """
+    if isinstance(paths, Mapping):
+        raise invalid("paths", paths, "a path, or a list of these")
     listed = [paths] if isinstance(paths, str | os.PathLike) else as_list("paths", paths)
     files = [os.fspath(file) for one in listed for file in files_of(as_path("paths", one))]
-    wrong = [file for file in files if not holds_assignments(file)]
-    if wrong:
-        raise InvalidValueError(
-            f"{wrong[0]} does not hold assignments of nuggetizer; expected lines with nuggets, each with "
-            "importance and assignment"
+    return _variance([one for file in files for one in _answers(file)])
+
+
+def _answers(path: str) -> list[AnswerNuggets]:
+    content = read_bytes(path)
+    if not is_assignments(path, content):
+        raise FormatError(
+            f"no assignments of nuggetizer; expected lines of {ASSIGNMENTS}", path=path
         )
-    return _variance([one for file in files for one in read_answers(read_bytes(file), file)])
+    return read_answers(content, path)
 
 
 def find_nugget_variance(paths: Iterable[str]) -> NuggetVariance | None:
     """Return the variance of those files that hold assignments, silently; None where none does."""
     files = [os.fspath(file) for path in paths if path != STDIN for file in files_of(path)]
-    found = list(filter(holds_assignments, files))
+    found = list(filter(_holds_assignments, files))
     with collect_warnings():  # which were said where the scores were read
         return estimate_nugget_variance(found) if found else None
 
 
-def holds_assignments(path: str) -> bool:
+def _holds_assignments(path: str) -> bool:
     """Whether a file holds assignments of nuggetizer, by its beginning."""
     if not os.path.isfile(path):
         return False
