@@ -65,6 +65,7 @@ ALIASES = {
     "depth": ("halves",),
     "scores": ("topic", "run", "measure"),  # what they hold
     "runs": ("docid",),
+    "original": ("run",),
     "precision": ("r-loss",),
     "groups": ("columns",),
     "grade_maps": ("judge",),  # whose grades they map

@@ -308,6 +308,7 @@ def test_repeat_means_by_the_formula():
     assert "more topics" in found.sentence(1, 0)
 
 
+@pytest.mark.filterwarnings("ignore:a few of the clusters")
 def test_repeat_means_by_a_design():
     """Topics' part: CR1 of the repeats' mean; σ_b²: less the mean variance of deviations from it."""
     cube = simulate(8, systems=2, levels=3, nested=True)

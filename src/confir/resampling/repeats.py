@@ -19,6 +19,9 @@ from confir.resampling.pair_draws import Moves, PairDraws
 from confir.resampling.sample import Knowledge, MeasureSample, Sample
 from confir.resampling.topics import TopicSample
 
+# A variance below this share of the squared mean is rounding error.
+_ROUNDING = 1e-13
+
 _PROVIDED = ("se", "replicates", "replicate_se")
 
 
@@ -297,4 +300,6 @@ def _repeat_variances(over_topics: TopicSample, values: Floats) -> Floats:
     apart = found(values - values.mean(axis=1, keepdims=True))
     squares = np.square(apart.require("se")).reshape(repeats, measures)
     residual = squares.sum(axis=0) / (repeats - 1.0)
-    return np.stack([np.maximum(0.0, means.var(axis=0, ddof=1) - residual), residual])
+    effect = means.var(axis=0, ddof=1) - residual
+    rounding = _ROUNDING * np.square(means).max(axis=0)
+    return np.stack([np.where(effect > rounding, effect, 0.0), residual])
