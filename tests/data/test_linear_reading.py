@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import confir
-from confir.cli.warning_summary import like
+from confir.report.merged_warnings import like
 from confir.data.formats import json_shapes, run_groups
 from confir.data.formats.catalogue import recognise
 from confir.data.formats.objects import as_runs

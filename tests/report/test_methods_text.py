@@ -12,7 +12,7 @@ from confir.measures.evaluation import evaluate
 from confir.references import REFERENCES
 from confir.report.contents import Settings, gather_contents
 from confir.report.methods_text import methods_text
-from confir.studies.means.section import leaderboard_table
+from confir.studies.means.section import board_table
 from samples import short_sample
 
 
@@ -105,10 +105,13 @@ def test_the_leaderboard_names_the_method_of_each_measure():
         Scores(scores.topics, scores.runs, scores.measures, values),
         settings=Settings(replicates=499),
     )
-    note = leaderboard_table(contents).note
-    assert (
-        "95 % interval by calibrated-beta (AP, mine), t (NumRet), over 20 topics; mine, unk" in note
-    )
+    notes = [board_table(part, contents.settings).note for part in contents.measures]
+    for note, said in zip(
+        notes,
+        ("calibrated-beta, over", "t, over", "calibrated-beta, over 20 topics; mine, unk"),
+        strict=True,
+    ):
+        assert f"95 % interval by {said}" in note
 
 
 def test_measures_with_different_methods_are_told_apart():

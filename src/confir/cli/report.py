@@ -108,7 +108,7 @@ def report_command(
         from confir.intervals.catalogue import check_judged_method, find_method
         from confir.intervals.interval import check_level
         from confir.report.contents import collected_warnings, number_of_steps
-        from confir.report.page import DEFAULT_TITLE, Origin, write_report
+        from confir.report.page import Origin, write_report
 
         check_level(statistics.level)
         judged = inputs.check_human()
@@ -127,7 +127,7 @@ def report_command(
                 output,
                 scores,
                 experiment=experiment,
-                title=title or DEFAULT_TITLE,
+                title=title or None,
                 level=statistics.level,
                 method=method,
                 replicates=statistics.replicates,

@@ -78,12 +78,10 @@ def _sentences(comparison: JudgementComparison, measures: Iterable[int]) -> Iter
             yield from (judges_sentence(comparison, place, measure) for measure in measures)
 
 
-def _answer(contents: Contents) -> Iterator[Sentence]:
-    comparison: JudgementComparison | None = contents["judgements"]
-    if comparison is not None:
-        chosen = comparison.measures.index(contents.measures[0].measure)
-        for text in _sentences(comparison, [chosen]):
-            yield Sentence(45, text)
+def _conclusion(contents: Contents) -> str:
+    comparison: JudgementComparison = contents["judgements"]
+    chosen = comparison.measures.index(contents.measures[0].measure)
+    return " ".join(_sentences(comparison, [chosen]))
 
 
 def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
@@ -117,12 +115,11 @@ SECTION: Section[Contents] = Section(
     gather=_gather,
     needed=True,  # only there on request
     anchor="judges",
-    title="Judgements",
     heading="Would another judge change the results?",
     meaning="If verdicts change with the judge, they depend on the judgements as much as on the runs.",
     context=_context,
     figures=_figures,
     tables=_tables,
-    answer=_answer,
+    conclusion=_conclusion,
     methods=_methods,
 )
