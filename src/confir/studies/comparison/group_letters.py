@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from string import ascii_lowercase
 
 # Of more groups than this, a run's letters are written as a range.
 _MOST_LETTERS = 4
 
 
-def group_letters(groups: Sequence[tuple[int, int]]) -> list[str]:
-    """Return the letters of runs, from the first and the last group that each is in, from 1.
+def group_letters(first: int, last: int) -> str:
+    """Return the letters of a run from the first and the last group that it is in, from 1.
 
-    Parameters
-    ----------
-    groups
-        Of each run, as `GroupedRuns.groups_of` returns them.
-
-    >>> group_letters([(1, 1), (1, 2), (2, 2)])
-    ['a', 'ab', 'b']
+    >>> [group_letters(1, 1), group_letters(1, 2), group_letters(2, 2), group_letters(2, 9)]
+    ['a', 'ab', 'b', 'b–i']
     """
-    return [_letters(first, last) for first, last in groups]
-
-
-def _letters(first: int, last: int) -> str:
-    if last - first < _MOST_LETTERS and last <= len(ascii_lowercase):
-        return "".join(_letter(number) for number in range(first, last + 1))
-    return _letter(first) if first == last else f"{_letter(first)}–{_letter(last)}"
+    letters = [_letter(number) for number in range(first, last + 1)]
+    if len(letters) <= _MOST_LETTERS and last <= len(ascii_lowercase):
+        return "".join(letters)
+    return letters[0] if first == last else f"{letters[0]}–{letters[-1]}"
 
 
 def _letter(number: int) -> str:

@@ -433,7 +433,7 @@ def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
 def all_pairs_table(comparison: Comparison, ranking: Ranking | None) -> Table:
     """Return groups by compact letters, and simultaneous ranks: one row per run, best first."""
     (grouped,) = comparison.group_runs().by_measure
-    letters = group_letters([grouped.groups_of(place) for place in range(len(grouped.runs))])
+    letters = [group_letters(*grouped.groups_of(place)) for place in range(len(grouped.runs))]
     ranks: dict[str, str] = {}
     if ranking is not None:
         ends = zip(ranking.simultaneous_low[:, 0], ranking.simultaneous_high[:, 0], strict=True)

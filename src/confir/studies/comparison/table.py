@@ -22,6 +22,7 @@ from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.corrections import CORRECTION_NAMES
 from confir.studies.comparison.decisions import Decision
 from confir.studies.comparison.gate import Gate
+from confir.studies.comparison.group_letters import group_letters
 from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.run_groups import RunGroups
 from confir.studies.comparison.topic_differences import TopicDifference, TopicDifferences
@@ -259,8 +260,7 @@ def group_table(groups: RunGroups, note: str = "", margin: float | None = None) 
     cells: dict[tuple[str, str], Cell] = {}
     for record in groups.to_records():
         first, last = record["first_group"], record["last_group"]
-        numbers = str(first) if first == last else f"{first}-{last}"
-        text = f"{number_text(record['mean'])} ({numbers})"
+        text = f"{number_text(record['mean'])} ({group_letters(first, last)})"
         cells[record["run"], record["measure"]] = Cell(text, first == 1)
     measures = [grouped.measure for grouped in groups.by_measure]
     rows = tuple(
@@ -268,7 +268,9 @@ def group_table(groups: RunGroups, note: str = "", margin: float | None = None) 
         for run in groups.by_measure[0].runs
     )
     unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
-    parts = ["mean, and in parentheses the groups: runs of a group do not differ significantly"]
+    parts = [
+        "mean, and in parentheses groups: runs with a letter in common do not differ significantly"
+    ]
     if margin is not None:
         parts[0] += f", or are equivalent within ±{margin:g}"
     if unjoined:
