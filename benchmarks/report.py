@@ -117,7 +117,7 @@ def many_runs_table() -> list[str]:
     """Return the score table of these runs."""
     table = side_by_side.DATA / "report" / "scores.csv"
     if not table.exists():
-        confir("evaluate", *many_runs(), "--per-topic", "-o", str(table))
+        confir("evaluate", *many_runs(), "-q", "-o", str(table))
     return ["--scores", str(table)]
 
 

@@ -35,6 +35,9 @@ OUTPUT_FORMATS = ("table", "csv", "tsv", "json", "jsonl", "md", "tex", "html")
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".md", ".tex", ".html", ".parquet")
 CHART_ENDINGS = (".svg", ".pdf", ".png")
 
+# Rows of a board or a list of pairs in the terminal; files have all of them.
+ROWS = 20
+
 # What a LaTeX table may be made to fit, and how it shows intervals.
 TABLE_WIDTHS = ("column", "page")
 INTERVAL_STYLES = ("brackets", "stacked", "plus-minus")

@@ -88,9 +88,9 @@ def test_a_baseline_changes_answer_and_leaderboard_to_what_confir_compare_says(s
     page = show(sample).page
     page.select_option("#baseline", label="dense")
     wanted = Counter()
-    for record in sample.ask("compare", "-m", "AP"):
-        if "dense" in (record["run"], record["baseline"]):
-            turned = {"better": "worse", "worse": "better"} if record["baseline"] != "dense" else {}
+    for record in sample.ask("compare", "-m", "AP", "--show", "pairs"):
+        if "dense" in (record["run"], record["against"]):
+            turned = {"better": "worse", "worse": "better"} if record["against"] != "dense" else {}
             wanted[turned.get(record["verdict"], record["verdict"])] += 1
     assert sum(wanted.values()) == 7
     assert wanted["better"] > 0 < wanted["worse"]
@@ -118,8 +118,7 @@ def test_a_page_for_a_baseline_says_which_runs_beat_it_by_how_much_and_where(sho
         in said
     )
     scores = {
-        (r["run"], r["topic"]): r["score"]
-        for r in against_bm25.ask("evaluate", "-m", "AP", "--per-topic")
+        (r["run"], r["topic"]): r["score"] for r in against_bm25.ask("evaluate", "-m", "AP", "-q")
     }
     topics = sorted(
         {topic for _, topic in scores},
@@ -264,10 +263,7 @@ def test_filter_pointer_and_choice_act_on_all_parts_at_once(show, sample):
     assert min(left for left, _ in edges) == 0
     assert max(left + width for left, width in edges) == pytest.approx(100, abs=0.01)
     unfold(page, "#topics .behind")
-    scores = {
-        (r["run"], r["topic"]): r["score"]
-        for r in sample.ask("evaluate", "-m", "AP", "--per-topic")
-    }
+    scores = {(r["run"], r["topic"]): r["score"] for r in sample.ask("evaluate", "-m", "AP", "-q")}
     for topic, *_, lowest, _median, highest in rows(page, "topic-table"):
         both = sorted(scores[run, topic] for run in kept)
         assert (lowest, highest) == (f"{both[0]:.4f}", f"{both[1]:.4f}")

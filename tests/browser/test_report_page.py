@@ -14,10 +14,6 @@ from browser.conftest import (
     unfold,
     write_scores,
 )
-from confir import evaluate, find_best
-from confir.defaults import SEED
-from confir.errors import MissingTopicWarning
-
 NAMES = ("bm25", "bm25-rm3", "dense", "dense-tuned", "hybrid", "rerank", "splade", "tfidf")
 
 
@@ -106,36 +102,24 @@ def gap_text(record):
     """The gap of a run to the best of the others, with its limits, as the page writes it."""
     gap, low, high = (
         f"{record[name]:+.3f}".replace("-", "−") if record[name] else "0.000"
-        for name in ("difference", "lower", "upper")
+        for name in ("gap", "gap_low", "gap_high")
     )
     return f"{gap} [{low}, {high}]"
 
 
-@pytest.fixture(scope="module")
-def best_runs(sample):
-    """What `find_best` says about the sample, by level, measure and run."""
-    with pytest.warns(MissingTopicWarning):
-        scores = evaluate(sample.folder / "qrels.txt", sample.folder / "runs", ["AP", "nDCG@10"])
-    found = find_best(scores, level=[0.95, 0.99], rng=SEED)
-    return {
-        level: {(r["measure"], r["run"]): r for r in best.to_records()}
-        for level, best in zip((0.95, 0.99), found, strict=True)
-    }
-
-
-def test_gaps_and_who_may_be_best_are_those_of_find_best(show, sample, best_runs):
+def test_the_leaderboard_is_the_board_of_confir_compare(show, sample):
     page = show(sample).page
-    for measure, level in (("AP", 0.95), ("nDCG@10", 0.99)):
+    for measure, level in (("AP", "0.95"), ("nDCG@10", "0.99")):
         page.select_option("#measure", label=measure)
-        page.select_option("#level", value=str(level))
+        page.select_option("#level", value=level)
         titles = ("run", "rank", "gap to the best other [CI]", "may be best")
-        shown = list(zip(*(column(page, title) for title in titles), strict=True))
-        assert len(shown) == 8
-        for place, (run, rank, gap, possible) in enumerate(shown, start=1):
-            record = best_runs[level][measure, run]
-            assert rank == str(place)
+        shown = zip(*(column(page, title) for title in titles), strict=True)
+        board = sample.ask("compare", "-m", measure, "--level", level)
+        assert len(board) == 8
+        for (run, rank, gap, possible), record in zip(shown, board, strict=True):
+            assert (run, rank) == (record["run"], str(record["rank"]))
             assert gap == gap_text(record)
-            assert possible.startswith("yes" if record["in_set"] else "no")
+            assert possible.startswith("yes" if record["may_be_best"] else "no")
 
 
 def test_the_first_screen_holds_headline_findings_and_the_leaderboard(show, sample):
@@ -170,7 +154,7 @@ def test_conclusions_of_folded_parts_follow_measure_and_level(show, sample):
     after = page.inner_text("#pairs .conclusion"), page.inner_text("#topics .conclusion")
     assert before[0] != after[0]
     assert before[1] != after[1]
-    records = sample.ask("compare", "-m", "nDCG@10", "--level", "0.99")
+    records = sample.ask("compare", "-m", "nDCG@10", "--level", "0.99", "--show", "pairs")
     significant = sum(record["verdict"] in ("better", "worse") for record in records)
     assert after[0].startswith(f"{significant} of 28 pairs differ significantly")
 
@@ -259,7 +243,7 @@ PAIRS = {
 
 def test_choosing_a_pair_shows_what_confir_compare_says(show, sample):
     page = show(sample).page
-    records = sample.ask("compare", "-m", "AP")
+    records = sample.ask("compare", "-m", "AP", "--show", "pairs")
     for (run, other), said in PAIRS.items():
         before = page.inner_text("#verdict")
         page.select_option("#run-a", label=run)
@@ -267,7 +251,7 @@ def test_choosing_a_pair_shows_what_confir_compare_says(show, sample):
         shown = page.inner_text("#verdict")
         assert shown != before
         assert said in shown
-        (found,) = [r for r in records if {r["run"], r["baseline"]} == {run, other}]
+        (found,) = [r for r in records if {r["run"], r["against"]} == {run, other}]
         assert verdict_numbers(found if found["run"] == run else turned(found)) in shown
 
 
@@ -300,14 +284,14 @@ def test_the_table_of_pairs_holds_what_confir_compare_says(show, sample):
     page = show(sample).page
     unfold(page, "#pair-details")
     page.select_option("#level", label="90 %")
-    records = sample.ask("compare", "-m", "AP", "--level", "0.9")
+    records = sample.ask("compare", "-m", "AP", "--show", "pairs", "--level", "0.9")
     shown = {
         frozenset(row[:2]): (row[0], row[2], row[3], row[6]) for row in rows(page, "pair-table")
     }
     assert len(shown) == len(records) == 28
     opposite = {"better": "worse", "worse": "better"}
     for record in records:
-        run, difference, limits, verdict = shown[frozenset((record["run"], record["baseline"]))]
+        run, difference, limits, verdict = shown[frozenset((record["run"], record["against"]))]
         other_way = run != record["run"]
         sign = -1 if other_way else 1
         low, high = sorted(
@@ -327,8 +311,7 @@ def test_topic_by_topic_shows_scores_and_differences_of_the_chosen_runs(show, sa
     unfold(page, "#topics .behind")
     drawn(page)
     scores = {
-        (r["run"], r["topic"]): r["score"]
-        for r in sample.ask("evaluate", "-m", "nDCG@10", "--per-topic")
+        (r["run"], r["topic"]): r["score"] for r in sample.ask("evaluate", "-m", "nDCG@10", "-q")
     }
     table = rows(page, "topic-table")
     assert len(table) == 50

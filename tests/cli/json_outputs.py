@@ -17,28 +17,32 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         *[("evaluate", *RUNS, "-m", "AP", "--human", "{people}", "--human-sample", "random-topics")]
     ],
     "mean-and-unjudged": [
-        ("evaluate", *RUNS, "-m", "AP", "--unjudged", "bounds"),
-        ("evaluate", *RUNS, "-m", "AP", "--unjudged", "condensed"),
-        ("evaluate", *RUNS, "-m", "AP", "--unjudged", "resample", *FEW),
+        ("evaluate", *RUNS, "-m", "AP", "--show", "unjudged"),
+        ("evaluate", *RUNS, "-m", "AP", "--show", "unjudged", "--by", "condensed"),
+        ("evaluate", *RUNS, "-m", "AP", "--show", "unjudged", "--by", "resample", *FEW),
     ],
     "mean-and-ties": [
-        ("evaluate", *RUNS, "-m", "AP", "--ties", "bounds"),
-        ("evaluate", *RUNS, "-m", "AP", "--ties", "expected"),
+        ("evaluate", *RUNS, "-m", "AP", "--show", "ties"),
+        ("evaluate", *RUNS, "-m", "AP", "--show", "ties", "--by", "expected"),
     ],
     "score": [
         ("evaluate", *RUNS, "-m", "AP", "-q"),
         ("evaluate", "--scores", "{gaps}", "-q"),
     ],
-    "rank": [("evaluate", *RUNS, "-m", "AP", "--ranks", *FEW)],
+    "rank": [("compare", *RUNS, "-m", "AP", "--show", "ranks", *FEW)],
     "difference": [
         ("compare", *PAIR, "--margin", "0.01", "--test", "t", "--test", "sign"),
-        ("compare", *RUNS, "{tfidf}", "-m", "AP", *FEW),
+        ("compare", *RUNS, "{tfidf}", "-m", "AP", "--show", "pairs", *FEW),
         ("compare", "--scores", "{equal}", "--baseline", "a"),
     ],
     "topic-difference": [("compare", *PAIR, "-q")],
-    "group": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--groups", *FEW)],
-    "effect": [("compare", *PAIR, "--effects")],
-    "best": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--best", *FEW)],
+    "group": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--show", "groups", *FEW)],
+    "effect": [("compare", *PAIR, "--show", "effects")],
+    "best": [
+        ("compare", *RUNS, "{tfidf}", "-m", "AP", *FEW),
+        ("compare", *RUNS, "-m", "AP", "--show", "best", *FEW),
+    ],
+    "unjudged-difference": [("compare", *PAIR, "--show", "unjudged")],
     "look": [("history", "{history}")],
     "plan": [
         ("plan", *PAIR, "--difference", "0.05"),
@@ -58,8 +62,8 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("collection", *RUNS, "-m", "AP", "--baseline", "bm25", "-q", *FEW)
     ],
     "collection-variance": [
-        ("collection", *RUNS, "-m", "AP", "--variance", *FEW),
-        ("collection", *RUNS, "-m", "AP", "--variance", "--baseline", "bm25", *FEW),
+        ("collection", *RUNS, "-m", "AP", "--show", "variance", *FEW),
+        ("collection", *RUNS, "-m", "AP", "--show", "variance", "--baseline", "bm25", *FEW),
     ],
     "split-half": [("split-half", *RUNS, "-m", "AP", *FEW)],
     "coverage": [
@@ -82,9 +86,14 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("chance", "--documents", "1000", "--relevant", "10", "-m", "AP"),
     ],
     "judges": [("judges", "{qrels}", "{human}", "{bm25}", "{dense}", "-m", "AP", *FEW)],
-    "judges-agreement": [("judges", "{qrels}", "{human}", *FEW)],
-    "judges-confusion": [("judges", "{qrels}", "{human}", "--confusion", *FEW)],
-    "judges-run": [("judges", "{qrels}", "{human}", "{bm25}", "{dense}", "-m", "AP", "--by-run")],
+    "judges-agreement": [
+        ("judges", "{qrels}", "{human}", *FEW),
+        ("judges", "{qrels}", "{human}", "{bm25}", "-m", "AP", "--show", "agreement", *FEW),
+    ],
+    "judges-confusion": [("judges", "{qrels}", "{human}", "--show", "confusion", *FEW)],
+    "judges-run": [
+        ("judges", "{qrels}", "{human}", "{bm25}", "{dense}", "-m", "AP", "--show", "runs")
+    ],
     "judges-variance": [
         *[
             (
@@ -96,7 +105,8 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
                 "{dense}",
                 "-m",
                 "AP",
-                "--variance",
+                "--show",
+                "variance",
             )
         ]
     ],
@@ -113,7 +123,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("leaderboard", "--means", "{means}", *FEW),
     ],
     "component": [("components", *RUNS, "{tfidf}", "-m", "AP")],
-    "reliability": [("components", *RUNS, "{tfidf}", "-m", "AP", "--reliability")],
+    "reliability": [("components", *RUNS, "{tfidf}", "-m", "AP", "--show", "reliability")],
     "repeats": [("evaluate", "{qrels}", "{repeats}", "-m", "AP", "--repeats")],
     "power": [("measures", "--power", *RUNS, "{tfidf}", "-m", "AP", *FEW)],
     "finding": [("doctor",)],

@@ -152,7 +152,7 @@ def test_addresses_need_the_option_download(confir_command):
 )
 def test_judges_are_compared_on_the_chosen_runs(confir_command, folder, options, left):
     (folder / "other.txt").write_text("1 0 x 1\n1 0 a 0\n2 0 x 1\n2 0 b 1\n")
-    words = ("-m", "RR", "--by-run", "--grades", "0,1", *options)
+    words = ("-m", "RR", "--show", "runs", "--grades", "0,1", *options)
     given = ("judges", "qrels.txt", "other.txt", "runs", *words)
     assert {record["run"] for record in records(confir_command, *given)} == left
 

@@ -53,7 +53,7 @@ def test_records_are_those_of_the_design(collection):
 
 
 def test_every_topic_is_shown_with_its_interval(collection):
-    rows = list(csv.DictReader(io.StringIO(collection("--per-topic", "--format", "csv").out)))
+    rows = list(csv.DictReader(io.StringIO(collection("-q", "--format", "csv").out)))
     assert len(rows) == 24
     assert {"run", "topic", "score", "low", "high", "relevant", "relevant_retrieved"} < set(rows[0])
     assert {row["corrected"] for row in rows} == {"True", "False"}
@@ -85,16 +85,27 @@ def test_differences_on_every_topic(collection):
 
 
 def test_variance_is_shared_out(collection):
-    out = collection("--variance").out
+    out = collection("--show", "variance").out
     assert out.splitlines()[0].split()[-5:] == ["topics", "documents", "interaction", "total", "sd"]
-    records = json.loads(collection("--variance", "--baseline", "run1", "--format", "json").out)
-    fields = ["run", "baseline", "measure", "summary", "topics", "documents", "interaction"]
+    records = json.loads(
+        collection("--show", "variance", "--baseline", "run1", "--format", "json").out
+    )
+    fields = ["run", "against", "measure", "summary", "topics", "documents", "interaction"]
     assert list(records[0]) == [*fields, "total"]
-    assert records[0]["baseline"] == "run1"
+    assert records[0]["against"] == "run1"
 
 
 @pytest.mark.parametrize(
-    "arguments", [(), ("--per-topic",), ("--variance",), ("--baseline", "run1")]
+    "arguments",
+    [
+        (),
+        ("-q",),
+        (
+            "--show",
+            "variance",
+        ),
+        ("--baseline", "run1"),
+    ],
 )
 def test_charts_are_drawn(collection, tmp_path, arguments):
     path = tmp_path / "chart.svg"
@@ -117,18 +128,18 @@ def test_same_seed_same_output(collection):
         (("--level", "1"), "level is 1.0"),
         (("--replicates", "0"), "replicates is 0"),
         (("--baseline", "run9"), "unknown run 'run9'"),
-        (("--baseline", "run1", "--method", "bootstrap"), "--method is for means and topics"),
-        (("--variance", "-q"), "cannot be combined"),
+        (("--baseline", "run1", "--method", "bootstrap"), "--method has no effect on --show pairs"),
+        (("--show", "variance", "-q"), "-q is --show topics"),
         (
-            ("--variance", "--level", "0.9"),
-            "--level is for intervals, which --variance does not print",
+            ("--show", "variance", "--level", "0.9"),
+            "--level has no effect on --show variance",
         ),
-        (("--variance", "--no-small-r"), "--small-r/--no-small-r is for means and topics"),
-        (("--baseline", "run1", "--small-r"), "--small-r/--no-small-r is for means and topics"),
-        (("--pairing", "both"), "--pairing is for differences; expected --baseline RUN"),
+        (("--show", "variance", "--no-small-r"), "--small-r/--no-small-r has no effect on"),
+        (("--baseline", "run1", "--small-r"), "--small-r/--no-small-r has no effect on"),
+        (("--pairing", "both"), "--pairing has no effect on --show means"),
         (
-            ("--variance", "--baseline", "run1", "--pairing", "both"),
-            "--pairing is for intervals, which --variance does not print",
+            ("--show", "variance", "--baseline", "run1", "--pairing", "both"),
+            "--pairing has no effect on --show variance",
         ),
         (("--pairing", "one"), "unknown value of --pairing 'one'"),
         (("--missing", "no"), "unknown value of --missing 'no'"),
@@ -155,7 +166,17 @@ def unjudged(confir_command, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("arguments", [(), ("--per-topic",), ("--variance",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("-q",),
+        (
+            "--show",
+            "variance",
+        ),
+    ],
+)
 def test_a_caption_says_why_evaluate_has_more_topics(unjudged, arguments):
     outcome = unjudged("collection", "--replicates", 50, *arguments)
     left_out = "topics without relevant documents left out (1 of 4), which confir evaluate includes"
@@ -199,7 +220,7 @@ def test_ties_are_compared_as_asked(confir_command, tmp_path, command, precision
 @pytest.mark.parametrize("baseline", [[], ["--baseline", "bm25"]])
 def test_variances_stand_best_run_first(confir_command, sample_files, baseline):
     inputs = [sample_files / "qrels.txt", sample_files / "runs", "-m", "AP", "--replicates", 10]
-    printed = confir_command("collection", *inputs, "--variance", *baseline).out
+    printed = confir_command("collection", *inputs, "--show", "variance", *baseline).out
     runs = list(
         dict.fromkeys(line.split()[0] for line in printed.splitlines()[1:] if "MAP" in line)
     )
@@ -212,8 +233,8 @@ def test_variances_stand_best_run_first(confir_command, sample_files, baseline):
     ("arguments", "needed"),
     [
         (["--replicates", 49], "50 or more"),
-        (["--replicates", 49, "--variance"], "50 or more"),
-        (["--replicates", 398, "--per-topic", "--method", "percentile"], "399 or more"),
+        (["--replicates", 49, "--show", "variance"], "50 or more"),
+        (["--replicates", 398, "-q", "--method", "percentile"], "399 or more"),
     ],
 )
 def test_few_replicates_are_warned_of(confir_command, files, arguments, needed):
@@ -235,7 +256,7 @@ def test_identical_runs_are_called_identical_and_do_not_count(files, collection,
     assert [r["p_adjusted"] for r in records if r["run"] == "run2"] == [
         r["p_adjusted"] for r in alone
     ]
-    topics = json.loads(collection(twin, *asked, "--per-topic").out)
+    topics = json.loads(collection(twin, *asked, "-q").out)
     assert {r["verdict"] for r in topics if r["run"] == "twin"} == {"identical"}
     assert "identical" not in {r["verdict"] for r in topics if r["run"] == "run2"}
     printed = collection(twin, "--baseline", "run1").out

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 
@@ -46,19 +47,20 @@ def test_a_baseline_gives_differences_intervals_and_words(compare_whole):
     code, out, err = compare_whole("--baseline", "bm25", "-m", "AP")
     assert code == 0
     assert err == ""
-    lines = out.splitlines()
-    assert lines[0].split() == (
+    said, worse, _, heading, *rows = out.splitlines()
+    assert said == (
+        "bm25 0.197 → dense 0.227 in AP: inconclusive (+0.030, simultaneous 95% CI [-0.015, +0.075], "
+        "adjusted p = .256)"
+    )
+    assert worse.startswith("bm25 0.197 → tfidf 0.108 in AP: significantly worse (-0.088, ")
+    assert heading.split() == (
         ["measure", "run", "verdict", "difference", "p", "adj.", "p", "d_z", "w/t/l"]
     )
-    assert lines[1].startswith("AP       dense  inconclusive  +0.0302 [-0.0151, +0.0754]")
-    assert lines[2].startswith("AP       tfidf  worse")
+    assert rows[0].startswith("AP       dense  inconclusive  +0.0302 [-0.0151, +0.0754]")
+    assert rows[1].startswith("AP       tfidf  worse")
     assert (
         "mean difference from bm25 with simultaneous 95 % interval, 2 pairs with bm25, over 50 "
         "topics; p by t test, adjusted by the studentised maximum; 9,999 replicates, seed 2006"
-    ) in out
-    assert (
-        "dense against bm25 by AP: difference +0.0302, simultaneous 95 % interval "
-        "[-0.0151, +0.0754]: inconclusive"
     ) in out
     assert "topics most for it" in out
     assert "102 +0.3582, 150 +0.3487, 117 +0.3257" in out
@@ -83,49 +85,76 @@ def test_numbers_are_those_of_the_library(compare, sample_files):
 
 def test_a_correction_leaves_intervals_as_they_are_and_says_so(compare_whole):
     _, out, _ = compare_whole("--baseline", "bm25", "-m", "AP", "--correction", "holm")
-    assert out.splitlines()[1].startswith(
-        "AP       dense  inconclusive  +0.0302 [-0.0090, +0.0693]"
-    )
+    assert "\nAP       dense  inconclusive  +0.0302 [-0.0090, +0.0693]" in out
     assert "mean difference from bm25 with 95 % interval by t (of each pair alone), over 50" in out
     assert "adjusted by Holm's correction for 2 pairs within each measure" in out
 
 
-def test_without_a_baseline_all_pairs_are_compared(compare):
-    _, out, _ = compare("-m", "AP", "--format", "csv")
+def test_pairs_come_best_first_and_the_better_run_is_named_first(compare):
+    _, out, _ = compare("-m", "AP", "--show", "pairs", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert [(row["run"], row["baseline"]) for row in rows] == [
+    assert [(row["run"], row["against"]) for row in rows] == [
         ("dense", "bm25"),
-        ("tfidf", "bm25"),
-        ("tfidf", "dense"),
+        ("dense", "tfidf"),
+        ("bm25", "tfidf"),
     ]
+    assert all(float(row["difference"]) > 0 for row in rows)
 
 
-def test_all_pairs_lead_with_the_best_run(compare):
-    out = compare("-m", "AP").out
-    assert out.splitlines()[:2] == [
-        "best run",
-        "95 % confidence set of the best run by AP: 2 of 3 runs: dense, bm25",
+def test_without_a_baseline_the_board_is_printed(compare_whole):
+    lines = compare_whole("-m", "AP").out.splitlines()
+    assert lines[:3] == [
+        "dense has the highest AP, 0.227 [0.169, 0.300]; 2 of the 3 runs may be the best (95% confidence)",
+        "2 of 3 pairs differ significantly (67%); the smallest observed difference that is significant is "
+        "0.088",
+        "",
     ]
-    assert "best run" not in compare("-m", "AP", "--correction", "holm").out
-    assert "best run" not in compare("-m", "AP", runs=("bm25", "dense")).out
+    assert lines[3].split() == ["rank", "run", "may", "be", "best", "mean", "gap"]
+    assert [line.split()[:3] for line in lines[4:7]] == [
+        ["1", "dense", "yes"],
+        ["2", "bm25", "yes"],
+        ["3", "tfidf", "no"],
+    ]
+    assert not {"better", "worse", "inconclusive"} & set("\n".join(lines[4:7]).split())
+
+
+def test_measures_that_are_asked_for_have_a_board_each(compare):
+    asked = compare("-m", "AP", "-m", "RR", "-m", "P@10").out
+    assert asked.count("may be best  ") == 3
+    usual = compare().out
+    assert usual.count("may be best  ") == 1
+    assert len([line for line in usual.splitlines() if "(95% confidence); " in line]) == 4
 
 
 def test_the_best_run_alone(compare, sample_files):
-    code, out, _ = compare("--best", "-m", "AP", "--format", "json", "--seed", 3)
+    code, out, _ = compare("--show", "best", "-m", "AP", "--format", "json", "--seed", 3)
     runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
     scores = confir.evaluate(sample_files / "qrels.txt", runs, ["AP"])
     assert code == 0
     assert json.loads(out) == confir.find_best(scores, rng=3).to_records()
-    assert compare("--family", "best", "-m", "AP", "--format", "json", "--seed", 3).out == out
+    assert compare("-m", "AP", "--format", "json", "--seed", 3).out == out
+    renamed = compare("--family", "best", "-m", "AP")
+    assert (renamed.code, renamed.err) == (
+        2,
+        "confir: error: --family best is now --show best\n",
+    )
 
 
 @pytest.mark.parametrize(
-    "options", [("--baseline", "bm25"), ("--groups",), ("--test", "sign"), ("--margin", 0.1)]
+    ("options", "views"),
+    [
+        (("--baseline", "bm25"), "pairs, effects, topics, unjudged"),
+        (("--test", "sign"), "pairs, groups"),
+        (("--margin", 0.1), "pairs, groups"),
+    ],
 )
-def test_the_best_run_needs_no_other_options(compare, options):
-    code, _, err = compare("--best", "-m", "AP", *options)
+def test_the_best_run_needs_no_other_options(compare, options, views):
+    code, _, err = compare("--show", "best", "-m", "AP", *options)
     assert code == 2
-    assert f"{options[0]} cannot be combined with the confidence set of the best run" in err
+    said = (
+        f"{options[0]} has no effect on --show best (which runs may be the best); it is for --show "
+    )
+    assert f"{said}{views}" in err
 
 
 def test_a_score_table_stands_in_for_runs(confir_command, score_table):
@@ -162,7 +191,7 @@ def test_a_baseline_file_is_found_when_runs_are_named_otherwise(confir_command, 
         *("-m", "AP", "--format", "json"),
     )
     assert code == 0
-    assert json.loads(out)[0]["baseline"] == "old"
+    assert json.loads(out)[0]["against"] == "old"
 
 
 def test_a_baseline_file_stands_beside_standard_input(sample_files):
@@ -172,7 +201,7 @@ def test_a_baseline_file_stands_beside_standard_input(sample_files):
     with (runs / "dense.txt").open() as dense:
         done = subprocess.run(command, stdin=dense, capture_output=True, text=True, check=True)
     (record,) = json.loads(done.stdout)
-    assert (record["baseline"], record["run"]) == ("bm25", "stdin")
+    assert (record["against"], record["run"]) == ("bm25", "stdin")
 
 
 def test_a_score_file_may_name_the_baseline(confir_command, tmp_path):
@@ -185,7 +214,7 @@ def test_a_score_file_may_name_the_baseline(confir_command, tmp_path):
         *("--baseline", tmp_path / "old.eval", "--format", "json"),
     )
     assert code == 0
-    assert json.loads(out)[0]["baseline"] == "old"
+    assert json.loads(out)[0]["against"] == "old"
 
 
 @pytest.mark.parametrize(
@@ -232,7 +261,7 @@ def test_a_run_against_itself_passes(confir_command, sample_files):
         *("-m", "AP", "--fail-if-worse", "AP", "--require", "non-inferior"),
     )
     assert outcome.code == 0
-    assert "identical (the same score on all 50 topics)" in outcome.out
+    assert "identical (0.000, p = 1; the same score on all 50 topics)" in outcome.out
 
 
 def test_a_gate_of_a_score_table_leaves_its_other_measures(confir_command, score_table):
@@ -268,7 +297,6 @@ def test_a_summary_in_markdown(compare_whole, tmp_path):
     assert lines[0] == "### Gate closed: AP"
     assert "| **tfidf** | **fails** | **-0.0881 [-0.1215, -0.0547]** |" in lines
     assert "### Differences" in lines
-    assert "### In words" in lines
     assert "### Topics" in lines
     heads = [place for place, line in enumerate(lines) if line.startswith("|---")]
     assert all(lines[place - 2] == "" for place in heads)  # a table starts after a blank line
@@ -291,14 +319,20 @@ def test_names_cannot_break_the_summary(confir_command, sample_files, tmp_path):
 @pytest.mark.parametrize("ending", ["csv", "tsv", "json", "jsonl", "tex", "html", "parquet"])
 def test_files_of_every_kind(compare, tmp_path, ending):
     path = tmp_path / f"pairs.{ending}"
-    assert compare("-m", "AP", "-o", path).code == 0
+    assert compare("-m", "AP", "--show", "pairs", "-o", path).code == 0
     if ending == "parquet":
         assert pq.read_table(path).num_rows == 3
     else:
         assert "inconclusive" in path.read_text()
 
 
-@pytest.mark.parametrize("view", [["--baseline", "bm25"], [], ["-q"], ["--groups"]])
+@pytest.mark.parametrize(
+    "view",
+    [
+        ["--baseline", "bm25"],
+        *([*("--show", view)] for view in ("best", "pairs", "topics", "groups")),
+    ],
+)
 @pytest.mark.parametrize("ending", ["svg", "png"])
 def test_charts_of_every_view(compare, tmp_path, view, ending):
     path = tmp_path / f"chart.{ending}"
@@ -310,31 +344,41 @@ def test_charts_of_every_view(compare, tmp_path, view, ending):
 def test_topics_groups_and_effects(compare_whole):
     _, out, _ = compare_whole("--baseline", "bm25", "-m", "AP", "-q", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert list(rows[0]) == ["measure", "baseline", "run", "topic", "difference"]
+    assert list(rows[0]) == ["measure", "run", "against", "topic", "difference"]
     assert len(rows) == 2 * 50
     assert rows[0]["topic"] == "102"
-    _, out, _ = compare_whole("-m", "AP", "-m", "RR", "--groups")
+    _, out, _ = compare_whole("-m", "AP", "-m", "RR", "--show", "groups")
     lines = out.splitlines()
     assert lines[0].split() == ["run", "AP", "RR"]
     assert lines[1].startswith("dense  0.2267 (1)")
     assert "runs of a group do not differ significantly" in out
-    _, out, _ = compare_whole("--baseline", "bm25", "-m", "AP", "--effects", "--format", "json")
+    _, out, _ = compare_whole(
+        "--baseline", "bm25", "-m", "AP", "--show", "effects", "--format", "json"
+    )
     assert json.loads(out)[0]["robustness_index"] == pytest.approx((22 - 28) / 50)
 
 
-def test_many_pairs_are_told_as_groups(confir_command, tmp_path):
+def test_the_terminal_is_cut_and_files_hold_all_rows(confir_command, tmp_path):
     rows = [
         f"{topic},{','.join(str((topic * r) % 17 / 17) for r in range(1, 23))}"
         for topic in range(1, 9)
     ]
     path = tmp_path / "ap.csv"
     path.write_text("topic," + ",".join(f"r{r}" for r in range(1, 23)) + "\n" + "\n".join(rows))
-    code, out, _ = confir_command("compare", "--scores", path, "--quiet")
-    assert code == 0
-    assert len(out.splitlines()) < 30
-    assert "231 differences are too many to list here: CSV and JSON have them" in out
-    _, out, _ = confir_command("compare", "--scores", path, "--quiet", "--format", "csv")
+    given = ("compare", "--scores", path, "--quiet")
+    board = confir_command(*given)
+    assert board.code == 0
+    assert "\n2 more: --rows all\n" in board.out
+    pairs = confir_command(*given, "--show", "pairs", "--rows", "7").out
+    assert "\n224 more: --rows all\n" in pairs
+    assert len(re.findall(r" r\d+ +r\d+ ", pairs)) == 7
+    whole = confir_command(*given, "--show", "pairs", "--rows", "all").out
+    assert "more: --rows" not in whole
+    _, out, _ = confir_command(*given, "--show", "pairs", "--format", "csv")
     assert len(out.splitlines()) == 232
+    assert len(confir_command(*given, "--format", "csv").out.splitlines()) == 23
+    refused = confir_command(*given, "--rows", "0").err
+    assert "--rows is '0'; expected a number from 1, or all" in refused
 
 
 def test_several_tests_stand_side_by_side(compare):
@@ -342,9 +386,10 @@ def test_several_tests_stand_side_by_side(compare):
         *("--baseline", "bm25", "-m", "AP", "--replicates", 999),
         *(option for test in ("t", "wilcoxon", "randomisation") for option in ("--test", test)),
     )
-    assert out.splitlines()[0].split()[:3] == ["measure", "run", "test"]
+    assert "\nmeasure  run    test " in out
     assert "999 replicates, seed 2006" in out
-    assert "dense against bm25 by AP (Wilcoxon test)" in out
+    assert "dense 0." in out
+    assert " in AP by the Wilcoxon test: inconclusive (" in out
 
 
 def test_a_margin_tests_for_equivalence(compare):
@@ -366,26 +411,35 @@ def test_a_margin_tests_for_equivalence(compare):
         (["--baseline", "bm25", "--margin", "-1"], "--margin is -1.0"),
         (["--baseline", "bm25", "--margin", "nan"], "--margin is nan"),
         (["--baseline", "bm25", "--fail-if-worse", "nDGC@10"], "did you mean nDCG"),
-        (["--test", "anova"], "unknown test 'anova'"),
-        (["--correction", "sidak"], "unknown correction 'sidak'"),
-        (["--family", "everything"], "unknown family 'everything'"),
-        (["--family", "none", "--correction", "holm"], "family and correction are both given"),
+        (["--show", "pairs", "--test", "anova"], "unknown test 'anova'"),
+        (["--show", "pairs", "--correction", "sidak"], "unknown correction 'sidak'"),
+        (["--show", "pairs", "--family", "everything"], "unknown family 'everything'"),
         (
-            ["--family", "baseline"],
+            ["--show", "pairs", "--family", "none", "--correction", "holm"],
+            "family and correction are both given",
+        ),
+        (
+            ["--show", "pairs", "--family", "baseline"],
             "the family is baseline, and there is none; expected a baseline",
         ),
-        (["--family", "all-pairs", "--test", "sign"], "the family all-pairs rests on t tests"),
-        (["--effects", "--family", "none"], "--family is for p-values, which --effects"),
-        (["--method", "gaffke"], "methods that fit: t, percentile"),
-        (["-q", "--groups"], "expected one of --per-topic, --groups and --effects"),
-        (["--baseline", "bm25", "--groups"], "groups of runs need all pairs"),
-        (["--groups", "--test", "t", "--test", "sign"], "--groups uses one test"),
-        (["-q", "--test", "sign"], "--test is for p-values, which --per-topic does not print"),
-        (["--effects", "--correction", "none"], "--correction is for p-values, which --effects"),
-        (["-q", "--level", "0.9"], "--level is for intervals and verdicts, which --per-topic"),
-        (["--effects", "--margin", "0.1"], "--margin is for intervals and verdicts"),
         (
-            ["--test", "tukey-hsd", "--correction", "none"],
+            ["--show", "pairs", "--family", "all-pairs", "--test", "sign"],
+            "the family all-pairs rests on t tests",
+        ),
+        (["--show", "effects", "--family", "none"], "--family has no effect on --show effects"),
+        (["--show", "pairs", "--method", "gaffke"], "methods that fit: t, percentile"),
+        (["-q", "--show", "groups"], "-q is --show topics; leave it out, or --show groups"),
+        (["--baseline", "bm25", "--show", "groups"], "--baseline has no effect on --show groups"),
+        (["--show", "groups", "--test", "t", "--test", "sign"], "--show groups uses one test"),
+        (["-q", "--test", "sign"], "--test has no effect on --show topics"),
+        (
+            ["--show", "effects", "--correction", "none"],
+            "--correction has no effect on --show effects",
+        ),
+        (["-q", "--level", "0.9"], "--level has no effect on --show topics"),
+        (["--show", "effects", "--margin", "0.1"], "--margin has no effect on --show effects"),
+        (
+            ["--show", "pairs", "--test", "tukey-hsd", "--correction", "none"],
             "--correction is for other tests; tukey-hsd corrects by itself",
         ),
         (["--baseline", "bm25", "--test", "tukey-hsd"], "tukey-hsd compares all pairs of runs"),
@@ -435,7 +489,7 @@ def test_real_runs(confir_command, real_data):
     folder = real_data / "trec-robust-2003"
     runs = sorted((folder / "runs").iterdir())[:3]
     code, out, _ = confir_command(
-        *("compare", next(folder.glob("qrels*")), *runs, "-m", "AP", "--quiet"),
+        *("compare", next(folder.glob("qrels*")), *runs, "-m", "AP", "--quiet", "--show", "pairs"),
         *(
             "--test",
             "randomisation",
@@ -471,7 +525,8 @@ def test_a_loss_on_every_topic_is_worse_in_table_words_and_gate(confir_command, 
     measure = confir_command(*arguments, "--format", "csv").out.splitlines()[1].split(",")[0]
     outcome = confir_command(*arguments, "--fail-if-worse", measure)
     assert outcome.code == 1
-    assert "significantly worse (the same difference on all 30 topics)" in outcome.out
+    assert "significantly worse (-0.010" in outcome.out
+    assert "; the same difference on all 30 topics)" in outcome.out
     assert (
         "branch: difference -0.0100, is significantly below 0 (the same difference on all 30 topics)"
     ) in outcome.out

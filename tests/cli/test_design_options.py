@@ -73,14 +73,14 @@ def test_records_have_the_effective_topics_by_a_design_alone(confir_command, fil
     "arguments",
     [
         ("compare", "--baseline", "bm25", "--fail-if-worse", "AP"),
-        ("compare", "--best"),
-        ("compare", "--groups"),
-        ("evaluate", "--ranks"),
+        ("compare", "--show", "best"),
+        ("compare", "--show", "groups"),
+        ("compare", "--show", "ranks"),
         ("plan", "--baseline", "bm25", "--difference", "0.05"),
         ("coverage", "--samples", "20", "--replicates", "20"),
         ("topics",),
-        ("evaluate", "--unjudged", "bounds"),
-        ("evaluate", "--ties", "expected"),
+        ("evaluate", "--show", "unjudged", "--by", "bounds"),
+        ("evaluate", "--show", "ties", "--by", "expected"),
     ],
 )
 def test_commands_take_a_design(confir_command, files, topics, arguments):
@@ -151,7 +151,9 @@ def test_leaderboard_of_folders(confir_command, folders):
 def test_leaderboard_in_words(confir_command, folders):
     outcome = confir_command("leaderboard", *folders, "--replicates", "199", "-m", "AP")
     assert "for conclusions about these datasets" in outcome.out
-    random = confir_command("leaderboard", *folders, "--replicates", "199", "--datasets", "random")
+    random = confir_command(
+        "leaderboard", *folders, "--replicates", "199", "--generalise-to", "similar"
+    )
     assert "for conclusions about datasets like these" in random.out
 
 
@@ -191,11 +193,11 @@ def test_leaderboard_of_means(confir_command, tmp_path):
     table.write_text("dataset,a,b\nx,0.5,0.6\ny,0.4,0.7\nz,0.1,0.3\n")
     outcome = confir_command("leaderboard", table, "--replicates", "99")
     assert outcome.code == 0, outcome.err
-    assert "cells have no intervals" in outcome.out
+    assert "datasets have no intervals" in outcome.out
     named = tmp_path / "named.csv"
     named.write_text("topic,a,b\nx,0.5,0.6\ny,0.4,0.7\nz,0.1,0.3\n")
     assert confir_command("leaderboard", "--means", named, "--replicates", "99").out == outcome.out
-    refused = confir_command("leaderboard", "--means", named, "--datasets", "fixed")
+    refused = confir_command("leaderboard", "--means", named, "--generalise-to", "these")
     assert refused.code == 2
     assert "expected datasets 'random'" in refused.err
 
@@ -264,7 +266,7 @@ def test_repeats_are_one_system_when_asked(confir_command, repeated):
     against = confir_command("evaluate", *repeated, "-m", "AP", "--repeats", "--baseline", "bm25")
     assert "difference from bm25" in against.out
     assert "more topics" in against.out
-    refused = confir_command("evaluate", *repeated, "--repeats", "--ranks")
+    refused = confir_command("evaluate", *repeated, "--repeats", "-q")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
 
 
@@ -275,7 +277,7 @@ def test_components_with_repeats_and_judges(confir_command, repeated, files):
     assert "Eρ²" in outcome.out
     records = json.loads(
         confir_command(
-            *("components", *files, "-m", "AP", "--judge", files[0], "--reliability"),
+            *("components", *files, "-m", "AP", "--judge", files[0], "--show", "reliability"),
             *("--format", "json", "--topics", "10", "--topics", "20", "--others", "1"),
         ).out
     )

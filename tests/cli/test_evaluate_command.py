@@ -93,12 +93,12 @@ def test_per_topic_scores_are_those_of_the_library(confir_command, files):
 
 def test_ranks_name_the_best_run_and_how_sure_that_is(confir_command, sample_files):
     outcome = confir_command(
-        "evaluate",
+        "compare",
         sample_files / "qrels.txt",
         sample_files / "runs",
         "-m",
         "AP",
-        "--ranks",
+        *("--show", "ranks"),
         "--format",
         "json",
         "--quiet",
@@ -124,11 +124,9 @@ def test_ranks_name_the_best_run_and_how_sure_that_is(confir_command, sample_fil
 
 def test_the_note_below_ranks_says_what_the_share_is(confir_command, sample_files):
     files = (sample_files / "qrels.txt", sample_files / "runs")
-    outcome = confir_command("evaluate", *files, "-m", "AP", "--ranks", "--replicates", 99)
+    outcome = confir_command("compare", *files, "-m", "AP", "--show", "ranks", "--replicates", 99)
     note = outcome.out.splitlines()[-1]
     assert "share of bootstrap samples of the topics in which the run ranks first" in note
-    shown = " ".join(confir_command("evaluate", "--help").out.replace("│", " ").split())
-    assert "share of bootstrap samples of the topics in which it is first" in shown
 
 
 def test_several_methods_stand_side_by_side(confir_command, files):
@@ -259,8 +257,8 @@ def test_a_baseline_adds_the_verdicts_of_compare_to_the_records(confir_command, 
     common = [sample_files / "qrels.txt", sample_files / "runs", "-m", "AP", "-m", "RR"]
     common += ["--baseline", "bm25", "--format", "json", "--quiet", "--level", "0.9"]
     records = json.loads(confir_command("evaluate", *common).out)
-    assert list(records[0])[-3:] == ["method", "baseline", "verdict"]
-    assert {record["baseline"] for record in records} == {"bm25"}
+    assert list(records[0])[-3:] == ["method", "against", "verdict"]
+    assert {record["against"] for record in records} == {"bm25"}
     found = {(r["run"], r["measure"]): r["verdict"] for r in records}
     assert found.pop(("bm25", "AP")) is None
     assert found.pop(("bm25", "RR")) is None
@@ -282,12 +280,11 @@ def test_a_baseline_may_be_a_file_that_is_not_among_the_runs(confir_command, who
     assert r"{\footnotesize " in outcome.out
 
 
-@pytest.mark.parametrize("view", ["--per-topic", "--ranks"])
-def test_a_baseline_is_for_means_only(confir_command, files, view):
-    arguments = ["evaluate", files / "qrels.txt", files / "good.run", "--baseline", "good", view]
+def test_a_baseline_is_for_means_only(confir_command, files):
+    arguments = ["evaluate", files / "qrels.txt", files / "good.run", "--baseline", "good", "-q"]
     outcome = confir_command(*arguments)
     assert outcome.code == 2
-    assert "--baseline marks means" in outcome.err
+    assert "--baseline has no effect on --show topics" in outcome.err
 
 
 def test_an_unknown_baseline_is_named(confir_command, sample_files):
@@ -350,7 +347,7 @@ def test_a_score_table_with_missing_topics_is_warned_of(confir_command, uneven_t
 
 
 def test_ranks_are_those_on_common_topics(confir_command, uneven_table):
-    outcome = confir_command("evaluate", "--scores", uneven_table, "--ranks")
+    outcome = confir_command("compare", "--scores", uneven_table, "--show", "ranks")
     assert "runs are ranked by AP on the 2 topics that all of them have, of 3" in " ".join(
         outcome.err.split()
     )
@@ -456,12 +453,18 @@ def test_compressed_runs_and_names_of_ones_own(confir_command, files):
         (["qrels.txt", "good.run", "other.run"], "other.run: no topic"),
         (["qrels.txt", "good.run", "--scores", "scores.csv"], "give one or the other"),
         (["qrels.txt", "good.run", "--no-such-option"], "--no-such-option"),
-        (["qrels.txt", "good.run", "--ranks", "-q"], "--per-topic and --ranks"),
-        (["qrels.txt", "good.run", "-q", "--method", "t"], "which --per-topic does not print"),
-        (["qrels.txt", "good.run", "-q", "--level", "0.9"], "--level is for intervals"),
-        (["qrels.txt", "good.run", "-q", "--replicates", "9"], "--replicates is for intervals"),
-        (["qrels.txt", "good.run", "-q", "--seed", "9"], "--seed is for intervals"),
-        (["qrels.txt", "good.run", "--ranks", "--method", "t"], "--method is for means"),
+        (["qrels.txt", "good.run", "--ranks"], "--ranks is now confir compare --show ranks"),
+        (
+            ["qrels.txt", "good.run", "-q", "--method", "t"],
+            "--method has no effect on --show topics",
+        ),
+        (
+            ["qrels.txt", "good.run", "-q", "--level", "0.9"],
+            "--level has no effect on --show topics",
+        ),
+        (["qrels.txt", "good.run", "-q", "--replicates", "9"], "--replicates has no effect on"),
+        (["qrels.txt", "good.run", "-q", "--seed", "9"], "--seed has no effect on --show topics"),
+        (["qrels.txt", "good.run", "--show", "rank"], "unknown value of --show 'rank'"),
         (
             ["qrels.txt", "good.run", "--method", "t", "--method", "bca", "-o", "x.svg"],
             "x.svg: a chart shows one method",
@@ -552,7 +555,7 @@ def test_a_closed_pipe_is_no_error():
 def test_version_and_help(confir_command):
     assert confir_command("--version").out.startswith("confir 0.")
     helped = confir_command("evaluate", "--help")
-    assert "Example" in helped.out
+    assert "For example" in helped.out
     assert confir_command("no-such-command").code == 2
 
 

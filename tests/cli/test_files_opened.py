@@ -66,7 +66,7 @@ ONCE = {"qrels": 1, "plain.run": 1, "packed.run.gz": 1, "named.json.gz": 1, "hid
     "words",
     [
         ("evaluate",),
-        ("evaluate", "--ranks", "-m", "P@10", "-m", "judged@10"),
+        ("compare", "--show", "ranks", "-m", "P@10", "-m", "judged@10"),
         ("compare", "--baseline", "plain"),
         ("compare", "--baseline", "runs/hidden"),
         ("collection", "--replicates", 9, "--baseline", "packed"),

@@ -61,8 +61,11 @@ def test_human_judgements_correct_a_model(by_model):
         ((), "--human needs --human-sample: how the human-judged topics were sampled"),
         (("--human-sample", "chosen"), "topics that were chosen for human judging say nothing"),
         (("--human-sample", "random"), "unknown way to choose human topics 'random'"),
-        ((*RANDOM, "--per-topic"), "--per-topic cannot be combined with --human"),
-        ((*RANDOM, "--unjudged", "bounds"), "--unjudged cannot be combined with --human"),
+        ((*RANDOM, "-q"), "--show topics cannot be combined with --human"),
+        (
+            (*RANDOM, "--show", "unjudged", "--by", "bounds"),
+            "--show unjudged cannot be combined with --human",
+        ),
         (
             ("--human-sample", "random-topics", "--method", "betting"),
             "method 'betting' does not fit",
@@ -79,8 +82,8 @@ def test_human_judgements_that_cannot_correct_are_refused(by_model, arguments, m
     assert outcome.err.startswith(f"confir: error: {message}"), outcome.err
 
 
-def test_ranks_are_by_corrected_means(by_model):
-    outcome = by_model(*RANDOM, "-m", "AP", "--ranks", "--replicates", "199")
+def test_ranks_are_by_corrected_means(command):
+    outcome = command("compare", *RANDOM, "-m", "AP", "--show", "ranks", "--replicates", "199")
     assert outcome.code == 0, outcome.err
     assert "over 15 topics judged by people and 35 by a model" in outcome.out
     assert outcome.out.splitlines()[1].startswith("rerank")
@@ -91,11 +94,12 @@ def test_runs_are_compared_by_people(command):
     outcome = command("compare", *arguments)
     assert outcome.code == 0, outcome.err
     assert "by people's judgements, estimated from theirs and the model's (PPI++)" in outcome.out
-    assert "confidence set of the best run by AP" in outcome.out
-    records = json.loads(command("compare", *arguments, "--format", "json").out)
+    assert "rerank is the best of the 3 runs by AP (95% confidence)" in outcome.out
+    pairs = command("compare", *arguments, "--show", "pairs", "--format", "json")
+    records = json.loads(pairs.out)
     assert {record["model_topics"] for record in records} == {35}
     assert all(0 <= record["weight"] <= 1 for record in records)
-    best = command("compare", *arguments, "--best")
+    best = command("compare", *arguments, "--show", "best")
     assert "15 topics judged by people and 35 by a model" in best.out
 
 
@@ -109,8 +113,11 @@ def test_a_gate_is_by_people(command, files):
     ("arguments", "message"),
     [
         ((), "--human needs --human-sample"),
-        ((*RANDOM, "--test", "wilcoxon"), "the Wilcoxon test looks at one sample of topics"),
-        ((*RANDOM, "--method", "bca"), "method 'bca' does not fit"),
+        (
+            (*RANDOM, "--show", "pairs", "--test", "wilcoxon"),
+            "the Wilcoxon test looks at one sample of topics",
+        ),
+        ((*RANDOM, "--show", "pairs", "--method", "bca"), "method 'bca' does not fit"),
         ((*RANDOM, "--missing", "drop", "--depth", "0"), "--depth is 0"),
         (("--human-sample", "all"), "people did not judge 35 topics of the model's"),
     ],

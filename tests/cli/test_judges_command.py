@@ -43,7 +43,21 @@ def test_qrels_are_recognised_wherever_they_stand(judges):
 
 
 def test_the_table_fits_into_80_columns(judges):
-    for options in ((), ("--by-run",), ("--confusion",), ("--variance",)):
+    for options in (
+        (),
+        (
+            "--show",
+            "runs",
+        ),
+        (
+            "--show",
+            "confusion",
+        ),
+        (
+            "--show",
+            "variance",
+        ),
+    ):
         outcome = judges(
             "people.qrels", "model.qrels", "other.qrels", *RUNS, "-m", "nDCG@10", *options
         )
@@ -67,15 +81,22 @@ def test_without_runs_the_grades_alone_are_compared(judges):
     (record,) = json.loads(outcome.out)
     assert record["documents"] > 1000
     assert "bias" not in record
-    assert "agreement" in judges("people.qrels", "model.qrels", "--confusion").out
-    refused = judges("people.qrels", "model.qrels", "--by-run")
+    assert "agreement" in judges("people.qrels", "model.qrels", "--show", "confusion").out
+    refused = judges("people.qrels", "model.qrels", "--show", "runs")
     assert refused.code == 2
-    assert "need runs" in refused.err
+    assert "needs runs" in refused.err
 
 
 def test_a_name_may_be_given_to_judges_and_runs(judges):
     outcome = judges(
-        "NIST=people.qrels", "GPT=model.qrels", "A=bm25.txt", "dense.txt", "-m", "AP", "--by-run"
+        "NIST=people.qrels",
+        "GPT=model.qrels",
+        "A=bm25.txt",
+        "dense.txt",
+        "-m",
+        "AP",
+        "--show",
+        "runs",
     )
     assert "judge GPT, reference NIST" in outcome.out
     assert {line.split()[0] for line in outcome.out.splitlines()[1:3]} == {"A", "dense"}
@@ -88,7 +109,7 @@ def test_a_directory_may_hold_qrels_and_runs(judges, files):
 
 
 def test_gains_come_largest_first(judges):
-    outcome = judges("people.qrels", "model.qrels", *RUNS, "-m", "AP", "--by-run")
+    outcome = judges("people.qrels", "model.qrels", *RUNS, "-m", "AP", "--show", "runs")
     rows = outcome.out.partition("\n\n")[0].splitlines()[1:]
     gains = [float(row.partition("[")[0].split()[-1]) for row in rows]
     assert gains == sorted(gains, reverse=True)
@@ -96,7 +117,7 @@ def test_gains_come_largest_first(judges):
 
 def test_a_chart_is_written(judges, files):
     for name in ("a.svg", "b.svg"):
-        more = ["--by-run"] if name == "b.svg" else []
+        more = ["--show", "runs"] if name == "b.svg" else []
         outcome = judges("people.qrels", "model.qrels", *RUNS, "-m", "AP", *more, "-o", name)
         assert outcome.code == 0, outcome.err
         assert "rerank" in (files / name).read_text(encoding="utf-8")
@@ -124,8 +145,14 @@ def test_a_chart_is_written(judges, files):
             "--grades 'model=0:0,0:1' maps 0, 0 twice",
         ),
         (("people.qrels", "model.qrels", "--grades", "x=0:0"), "unknown judge 'x'"),
-        (("people.qrels", "model.qrels", "--confusion", "--by-run"), "expected one of --confusion"),
-        (("people.qrels", "model.qrels", *RUNS, "--variance"), "--variance needs 3 judges or more"),
+        (
+            ("people.qrels", "model.qrels", "--show", "runs"),
+            "--show runs needs runs",
+        ),
+        (
+            ("people.qrels", "model.qrels", *RUNS, "--show", "variance"),
+            "--show variance needs 3 judges or more",
+        ),
         (("people.qrels", "model.qrels", *RUNS, "-m", "APP"), "unknown measure 'APP'"),
     ],
 )

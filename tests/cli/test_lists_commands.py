@@ -25,7 +25,7 @@ def test_every_method_is_listed_with_what_it_resamples(confir_command):
 def test_the_table_of_methods_says_which_are_the_defaults(confir_command):
     lines = confir_command("methods").out.splitlines()
     assert lines[0].split()[:3] == ["method", "over", "for"]
-    assert lines[-1].endswith("over documents, in confir collection --per-topic: logit")
+    assert lines[-1].endswith("over documents, in confir collection --show topics: logit")
 
 
 @pytest.mark.parametrize("command", ["measures", "methods"])

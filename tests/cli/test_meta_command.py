@@ -110,8 +110,8 @@ def test_comparisons_in_opposite_directions_are_pooled_with_the_sign_changed(
     turned = [
         record
         | {
-            "run": record["baseline"],
-            "baseline": record["run"],
+            "run": record["against"],
+            "against": record["run"],
             "difference": -record["difference"],
             "low": -record["high"],
             "high": -record["low"],
@@ -370,7 +370,7 @@ def test_direct_effects_agree_with_those_from_the_table_of_topics(
 ):
     topics = tmp_path / "topics.csv"
     runs = [whole_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")]
-    arguments = ["--replicates", 200, "--per-topic", "-o", topics]
+    arguments = ["--replicates", 200, "-q", "-o", topics]
     assert confir_command("collection", whole_files / "qrels.txt", *runs, *arguments).code == 0
     compare = ["--effect", "logit-difference", "--baseline", "bm25", "--model", "reml"]
     by_table = records(confir_command("meta", topics, *compare, "--format", "json"))

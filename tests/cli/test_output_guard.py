@@ -23,7 +23,7 @@ NO_FILES = {
     *("measure", "missing", "name_by", "tie_precision", "method", "kind", "title", "test"),
     *("correction", "fail_if_worse", "require", "per_tail", "sampling", "pairing", "effect"),
     *("model", "target", "variable", "parameter", "difference", "family", "grades"),
-    *("human_sample", "ties", "unjudged", "select", "subset", "split", "looks", "commit"),
+    *("human_sample", "show", "by", "rows", "select", "subset", "split", "looks", "commit"),
     *(
         "dataset",
         "datasets",

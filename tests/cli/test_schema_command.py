@@ -64,7 +64,7 @@ def names(sample_files, tmp_path_factory):
         confir.write_run(sample.runs[number], folder / f"k={number}.txt")
         confir.write_run(sample.runs[2 * number - 2], folder / "repeats" / f"system@{number}.txt")
     look = dict.fromkeys(SCHEMA["$defs"]["look"]["required"], 0.5)
-    look |= {"look": 1, "date": "2026-01-01", "commit": None, "measure": "AP", "baseline": "a"}
+    look |= {"look": 1, "date": "2026-01-01", "commit": None, "measure": "AP", "against": "a"}
     look |= {"run": "b", "decision": "fails", "require": "superior", "looks": "topics"}
     look |= {"topics": 9, "arrived": {"7": 0.25}}
     (folder / "history.jsonl").write_text(json.dumps(look) + "\n")
@@ -103,6 +103,35 @@ def test_every_command_that_prints_records_is_among_these():
     assert JSON_OUTPUTS.keys() == SCHEMA["$defs"].keys() - PARTS
     listed = {one["$ref"].rpartition("/")[2] for one in SCHEMA["items"]["anyOf"]}
     assert listed == JSON_OUTPUTS.keys()
+
+
+def test_every_view_names_its_kinds_of_records_and_each_is_tried():
+    views = {command: set(kinds) for command, kinds in SCHEMA["views"].items()}
+    assert {"evaluate", "compare", "collection", "judges", "topics", "components"} <= views.keys()
+    for command, kinds in SCHEMA["views"].items():
+        for view, names in kinds.items():
+            tried = {kind for kind, cases in JSON_OUTPUTS.items() for c in cases if c[0] == command}
+            assert set(names) <= tried, (command, view)
+    assert SCHEMA["views"]["compare"]["best"] == ["best"]
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+@pytest.mark.parametrize("runs", [2, 3])
+def test_records_follow_the_view_and_not_the_number_of_runs(confir_command, names, runs):
+    given = ("compare", names["qrels"], *(names[run] for run in ("bm25", "dense", "tfidf")[:runs]))
+    given = (*given, "-m", "AP", "--replicates", "99", "--quiet", "--format", "json")
+    fields = {
+        view: [set(record) for record in json.loads(confir_command(*given, *words).out)]
+        for view, words in {
+            "best": (),
+            "difference": ("--show", "pairs"),
+            "difference with a baseline": ("--baseline", "bm25"),
+        }.items()
+    }
+    assert [len(rows) for rows in fields.values()] == [runs, runs * (runs - 1) // 2, runs - 1]
+    for view, rows in fields.items():
+        kind = SCHEMA["$defs"][view.split()[0]]
+        assert all(row == set(kind["required"]) for row in rows)
 
 
 def test_the_schema_is_one_and_describes_every_field(confir_command):

@@ -87,7 +87,7 @@ def test_several_measures_have_lists_each(on_scores):
     assert [line.split()[0] for line in lines[1:9]] == ["AP"] * 4 + ["RR"] * 4
 
 
-@pytest.mark.parametrize("options", [[], ["--per-topic"]])
+@pytest.mark.parametrize("options", [[], ["-q"]])
 def test_a_topic_without_scores_is_left_out(on_scores, options):
     outcome = on_scores("-m", "AP", *options)
     assert outcome.code == 0
@@ -101,7 +101,7 @@ def test_a_topic_without_scores_is_left_out(on_scores, options):
 
 
 def test_per_topic_prints_every_topic_hardest_first(on_scores):
-    lines = on_scores("-m", "AP", "--per-topic", "--run", "c").out.splitlines()
+    lines = on_scores("-m", "AP", "-q", "--run", "c").out.splitlines()
     assert lines[0].split() == [
         *("topic", "runs", "lowest", "median", "highest", "discr.", "score", "shortfall")
     ]
@@ -119,10 +119,10 @@ def test_per_topic_prints_every_topic_hardest_first(on_scores):
 
 
 def test_per_topic_refuses_the_option_of_lists(on_scores):
-    outcome = on_scores("--per-topic", "--most", 3)
+    outcome = on_scores("-q", "--most", 3)
     assert outcome.code == 2
     assert outcome.out == ""
-    assert "--most is for lists, which --per-topic does not print" in outcome.err
+    assert "--most has no effect on --show topics" in outcome.err
 
 
 def test_lists_have_at_least_one_topic(on_scores):

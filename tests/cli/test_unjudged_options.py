@@ -1,4 +1,4 @@
-"""``confir evaluate --unjudged`` and ``--ties`` as a user runs them."""
+"""``confir evaluate --show unjudged`` and ``ties`` as a user runs them."""
 
 import json
 
@@ -28,7 +28,9 @@ def record(outcome):
 
 
 def test_bounds_are_added_to_the_records(evaluate):
-    found = record(evaluate("-m", "P@2", "--unjudged", "bounds", "--format", "json"))
+    found = record(
+        evaluate("-m", "P@2", "--show", "unjudged", "--by", "bounds", "--format", "json")
+    )
     assert list(found)[-3:] == ["lowest", "highest", "judged"]
     assert found["mean"] == found["lowest"] == pytest.approx(0.5)
     assert found["highest"] == pytest.approx((1 + 1 + 0.5) / 3)
@@ -36,59 +38,84 @@ def test_bounds_are_added_to_the_records(evaluate):
 
 
 def test_condensed_means_are_added_to_the_records(evaluate):
-    found = record(evaluate("-m", "RR", "--unjudged", "condensed", "--format", "json"))
+    found = record(
+        evaluate("-m", "RR", "--show", "unjudged", "--by", "condensed", "--format", "json")
+    )
     assert found["mean"] == pytest.approx((0.5 + 0.5 + 1) / 3)
     assert found["condensed"] == pytest.approx(1.0)
 
 
 def test_resampled_means_are_added_with_their_interval(evaluate):
-    found = record(evaluate("-m", "P@2", "--unjudged", "resample", "--format", "json"))
+    found = record(
+        evaluate("-m", "P@2", "--show", "unjudged", "--by", "resample", "--format", "json")
+    )
     assert found["expected_low"] <= found["expected"] <= found["expected_high"]
     # one of the three first documents is judged: too few to draw from
     assert found["expected"] == found["mean"]
-    outcome = evaluate("-m", "P@2", "--unjudged", "resample")
+    outcome = evaluate("-m", "P@2", "--show", "unjudged", "--by", "resample")
     assert "too few documents are judged" in outcome.out
 
 
 def test_ties_are_added_to_the_records(evaluate):
-    found = record(evaluate("-m", "RR", "--ties", "bounds", "--format", "json"))
+    found = record(evaluate("-m", "RR", "--show", "ties", "--by", "bounds", "--format", "json"))
     assert found["tie_lowest"] == pytest.approx((0.5 + 0.5 + 1) / 3)
     assert found["tie_highest"] == pytest.approx((1 + 0.5 + 1) / 3)
-    found = record(evaluate("-m", "RR", "--ties", "expected", "--format", "json"))
+    found = record(evaluate("-m", "RR", "--show", "ties", "--by", "expected", "--format", "json"))
     assert found["tie_expected"] == pytest.approx((0.75 + 0.5 + 1) / 3)
 
 
 def test_the_table_has_a_row_for_each_and_a_note(evaluate):
-    outcome = evaluate("-m", "P@2", "--unjudged", "bounds", "--ties", "expected")
+    outcome = evaluate("-m", "P@2", "--show", "unjudged")
     rows = [line.split() for line in outcome.out.splitlines()]
     assert rows[0] == ["run", "method", "P@2"]
-    assert [row[1] for row in rows[1:5]] == ["calibrated-beta", "unjudged", "judged", "ties"]
+    assert [row[1] for row in rows[1:4]] == ["calibrated-beta", "unjudged", "judged"]
     assert rows[2][2:] == ["[0.5000,", "0.8333]"]
     assert "all that any run has in the lists" in outcome.out
+    outcome = evaluate("-m", "P@2", "--show", "ties", "--by", "expected")
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert [row[1] for row in rows[1:3]] == ["calibrated-beta", "ties"]
     assert "in random order" in outcome.out
 
 
 def test_a_chart_shows_bounds_and_intervals(evaluate, tmp_path):
     target = tmp_path / "means.svg"
-    assert evaluate("-m", "P@2", "--unjudged", "bounds", "-o", target).code == 0
+    assert evaluate("-m", "P@2", "--show", "unjudged", "--by", "bounds", "-o", target).code == 0
     assert "bounds (grey) and 95 % interval" in target.read_text()
     target.unlink()
-    assert evaluate("-m", "P@2", "--ties", "bounds", "-o", target).code == 0
+    assert evaluate("-m", "P@2", "--show", "ties", "--by", "bounds", "-o", target).code == 0
     assert "orders of tied documents" in target.read_text()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-m", "Q", "--unjudged", "bounds"), "Q: no bounds over unjudged documents"),
-        (("--unjudged", "bond"), "unknown value of --unjudged 'bond'"),
-        (("--ties", "mean"), "unknown value of --ties 'mean'"),
-        (("--pool-depth", "5"), "--pool-depth is for --unjudged"),
-        (("--unjudged", "condensed", "--pool-depth", "5"), "--pool-depth is for --unjudged"),
-        (("--unjudged", "bounds", "--baseline", "good"), "--baseline marks means"),
-        (("--unjudged", "bounds", "--per-topic"), "--unjudged is for intervals"),
-        (("--ties", "bounds", "--ranks"), "--ties is for means"),
-        (("-m", "alpha_nDCG@10", "--ties", "bounds"), "no rule for tied documents"),
+        (
+            ("-m", "Q", "--show", "unjudged", "--by", "bounds"),
+            "Q: no bounds over unjudged documents",
+        ),
+        (("--unjudged", "bounds"), "--unjudged is now --show unjudged --by bounds|"),
+        (("--ties", "bounds"), "--ties is now --show ties --by bounds|expected"),
+        (("--show", "unjudged", "--by", "bond"), "unknown value of --by 'bond'"),
+        (
+            ("--show", "unjudged", "--by", "expected"),
+            "unknown value of --by with --show unjudged 'expected'",
+        ),
+        (("--by", "bounds"), "--by has no effect on --show means"),
+        (("--pool-depth", "5"), "--pool-depth has no effect on --show means"),
+        (("--show", "ties", "--pool-depth", "5"), "it is for --show unjudged"),
+        (
+            ("--show", "unjudged", "--by", "condensed", "--pool-depth", "5"),
+            "--pool-depth is for --by bounds and resample",
+        ),
+        (
+            ("--show", "unjudged", "--by", "bounds", "--baseline", "good"),
+            "--baseline has no effect on",
+        ),
+        (
+            ("--show", "unjudged", "--by", "bounds", "-q"),
+            "-q is --show topics; leave it out, or --show unjudged",
+        ),
+        (("-m", "alpha_nDCG@10", "--show", "ties", "--by", "bounds"), "no rule for tied documents"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(evaluate, arguments, message):
@@ -100,9 +127,11 @@ def test_options_that_do_not_go_together_are_refused(evaluate, arguments, messag
 
 def test_score_tables_have_no_documents(confir_command, tmp_path):
     (tmp_path / "scores.csv").write_text("topic,x\n1,0.5\n2,0.25\n")
-    outcome = confir_command("evaluate", "--scores", tmp_path / "scores.csv", "--ties", "bounds")
+    outcome = confir_command(
+        "evaluate", "--scores", tmp_path / "scores.csv", "--show", "ties", "--by", "bounds"
+    )
     assert outcome.code == 2
-    assert "need the documents" in outcome.err
+    assert "--show ties needs the documents" in outcome.err
 
 
 def test_a_run_with_one_topic_has_bounds_without_interval(confir_command, tmp_path):
@@ -110,7 +139,7 @@ def test_a_run_with_one_topic_has_bounds_without_interval(confir_command, tmp_pa
     (tmp_path / "one.run").write_text("1 Q0 u 1 1 x\n")
     outcome = confir_command(
         *("evaluate", tmp_path / "qrels.txt", tmp_path / "one.run", "-m", "RR"),
-        *("--unjudged", "bounds", "--format", "json"),
+        *("--show", "unjudged", "--by", "bounds", "--format", "json"),
     )
     found = record(outcome)
     assert (found["lowest"], found["highest"]) == (0.0, 1.0)
@@ -118,7 +147,15 @@ def test_a_run_with_one_topic_has_bounds_without_interval(confir_command, tmp_pa
 
 def test_bounds_of_differences_stand_beside_a_comparison(confir_command, sample_files):
     runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
-    given = ("compare", sample_files / "qrels.txt", *runs, "-m", "P@10", "--unjudged", "bounds")
+    given = (
+        "compare",
+        sample_files / "qrels.txt",
+        *runs,
+        "-m",
+        "P@10",
+        "--show",
+        "unjudged",
+    )
     outcome = confir_command(*given, "--baseline", "bm25")
     assert outcome.code == 0, outcome.err
     (record,) = json.loads(confir_command(*given, "--baseline", "bm25", "--format", "json").out)
@@ -129,8 +166,8 @@ def test_bounds_of_differences_stand_beside_a_comparison(confir_command, sample_
     assert record["lowest"] <= record["difference"] <= record["highest"]
     assert f"{expected['highest']:+.4f}" in outcome.out
     for refused, message in (
-        (given, "expected --baseline"),
-        ((*given, "--baseline", "bm25", "--effects"), "cannot be combined with --unjudged"),
+        (given, "--show unjudged needs --baseline"),
+        ((*given, "--baseline", "bm25", "--test", "t"), "--test has no effect on --show unjudged"),
     ):
         outcome = confir_command(*refused)
         assert outcome.code == 2

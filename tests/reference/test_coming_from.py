@@ -76,7 +76,7 @@ def test_means_and_tests_of_ranx_are_the_same(scores):
     records = comparison.to_records()
     assert len(records) == len(RANX["p_values"]) == 3
     for record in records:
-        pair = " ".join(sorted((record["run"], record["baseline"])))
+        pair = " ".join(sorted((record["run"], record["against"])))
         assert record["p"] == pytest.approx(RANX["p_values"][pair], rel=1e-4)
 
 

@@ -54,7 +54,7 @@ def test_the_matrix_shows_every_pair_twice(scores):
     cells = {(r["measure"], r["row"], r["column"]): r for r in datasets(chart(comparison))}
     assert len(cells) == 2 * 12
     for record in comparison.to_records():
-        measure, run, baseline = record["measure"], record["run"], record["baseline"]
+        measure, run, baseline = record["measure"], record["run"], record["against"]
         cell, mirrored = cells[measure, run, baseline], cells[measure, baseline, run]
         assert cell["difference"] == record["difference"] == -mirrored["difference"]
         assert (
@@ -71,9 +71,9 @@ def test_the_matrix_shows_every_pair_twice(scores):
 def test_bars_of_one_pair_topic_by_topic(scores):
     differences = compare_runs(scores).topic_differences()
     first = datasets(chart(differences))
-    assert {(r["run"], r["baseline"], r["measure"]) for r in first} == {("b", "a", "m0")}
+    assert {(r["run"], r["against"], r["measure"]) for r in first} == {("b", "a", "m0")}
     chosen = datasets(topic_chart(differences, run="d", measure="m1", baseline="c"))
-    assert {(r["run"], r["baseline"], r["measure"]) for r in chosen} == {("d", "c", "m1")}
+    assert {(r["run"], r["against"], r["measure"]) for r in chosen} == {("d", "c", "m1")}
     assert len(chosen) == 30
     values = [record["difference"] for record in chosen]
     assert values == sorted(values, reverse=True)

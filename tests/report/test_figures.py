@@ -99,7 +99,7 @@ def test_the_matrix_holds_every_pair_twice_once_each_way(contents, figures):
     assert len(drawn) == 2 * len(records) == 12
     opposite = {"better": "worse", "worse": "better"}
     for record in records:
-        pair = record["run"], record["baseline"]
+        pair = record["run"], record["against"]
         there, back = drawn[pair], drawn[pair[::-1]]
         assert there["difference"] == record["difference"] == -back["difference"]
         assert there["p_adjusted"] == back["p_adjusted"] == record["p_adjusted"]
@@ -120,7 +120,7 @@ def test_the_matrix_of_many_runs_holds_the_best_40():
     assert {r["row"] for r in drawn} == best
     assert len(drawn) == 40 * 39
     records = {
-        (r["run"], r["baseline"]): r for r in contents.measures[0]["comparison"][0.95].to_records()
+        (r["run"], r["against"]): r for r in contents.measures[0]["comparison"][0.95].to_records()
     }
     for record in drawn:
         found = records.get((record["row"], record["column"]))

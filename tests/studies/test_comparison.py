@@ -151,7 +151,7 @@ def test_records_have_the_promised_fields(scores):
     assert len(records) == 2 * 3 * 2
     assert all(list(record) == FIELDS for record in records)
     first = records[0]
-    assert (first["measure"], first["baseline"], first["run"], first["test"]) == (
+    assert (first["measure"], first["against"], first["run"], first["test"]) == (
         "m0",
         "a",
         "b",

@@ -93,7 +93,7 @@ def installed(request, tmp_path_factory):
         *SAMPLE,
         "-m",
         "AP",
-        "--per-topic",
+        "-q",
         "-o",
         "scores.csv",
         cwd=work,

@@ -56,8 +56,8 @@ class Inputs:
         list[str] | None,
         typer.Argument(
             metavar="RUN...",
-            help="Runs: files, globs, directories, or NAME=PATH, which names a run; may be "
-            "compressed (gz, bz2, xz, zst).",
+            help="Runs: files, globs, directories, or NAME=PATH, which names a run. May be compressed (gz, "
+            "bz2, xz, zst).",
         ),
     ] = None
     scores: Annotated[
@@ -175,10 +175,8 @@ class Inputs:
     weight: options.DesignColumn = None
     datasets: Annotated[
         str,
-        options.choice(
-            *("fixed", "random"),
-            help="Conclusions are about these datasets, or about datasets like these.",
-            panel=options.DESIGN_PANEL,
+        options.generalise_to(
+            help="Whether conclusions are about these datasets, or about similar ones."
         ),
     ] = "fixed"
     bounded: Annotated[
@@ -417,7 +415,7 @@ class Inputs:
     def _top_runs(self, scores: AnyScores, baseline: str | None) -> AnyScores:
         """Return the scores of the runs that --top chooses, and of the baseline; warn of the choice."""
         chosen = self._chosen_by_mean(scores, baseline)
-        _warn_of_choice(len(chosen.runs), len(scores.runs))
+        warn_of_choice(len(chosen.runs), len(scores.runs))
         return chosen
 
     def _chosen_by_mean(self, scores: AnyScores, baseline: str | None) -> AnyScores:
@@ -444,7 +442,7 @@ class Inputs:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConfirWarning)  # said again of the runs that are used
             kept = self._chosen_by_mean(evaluate(whole), baseline).runs
-        _warn_of_choice(len(kept), len(runs))
+        warn_of_choice(len(kept), len(runs))
         return {**given, "qrels": whole.qrels, "runs": [run for run in runs if run.name in kept]}
 
 
@@ -473,11 +471,11 @@ def _check_is_no_pattern(given: str) -> None:
         raise UnreadableError(f"{given}: no file matches this pattern")
 
 
-def _warn_of_choice(chosen: int, runs: int) -> None:
+def warn_of_choice(chosen: int, runs: int, over: str = "topics") -> None:
     """Warn where the best runs were chosen by the scores that conclusions are drawn from."""
     if chosen < runs:
         warn_caller(
-            f"--top chose {chosen} of {runs} runs by the same topics: their means are likely too high, "
+            f"--top chose {chosen} of {runs} runs by the same {over}: their means are likely too high, "
             "and no verdict counts the runs left out"
         )
 

@@ -66,7 +66,7 @@ def methods_command(*, out: Annotated[options.Output, Without("quiet")]) -> None
     rows = tuple(tuple(Cell(value) for value in record.values()) for record in records)
     note = (
         f"default over topics: {DEFAULT_BOUNDED_METHOD} for scores in [0, 1], {DEFAULT_METHOD} for "
-        f"everything else; over documents, in confir collection --per-topic: {DEFAULT_SCORE_METHOD}"
+        f"everything else; over documents, in confir collection --show topics: {DEFAULT_SCORE_METHOD}"
     )
     out.deliver(Answer(records, Table(tuple(records[0]), rows, note, names=7)))
 

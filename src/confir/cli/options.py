@@ -34,6 +34,8 @@ STATISTICS_PANEL = "Statistics"
 HUMAN_PANEL = "Human judgements"
 _OUTPUT_PANEL = "Output"
 _PAPER_PANEL = "For papers"
+# What --rows takes for no limit.
+ALL_ROWS = "all"
 # Longer lists of words would be broken within one, in help pages of 80 columns.
 _LONGEST_LIST = 21
 
@@ -67,6 +69,33 @@ def choice(*choices: str, help: str, panel: str) -> Any:  # noqa: A002
         callback=check,
         autocompletion=among(lambda: choices),
         rich_help_panel=panel,
+    )
+
+
+# What conclusions are about, by the word of the option: `Design.datasets`.
+_GENERALISE_TO = {"these": "fixed", "similar": "random"}
+
+
+def generalise_to(*, help: str, default: str | None = "these") -> Any:  # noqa: A002
+    """Return the option that says whether conclusions are about these datasets or similar ones."""
+
+    def check(
+        context: typer.Context, parameter: typer.CallbackParam, value: str | None
+    ) -> str | None:
+        if value is None or not is_given(context, str(parameter.name)):
+            return value
+        if value not in _GENERALISE_TO:
+            raise UnknownNameError("value of --generalise-to", value, tuple(_GENERALISE_TO))
+        return _GENERALISE_TO[value]
+
+    return typer.Option(
+        "--generalise-to",
+        metavar="|".join(_GENERALISE_TO),
+        help=help,
+        callback=check,
+        autocompletion=among(lambda: _GENERALISE_TO),
+        show_default=default or False,
+        rich_help_panel=DESIGN_PANEL,
     )
 
 
@@ -267,6 +296,29 @@ ProvenanceOption = Annotated[
 ]
 
 
+def _count_or_all(value: str) -> str:
+    """Check a number of rows as soon as it is read."""
+    if value != ALL_ROWS and not (value.isdecimal() and int(value) > 0):
+        raise InvalidValueError(f"--rows is {value!r}; expected a number from 1, or {ALL_ROWS}")
+    return value
+
+
+RowsOption = Annotated[
+    str,
+    typer.Option(
+        metavar="N|all",
+        help="Rows of a table in the terminal; files have all of them.",
+        callback=_count_or_all,
+        rich_help_panel=_OUTPUT_PANEL,
+    ),
+]
+
+
+def most_rows(rows: str) -> int | None:
+    """Return how many rows --rows asks for; None for all."""
+    return None if rows == ALL_ROWS else int(rows)
+
+
 WidthOption = Annotated[
     str | None,
     choice(
@@ -343,6 +395,13 @@ class Output:
     figure_width: FigureWidthOption = None
     quiet: QuietOption = False
     provenance: ProvenanceOption = False
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the answer is read as tables with sentences: in the terminal, or as Markdown."""
+        if self.output is None:
+            return self.kind in ("table", "md")
+        return Path(self.output).suffix.lower() == ".md"
 
     def prepare(self) -> None:
         """Raise before any work where a result could not be written; be quiet where asked to."""

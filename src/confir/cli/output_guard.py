@@ -16,6 +16,7 @@ from typing import Any
 import typer
 
 from confir.cli.help_pages import PlainCommand
+from confir.cli.renamed_options import new_name
 from confir.errors import InvalidValueError
 
 # Parameters of commands that name what is read, and what is written.
@@ -50,6 +51,16 @@ _LAST = "confir.last"
 
 class GuardedCommand(PlainCommand):
     """A command that starts only if it destroys nothing."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; an option that was renamed is answered by its new name."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            renamed = new_name(str(ctx.info_name), str(getattr(error, "option_name", "")))
+            if renamed is None:
+                raise
+            raise InvalidValueError(renamed) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Check the inputs and outputs that the arguments name, then run the command.

@@ -94,7 +94,11 @@ def report_command(
 ) -> None:
     """Write an HTML report: which runs are better, how certain that is, and why.
 
-    Example: `confir report qrels.txt runs/ -m AP -m nDCG@10 -o report.html`
+    For example:
+
+    - `confir report qrels.txt runs/ -o report.html`
+    - `confir report qrels.txt runs/ -m AP,nDCG@10 --baseline bm25 -o report.html`
+    - `confir report --scores scores.csv -o report.html`
     """
     from confir.cli.streams import print_text
     from confir.cli.terminal import Progress, be_quiet

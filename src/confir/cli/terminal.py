@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from confir.cli.streams import print_message, print_text
+from confir.data.files import write_whole
 from confir.data.result import Record
 from confir.defaults import CHART_ENDINGS, ENDINGS, OUTPUT_FORMATS
 from confir.errors import (
@@ -24,9 +25,16 @@ from confir.errors import (
     UnknownNameError,
     UnreadableError,
 )
+from confir.report.answer_parts import (
+    AnswerPart,
+    cut_table,
+    parts_to_markdown,
+    parts_to_text,
+    parts_with_decimals,
+)
 from confir.report.latex import Paper
 from confir.report.records import format_result, write_result
-from confir.report.tables import Table, rounded, to_text
+from confir.report.tables import Table
 
 # Work that is over sooner needs no progress bar.
 _PATIENCE = 1.0
@@ -51,11 +59,17 @@ class Answer(NamedTuple):
         For the terminal, Markdown, LaTeX and HTML.
     result
         For charts: the result itself.
+    parts
+        For the terminal and Markdown, in place of the table: several, with sentences.
+    rows
+        How many rows of a table are printed in the terminal; None for all.
     """
 
     records: Sequence[Record]
     table: Table
     result: Any = None
+    parts: Sequence[AnswerPart] = ()
+    rows: int | None = None
 
 
 def result_answer(result: Any) -> Answer:
@@ -74,20 +88,36 @@ def deliver(
     figure_width: float | None = None,
 ) -> None:
     """Write an answer to a file where one is named, else print it."""
-    records, table, result = answer
-    if output is not None and Path(output).suffix.lower() in CHART_ENDINGS:
+    ending = "" if output is None else Path(output).suffix.lower()
+    decimals = None if paper is None else paper.decimals
+    if output is not None and ending in CHART_ENDINGS:
         from confir.report.charts import save_chart
 
-        save_chart(result, output, width=figure_width)
-        return
-    if output is not None:
-        write_result(output, records, table, paper)
-        return
-    if kind == "table" and sys.stdout.isatty():
-        shown = table if paper is None else rounded(table, paper.decimals)
-        sys.stdout.write(to_text(shown, colour=True, width=terminal_width()))
+        save_chart(answer.result, output, width=figure_width)
+    elif output is not None and ending == ".md" and answer.parts:
+        text = parts_to_markdown(parts_with_decimals(answer.parts, decimals))
+        write_whole(output, text.encode())
+    elif output is not None:
+        write_result(output, answer.records, answer.table, paper)
+    elif kind == "table":
+        _print_parts(answer, decimals)
+    elif kind == "md" and answer.parts:
+        print_text(parts_to_markdown(parts_with_decimals(answer.parts, decimals)))
     else:
-        print_text(format_result(kind, records, table, paper))
+        print_text(format_result(kind, answer.records, answer.table, paper))
+
+
+def _print_parts(answer: Answer, decimals: int | None) -> None:
+    """Print an answer as tables, cut to the rows that are asked for."""
+    parts = parts_with_decimals(answer.parts or [AnswerPart("", (), answer.table)], decimals)
+    cut = [
+        part if part.table is None else part._replace(table=cut_table(part.table, answer.rows))
+        for part in parts
+    ]
+    if sys.stdout.isatty():
+        sys.stdout.write(parts_to_text(cut, colour=True, width=terminal_width()))
+    else:
+        print_text(parts_to_text(cut))
 
 
 def terminal_width() -> int:

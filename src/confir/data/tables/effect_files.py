@@ -30,6 +30,8 @@ _SIGMA = ("se", "sigma")
 # effects that change their sign where run and baseline are exchanged
 _SIGNED = ("effect", "difference")
 _GROUP = ("measure", "run", "baseline", "collection")
+# the other name of a column: records of comparisons say against which run they compare
+_ALSO = {"baseline": "against"}
 _COUNTS = ("wins", "ties", "losses")
 _NUMBERS = ("low", "high", "level", "topics", *_COUNTS)
 
@@ -310,5 +312,5 @@ def _number_places(table: InputTable) -> dict[str, int]:
 
 
 def _places(table: InputTable, names: Sequence[str]) -> dict[str, int]:
-    found = {name: table.find([name]) for name in names}
+    found = {name: table.find([name, _ALSO.get(name, name)]) for name in names}
     return {name: place for name, place in found.items() if place is not None}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple, overload
 
@@ -11,7 +12,7 @@ import numpy as np
 from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
-from confir.data.result import Result, axis, constant, over, result
+from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
@@ -20,8 +21,10 @@ from confir.intervals.interval import check_level
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
+from confir.order import TIE, best_first
 from confir.parallel import run_in_threads
 from confir.resampling.topics import Rng
+from confir.studies.best.mean_limits import mean_limits
 from confir.studies.best.run_pairs import (
     RunPairs,
     best_p_values,
@@ -63,21 +66,53 @@ class BestRuns(Result):
         Confidence level of set and limits.
     model_topics
         Further topics that a model judged alone, where people judged ``topics``.
+    low, high
+        Limits of each mean by itself, by the default method; None where they were not asked for.
     """
 
     runs: tuple[str, ...] = axis("run")
     measures: tuple[str, ...] = axis("measure")
     topics: Integers = over("run", "measure")
     mean: Floats = over("run", "measure")
-    difference: Floats = over("run", "measure")
-    in_set: Booleans = over("run", "measure")
+    difference: Floats = over("run", "measure", column="gap")
+    in_set: Booleans = over("run", "measure", column="may_be_best")
     borderline: Booleans = over("run", "measure")
-    lower: Floats = over("run", "measure")
-    upper: Floats = over("run", "measure")
+    lower: Floats = over("run", "measure", column="gap_low")
+    upper: Floats = over("run", "measure", column="gap_high")
     p: Floats = over("run", "measure")
     share_first: Floats = over("run", "measure")
     level: float = constant()
     model_topics: int = 0
+    low: Floats | None = over("run", "measure", default=None)
+    high: Floats | None = over("run", "measure", default=None)
+
+    row_order = ("measure", "run")
+    record_columns = (
+        *("measure", "rank", "run", "mean", "low", "high", "gap", "gap_low", "gap_high"),
+        *("may_be_best", "share_first", "borderline", "p", "topics", "level"),
+    )
+
+    @property
+    def rank(self) -> Integers:
+        """Rank by the mean, 1 the highest; equal means share the better rank."""
+        mean = np.nan_to_num(self.mean, nan=-np.inf)
+        higher = mean[None] > mean[:, None] + TIE * np.maximum(1.0, np.abs(mean[:, None]))
+        rank: Integers = 1 + higher.sum(axis=1)
+        return rank
+
+    def order(self, measure: int) -> list[int]:
+        """Return the numbers of the runs by a measure, best first."""
+        return best_first(self.mean[:, measure])
+
+    def rows(self) -> Integers:
+        """Return the rows of the records: by measure, best run first."""
+        runs = len(self.runs)
+        orders = (self.order(measure) for measure in range(len(self.measures)))
+        return np.concatenate([m * runs + np.array(order) for m, order in enumerate(orders)])
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield the ranks."""
+        yield Variable("rank", ("run", "measure"), self.rank)
 
 
 @overload
@@ -119,7 +154,10 @@ def find_best(
     for one in levels:
         check_level(one)
     pairs = pair_runs(scores, replicates, rng, what="best runs", level=levels[0])
-    found = best_of_pairs(scores, pairs, levels)
+    found = [
+        replace(best, **mean_limits(scores, best.level, replicates, rng)._asdict())
+        for best in best_of_pairs(scores, pairs, levels)
+    ]
     return found[0] if isinstance(level, Real) else found
 
 

@@ -32,7 +32,7 @@ def best_chart(best: BestRuns) -> Any:
     records = best.to_records()
     order = names_best_first([r for r in records if r["measure"] == best.measures[0]], "mean")
     axis, step = run_rows(alt, order)
-    colour = alt.ColorValue(INK, condition={"test": "datum.in_set", "value": COLOURS[0]})
+    colour = alt.ColorValue(INK, condition={"test": "datum.may_be_best", "value": COLOURS[0]})
     data = inline_records(numbered(records, run=order, measure=best.measures))
     base = alt.Chart().encode(
         y=alt.Y("run_number:N", title=None, axis=axis),
@@ -41,18 +41,18 @@ def best_chart(best: BestRuns) -> Any:
             *tooltips("run:N", "measure:N", "topics:Q"),
             *(
                 alt.Tooltip(f"{name}:Q", format=".4f")
-                for name in ("mean", "difference", "lower", "upper")
+                for name in ("mean", "gap", "gap_low", "gap_high")
             ),
-            alt.Tooltip("in_set:N", title="in the confidence set"),
+            alt.Tooltip("may_be_best:N", title="may be best"),
             alt.Tooltip("p:Q", format=".4f"),
             alt.Tooltip("share_first:Q", format=".3f", title=_FIRST),
         ],
     )
     title = f"mean less the best of the others, with simultaneous {percent(best.level)} interval"
     limits = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("lower:Q", title=title), x2=alt.X2("upper:Q")
+        x=alt.X("gap_low:Q", title=title), x2=alt.X2("gap_high:Q")
     )
-    points = base.mark_point(filled=True, size=50, opacity=1).encode(x=alt.X("difference:Q"))
+    points = base.mark_point(filled=True, size=50, opacity=1).encode(x=alt.X("gap:Q"))
     zero = alt.Chart().mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.XDatum(0))
     panels = layered(zero, limits, points, data=data, width=260, height=step).facet(
         facet=panel_facet(alt, "measure", best.measures), columns=2

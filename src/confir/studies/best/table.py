@@ -1,27 +1,21 @@
-"""Tables and sentences about the best run."""
+"""The board of runs, and the sentence that says which of them may be the best."""
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
-from confir.arrays import Integers
 from confir.errors import counted
-from confir.order import best_first
-from confir.report.names import list_runs
-from confir.report.numbers import (
-    difference_text,
-    frequency_text,
-    number_text,
-    p_text,
-    percent,
-    topics_text,
-)
+from confir.report.names import isolated
+from confir.report.numbers import NumberText, difference_text, interval_text, topics_text
 from confir.report.tables import Cell, Table
 from confir.studies.best.best_runs import BestRuns
 
+# Decimals of numbers in sentences.
+_SAID_DECIMALS = 3
+
 
 def best_table(best: BestRuns, seed: int | None = None) -> Table:
-    """Return a table of runs, those that may be the best first: one row per run and measure.
+    """Return the boards of all measures in one table: one row per measure and run, best first.
 
     Parameters
     ----------
@@ -30,61 +24,95 @@ def best_table(best: BestRuns, seed: int | None = None) -> Table:
     seed
         Seed of the replicates, for the note.
     """
+    measures = range(len(best.measures))
     several = len(best.measures) > 1
     rows = tuple(
-        (
-            *([Cell(best.measures[m])] if several else []),
-            Cell(best.runs[r], strong=bool(best.in_set[r, m])),
-            Cell(_in_set_text(best, r, m)),
-            Cell(number_text(best.mean[r, m])),
-            Cell(difference_text(best.difference[r, m], best.lower[r, m], best.upper[r, m])),
-            Cell(p_text(best.p[r, m])),
-            Cell(frequency_text(best.share_first[r, m])),
-        )
-        for m in range(len(best.measures))
-        for r in best_order(best, m).tolist()
+        (*([Cell(best.measures[m])] if several else []), *row)
+        for m in measures
+        for row in _rows(best, m)
     )
-    names = ("measure", "run") if several else ("run",)
-    columns = (*names, "in set", "mean", "gap", "p", "first")
-    return Table(columns, rows, _note(best, seed), names=len(names) + 1)
+    said = [best_sentence(best, m) for m in measures]
+    names = ("measure",) if several else ()
+    note = "\n".join([*said, board_note(best, seed)])
+    return Table((*names, *_COLUMNS), rows, note, len(names) + 3, "may be best")
 
 
-def _in_set_text(best: BestRuns, run: int, measure: int) -> str:
+def board_table(best: BestRuns, measure: int, seed: int | None = None) -> Table:
+    """Return the board of one measure: one row per run, best first.
+
+    Rank, run, whether it may be the best, mean with its interval, and the gap to the best of the
+    other runs with its limits.
+    """
+    return Table(_COLUMNS, tuple(_rows(best, measure)), board_note(best, seed), 3, "may be best")
+
+
+_COLUMNS = ("rank", "run", "may be best", "mean", "gap")
+
+
+def _rows(best: BestRuns, measure: int) -> list[tuple[Cell, ...]]:
+    rank = best.rank
+    return [
+        (
+            Cell(f"{rank[run, measure]:,}" if best.topics[run, measure] else "–"),
+            Cell(best.runs[run], strong=bool(best.in_set[run, measure])),
+            Cell(_set_text(best, run, measure)),
+            Cell(interval_text(*_mean_and_limits(best, run, measure))),
+            Cell(difference_text(*_gap_and_limits(best, run, measure))),
+        )
+        for run in best.order(measure)
+    ]
+
+
+def _mean_and_limits(best: BestRuns, run: int, measure: int) -> tuple[float, float, float]:
+    low, high = (
+        math.nan if limit is None else float(limit[run, measure]) for limit in (best.low, best.high)
+    )
+    return float(best.mean[run, measure]), low, high
+
+
+def _gap_and_limits(best: BestRuns, run: int, measure: int) -> tuple[float, float, float]:
+    place = run, measure
+    return float(best.difference[place]), float(best.lower[place]), float(best.upper[place])
+
+
+def _set_text(best: BestRuns, run: int, measure: int) -> str:
     said = "yes" if best.in_set[run, measure] else "no"
     return f"{said}, borderline" if best.borderline[run, measure] else said
 
 
-def best_order(best: BestRuns, measure: int) -> Integers:
-    """Return the places of the runs: those of the set first, then by the mean, best first."""
-    by_mean = np.array(best_first(best.mean[:, measure]))
-    order: Integers = by_mean[np.argsort(~best.in_set[by_mean, measure], kind="stable")]
-    return order
-
-
 def best_sentence(best: BestRuns, measure: int = 0) -> str:
     """Return which runs may be the best by one measure, as a sentence without its full stop."""
-    members = [best.runs[r] for r in best_order(best, measure).tolist() if best.in_set[r, measure]]
+    name = best.measures[measure]
     runs = int((best.topics[:, measure] > 0).sum())
-    said = f"{percent(best.level)} confidence set of the best run by {best.measures[measure]}: "
-    if len(members) == runs > 1:
-        return f"{said}all {counted(runs, 'run')}; none can be excluded"
-    return f"{said}{len(members):,} of {counted(runs, 'run')}: {list_runs(members)}"
-
-
-def best_words_table(best: BestRuns) -> Table:
-    """Return a table of the sets of the best run as sentences, one per measure."""
-    sentences = (best_sentence(best, measure) for measure in range(len(best.measures)))
-    return Table(("best run",), tuple((Cell(sentence),) for sentence in sentences))
-
-
-def _note(best: BestRuns, seed: int | None) -> str:
-    sets = "\n".join(best_sentence(best, m) for m in range(len(best.measures)))
-    note = (
-        f"{sets}\nin set: no other run is significantly better, adjusted for all other runs (Hsu 1984, "
-        f"one-sided; {topics_text(best.topics, best.model_topics)}); gap: difference from "
-        "the best of the others with its limits, simultaneous for all runs; p: p-value of no other run being better; first: "
-        "share of bootstrap samples of the topics in which it ranks first"
+    if runs == 0:
+        return f"no run has scores by {name}"
+    first = best.order(measure)[0]
+    top = isolated(best.runs[first])
+    if runs == 1:
+        return f"{top} is the only run by {name}"
+    level = f"{100 * best.level:g}% confidence"
+    members = int(best.in_set[:, measure].sum())
+    if members == 1:
+        return f"{top} is the best of the {counted(runs, 'run')} by {name} ({level})"
+    mean = NumberText.of(*_mean_and_limits(best, first, measure), decimals=_SAID_DECIMALS)
+    which = "each" if members == runs else f"{members:,}"
+    return (
+        f"{top} has the highest {name}, {mean}; {which} of the {counted(runs, 'run')} may be the best "
+        f"({level})"
     )
+
+
+def board_note(best: BestRuns, seed: int | None) -> str:
+    """Return what the columns of a board are."""
+    level = f"{100 * best.level:g}%"
+    mean = f"mean over {topics_text(best.topics, best.model_topics)}"
+    if best.low is not None:
+        mean += f" with {level} confidence interval (CI)"
+    parts = [
+        mean,
+        f"gap: mean less the best of the others, with limits that are simultaneous for all runs ({level})",
+        "may be best: no other run is significantly better, adjusted for all other runs (Hsu 1984)",
+    ]
     if best.borderline.any():
-        note += "; borderline: other replicates might change the set"
-    return note if seed is None else f"{note}; seed {seed}"
+        parts.append("borderline: other replicates might change the set")
+    return "; ".join(parts) + ("" if seed is None else f"; seed {seed}")

@@ -134,7 +134,7 @@ class BiasVariance(Result):
         "error_to_target",
         "target_error",
         "cross",
-        "baseline",
+        "against",
         "robustness_index",
         "hurt",
         "loss",

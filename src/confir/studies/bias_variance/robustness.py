@@ -42,7 +42,7 @@ class Robustness(Result):
 
     runs: tuple[str, ...] = axis("run")
     measures: tuple[str, ...] = axis("measure")
-    baseline: str = constant()
+    baseline: str = constant(column="against")
     index: Floats = over("run", "measure", column="robustness_index")
     hurt: Floats = over("run", "measure")
     loss: Floats | None = over("run", "measure", default=None)

@@ -10,6 +10,7 @@ from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs, reading_options
+from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import DRAWS, SEED
 from confir.errors import InvalidValueError
 
@@ -21,6 +22,11 @@ _CHANCE = "Chance"
 
 # Reading options that also apply without runs.
 _OF_QRELS = ("rel", "depth")
+
+VIEWS = Views(
+    View("means", "means over the topics", "chance"),
+    View(TOPICS, "every topic", "chance"),
+)
 
 
 def chance_command(
@@ -55,9 +61,8 @@ def chance_command(
             rich_help_panel=_CHANCE,
         ),
     ] = DRAWS,
-    per_topic: Annotated[
-        bool, typer.Option("-q", "--per-topic", help="Print every topic instead of means.")
-    ] = False,
+    show: Annotated[str | None, VIEWS.option()] = None,
+    topics: TopicsOption = False,
     seed: options.SeedOption = SEED,
     out: options.Output,
 ) -> None:
@@ -70,6 +75,7 @@ def chance_command(
     from confir.studies.chance.random_baseline import describe_chance
 
     out.prepare()
+    per_topic = VIEWS.choose(inputs.context, show, topics=topics).name == TOPICS
     if documents is None:
         raise InvalidValueError(
             "expected --documents N, the number of documents that a random ranking would rank; "
@@ -84,7 +90,7 @@ def chance_command(
         if inputs.qrels is not None:
             raise InvalidValueError("--relevant replaces QRELS; give one or the other")
         reason = "is for the topics of QRELS; none are given"
-        refuse_options(inputs.context, ["per_topic"], reason)
+        refuse_options(inputs.context, ["show", "topics"], reason)
         chance = describe_chance(documents, relevant, names, depth=inputs.depth, rel=inputs.rel)
         out.deliver(_answer(chance, per_topic=False, note=_note(chance)))
         return

@@ -11,6 +11,7 @@ from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
 from confir.cli.input import Inputs
+from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
 
 if TYPE_CHECKING:
@@ -46,31 +47,46 @@ SmallROption = Annotated[
     ),
 ]
 
+VIEWS = Views(
+    View("means", "means with intervals", "collection-mean", lacks=("baseline", "pairing")),
+    View(
+        "pairs",
+        "differences from the baseline",
+        "collection-difference",
+        needs=("baseline",),
+        lacks=("method", "small_r"),
+    ),
+    View(
+        TOPICS,
+        "every topic, with --baseline its difference",
+        "collection-topic",
+        paired="collection-topic-difference",
+    ),
+    View(
+        "variance",
+        "the variance from topics, from documents and from their interaction, with --baseline that "
+        "of differences",
+        "collection-variance",
+        lacks=("method", "small_r", "level", "pairing"),
+    ),
+    paired="pairs",
+)
+
 
 def collection_command(
     *,
     inputs: Annotated[
         Inputs, Without("scores", "columns", "bounded"), Instead(measure=MeasuresOption)
     ],
-    per_topic: Annotated[
-        bool, typer.Option("-q", "--per-topic", help="Print every topic's score with interval.")
-    ] = False,
+    show: Annotated[str | None, VIEWS.option()] = None,
+    topics: TopicsOption = False,
     baseline: Annotated[
         str | None,
         typer.Option(
             metavar="RUN",
-            help="Compare the other runs with this one: its name or its file. With --per-topic, "
-            "on every topic.",
+            help="Compare the other runs with this one: its name or its file.",
         ),
     ] = None,
-    variance: Annotated[
-        bool,
-        typer.Option(
-            "--variance",
-            help="Print how much of the variance comes from topics, from documents, and from "
-            "their interaction; with --baseline, of differences.",
-        ),
-    ] = False,
     pairing: Annotated[
         str,
         options.choice(
@@ -85,7 +101,7 @@ def collection_command(
             "--method",
             metavar="NAME",
             help="For means: bootstrap (default), parametric, bootstrap-with-topics (repeatable). "
-            "With --per-topic: a method over documents (default logit; confir methods lists them).",
+            "With --show topics: a method over documents (default logit; confir methods lists them).",
             rich_help_panel=_STATISTICS,
         ),
     ] = None,
@@ -95,11 +111,16 @@ def collection_command(
 ) -> None:
     """Estimate how much scores would vary over similar collections (Cormack & Lynam 2006).
 
-    Example: `confir collection qrels.txt bm25.run dense.run`
+    For example:
+
+    - `confir collection qrels.txt bm25.run dense.run`
+    - `confir collection qrels.txt bm25.run dense.run --baseline bm25`
+    - `confir collection qrels.txt bm25.run dense.run --show variance`
     """
     out.prepare()
-    has_baseline = baseline is not None
-    _check_view(inputs.context, per_topic=per_topic, variance=variance, has_baseline=has_baseline)
+    view = VIEWS.choose(inputs.context, show, topics=topics)
+    per_topic = view.name == TOPICS
+    _check_baseline(inputs.context, has_baseline=baseline is not None)
     chosen = _check_methods(method or [], statistics, per_topic=per_topic)
     measures = inputs.measure or ["AP"]
     check_settings(statistics, measures, inputs.rel)
@@ -112,7 +133,7 @@ def collection_command(
     jackknife = chosen == ["bca"]
     sample = resample(experiment, statistics, jackknife=jackknife, quiet=out.quiet)
     against = inputs.find_baseline(baseline, sample.runs)
-    if variance:
+    if view.name == "variance":
         answer = _variance(sample, statistics, against)
     elif against is not None:
         compare = _topic_differences if per_topic else _differences
@@ -124,20 +145,13 @@ def collection_command(
     out.deliver(answer)
 
 
-def _check_view(
-    context: typer.Context, *, per_topic: bool, variance: bool, has_baseline: bool
-) -> None:
-    """Raise if options do not apply to the chosen output."""
-    if variance and per_topic:
-        raise InvalidValueError("--variance and --per-topic cannot be combined")
-    if variance or has_baseline:
-        reason = "is for means and topics, not for differences or variance"
-        refuse_options(context, ("method", "small_r"), reason)
-    if variance:
+def _check_baseline(context: typer.Context, *, has_baseline: bool) -> None:
+    """Raise if options are for differences and there are none, or for means and there are."""
+    if has_baseline:
         refuse_options(
-            context, ("level", "pairing"), "is for intervals, which --variance does not print"
+            context, ("method", "small_r"), "is for means and topics, not for differences"
         )
-    if not has_baseline:
+    else:
         refuse_options(context, ["pairing"], "is for differences; expected --baseline RUN")
 
 
@@ -172,7 +186,7 @@ def _check_methods(
     for name in methods:
         check_choice("--method", name, tuple(known))
     if len(methods) > 1:
-        raise InvalidValueError("--per-topic takes one --method")
+        raise InvalidValueError("--show topics takes one --method")
     chosen = methods or [DEFAULT_SCORE_METHOD]
     asked = known[chosen[0]]
     if asked.resamples and asked.counts:  # its limits are quantiles of the replicates

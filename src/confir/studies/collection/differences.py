@@ -98,7 +98,7 @@ class CollectionDifferences(Result):
     """
 
     runs: tuple[str, ...] = axis("run")
-    baseline: str = constant()
+    baseline: str = constant(column="against")
     measures: tuple[str, ...] = axis("measure")
     variants: tuple[Variant, ...] = axis("variant")
     difference: Floats = over("variant", "run", "measure")
@@ -118,8 +118,8 @@ class CollectionDifferences(Result):
     row_order = ("measure", "run", "variant")
     record_columns = (
         "measure",
-        "baseline",
         "run",
+        "against",
         "summary",
         "difference",
         "low",

@@ -47,7 +47,7 @@ class CollectionTopicDifferences(Result):
     """
 
     runs: tuple[str, ...] = axis("run")
-    baseline: str = constant()
+    baseline: str = constant(column="against")
     topics: tuple[str, ...] = axis("topic")
     measures: tuple[str, ...] = axis("measure")
     variants: tuple[Variant, ...] = axis("variant")
@@ -62,8 +62,8 @@ class CollectionTopicDifferences(Result):
     row_order = ("measure", "run", "topic", "variant")
     record_columns = (
         "measure",
-        "baseline",
         "run",
+        "against",
         "topic",
         "scale",
         "difference",

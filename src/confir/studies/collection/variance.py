@@ -36,7 +36,7 @@ class CollectionVariance(Result):
     runs: tuple[str, ...] = axis("run")
     measures: tuple[str, ...] = axis("measure")
     summaries: tuple[str, ...] = axis("summary")
-    baseline: str | None = constant()
+    baseline: str | None = constant(column="against")
     topics: Floats = over("run", "measure", "summary")
     documents: Floats = over("run", "measure", "summary")
     interaction: Floats = over("run", "measure", "summary")
@@ -44,7 +44,7 @@ class CollectionVariance(Result):
 
     record_columns = (
         "run",
-        "baseline",
+        "against",
         "measure",
         "summary",
         "topics",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from confir.data.result import Record
 from confir.data.sampling.judged_scores import count_model_topics
+from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.report.charts import (
     COLOURS,
@@ -154,22 +155,18 @@ def topic_chart(
         Which pair by which measure; by default the first that fits.
     """
     alt = import_altair()
-    wanted = {"run": run, "measure": measure, "baseline": baseline}
-    records = [
-        record
-        for record in differences.to_records()
-        if all(name is None or record[key] == name for key, name in wanted.items())
-    ]
+    wanted = {"run": run, "measure": measure, "against": baseline}
+    every = differences.to_records()
+    records = _fitting(every, wanted) or _fitting(map(_turned, every), wanted)
     if not records:
-        known = [f"{r['run']} {r['baseline']} {r['measure']}" for r in differences.to_records()]
+        known = [f"{r['run']} {r['against']} {r['measure']}" for r in every]
         raise UnknownNameError(
             "pair", " ".join(filter(None, wanted.values())), dict.fromkeys(known)
         )
     chosen = {key: records[0][key] for key in wanted}
     records = [
         record | {"sign": "for the run" if record["difference"] > 0 else "against it"}
-        for record in records
-        if all(record[key] == name for key, name in chosen.items())
+        for record in _fitting(records, chosen)
     ]
     topics = differences.scores.topics
     labelled = len(records) <= _MOST_LABELLED_TOPICS
@@ -203,7 +200,7 @@ def topic_chart(
         )
         .properties(width=alt.Step(_BAR) if labelled else 900, height=240)
     )
-    return styled(bars, f"{chosen['run']} minus {chosen['baseline']}, topic by topic")
+    return styled(bars, f"{chosen['run']} minus {chosen['against']}, topic by topic")
 
 
 def group_chart(groups: RunGroups) -> Any:
@@ -267,25 +264,43 @@ def group_chart(groups: RunGroups) -> Any:
     return styled(drawing, title)
 
 
+def _fitting(records: Iterable[Record], wanted: Mapping[str, str | None]) -> list[Record]:
+    """Return the records that have the names that are wanted; None fits all."""
+    return [
+        record
+        for record in records
+        if all(name is None or record[key] == name for key, name in wanted.items())
+    ]
+
+
+def _turned(record: Record) -> Record:
+    """Return a difference on a topic from the other run's side."""
+    sides = {"run": record["against"], "against": record["run"]}
+    return record | sides | {"difference": -record["difference"]}
+
+
 def _records(comparison: Comparison) -> list[Record]:
     """Return the records of the first test, with what the chart shows besides."""
     margin = comparison.margin
     shown = comparison.select(test=comparison.tests[0])
-    low, high = (limit.T.reshape(-1).tolist() for limit in shown.limits)
+    low, high = (
+        name if comparison.family == NO_FAMILY else f"simultaneous_{name}"
+        for name in ("low", "high")
+    )
     return [
         {
             **record,
-            "low": low[place],
-            "high": high[place],
+            "low": record[low],
+            "high": record[high],
             "name": record["run"]
             if comparison.baseline is not None
-            else f"{record['run']} - {record['baseline']}",
+            else f"{record['run']} - {record['against']}",
             "zero": 0,
             "open_at": None if record["open"] is None else 0,
             "below": None if margin is None else -margin,
             "above": margin,
         }
-        for place, record in enumerate(shown.to_records())
+        for record in shown.to_records()
     ]
 
 
@@ -309,7 +324,7 @@ def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
             common
             | {
                 "row": record["run"],
-                "column": record["baseline"],
+                "column": record["against"],
                 "difference": record["difference"],
                 "verdict": record["verdict"],
             }
@@ -317,7 +332,7 @@ def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
         records.append(
             common
             | {
-                "row": record["baseline"],
+                "row": record["against"],
                 "column": record["run"],
                 "difference": -record["difference"],
                 "verdict": OPPOSITE.get(record["verdict"], record["verdict"]),

@@ -2,36 +2,75 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from confir.cli import options
-from confir.cli.explicit_options import is_given, refuse_options
+from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
 from confir.cli.judged_input import JudgedInputs
-from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
+from confir.cli.views import TOPICS, TopicsOption, View, Views
+from confir.defaults import BEST, ROWS
+from confir.errors import InvalidValueError, TopicWarning, UnknownNameError
 from confir.studies.history.command import GATE_PANEL, GateRecords
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
-    from confir.studies.best.best_runs import BestRuns
     from confir.studies.comparison.comparison import Comparison
     from confir.studies.comparison.gate import Gate, Requirement
     from confir.studies.comparison.paired_tests import PairedTest
-    from confir.studies.comparison.table import TitledTable
-    from confir.studies.unjudged.differences import UnjudgedDifferences
 
 _STATISTICS = "Statistics"
-# What unjudged documents add to the records of a comparison.
-_BOUNDS = ("lowest", "highest")
+
+# Options of intervals and verdicts on pairs, of the tests, and of the gate.
+_INTERVALS = ("level", "replicates", "seed", "method", "margin")
+_TESTS = ("family", "test", "correction")
+_GATE = ("fail_if_worse", "require", "history", "looks", "commit", "junit")
+
+VIEWS = Views(
+    View(
+        "best",
+        "which runs may be the best",
+        "best",
+        lacks=("baseline", "method", "margin", *_TESTS, *_GATE),
+    ),
+    View("pairs", "differences, the better run first", "difference"),
+    View("groups", "groups of runs that do not differ significantly", "group", lacks=("baseline",)),
+    View(
+        "ranks",
+        "ranks with intervals",
+        "rank",
+        lacks=("baseline", "method", "margin", *_TESTS, *_GATE),
+    ),
+    View(
+        "effects",
+        "effect sizes: d_z, Hedges' g, share won, RI",
+        "effect",
+        lacks=(*_INTERVALS, *_TESTS),
+    ),
+    View(
+        TOPICS,
+        "the difference on every topic",
+        "topic-difference",
+        lacks=(*_INTERVALS, *_TESTS),
+    ),
+    View(
+        "unjudged",
+        "how far judging unjudged documents could move differences from the baseline",
+        "unjudged-difference",
+        needs=("baseline",),
+        lacks=("scores", "human", *_INTERVALS, *_TESTS),
+    ),
+    paired="pairs",
+    gate="fail_if_worse",
+    gated=_INTERVALS,
+)
 
 
 def compare_command(
@@ -41,8 +80,7 @@ def compare_command(
         str | None,
         typer.Option(
             metavar="RUN",
-            help="Compare the other runs with this one: its name or its file. Without it, all "
-            "pairs are compared.",
+            help="Compare the other runs with this one: its name or its file.",
         ),
     ] = None,
     family: Annotated[
@@ -50,21 +88,11 @@ def compare_command(
         typer.Option(
             metavar="NAME",
             help="Family for which the error rate is controlled: the pairs with the baseline or, without "
-            "one, all pairs; best is the same as --best; none adjusts nothing. NAME: all-pairs, "
-            "baseline, best, none.",
+            "one, all pairs; none adjusts nothing. NAME: all-pairs, baseline, none.",
         ),
     ] = None,
-    best: Annotated[bool, typer.Option("--best", help="Print which runs may be the best.")] = False,
-    per_topic: Annotated[
-        bool, typer.Option("-q", "--per-topic", help="Print the difference on every topic.")
-    ] = False,
-    groups: Annotated[
-        bool,
-        typer.Option("--groups", help="Print groups of runs that do not differ significantly."),
-    ] = False,
-    effects: Annotated[
-        bool, typer.Option("--effects", help="Print effect sizes: d_z, Hedges' g, share won, RI.")
-    ] = False,
+    show: Annotated[str | None, VIEWS.option()] = None,
+    topics: TopicsOption = False,
     fail_if_worse: Annotated[
         list[str] | None,
         typer.Option(
@@ -91,15 +119,6 @@ def compare_command(
             rich_help_panel=GATE_PANEL,
         ),
     ] = None,
-    unjudged: Annotated[
-        str | None,
-        options.choice(
-            "bounds",
-            help="With --baseline, also print the lowest and highest difference that judging unjudged "
-            "documents could give.",
-            panel="Judgements",
-        ),
-    ] = None,
     records: GateRecords,
     method: options.MethodOption = None,
     test: Annotated[
@@ -121,14 +140,18 @@ def compare_command(
         ),
     ] = None,
     statistics: options.Statistics,
+    rows: options.RowsOption = str(ROWS),
     out: options.Output,
 ) -> None:
     """Compare runs: difference, interval, test, and a verdict in words.
 
-    Example: `confir compare qrels.txt a.run b.run --baseline a --fail-if-worse nDCG@10`
+    For example:
+
+    - `confir compare qrels.txt runs/ -m nDCG@10`
+    - `confir compare qrels.txt main.run branch.run --baseline main`
+    - `confir compare qrels.txt main.run branch.run --baseline main --fail-if-worse nDCG@10`
     """
     from confir.cli.streams import print_message
-    from confir.defaults import BEST
     from confir.intervals.catalogue import DEFAULT_METHOD
     from confir.intervals.interval import check_level
     from confir.studies.comparison.compare import compare_runs
@@ -142,14 +165,13 @@ def compare_command(
     by_people = inputs.check_human()
     gates = list(fail_if_worse or [])
     tests = test or [DEFAULT_TEST]
-    if best or family == BEST:
-        _check_best(inputs.context, best=best)
-        _show_best(inputs, statistics, out)
-        return
     _check_gate(gates, require, baseline, margin)
     records.check(gates)
-    _check_view(inputs.context, tests, per_topic=per_topic, groups=groups, effects=effects)
-    _check_unjudged(inputs, unjudged, baseline)
+    if family == BEST:
+        raise InvalidValueError("--family best is now --show best")
+    view = VIEWS.choose(inputs.context, show, topics=topics).name
+    if view == "groups" and len(set(tests)) > 1:
+        raise InvalidValueError("--show groups uses one test; expected one --test")
     check_level(statistics.level)
     interval_method = find_difference_method(method or DEFAULT_METHOD, judged=by_people)
     chosen = _check_tests(inputs, tests, correction, margin, baseline)
@@ -157,13 +179,17 @@ def compare_command(
     measures = _with_gates(inputs, gates)
     if inputs.runs and baseline is None:
         check_differences(inputs.run_count, len(measures), len(tests))
-    load = inputs.load_scores if per_topic else inputs.load_scores_or_summary
+    load = inputs.load_scores if view == TOPICS else inputs.load_scores_or_summary
     scores = load(
         measures,
         baseline=baseline,
         quiet=out.quiet,
         example="confir compare qrels.txt bm25.run dense.run --baseline bm25",
     )
+    if view in _OF_SCORES:
+        answer = _OF_SCORES[view](scores, statistics, brief=not inputs.measure, out=out)
+        out.deliver(answer._replace(rows=options.most_rows(rows)))
+        return
     if interval_method.resamples:
         statistics = inputs.statistics_of(scores, statistics)
     comparison = compare_runs(
@@ -181,43 +207,16 @@ def compare_command(
     rule = GateRule(cast("Requirement", require or "not-worse"), margin or 0.0)
     deciding = _find_measures(scores, gates, inputs)
     judged = records.judge(inputs.context, comparison, deciding, rule, statistics.seed)
-    if per_topic or groups or effects:
-        out.deliver(_view(comparison, per_topic=per_topic, groups=groups))
-        with_gates = False
+    if view == "unjudged":
+        answer = _unjudged(inputs, comparison)
     else:
-        bounds = _bound(inputs, comparison) if unjudged is not None else None
-        with_gates = _show(comparison, judged, statistics.seed, out, bounds)
-    for gate in judged:
-        if not with_gates:
+        answer = _ANSWERS[view](comparison, judged, statistics.seed)
+    out.deliver(answer._replace(rows=options.most_rows(rows)))
+    if view != "pairs" or out.output is not None or not out.in_parts:
+        for gate in judged:
             print_message(f"confir: {gate.sentence()}")
     if any(gate.closed for gate in judged):
         raise typer.Exit(1)
-
-
-def _check_best(context: typer.Context, *, best: bool) -> None:
-    """Raise where options do not go with the confidence set of the best run."""
-    shown = ("per_topic", "groups", "effects", *(["family"] if best else []))
-    gate = ("fail_if_worse", "require", "history", "looks", "commit", "junit")
-    tested = ("method", "test", "correction", "margin", *gate)
-    others = ("baseline", *shown, *tested)
-    refuse_options(context, others, "cannot be combined with the confidence set of the best run")
-
-
-def _show_best(inputs: Inputs, statistics: options.Statistics, out: options.Output) -> None:
-    """Write or print which runs may be the best."""
-    from confir.cli.terminal import Answer
-    from confir.report.tables import with_design_note
-    from confir.studies.best.best_runs import find_best
-    from confir.studies.best.table import best_table
-
-    scores = inputs.load_scores_or_summary(
-        quiet=out.quiet, example="confir compare qrels.txt bm25.run dense.run --best"
-    )
-    found = find_best(
-        scores, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
-    )
-    table = with_design_note(best_table(found, statistics.seed), scores.design)
-    out.deliver(Answer(found.to_records(), table, found))
 
 
 def _check_gate(
@@ -232,46 +231,6 @@ def _check_gate(
         raise UnknownNameError("value of --require", str(require), ("non-inferior", "superior"))
     if margin is not None and not 0.0 <= margin < float("inf"):
         raise InvalidValueError(f"--margin is {margin}; expected a number of 0 or more")
-
-
-def _check_view(
-    context: typer.Context, tests: Sequence[str], *, per_topic: bool, groups: bool, effects: bool
-) -> None:
-    """Raise where options ask for what the view does not show."""
-    if per_topic + groups + effects > 1:
-        raise InvalidValueError("expected one of --per-topic, --groups and --effects")
-    if groups and is_given(context, "baseline"):
-        raise InvalidValueError("groups of runs need all pairs: leave --baseline out")
-    if groups and len(set(tests)) > 1:
-        raise InvalidValueError("--groups uses one test; expected one --test")
-    if per_topic or effects:
-        view = "--per-topic" if per_topic else "--effects"
-        shown = f"which {view} does not print"
-        refuse_options(context, ("family", "test", "correction"), f"is for p-values, {shown}")
-        if not is_given(context, "fail_if_worse"):
-            names = ("level", "method", "margin", "replicates", "seed")
-            refuse_options(context, names, f"is for intervals and verdicts, {shown}")
-
-
-def _check_unjudged(inputs: JudgedInputs, unjudged: str | None, baseline: str | None) -> None:
-    """Raise where bounds over unjudged documents cannot stand beside the differences."""
-    if unjudged is None:
-        return
-    if baseline is None:
-        raise InvalidValueError("--unjudged bounds differences from a run: expected --baseline")
-    names = ("scores", "human", "per_topic", "groups", "effects")
-    refuse_options(inputs.context, names, "cannot be combined with --unjudged")
-
-
-def _bound(inputs: JudgedInputs, comparison: Comparison) -> UnjudgedDifferences:
-    """Return how far the differences could move if unjudged documents were judged."""
-    from confir.studies.unjudged.differences import bound_differences
-
-    baseline = str(comparison.baseline)
-    experiment = inputs.experiment(comparison.measures, baseline=baseline, example="")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TopicWarning)  # the comparison has its own
-        return bound_differences(experiment, baseline=baseline)
 
 
 def _check_tests(
@@ -318,95 +277,100 @@ def _find_measures(
     return [str(measure) for measure in parse_measures(gates, inputs.rel)]
 
 
-def _show(
-    comparison: Comparison,
-    gates: Sequence[Gate],
-    seed: int,
+def _board(
+    scores: Scores | ScoreSummary,
+    statistics: options.Statistics,
+    *,
+    brief: bool,
     out: options.Output,
-    bounds: UnjudgedDifferences | None = None,
-) -> bool:
-    """Write or print the comparison; return whether that named the gates."""
-    from confir.cli.streams import print_text
-    from confir.cli.terminal import Answer, terminal_width
-    from confir.data.files import write_whole
-    from confir.studies.comparison.table import (
-        comparison_table,
-        sections_to_markdown,
-        sections_to_text,
-    )
-
-    if out.output is not None and Path(out.output).suffix.lower() == ".md":
-        sections = _sections(comparison, gates, seed, out, bounds)
-        write_whole(out.output, sections_to_markdown(sections).encode())
-        return False
-    if out.output is None and out.kind in ("table", "md"):
-        sections = _sections(comparison, gates, seed, out, bounds)
-        terminal = sys.stdout.isatty() and out.kind == "table"
-        width = terminal_width() if terminal else None
-        if out.kind == "md":
-            print_text(sections_to_markdown(sections))
-        else:
-            sys.stdout.write(sections_to_text(sections, colour=terminal, width=width))
-        return True
-    table = comparison_table(comparison, seed)
-    records = comparison.to_records()
-    if bounds is not None:
-        moved = {(one["run"], one["measure"]): one for one in bounds.to_records()}
-        records = [
-            {**record, **{name: moved[record["run"], record["measure"]][name] for name in _BOUNDS}}
-            for record in records
-        ]
-    out.deliver(Answer(records, table, comparison))
-    return False
-
-
-def _sections(
-    comparison: Comparison,
-    gates: Sequence[Gate],
-    seed: int,
-    out: options.Output,
-    bounds: UnjudgedDifferences | None,
-) -> list[TitledTable]:
-    """Return the tables of a comparison, with the decimals that were asked for."""
-    from confir.report.tables import rounded
-    from confir.studies.comparison.table import TitledTable, comparison_sections
-    from confir.studies.unjudged.table import unjudged_difference_table
-
-    sections = comparison_sections(comparison, gates, seed, _find_best(comparison, seed))
-    if bounds is not None:
-        sections.append(TitledTable("Unjudged documents", unjudged_difference_table(bounds)))
-    return [part._replace(table=rounded(part.table, out.decimals)) for part in sections]
-
-
-def _find_best(comparison: Comparison, seed: int) -> BestRuns | None:
-    """Return which runs may be the best, where all pairs were compared as a family."""
-    from confir.defaults import ALL_PAIRS
+) -> Answer:
+    """Return the board of runs; where it is read, with what is said of their pairs."""
+    from confir.cli.terminal import Answer
+    from confir.report.tables import with_design_note
     from confir.studies.best.best_runs import find_best
+    from confir.studies.best.table import best_table
+    from confir.studies.comparison.compare import compare_runs
+    from confir.studies.comparison.table import board_parts
 
-    if comparison.family != ALL_PAIRS or len(comparison.runs) < 3:
-        return None
+    drawing: dict[str, Any] = {"replicates": statistics.replicates, "rng": statistics.seed}
+    best = find_best(scores, level=statistics.level, **drawing)
+    table = with_design_note(best_table(best, statistics.seed), scores.design)
+    answer = Answer(best.to_records(), table, best)
+    if not out.in_parts:
+        return answer
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TopicWarning)  # the best run has its own
+        comparison = compare_runs(scores, level=statistics.level, **drawing)
+    return answer._replace(parts=board_parts(best, comparison, statistics.seed, brief=brief))
+
+
+def _pairs(comparison: Comparison, gates: Sequence[Gate], seed: int) -> Answer:
+    """Return the differences, with verdicts in words."""
+    from confir.cli.terminal import Answer
+    from confir.studies.comparison.table import comparison_parts, comparison_table
+
+    parts = comparison_parts(comparison, gates, seed)
+    return Answer(comparison.to_records(), comparison_table(comparison, seed), comparison, parts)
+
+
+def _groups(comparison: Comparison, _: Sequence[Gate], __: int) -> Answer:
+    from confir.cli.terminal import Answer
+    from confir.studies.comparison.table import group_table
+
+    grouped = comparison.group_runs()
+    return Answer(grouped.to_records(), group_table(grouped, margin=comparison.margin), grouped)
+
+
+def _effects(comparison: Comparison, _: Sequence[Gate], __: int) -> Answer:
+    from confir.cli.terminal import Answer
+    from confir.studies.comparison.table import effect_table
+
+    return Answer(comparison.effect_records(), effect_table(comparison), comparison)
+
+
+def _topics(comparison: Comparison, _: Sequence[Gate], __: int) -> Answer:
+    from confir.cli.terminal import Answer
+    from confir.studies.comparison.table import topic_difference_table
+
+    found = comparison.topic_differences()
+    return Answer(found.to_records(), topic_difference_table(found), found)
+
+
+# What the views of a comparison are made by.
+_ANSWERS = {"pairs": _pairs, "groups": _groups, "effects": _effects, TOPICS: _topics}
+
+
+def _ranks(
+    scores: Scores | ScoreSummary,
+    statistics: options.Statistics,
+    *,
+    brief: bool,  # noqa: ARG001 - as `_board` takes it
+    out: options.Output,  # noqa: ARG001
+) -> Answer:
+    """Return the ranks of the runs with intervals."""
+    from confir.cli.terminal import Answer
+    from confir.report.tables import with_design_note
+    from confir.studies.ranks.ranking import rank_runs
+    from confir.studies.ranks.table import ranking_note, ranking_table
+
+    level, replicates, seed = statistics.level, statistics.replicates, statistics.seed
+    ranking = rank_runs(scores, level=level, replicates=replicates, rng=seed)
+    table = ranking_table(ranking, ranking_note(ranking, seed))
+    table = with_design_note(table, scores.design)
+    return Answer(ranking.to_records(), table, ranking)
+
+
+# Views that need no comparison of pairs, and what they are made by.
+_OF_SCORES = {"best": _board, "ranks": _ranks}
+
+
+def _unjudged(inputs: JudgedInputs, comparison: Comparison) -> Answer:
+    """Return how far the differences could move if unjudged documents were judged."""
+    from confir.cli.terminal import result_answer
+    from confir.studies.unjudged.differences import bound_differences
+
+    baseline = str(comparison.baseline)
+    experiment = inputs.experiment(comparison.measures, baseline=baseline, example="")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TopicWarning)  # the comparison has its own
-        try:
-            return find_best(
-                comparison.scores,
-                level=comparison.level,
-                replicates=comparison.replicates,
-                rng=seed,
-            )
-        except TopicMismatchError:  # too few topics that all runs have
-            return None
-
-
-def _view(comparison: Comparison, *, per_topic: bool, groups: bool) -> Answer:
-    """Return differences by topic, groups of runs, or effect sizes."""
-    from confir.cli.terminal import Answer
-    from confir.studies.comparison.table import effect_table, group_table, topic_difference_table
-
-    if per_topic:
-        topics = comparison.topic_differences()
-        return Answer(topics.to_records(), topic_difference_table(topics), topics)
-    if groups:
-        grouped = comparison.group_runs()
-        return Answer(grouped.to_records(), group_table(grouped, margin=comparison.margin), grouped)
-    return Answer(comparison.effect_records(), effect_table(comparison), comparison)
+        return result_answer(bound_differences(experiment, baseline=baseline))

@@ -10,7 +10,17 @@ import numpy as np
 
 from confir.arguments import as_level
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.result import Record, Result, Variable, axis, constant, over, records_of, result
+from confir.data.result import (
+    Columns,
+    Record,
+    Result,
+    Variable,
+    axis,
+    constant,
+    over,
+    records_of,
+    result,
+)
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.defaults import ALL_PAIRS, NO_FAMILY
@@ -39,6 +49,7 @@ from confir.studies.comparison.mean_differences import (
     MeanDifferences,
     limits_at,
 )
+from confir.studies.comparison.pair_order import PairOrder, order_pairs, turn_columns
 from confir.studies.comparison.pair_result import PairResult
 from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.reasons import Evidence, explain
@@ -152,8 +163,8 @@ class Comparison(PairResult):
     row_order = ("measure", "pair", "test")
     record_columns = (
         "measure",
-        "baseline",
         "run",
+        "against",
         "difference",
         "low",
         "high",
@@ -232,17 +243,46 @@ class Comparison(PairResult):
             index: Floats = (self.wins - self.losses) / self.topics
         return index
 
+    @property
+    def order(self) -> PairOrder:
+        """The order of the pairs in records and tables: best first, the better run named first."""
+        has_baseline = self.baseline is not None
+        return order_pairs(self.difference, self.first, self.second, has_baseline=has_baseline)
+
+    def rows(self) -> Integers:
+        """Return the rows of the records, by measure, best pair first."""
+        return self.order.rows(len(self.tests))
+
+    def to_dict(self) -> Columns:
+        """Return the records as columns; without a baseline, the better run of a pair comes first."""
+        order = self.order
+        turned = np.repeat(order.turned.T.reshape(-1), len(self.tests))[self.rows()]
+        return turn_columns(PairResult.to_dict(self), turned)
+
     def places(self) -> Iterator[Place]:
-        """Yield the differences by measure, then pair, then test."""
-        tests, pairs, measures = self.verdict.shape
-        for measure in range(measures):
-            for pair in range(pairs):
-                for test in range(tests):
+        """Yield the differences by measure, then pair in the order of the records, then test."""
+        for measure, pairs in enumerate(self.order.places.tolist()):
+            for pair in pairs:
+                for test in range(len(self.tests)):
                     yield Place(test, pair, measure)
 
     def names(self, pair: int) -> tuple[str, str]:
         """Return baseline and run of a pair."""
         return self.runs[self.first[pair]], self.runs[self.second[pair]]
+
+    def pair_means(self, pair: int) -> Floats | None:
+        """Return the means of baseline and run over the topics that both have: 2 × measures.
+
+        None where the difference is not that of two such means: by human and model judgements, or
+        where a summary of topics does not say which topics both have.
+        """
+        if isinstance(self.scores, JudgedScores):
+            return None
+        both = self.scores.select(run=list(self.names(pair)))
+        if isinstance(both, ScoreSummary):
+            return both.mean() if np.ptp(both.topic_counts(), axis=0).max(initial=0) == 0 else None
+        there = ~np.isnan(both.values).any(axis=1, keepdims=True)
+        return replace(both, values=np.where(there, both.values, np.nan)).mean()
 
     @property
     def means(self) -> MeanDifferences:
@@ -301,12 +341,12 @@ class Comparison(PairResult):
         """Return what corrects single tests: the correction, or the test itself."""
         return test if find_test(test).corrected else self.correction
 
-    def decision(self, place: Place) -> Decision:
-        """Return the decision on one difference."""
+    def decision(self, place: Place, *, turned: bool = False) -> Decision:
+        """Return the decision on one difference; turned, that of the first run from the second."""
         cell = place.pair, place.measure
         test = self.tests[place.test]
         baseline, run = self.names(place.pair)
-        return Decision(
+        found = Decision(
             baseline=baseline,
             run=run,
             verdict=str(self.verdict[place]),
@@ -325,6 +365,7 @@ class Comparison(PairResult):
             open=int(self.open_end[cell]),
             borderline=bool(self.borderline[place]),
         )
+        return found.turned() if turned else found
 
     def at(self, level: float) -> Comparison:
         """Return the comparison at another level: limits and verdicts; p-values are the same.
@@ -383,12 +424,12 @@ class Comparison(PairResult):
     def sentences(self) -> list[str]:
         """Return a sentence for each difference, in the order of the records."""
         result = []
+        turned = self.order.turned
         for place in self.places():
-            baseline, run = self.names(place.pair)
-            test = f" ({find_test(self.tests[place.test]).title})" if len(self.tests) > 1 else ""
-            measure = self.measures[place.measure]
-            said = self.decision(place).sentence
-            result.append(f"{run} against {baseline} by {measure}{test}: {said}")
+            decision = self.decision(place, turned=bool(turned[place.pair, place.measure]))
+            test = f" by the {find_test(self.tests[place.test]).title}"
+            measure = self.measures[place.measure] + (test if len(self.tests) > 1 else "")
+            result.append(decision.in_words(measure))
         return result
 
     def effect_records(self) -> list[Record]:
@@ -402,18 +443,22 @@ class Comparison(PairResult):
         }
         pairs, measures = self.difference.shape
         labels = [pair for _ in range(measures) for pair in self.pairs]
-        return records_of(
-            {
-                "measure": [measure for measure in self.measures for _ in range(pairs)],
-                "baseline": [baseline for baseline, _ in labels],
-                "run": [run for _, run in labels],
-                **{name: array.T.reshape(-1).tolist() for name, array in arrays.items()},
-            }
-        )
+        columns: Columns = {
+            "measure": [measure for measure in self.measures for _ in range(pairs)],
+            "run": [run for _, run in labels],
+            "against": [against for against, _ in labels],
+            **{name: array.T.reshape(-1).tolist() for name, array in arrays.items()},
+        }
+        order = self.order
+        rows = order.rows()
+        ordered = {name: [column[row] for row in rows] for name, column in columns.items()}
+        return records_of(turn_columns(ordered, order.turned.T.reshape(-1)[rows]))
 
     def topic_differences(self) -> TopicDifferences:
         """Return the difference on every topic, for each pair and measure."""
-        return TopicDifferences(as_scores(self.scores, human=True), self.first, self.second)
+        return TopicDifferences(
+            as_scores(self.scores, human=True), self.first, self.second, self.baseline
+        )
 
     def group_runs(self, test: str | None = None) -> RunGroups:
         """Return the groups of runs without a significant difference within; needs all pairs.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -45,6 +45,10 @@ from confir.studies.comparison.verdicts import (
     OPPOSITE,
     Words,
 )
+
+# Decimals of numbers in sentences, and the smallest p-value that they name.
+_SAID_DECIMALS = 3
+_SMALLEST_SAID_P = 0.001
 
 
 class Family(NamedTuple):
@@ -272,6 +276,13 @@ def sides_of_bound(
     return sides
 
 
+def _said_p(p: float) -> str:
+    """Return a p-value for a sentence: ``= .02``, ``< .001``."""
+    if p < _SMALLEST_SAID_P:
+        return "< .001"
+    return "= 1" if p >= 1.0 else f"= {p:.3f}".replace("0.", ".", 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What is decided on one difference, and why.
@@ -315,6 +326,20 @@ class Decision:
     constant: bool
     open: int = 0
     borderline: bool = False
+
+    def turned(self) -> Decision:
+        """Return the same decision from the other run's side."""
+        return replace(
+            self,
+            baseline=self.run,
+            run=self.baseline,
+            verdict=OPPOSITE.get(self.verdict, self.verdict),
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+            direction=-self.direction,
+            open=-self.open,
+        )
 
     @property
     def possible(self) -> bool:
@@ -360,6 +385,47 @@ class Decision:
             f"difference {signed(self.difference)}, {simultaneous}{100 * self.level:g} % interval "
             f"{bracketed(signed(self.low), signed(self.high), self.open)}"
         )
+
+    def in_words(self, measure: str) -> str:
+        """Return the decision in a sentence without its full stop, as one would say it."""
+        unclear = ", borderline" if self.borderline else ""
+        if self.verdict == IDENTICAL:
+            return f"{self.run} and {self.baseline} are identical in {measure}"
+        if self.verdict == EQUIVALENT:
+            within = f"equivalent within ±{self.margin:g}{unclear}"
+            return f"{self.run} and {self.baseline} are {within} in {measure} ({self.evidence})"
+        if self.verdict in OPPOSITE:
+            words = f"significantly {self.verdict} than {self.baseline} in {measure}{unclear}"
+            return f"{self.run} is {words} ({self.evidence})"
+        return (
+            f"the difference between {self.run} and {self.baseline} in {measure} is "
+            f"inconclusive{unclear} ({self.evidence})"
+        )
+
+    @property
+    def verdict_and_evidence(self) -> str:
+        """The verdict in a few words, with difference, interval and p-value in parentheses."""
+        words = f"significantly {self.verdict}" if self.verdict in OPPOSITE else self.verdict
+        if self.verdict == EQUIVALENT:
+            words = f"equivalent within ±{self.margin:g}"
+        unclear = ", borderline" if self.borderline else ""
+        return f"{words}{unclear} ({self.evidence})"
+
+    @property
+    def evidence(self) -> str:
+        """Difference, interval and p-value, and what they leave open: ``+0.021, 95% CI […], p = .02``."""
+        parts = [signed(self.difference, _SAID_DECIMALS)]
+        if not (math.isnan(self.low) or math.isnan(self.high)):
+            simultaneous = "simultaneous " if self.family.simultaneous else ""
+            low, high = (signed(limit, _SAID_DECIMALS) for limit in (self.low, self.high))
+            parts.append(
+                f"{simultaneous}{100 * self.level:g}% CI {bracketed(low, high, self.open)}"
+            )
+        adjusted = self.family.pairs > 1 and self.p_adjusted != self.p
+        p = self.p_adjusted if adjusted else self.p
+        if not math.isnan(p):
+            parts.append(f"{'adjusted ' if adjusted else ''}p {_said_p(p)}")
+        return "; ".join([", ".join(parts), *([self.reason] if self.reason else [])])
 
     @property
     def sentence(self) -> str:

@@ -31,7 +31,7 @@ class PairResult(Result):
     first: Integers
     second: Integers
 
-    label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"pair": ("baseline", "run")}
+    label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"pair": ("against", "run")}
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

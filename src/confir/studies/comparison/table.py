@@ -5,19 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
+from confir.arrays import Floats
 from confir.data.sampling.judged_scores import SampledScores, count_model_topics
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, counted
 from confir.intervals.catalogue import find_method
-from confir.order import best_first, signed
-from confir.report.numbers import difference_text, number_text, p_text, percent, topics_text
-from confir.report.tables import Cell, Mark, Table, escape_markdown, to_markdown, to_text
+from confir.order import signed
+from confir.report.answer_parts import AnswerPart
+from confir.report.names import isolated, list_runs
+from confir.report.numbers import (
+    NumberText,
+    difference_text,
+    number_text,
+    p_text,
+    percent,
+    topics_text,
+)
+from confir.report.tables import Cell, Mark, Table
 from confir.studies.best.best_runs import BestRuns
-from confir.studies.best.table import best_words_table
+from confir.studies.best.table import best_sentence, board_table
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.corrections import CORRECTION_NAMES
 from confir.studies.comparison.decisions import Decision
@@ -35,16 +44,11 @@ _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 OPEN_END = "only the sign of the difference is significant, by the bound for symmetric differences"
 BORDERLINE = "other replicates might change the verdict"
 
-# More pairs than this are not listed; of more differences, no sentences are written.
-MOST_LISTED = 200
+# Of more differences, no sentences are written.
 MOST_DIFFERENCES_IN_WORDS = 12
 
-
-class TitledTable(NamedTuple):
-    """A table with a heading, for output that holds several."""
-
-    heading: str
-    table: Table
+# Decimals of numbers in sentences.
+_SAID_DECIMALS = 3
 
 
 def comparison_table(comparison: Comparison, seed: int | None = None) -> Table:
@@ -63,10 +67,10 @@ def comparison_table(comparison: Comparison, seed: int | None = None) -> Table:
     if _is_equivalence_adjusted(comparison):
         numbers.append("adj. p equiv.")
     numbers += ["d_z", "w/t/l"]
-    effect = comparison.effect_size
+    effect, turned = comparison.effect_size, comparison.order.turned
     rows = tuple(
-        _row(comparison, place, float(effect[place.pair, place.measure]))
-        for place in _ordered_places(comparison)
+        _row(comparison, place, effect, turned=bool(turned[place.pair, place.measure]))
+        for place in comparison.places()
     )
     counts = "w/t/l: topics won, tied, lost"
     note = f"{comparison_note(comparison, seed)}; {counts}"
@@ -83,14 +87,7 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
         tests += f", adjusted by {by}"
         tests += "" if is_simultaneous(comparison) else f" for {_family_text(comparison)}"
     parts = [f"mean difference {between} with {interval_name(comparison)}, over {topics}", tests]
-    if comparison.scores.design is not None:
-        parts.append(f"standard errors by the design, {comparison.scores.design.describe()}")
-    if isinstance(comparison.scores, SampledScores):
-        parts.append(sampled_note(comparison.scores, seed))
-    if comparison.weight is not None:
-        parts.append("by people's judgements, estimated from theirs and the model's (PPI++)")
-        more = count_model_topics(comparison.scores)
-        parts += model_notes(comparison.measures, comparison.weight == 0, more, "differences")
+    parts += _sampling_notes(comparison, seed)
     if comparison.margin is not None:
         adjusted = f", adjusted by {by}" if _is_equivalence_adjusted(comparison) else ""
         parts.append(
@@ -108,6 +105,20 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     if comparison.borderline.any():
         parts.append(f"borderline: {BORDERLINE}")
     return "; ".join(parts)
+
+
+def _sampling_notes(comparison: Comparison, seed: int | None) -> list[str]:
+    """Return how topics were sampled and judged, where that is not a simple random sample."""
+    notes = []
+    if comparison.scores.design is not None:
+        notes.append(f"standard errors by the design, {comparison.scores.design.describe()}")
+    if isinstance(comparison.scores, SampledScores):
+        notes.append(sampled_note(comparison.scores, seed))
+    if comparison.weight is not None:
+        notes.append("by people's judgements, estimated from theirs and the model's (PPI++)")
+        more = count_model_topics(comparison.scores)
+        notes += model_notes(comparison.measures, comparison.weight == 0, more, "differences")
+    return notes
 
 
 def interval_name(comparison: Comparison) -> str:
@@ -191,19 +202,13 @@ def _mark_note(comparison: Comparison) -> str:
     return f"▲ ▼ significantly better, worse than {comparison.baseline}: {', '.join(parts)}"
 
 
-def words_table(comparison: Comparison) -> Table:
-    """Return a table of the verdicts as sentences."""
-    rows = tuple((Cell(sentence),) for sentence in comparison.sentences())
-    return Table(("in words",), rows)
-
-
 def effect_table(comparison: Comparison) -> Table:
     """Return a table of effect sizes: one row per measure and pair."""
     rows = tuple(
         (
             Cell(record["measure"]),
             Cell(record["run"]),
-            Cell(record["baseline"]),
+            Cell(record["against"]),
             Cell(f"{record['topics']:,}"),
             *(
                 Cell(_effect_text(record[name]))
@@ -227,7 +232,7 @@ def topic_difference_table(differences: TopicDifferences) -> Table:
         (
             Cell(record["measure"]),
             Cell(record["run"]),
-            Cell(record["baseline"]),
+            Cell(record["against"]),
             Cell(record["topic"]),
             Cell(signed(record["difference"])),
         )
@@ -239,12 +244,18 @@ def topic_difference_table(differences: TopicDifferences) -> Table:
 
 def extreme_table(comparison: Comparison, limit: int = 3) -> Table:
     """Return a table of the topics with the largest differences for and against each run."""
-    differences = comparison.topic_differences()
+    differences, order = comparison.topic_differences(), comparison.order
     rows = []
     for m, measure in enumerate(comparison.measures):
-        for pair in range(len(comparison.first)):
+        for pair in order.places[m].tolist():
             won, lost = differences.extremes(pair, m, limit)
             baseline, run = comparison.names(pair)
+            if order.turned[pair, m]:
+                won, lost = (
+                    [one._replace(difference=-one.difference) for one in side]
+                    for side in (lost, won)
+                )
+                baseline, run = run, baseline
             name = run if comparison.baseline is not None else f"{run} against {baseline}"
             rows.append((Cell(measure), Cell(name), _topics_cell(won), _topics_cell(lost)))
     columns = ("measure", "run", "topics most for it", "most against it")
@@ -303,52 +314,139 @@ def gate_table(gate: Gate) -> Table:
     return Table(("candidate", "gate", f"difference in {gate.measure}"), rows, note, 2)
 
 
-def comparison_sections(
-    comparison: Comparison,
-    gates: Sequence[Gate],
-    seed: int | None = None,
-    best: BestRuns | None = None,
-) -> list[TitledTable]:
-    """Return the tables of a whole comparison, as many as can reasonably be read.
+def board_parts(
+    best: BestRuns, comparison: Comparison, seed: int | None, *, brief: bool
+) -> list[AnswerPart]:
+    """Return the boards of a comparison without a baseline: one per measure, with its pairs in words.
 
-    Which runs may be the best, gates, differences, sentences and topics; of very many pairs the
-    groups of runs instead.
+    Parameters
+    ----------
+    best, comparison
+        The confidence set of the best run, and all pairs of the same scores.
+    seed
+        Of the replicates, for the note.
+    brief
+        Whether only the first measure has a board, and the others a line each.
     """
-    sections = [] if best is None else [TitledTable("Best run", best_words_table(best))]
-    sections += [
-        TitledTable(f"Gate {'closed' if gate.closed else 'open'}: {gate.measure}", gate_table(gate))
-        for gate in gates
-    ]
-    differences = comparison.verdict.size
-    if comparison.baseline is None and differences > MOST_LISTED:
-        note = (
-            f"{comparison_note(comparison, seed)}; the {differences:,} differences are too many to "
-            "list here: CSV and JSON have them"
-        )
-        sections.append(
-            TitledTable("Groups", group_table(comparison.group_runs(), note, comparison.margin))
-        )
-        return sections
-    sections.append(TitledTable("Differences", comparison_table(comparison, seed)))
-    if differences <= MOST_DIFFERENCES_IN_WORDS:
-        sections.append(TitledTable("In words", words_table(comparison)))
-        if isinstance(comparison.scores, Scores):
-            sections.append(TitledTable("Topics", extreme_table(comparison)))
-    return sections
+    shown = 1 if brief else len(best.measures)
+    notes = _sampling_notes(comparison, seed)
+    parts = []
+    for m, measure in enumerate(best.measures[:shown]):
+        said = [best_sentence(best, m), pairs_sentence(comparison, m)]
+        why = excluded_sentence(best, comparison, m)
+        table = board_table(best, m, seed)
+        table = replace(table, note="; ".join([table.note, *notes]))
+        parts.append(AnswerPart(measure, tuple(filter(None, (*said, why))), table))
+    if shown < len(best.measures):
+        rest = range(shown, len(best.measures))
+        said = [f"{best_sentence(best, m)}; {pairs_sentence(comparison, m)}" for m in rest]
+        parts.append(AnswerPart("Other measures", tuple(said)))
+    return parts
 
 
-def sections_to_markdown(sections: Sequence[TitledTable]) -> str:
-    """Return tables with headings in Markdown, fit for the summary of a CI job."""
-    return "\n".join(
-        f"### {escape_markdown(heading)}\n\n{to_markdown(table)}" for heading, table in sections
+def pairs_sentence(comparison: Comparison, measure: int) -> str:
+    """Return how many pairs differ significantly by a measure, and the smallest such difference."""
+    verdicts = comparison.verdict[0, :, measure]
+    significant = np.isin(verdicts, list(OPPOSITE))
+    pairs, found = len(verdicts), int(significant.sum())
+    if not found:
+        which = "the two runs do not differ" if pairs == 1 else f"none of {pairs:,} pairs differs"
+        return f"{which} significantly"
+    smallest = float(np.abs(comparison.difference[significant, measure]).min())
+    said = NumberText.of(smallest, decimals=_SAID_DECIMALS)
+    if pairs == 1:
+        return f"the two runs differ significantly, by {said}"
+    verb = "differs" if found == 1 else "differ"
+    share = round(100 * found / pairs)
+    return (
+        f"{found:,} of {pairs:,} pairs {verb} significantly ({share}%); the smallest observed difference "
+        f"that is significant is {said}"
     )
 
 
-def sections_to_text(
-    sections: Sequence[TitledTable], *, colour: bool = False, width: int | None = None
-) -> str:
-    """Return tables one below the other, for the terminal."""
-    return "\n".join(to_text(table, colour=colour, width=width) for _, table in sections)
+def excluded_sentence(best: BestRuns, comparison: Comparison, measure: int) -> str:
+    """Return why runs may not be the best though their pair with the best is inconclusive, if any."""
+    top = best.order(measure)[0]
+    places = [
+        (int(first), int(second))
+        for first, second, verdict in zip(
+            comparison.first, comparison.second, comparison.verdict[0, :, measure], strict=True
+        )
+        if verdict not in OPPOSITE and top in (first, second)
+    ]
+    others = [second if first == top else first for first, second in places]
+    inconclusive = {run for run in others if not best.in_set[run, measure]}
+    left = [best.runs[run] for run in best.order(measure) if run in inconclusive]
+    if not left:
+        return ""
+    noun, verb = ("its difference", "is") if len(left) == 1 else ("their differences", "are")
+    return (
+        f"{list_runs(left)} may not be the best, though {noun} from {isolated(best.runs[top])} {verb} "
+        "inconclusive among all pairs: for the best run, fewer comparisons are made, and one-sided ones"
+    )
+
+
+def comparison_parts(
+    comparison: Comparison, gates: Sequence[Gate], seed: int | None = None
+) -> list[AnswerPart]:
+    """Return the parts of a comparison, as many as can reasonably be read.
+
+    Gates, what is said of the pairs, their differences, and the topics that make most of them.
+    """
+    parts = [
+        AnswerPart(
+            f"Gate {'closed' if gate.closed else 'open'}: {gate.measure}", (), gate_table(gate)
+        )
+        for gate in gates
+    ]
+    table = comparison_table(comparison, seed)
+    few = comparison.verdict.size <= MOST_DIFFERENCES_IN_WORDS
+    has_baseline = comparison.baseline is not None
+    if few and has_baseline:
+        said = tuple(_said(comparison, place) for place in comparison.places())
+    elif few:
+        said = tuple(comparison.sentences())
+    else:
+        count = baseline_sentence if has_baseline else _named_pairs_sentence
+        said = tuple(count(comparison, m) for m in range(len(comparison.measures)))
+    parts.append(AnswerPart("Differences", said, table))
+    if few and isinstance(comparison.scores, Scores):
+        parts.append(AnswerPart("Topics", (), extreme_table(comparison)))
+    return parts
+
+
+def _said(comparison: Comparison, place: Place) -> str:
+    """Return what is said of a run and its baseline: both means, then difference and verdict."""
+    decision = comparison.decision(place)
+    measure = comparison.measures[place.measure]
+    test = find_test(comparison.tests[place.test]).title
+    measure += f" by the {test}" if len(comparison.tests) > 1 else ""
+    means = comparison.pair_means(place.pair)
+    if means is None:
+        return decision.in_words(measure)
+    baseline, run = (
+        f"{isolated(name)} {NumberText.of(mean, decimals=_SAID_DECIMALS)}"
+        for name, mean in zip(comparison.names(place.pair), means[:, place.measure], strict=True)
+    )
+    return f"{baseline} → {run} in {measure}: {decision.verdict_and_evidence}"
+
+
+def _named_pairs_sentence(comparison: Comparison, measure: int) -> str:
+    said = pairs_sentence(comparison, measure)
+    return f"{comparison.measures[measure]}: {said}" if len(comparison.measures) > 1 else said
+
+
+def baseline_sentence(comparison: Comparison, measure: int) -> str:
+    """Return how many runs differ significantly from the baseline by a measure."""
+    verdicts = comparison.verdict[0, :, measure].tolist()
+    better, worse = verdicts.count(BETTER), verdicts.count(WORSE)
+    rest = len(verdicts) - better - worse
+    others = "" if not rest else f", and {rest:,} do not differ significantly"
+    return (
+        f"{better:,} of {counted(len(verdicts), 'run')} {'is' if better == 1 else 'are'} significantly "
+        f"better than {isolated(str(comparison.baseline))} in {comparison.measures[measure]}, {worse:,} "
+        f"significantly worse{others}"
+    )
 
 
 def _is_adjusted(comparison: Comparison) -> bool:
@@ -375,26 +473,15 @@ def _family_text(comparison: Comparison) -> str:
     return f"{every}{counted(most, 'pair')}{against}"
 
 
-def _ordered_places(comparison: Comparison) -> list[Place]:
-    """Return the differences from a baseline best first, all pairs in the order of the runs."""
-    places = list(comparison.places())
-    if comparison.baseline is None:
-        return places
-    ranks = [
-        {pair: rank for rank, pair in enumerate(best_first(differences))}
-        for differences in comparison.difference.T
-    ]
-    return sorted(places, key=lambda place: (place.measure, ranks[place.measure][place.pair]))
-
-
-def _row(comparison: Comparison, place: Place, effect: float) -> tuple[Cell, ...]:
-    pair, cell = place.pair, (place.pair, place.measure)
-    baseline, run = comparison.names(pair)
-    decision = comparison.decision(place)
+def _row(
+    comparison: Comparison, place: Place, effects: Floats, *, turned: bool
+) -> tuple[Cell, ...]:
+    cell = place.pair, place.measure
+    decision = comparison.decision(place, turned=turned)
     significant = decision.verdict in OPPOSITE
-    names = [comparison.measures[place.measure], run]
+    names = [comparison.measures[place.measure], decision.run]
     if comparison.baseline is None:
-        names.append(baseline)
+        names.append(decision.baseline)
     if len(comparison.tests) > 1:
         names.append(comparison.tests[place.test])
     numbers = [p_text(decision.p)]
@@ -405,7 +492,12 @@ def _row(comparison: Comparison, place: Place, effect: float) -> tuple[Cell, ...
     if comparison.p_equivalence_adjusted is not None and _is_equivalence_adjusted(comparison):
         numbers.append(p_text(float(comparison.p_equivalence_adjusted[cell])))
     counts = (comparison.wins[cell], comparison.ties[cell], comparison.losses[cell])
-    numbers += [_effect_text(effect), "/".join(f"{count:,}" for count in counts)]
+    counts = counts[::-1] if turned else counts
+    effect = float(effects[cell])
+    numbers += [
+        _effect_text(-effect if turned else effect),
+        "/".join(f"{count:,}" for count in counts),
+    ]
     return (
         *map(Cell, names),
         Cell(decision.verdict + ", borderline" * decision.borderline, significant),

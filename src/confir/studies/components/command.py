@@ -11,8 +11,14 @@ from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
+from confir.cli.views import View, Views
 from confir.defaults import LEVEL, SEED
 from confir.errors import InvalidValueError
+
+VIEWS = Views(
+    View("components", "the components of the variance, and the reliability", "component"),
+    View("reliability", "the reliability alone", "reliability"),
+)
 
 
 def components_command(
@@ -47,17 +53,18 @@ def components_command(
             "likewise.",
         ),
     ] = None,
-    reliability: Annotated[
-        bool,
-        typer.Option("--reliability", help="Print only the reliability, without the components."),
-    ] = False,
+    show: Annotated[str | None, VIEWS.option()] = None,
     level: options.LevelOption = LEVEL,
     seed: options.SeedOption = SEED,
     out: options.Output,
 ) -> None:
     """Split the variance of scores into systems, topics, judges and repeats: how reliable are they?
 
-    Example: `confir components qrels.txt runs/ -m AP`
+    For example:
+
+    - `confir components qrels.txt runs/ -m AP`
+    - `confir components qrels.txt runs/ -m AP --judge model.qrels`
+    - `confir components qrels.txt runs/ -m AP --repeats --topics 100`
     """
     from confir.cli.terminal import Answer
     from confir.intervals.interval import check_level
@@ -67,6 +74,7 @@ def components_command(
     from confir.studies.components.table import components_table, reliability_table
 
     out.prepare()
+    view = VIEWS.choose(inputs.context, show)
     check_level(level)
     if judge and inputs.scores:
         refuse_options(inputs.context, ["judge"], "is for QRELS RUN..., not for score tables")
@@ -93,7 +101,7 @@ def components_command(
     )
     below = reliability_table(found)
     below = replace(below, note=f"{below.note}; seed {seed}")
-    if reliability:
+    if view.name == "reliability":
         out.deliver(Answer(found.coefficient_records(), below, found))
         return
     above = components_table(found)

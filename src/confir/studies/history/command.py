@@ -176,7 +176,16 @@ def history_command(
         str | None,
         typer.Argument(metavar="FILE", help="What confir compare --history wrote: JSON Lines."),
     ] = None,
-    measure: options.MeasuresOption = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--measure",
+            metavar="NAME",
+            help="Only this measure (repeatable); by default all in the history.",
+            callback=options.split_measures,
+        ),
+    ] = None,
     run: Annotated[
         list[str] | None,
         typer.Option("--run", metavar="NAME", help="Only this candidate (repeatable)."),
@@ -185,7 +194,11 @@ def history_command(
 ) -> None:
     """Show how a gate decided over time: table, or chart of differences with intervals.
 
-    Example: `confir history history.jsonl -o trend.svg`
+    For example:
+
+    - `confir history history.jsonl`
+    - `confir history history.jsonl -m nDCG@10 -o trend.svg`
+    - `confir history history.jsonl --run branch --format json`
     """
     from confir.cli.terminal import result_answer
     from confir.studies.history.history import read_history

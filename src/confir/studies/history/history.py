@@ -23,7 +23,7 @@ class GateHistory(Result):
     Attributes
     ----------
     entries
-        Look, measure, baseline and run of each decision.
+        Look, measure, run and baseline of each decision.
     date, commit
         When it was made (ISO 8601), and on which commit, if that is known.
     decision
@@ -57,7 +57,7 @@ class GateHistory(Result):
     look_level: Floats = over("entry")
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "entry": ("look", "measure", "baseline", "run")
+        "entry": ("look", "measure", "run", "against")
     }
     record_columns = tuple(FIELDS)
 

@@ -33,8 +33,8 @@ FIELDS: Mapping[str, tuple[type, ...]] = {
     "date": (str,),
     "commit": (str, type(None)),
     "measure": (str,),
-    "baseline": (str,),
     "run": (str,),
+    "against": (str,),
     "decision": (str,),
     "require": (str,),
     "margin": _NUMBER,
@@ -48,6 +48,8 @@ FIELDS: Mapping[str, tuple[type, ...]] = {
     "look_high": (*_NUMBER, type(None)),
     "look_level": _NUMBER,
 }
+# Fields that histories of schema 1 call otherwise.
+_RENAMED = {"baseline": "against"}
 PASSES, FAILS = "passes", "fails"
 # What numbers can be: more looks leave of a level what cannot be told from 1.
 MOST_LOOKS = 1_000_000
@@ -200,7 +202,7 @@ def _parse_lines(content: bytes, name: str) -> list[Record]:
         if line.strip() == b"":
             continue
         record = _checked(line, name, number)
-        entry = tuple(record[field] for field in ("look", "measure", "baseline", "run"))
+        entry = tuple(record[field] for field in ("look", "measure", "against", "run"))
         first = seen.setdefault(entry, number)
         problem = ""
         if first != number:
@@ -241,6 +243,9 @@ def _problem(record: Any) -> str:
     """Return what is wrong with a line; empty if nothing is."""
     if not isinstance(record, dict):
         return "no JSON object"
+    for old, new in _RENAMED.items():
+        if old in record and new not in record:
+            record[new] = record.pop(old)
     for field, kinds in FIELDS.items():
         value = record.get(field)
         if field not in record:

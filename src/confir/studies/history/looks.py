@@ -83,7 +83,7 @@ def arrived_topics(records: Sequence[Record], measure: str, baseline: str) -> di
     """Return the differences of earlier looks by run: topics in order of arrival."""
     found: dict[str, dict[str, float]] = {}
     for record in records:
-        if (record["measure"], record["baseline"]) == (measure, baseline):
+        if (record["measure"], record["against"]) == (measure, baseline):
             found.setdefault(record["run"], {}).update(record.get("arrived", {}))
     return dict(found)
 
@@ -134,8 +134,8 @@ def _record(
         "date": look.date,
         "commit": look.commit,
         "measure": gate.measure,
-        "baseline": gate.baseline,
         "run": candidate.run,
+        "against": gate.baseline,
         "decision": PASSES if candidate.passes else FAILS,
         "require": gate.require,
         "margin": gate.margin,
@@ -157,7 +157,7 @@ def same_look(records: Sequence[Record], repeated: Sequence[Record]) -> bool:
     A build that runs again sees nothing new, and costs no look.
     """
     newest = [one for one in records if one["look"] == records[-1]["look"]] if records else []
-    keys = ("commit", "measure", "baseline", "run", "require", "margin", "topics", "level")
+    keys = ("commit", "measure", "against", "run", "require", "margin", "topics", "level")
     return (
         len(newest) == len(repeated) > 0
         and repeated[0]["commit"] is not None

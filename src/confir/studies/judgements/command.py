@@ -12,16 +12,33 @@ from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.input import CHOOSING, Inputs, reading_options
+from confir.cli.views import View, Views
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.formats.run_sources import RunSource
     from confir.report.tables import Table
+    from confir.studies.judgements.grade_agreement import GradeAgreement
     from confir.studies.judgements.judgement_comparison import JudgementComparison
 
 _JUDGES = "Judges"
 _EXAMPLE = "confir judges people.qrels model.qrels runs/"
+
+VIEWS = Views(
+    View("summary", "agreement, bias, leaderboards and verdicts of each judge", "judges"),
+    View("agreement", "agreement on grades alone (default without runs)", "judges-agreement"),
+    View("confusion", "which grades the judges gave", "judges-confusion"),
+    View("runs", "which runs gain from which judge, most first", "judges-run"),
+    View(
+        "variance",
+        "the variance of a mean from topics, from judges and from their interaction, for three judges "
+        "or more",
+        "judges-variance",
+    ),
+)
+# Views that need no runs.
+_WITHOUT_RUNS = ("agreement", "confusion")
 
 
 def judges_command(
@@ -53,40 +70,29 @@ def judges_command(
             rich_help_panel=_JUDGES,
         ),
     ] = None,
-    confusion: Annotated[
-        bool, typer.Option("--confusion", help="Print which grades the judges gave.")
-    ] = False,
-    by_run: Annotated[
-        bool,
-        typer.Option("--by-run", help="Print which runs gain from which judge, most first."),
-    ] = False,
-    variance: Annotated[
-        bool,
-        typer.Option(
-            "--variance",
-            help="Print how much of the variance of a mean comes from topics, from judges, and "
-            "from their interaction; for three judges or more.",
-        ),
-    ] = False,
+    show: Annotated[str | None, VIEWS.option()] = None,
     statistics: options.Statistics,
     out: options.Output,
 ) -> None:
     """Compare judges: agreement on grades, bias of means, leaderboards, and verdicts on runs.
 
-    Example: `confir judges people.qrels model.qrels runs/ -m nDCG@10`
+    For example:
+
+    - `confir judges people.qrels model.qrels runs/ -m nDCG@10`
+    - `confir judges people.qrels model.qrels`
+    - `confir judges people.qrels model.qrels runs/ -m nDCG@10 --show runs`
     """
     from confir.cli.terminal import Answer, Progress, result_answer
     from confir.intervals.interval import check_level
     from confir.studies.judgements.grade_agreement import measure_agreement
     from confir.studies.judgements.input_files import parse_grades, sort_files
     from confir.studies.judgements.judgement_comparison import compare_judgements
-    from confir.studies.judgements.table import agreement_table, judgement_note, judgement_table
+    from confir.studies.judgements.table import judgement_note, judgement_table
 
     out.prepare()
     check_level(statistics.level)
-    if confusion + by_run + variance > 1:
-        raise InvalidValueError("expected one of --confusion, --by-run and --variance at a time")
     judges, runs = sort_files(files or [], judge or [], _EXAMPLE)
+    view = VIEWS.choose(inputs.context, show, default="summary" if runs else "agreement").name
     scale, maps = parse_grades(grades or [])
     drawing: dict[str, Any] = {
         "level": statistics.level,
@@ -96,14 +102,10 @@ def judges_command(
     drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
     if not runs:
         refuse_options(inputs.context, CHOOSING, "selects runs, but there are none")
-        if by_run or variance:
-            raise InvalidValueError(f"--by-run and --variance need runs; for example: {_EXAMPLE}")
+        if view not in _WITHOUT_RUNS:
+            raise InvalidValueError(f"--show {view} needs runs; for example: {_EXAMPLE}")
         agreement = measure_agreement(judges, grades=scale, grade_maps=maps, **drawing)
-        if confusion:
-            out.deliver(result_answer(agreement.confusion))
-        else:
-            table = agreement_table(agreement)
-            out.deliver(Answer(agreement.to_records(), _noted(table, drawn), agreement))
+        out.deliver(_of_grades(agreement, view, drawn))
         return
     chosen: Sequence[Any] = runs
     if inputs.select or inputs.top is not None:
@@ -120,11 +122,11 @@ def judges_command(
             **rules,
             **drawing,
         )
-    if confusion:
-        answer = result_answer(comparison.agreement.confusion)
-    elif by_run:
+    if view in _WITHOUT_RUNS:
+        answer = _of_grades(comparison.agreement, view, drawn)
+    elif view == "runs":
         answer = result_answer(comparison.runs)
-    elif variance:
+    elif view == "variance":
         answer = _variance(comparison)
     else:
         first, _, rest = judgement_note(comparison).partition("\n")
@@ -140,6 +142,16 @@ def _choose(inputs: Inputs, reference: RunSource, runs: Sequence[RunSource]) -> 
     return asked.experiment(example=_EXAMPLE).sources
 
 
+def _of_grades(agreement: GradeAgreement, view: str, drawn: str) -> Answer:
+    """Return how far judges agree on grades, or which grades they gave."""
+    from confir.cli.terminal import Answer, result_answer
+    from confir.studies.judgements.table import agreement_table
+
+    if view == "confusion":
+        return result_answer(agreement.confusion)
+    return Answer(agreement.to_records(), _noted(agreement_table(agreement), drawn), agreement)
+
+
 def _noted(table: Table, drawn: str) -> Table:
     """Return a table whose note says how to get it again."""
     return replace(table, note=f"{table.note}; {drawn}")
@@ -151,6 +163,6 @@ def _variance(comparison: JudgementComparison) -> Answer:
 
     if comparison.variance is None:
         raise InvalidValueError(
-            f"--variance needs {LEAST_JUDGES} judges or more; there are {len(comparison.judges)}"
+            f"--show variance needs {LEAST_JUDGES} judges or more; there are {len(comparison.judges)}"
         )
     return result_answer(comparison.variance)

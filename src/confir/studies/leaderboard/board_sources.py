@@ -35,6 +35,8 @@ AnyScores = TypeVar("AnyScores", Scores, ScoreSummary)
 
 INCOMPLETE = ("error", "drop-runs", "drop-datasets")
 
+# What scores are called whose measure no table names.
+_UNNAMED = "score"
 # What a run's list is scored by where nothing else is said, as embedding benchmarks are.
 DEFAULT_MEASURE = "nDCG@10"
 
@@ -137,8 +139,29 @@ def read_dataset_table(
     }
 
 
-def read_means(paths: Sequence[str], column: str = "dataset") -> Scores:
-    """Return the means of datasets in tables; a single one may have them in a column of this name."""
+def read_means(paths: Sequence[str], column: str = "dataset", measure: str | None = None) -> Scores:
+    """Return the means of datasets in tables.
+
+    Parameters
+    ----------
+    paths
+        The tables; a single one may have datasets in a column of this name.
+    column
+        Name of the column of datasets.
+    measure
+        What the means are called where the tables do not name their measure.
+    """
+    return _named(_read_means(paths, column), measure)
+
+
+def _named(means: Scores, measure: str | None) -> Scores:
+    """Return means whose measure has a name, where the table gives none."""
+    if measure is None or means.measures != (_UNNAMED,):
+        return means
+    return replace(means, measures=(canonical_name(measure),))
+
+
+def _read_means(paths: Sequence[str], column: str) -> Scores:
     if len(paths) > 1:
         return read_scores(list(paths))
     table = read_score_table(paths[0])
@@ -254,6 +277,6 @@ def _of_means(scores: Scores, datasets: str | None) -> Scores:
     if datasets == "fixed":
         raise UnsupportedMethodError(
             "means of datasets say nothing about their topics, which vary where datasets are fixed; "
-            "expected datasets 'random', or scores by topic"
+            "expected datasets 'random' (--generalise-to similar), or scores by topic"
         )
     return replace(scores, design=Design(scores.topics, dataset=scores.topics, datasets="random"))

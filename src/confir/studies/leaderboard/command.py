@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from confir.cli import options
-from confir.cli.groups import Without
+from confir.cli.completion import among, measure_names
+from confir.cli.groups import Instead, Without
 from confir.cli.input import DESIGN, Inputs, reading_options
+from confir.cli.views import View, Views
+from confir.defaults import ROWS
 from confir.errors import InvalidValueError, UnreadableError
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
 
+    Datasets = Scores | Mapping[str, Scores | ScoreSummary]
+
 _EXAMPLE = "confir leaderboard beir/*/ -m nDCG@10"
+
+_MeasureOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-m",
+        "--measure",
+        metavar="NAME",
+        help="The measure. By default nDCG@10 of runs; for score tables, the one in them.",
+        callback=options.split_measures,
+        autocompletion=among(measure_names),
+        rich_help_panel=options.INPUT_PANEL,
+    ),
+]
+
+VIEWS = Views(
+    View("best", "which runs may be the best, and the means of all datasets", "board"),
+    View("ranks", "ranks with intervals, and which runs are separable from the next", "board"),
+)
 
 
 def leaderboard_command(
@@ -30,12 +53,21 @@ def leaderboard_command(
             "one table with a column dataset.",
         ),
     ] = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scores",
+            metavar="FILE",
+            help="Score tables with a column dataset instead: dataset, topic, run, score (repeatable).",
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None,
     means: Annotated[
         list[str] | None,
         typer.Option(
             metavar="FILE",
             help="A table of means instead: one row per dataset, one column per run; or results of "
-            "MTEB (repeatable).",
+            "MTEB (repeatable). -m names their measure.",
             rich_help_panel=options.INPUT_PANEL,
         ),
     ] = None,
@@ -50,7 +82,9 @@ def leaderboard_command(
         ),
     ] = None,
     inputs: Annotated[
-        Inputs, Without("qrels", "runs", "scores", "bounded", "select", "top", *DESIGN)
+        Inputs,
+        Without("qrels", "runs", "scores", "bounded", *DESIGN),
+        Instead(measure=_MeasureOption),
     ],
     design: Annotated[
         str | None,
@@ -74,11 +108,10 @@ def leaderboard_command(
     weight: options.DesignColumn = None,
     datasets: Annotated[
         str | None,
-        options.choice(
-            *("fixed", "random"),
-            help="Conclusions are about these datasets (the default for scores by topic) or about "
-            "datasets like these (the default for means).",
-            panel=options.DESIGN_PANEL,
+        options.generalise_to(
+            help="Whether conclusions are about these datasets (default for scores by topic), or about "
+            "similar ones (default for means).",
+            default=None,
         ),
     ] = None,
     incomplete: Annotated[
@@ -95,12 +128,18 @@ def leaderboard_command(
             metavar="FILE", help="Also write a report of all datasets together: an HTML page."
         ),
     ] = None,
+    show: Annotated[str | None, VIEWS.option()] = None,
     statistics: options.Statistics,
+    rows: options.RowsOption = str(ROWS),
     out: options.Output,
 ) -> None:
-    """Rank runs over many datasets: macro means, Borda counts, and which runs are separable.
+    """Rank runs over many datasets: macro means, which run may be the best, and Borda counts.
 
-    Example: `confir leaderboard beir/*/ -m nDCG@10`
+    For example:
+
+    - `confir leaderboard beir/*/ -m nDCG@10`
+    - `confir leaderboard --scores scores.csv -m nDCG@10 --rows all`
+    - `confir leaderboard --means means.csv -m nDCG@10 --select "bge*" -o board.csv`
     """
     from confir.cli.report import check_page
     from confir.cli.terminal import Answer
@@ -109,9 +148,10 @@ def leaderboard_command(
     from confir.studies.leaderboard.board_sources import board_scores, with_designs
     from confir.studies.leaderboard.leaderboard import make_leaderboard
     from confir.studies.leaderboard.summarised_board import find_summaries
-    from confir.studies.leaderboard.table import leaderboard_table
+    from confir.studies.leaderboard.table import board_part, leaderboard_table, rank_table
 
     out.prepare()
+    view = VIEWS.choose(inputs.context, show)
     check_level(statistics.level)
     if page is not None:
         check_page(page)
@@ -120,74 +160,137 @@ def leaderboard_command(
         raise InvalidValueError("a leaderboard has one measure; expected one -m")
     measure = measures[0] if measures else None
     column = dataset or "dataset"
-    found = _read(sources or [], means, measures, qrels_name, inputs, column)
+    found = _read(sources or [], scores or [], means or [], measures, qrels_name, inputs, column)
+    found = _selected(found, inputs.select or [])
     columns = {"dataset": dataset, "stratum": stratum, "cluster": cluster, "weight": weight}
     found = with_designs(found, design, columns)
-    scores: Any = find_summaries(found, measure, datasets, incomplete)
-    if scores and page is not None:
+    summaries = find_summaries(found, measure, datasets, incomplete)
+    if summaries and page is not None:
         raise InvalidValueError(
             "--page needs the score of every topic; a long table is only summarised"
         )
-    scores = scores or board_scores(found, measure, datasets, incomplete)
+    every: Any = summaries or board_scores(found, measure, datasets, incomplete)
+    every = _highest(every, inputs.top)
     board = make_leaderboard(
-        scores,
+        every,
         level=statistics.level,
         replicates=statistics.replicates,
         rng=statistics.seed,
     )
-    inside = scores.design if design is not None else None
-    table = with_design_note(leaderboard_table(board, statistics.seed), inside)
-    out.deliver(Answer(board.to_records(), table, board))
+    make_table = rank_table if view.name == "ranks" else leaderboard_table
+    inside = every.design if design is not None else None
+    table = with_design_note(make_table(board, statistics.seed), inside)
+    answer = Answer(board.to_records(), table, board, [board_part(board, table)])
+    out.deliver(answer._replace(rows=options.most_rows(rows)))
     if page is not None:
         from confir.cli.report import command_line_with_seed
         from confir.report.page import Origin, write_report
 
         write_report(
             page,
-            scores,
+            every,
             level=statistics.level,
             replicates=statistics.replicates,
             rng=statistics.seed,
             origin=Origin(
-                (*(sources or ()), *(means or ())), command_line_with_seed(statistics.seed)
+                (*(sources or ()), *(scores or ()), *(means or ())),
+                command_line_with_seed(statistics.seed),
             ),
         )
 
 
 def _read(
     sources: list[str],
-    means: list[str] | None,
+    scores: list[str],
+    means: list[str],
     measures: list[str],
     qrels: str | None,
     inputs: Inputs,
     column: str,
-) -> Scores | Mapping[str, Scores | ScoreSummary]:
+) -> Datasets:
     """Return the scores of each dataset, or their means."""
     from confir.data.formats.run_sources import expand_pattern
-    from confir.studies.leaderboard.board_sources import (
-        read_dataset_table,
-        read_folder,
-        read_means,
-    )
+    from confir.studies.leaderboard.board_sources import read_dataset_table, read_means
 
-    if bool(means) == bool(sources):
+    if bool(means) + bool(sources) + bool(scores) != 1:
         raise InvalidValueError(
-            f"expected DIR..., one table with a dataset column, or --means FILE; for example: {_EXAMPLE}"
+            "expected DIR..., --scores FILE with a column dataset, or --means FILE; for example: "
+            f"{_EXAMPLE}"
         )
     if means:
-        return read_means(means, column)
+        return read_means(means, column, measures[0] if measures else None)
+    if len(scores) == 1:
+        return read_dataset_table(scores[0], column)
+    if scores:
+        return _joined((path, read_dataset_table(path, column)) for path in scores)
     sources = [path for source in sources for path in expand_pattern(source)]
     if len(sources) == 1 and not Path(sources[0]).is_dir():
         return read_dataset_table(sources[0], column)
+    return _joined((source, _of_folder(source, measures, qrels, inputs)) for source in sources)
+
+
+def _of_folder(
+    source: str, measures: list[str], qrels: str | None, inputs: Inputs
+) -> Mapping[str, Scores | ScoreSummary]:
+    """Return the scores of the datasets in a folder."""
+    from confir.studies.leaderboard.board_sources import read_folder
+
+    if not Path(source).is_dir():
+        raise UnreadableError(f"{source}: no such folder; expected one folder per dataset")
     rules: dict[str, Any] = {
         name: getattr(inputs, name) for name in reading_options() if name not in DESIGN
     }
+    return read_folder(source, measures, qrels, **rules)
+
+
+def _joined(found: Iterable[tuple[str, Datasets]]) -> Mapping[str, Scores | ScoreSummary]:
+    """Return the scores of all datasets, each of which has its own name."""
     parts: dict[str, Scores | ScoreSummary] = {}
-    for source in sources:
-        if not Path(source).is_dir():
-            raise UnreadableError(f"{source}: no such folder; expected one folder per dataset")
-        for name, scores in read_folder(source, measures, qrels, **rules).items():
+    for source, datasets in found:
+        if not isinstance(datasets, Mapping):
+            raise InvalidValueError(f"{source}: means of datasets; expected scores of topics")
+        for name, scores in datasets.items():
             if name in parts:
-                raise InvalidValueError(f"two folders are named {name!r}; expected different names")
+                raise InvalidValueError(
+                    f"two datasets are named {name!r}; expected different names"
+                )
             parts[name] = scores
     return parts
+
+
+def _selected(found: Datasets, patterns: Sequence[str]) -> Datasets:
+    """Return the scores of the runs that --select names."""
+    from confir.cli.run_choice import fitting_names
+
+    if not patterns:
+        return found
+    parts = list(found.values()) if isinstance(found, Mapping) else [found]
+    known = tuple(dict.fromkeys(run for part in parts for run in part.runs))
+    chosen = set(fitting_names(patterns, known))
+
+    def only(part: Any) -> Any:
+        return part.select(run=[run for run in part.runs if run in chosen])
+
+    if not isinstance(found, Mapping):
+        return cast("Scores", only(found))
+    return {name: only(part) for name, part in found.items() if not chosen.isdisjoint(part.runs)}
+
+
+def _highest(scores: Any, top: int | None) -> Any:
+    """Return the scores of the runs with the highest macro means, as --top asks."""
+    import numpy as np
+
+    from confir.cli.input import warn_of_choice
+    from confir.order import best_first
+
+    parts = list(scores.values()) if isinstance(scores, Mapping) else [scores]
+    runs = parts[0].runs
+    if top is None or top >= len(runs):
+        return scores
+    means = np.mean([part.mean()[:, 0] for part in parts], axis=0)
+    kept = {runs[place] for place in best_first(means)[:top]}
+    warn_of_choice(top, len(runs), "datasets")
+    chosen = [run for run in runs if run in kept]
+    if not isinstance(scores, Mapping):
+        return scores.select(run=chosen)
+    return {name: part.select(run=chosen) for name, part in scores.items()}

@@ -28,6 +28,7 @@ from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.resampling.clusters import Clusters, Ratios
 from confir.resampling.topics import Rng, check_replicates, cluster_counts
+from confir.studies.best.best_runs import BestRuns, best_of_pairs
 from confir.studies.best.run_pairs import RunPairs, pair_runs
 from confir.studies.leaderboard.board_sources import INCOMPLETE, BoardSource, board_scores
 from confir.studies.leaderboard.summarised_board import (
@@ -65,6 +66,12 @@ class Leaderboard(Result):
         Whether other replicates might change a limit of the rank.
     borda, borda_rank, borda_low, borda_high
         Borda count as MTEB has it, its rank, and the middle part of the rank in replicates.
+    gap, gap_low, gap_high, may_be_best, share_first
+        Whether the run may have the highest macro mean, and its distance from the best of the others,
+        as in `BestRuns`: this alone says which run is best.
+    pairs, significant, smallest
+        Pairs of runs, those that differ significantly in the family of all pairs, and the smallest
+        difference among these; NaN if there is none.
     p_next, separable
         p-value that the run's macro mean is that of the next run in the ranking, adjusted for all
         pairs of runs, and whether it is significantly higher; NaN and False for the last run.
@@ -90,11 +97,19 @@ class Leaderboard(Result):
     borda_rank: Integers = over("run")
     borda_low: Integers = over("run")
     borda_high: Integers = over("run")
+    gap: Floats = over("run")
+    gap_low: Floats = over("run")
+    gap_high: Floats = over("run")
+    may_be_best: Booleans = over("run")
+    share_first: Floats = over("run")
     p_next: Floats = over("run")
     separable: Booleans = over("run")
     sampling: str = constant()
     level: float = constant()
     replicates: int
+    pairs: int
+    significant: int
+    smallest: float
 
     row_order = ("run", "dataset")
 
@@ -114,15 +129,11 @@ class Leaderboard(Result):
         """What conclusions are about, in words."""
         return "datasets like these" if self.sampling == "random" else "these datasets"
 
-    def sentence(self) -> str:
-        """Return how many neighbours in the ranking are separable, and which runs may be first."""
-        neighbours = len(self.runs) - 1
-        if neighbours == 0:
-            return f"one run on {counted(len(self.datasets), 'dataset')}"
-        first = self.runs[self.order[0]]
-        together = int(np.sum(self.rank_low == 1))
-        best = f"{together} runs may rank first" if together > 1 else f"{first} ranks first"
-        return f"{self.separability()}; {best} ({100 * self.level:g} %, simultaneous)"
+    def rows(self) -> Integers:
+        """Return the rows of the records: best run first."""
+        datasets = np.arange(len(self.datasets))
+        rows: Integers = (np.array(self.order)[:, None] * len(datasets) + datasets).reshape(-1)
+        return rows
 
     def separability(self) -> str:
         """Return how many neighbours in the ranking are separable."""
@@ -176,13 +187,14 @@ def make_leaderboard(
     names = tuple(dict.fromkeys(scores.design.dataset))
     cells = _cells(scores, names, level)
     seeds = as_generator(rng).spawn(2)
-    (pairs,) = pair_runs(scores, replicates, seeds[0], what="ranks", level=level)
+    (pairs,) = pair_runs(scores, replicates, rng, what="ranks", level=level)
     return _leaderboard(
         names,
         cells,
         confidence_interval(scores, level=level),
         pairs,
         ranking_of_pairs(scores, [pairs], level),
+        best_of_pairs(scores, [pairs], [level])[0],
         _borda_limits(scores, names, cells[0], replicates, seeds[1], level),
         topics=_topic_counts(scores.design, names),
         sampling=scores.design.datasets,
@@ -194,7 +206,7 @@ def _summarised(
     parts: Mapping[str, ScoreSummary], level: float, replicates: int, rng: np.random.Generator
 ) -> Leaderboard:
     """Return the leaderboard of datasets of which summaries are known."""
-    board = SummarisedBoard.of(parts)
+    board, first = SummarisedBoard.of(parts), next(iter(parts.values()))
     seeds = rng.spawn(2)
     pairs = board.pairs(replicates, seeds[0])
     drawn = board.draw(replicates, seeds[1])
@@ -203,7 +215,8 @@ def _summarised(
         dataset_cells(parts, level),
         board.macro(level),
         pairs,
-        ranking_of_pairs(next(iter(parts.values())), [pairs], level),
+        ranking_of_pairs(first, [pairs], level),
+        best_of_pairs(first, [pairs], [level])[0],
         _middle(descending_ranks(borda_counts(_rounded(drawn))), level),
         topics=board.topics,
         sampling="fixed",
@@ -217,6 +230,7 @@ def _leaderboard(
     macro: Interval,
     pairs: RunPairs,
     ranking: Ranking,
+    best: BestRuns,
     borda_limits: Limits,
     *,
     topics: Integers,
@@ -227,6 +241,10 @@ def _leaderboard(
     mean, low, high = cells
     borda = borda_counts(mean)
     p_next, separable = _neighbours(pairs, ranking.level)
+    every, differing = np.triu_indices(pairs.runs, 1), np.array([])
+    if len(every[0]):
+        shown = is_significant(pairs.pair_p[every], ranking.level)
+        differing = np.abs(pairs.difference[every])[shown]
     return Leaderboard(
         runs=ranking.runs,
         datasets=names,
@@ -246,6 +264,14 @@ def _leaderboard(
         borda_rank=descending_ranks(borda),
         borda_low=borda_limits.low.astype(np.int64),
         borda_high=borda_limits.high.astype(np.int64),
+        gap=best.difference[:, 0],
+        gap_low=best.lower[:, 0],
+        gap_high=best.upper[:, 0],
+        may_be_best=best.in_set[:, 0],
+        share_first=best.share_first[:, 0],
+        pairs=len(every[0]),
+        significant=len(differing),
+        smallest=float(differing.min(initial=np.inf)) if len(differing) else np.nan,
         p_next=p_next,
         separable=separable,
         sampling=sampling,

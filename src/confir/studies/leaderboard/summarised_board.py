@@ -51,7 +51,7 @@ def find_summaries(
         return {}
     if datasets == "random":
         raise UnsupportedMethodError(
-            "a summary serves conclusions about these datasets; expected datasets 'fixed', or a "
+            "a summary serves conclusions about these datasets; expected datasets 'fixed' (--generalise-to these), or a "
             "table of means"
         )
     parts = {name: one_measure(summarise_scores(each), measure) for name, each in found.items()}

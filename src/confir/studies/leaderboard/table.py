@@ -1,42 +1,135 @@
-"""Tables of leaderboards over datasets: one row per run, one column per dataset."""
+"""Tables of leaderboards over datasets: one row per run, best first."""
 
 from __future__ import annotations
 
 import math
 
+from confir.arrays import Booleans
 from confir.errors import counted
-from confir.report.numbers import interval_text, number_text, p_text, percent
+from confir.order import is_best
+from confir.report.answer_parts import AnswerPart
+from confir.report.names import isolated
+from confir.report.numbers import NumberText, difference_text, interval_text, number_text, p_text
 from confir.report.tables import Cell, Table
 from confir.studies.leaderboard.leaderboard import Leaderboard
 
+# Decimals of numbers in sentences.
+_SAID_DECIMALS = 3
+_BOLD = "best in its column"
+
 
 def leaderboard_table(board: Leaderboard, seed: int | None = None) -> Table:
-    """Return one row per run, best first: rank, macro mean, Borda count and the datasets' means."""
-    rows = tuple(_row(board, run) for run in board.order)
-    columns = ("rank", "run", "macro mean", "Borda", "Borda rank", "next", *board.datasets)
-    return Table(columns, rows, leaderboard_note(board, seed), names=2)
+    """Return one row per run: rank, whether it may be best, macro mean, gap, and the datasets' means.
+
+    The best of each column is bold.
+    """
+    top, borda = is_best(board.macro), is_best(board.borda)
+    tops = [is_best(mean) for mean in board.mean]
+    rows = tuple(_row(board, run, top, borda, tops) for run in board.order)
+    columns = ("rank", "run", "may be best", "macro mean", "gap", "Borda", *board.datasets)
+    return Table(columns, rows, leaderboard_note(board, seed), 3, _BOLD)
 
 
-def _row(board: Leaderboard, run: int) -> tuple[Cell, ...]:
+def _row(
+    board: Leaderboard, run: int, top: Booleans, borda: Booleans, tops: list[Booleans]
+) -> tuple[Cell, ...]:
     """Return the cells of a run."""
-    ranks = f"{board.rank[run]} ({board.rank_low[run]}-{board.rank_high[run]})"
-    ranks += " borderline" if board.borderline[run] else ""
-    borda = f"{board.borda_rank[run]} ({board.borda_low[run]}-{board.borda_high[run]})"
-    p = float(board.p_next[run])
-    following = "" if math.isnan(p) else ("> " if board.separable[run] else "~ ") + p_text(p)
+    macro, gap = (
+        [float(values[run]) for values in three]
+        for three in (
+            (board.macro, board.macro_low, board.macro_high),
+            (board.gap, board.gap_low, board.gap_high),
+        )
+    )
     cells = [
-        ranks,
-        board.runs[run],
-        interval_text(*(float(a[run]) for a in (board.macro, board.macro_low, board.macro_high))),
-        f"{board.borda[run]:,.10g}",
-        borda,
-        following,
+        Cell(f"{board.rank[run]:,}"),
+        Cell(board.runs[run]),
+        Cell("yes" if board.may_be_best[run] else "no"),
+        Cell(interval_text(macro[0], macro[1], macro[2]), bool(top[run])),
+        Cell(difference_text(gap[0], gap[1], gap[2])),
+        Cell(f"{board.borda[run]:,.10g}", bool(borda[run])),
     ]
-    for place in range(len(board.datasets)):
+    for place, best in enumerate(tops):
         numbers = [float(a[place, run]) for a in (board.mean, board.low, board.high)]
         known = not math.isnan(numbers[1])
-        cells.append(interval_text(*numbers) if known else number_text(numbers[0]))
-    return tuple(Cell(text, strong=board.rank[run] == 1) for text in cells)
+        text = interval_text(*numbers) if known else number_text(numbers[0])
+        cells.append(Cell(text, bool(best[run])))
+    return tuple(cells)
+
+
+def rank_table(board: Leaderboard, seed: int | None = None) -> Table:
+    """Return one row per run: its ranks with intervals, and whether the next run is separable."""
+    rows = tuple(
+        (
+            Cell(f"{board.rank[run]:,}"),
+            Cell(board.runs[run]),
+            Cell(
+                f"{board.rank_low[run]:,} to {board.rank_high[run]:,}"
+                + (", borderline" if board.borderline[run] else "")
+            ),
+            Cell(f"{board.borda_rank[run]:,}"),
+            Cell(f"{board.borda_low[run]:,} to {board.borda_high[run]:,}"),
+            Cell(_next_text(board, run)),
+        )
+        for run in board.order
+    )
+    columns = ("rank", "run", "simultaneous", "Borda rank", "interval", "next")
+    parts = [
+        (
+            f"rank by the macro mean, with simultaneous {_percent(board)} interval; Borda rank with the "
+            f"central {_percent(board)} of its values in replicates; next: > significantly better than the "
+            "next run, ~ not, and the p-value, adjusted for all pairs"
+        ),
+        _drawn(board, seed),
+    ]
+    if board.borderline.any():
+        parts.append("borderline: other replicates might change a limit of the rank")
+    return Table(columns, rows, "\n".join(parts), names=2)
+
+
+def _next_text(board: Leaderboard, run: int) -> str:
+    p = float(board.p_next[run])
+    return "" if math.isnan(p) else ("> " if board.separable[run] else "~ ") + p_text(p)
+
+
+def board_part(board: Leaderboard, table: Table) -> AnswerPart:
+    """Return a leaderboard in words, and its table below."""
+    return AnswerPart("Leaderboard", (leaderboard_sentence(board), pairs_sentence(board)), table)
+
+
+def leaderboard_sentence(board: Leaderboard) -> str:
+    """Return which runs may be the best over the datasets, as a sentence without its full stop."""
+    datasets = counted(len(board.datasets), "dataset")
+    if len(board.runs) == 1:
+        return f"{isolated(board.runs[0])} is the only run on {datasets}"
+    first = board.order[0]
+    top, runs = isolated(board.runs[first]), counted(len(board.runs), "run")
+    about = f"on {board.about} ({_percent(board)} confidence)"
+    members = int(board.may_be_best.sum())
+    if members == 1:
+        return f"{top} is the best of the {runs} by mean {board.measure} {about}"
+    limits = (float(a[first]) for a in (board.macro, board.macro_low, board.macro_high))
+    mean = NumberText.of(*limits, decimals=_SAID_DECIMALS)
+    which = "each" if members == len(board.runs) else f"{members:,}"
+    return (
+        f"{top} has the highest mean {board.measure} over {datasets}, {mean}; {which} of the {runs} may "
+        f"be the best {about}"
+    )
+
+
+def pairs_sentence(board: Leaderboard) -> str:
+    """Return how many pairs of runs differ significantly over the datasets."""
+    if not board.significant and board.pairs == 1:
+        return f"the two runs do not differ significantly on {board.about}"
+    if not board.significant:
+        return f"none of {counted(board.pairs, 'pair')} differs significantly on {board.about}"
+    verb = "differs" if board.significant == 1 else "differ"
+    share = round(100 * board.significant / board.pairs)
+    smallest = NumberText.of(board.smallest, decimals=_SAID_DECIMALS)
+    return (
+        f"{board.significant:,} of {counted(board.pairs, 'pair')} {verb} significantly ({share}%); the "
+        f"smallest observed difference that is significant is {smallest}"
+    )
 
 
 def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
@@ -46,22 +139,28 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
         if board.sampling == "random"
         else "these datasets, whose topics are a sample"
     )
-    cells = "interval of each cell over the dataset's topics"
+    cells = "interval of each dataset over its topics"
     if not board.topics.any():
-        cells = "cells have no intervals, because scores of topics are unknown"
+        cells = "datasets have no intervals, because scores of topics are unknown"
+    level = _percent(board)
     parts = [
-        board.sentence(),
         (
-            f"{board.measure}, macro mean over {counted(len(board.datasets), 'dataset')}, with "
-            f"{percent(board.level)} interval for conclusions about {about}; {cells}"
+            f"{board.measure}: macro mean over {counted(len(board.datasets), 'dataset')} with {level} "
+            f"confidence interval (CI) for conclusions about {about}; {cells}"
         ),
         (
-            "rank: with simultaneous interval; Borda: runs beaten, summed over datasets, and its rank with "
-            f"the central {percent(board.level)} of its values in replicates; next: > significantly better "
-            "than the next run, ~ not, and the p-value, adjusted for all pairs"
+            f"gap: macro mean less the best of the others, with limits that are simultaneous for all runs "
+            f"({level}); may be best: no other run is significantly better, adjusted for all other runs (Hsu "
+            "1984); Borda: runs beaten, summed over datasets"
         ),
-        f"{counted(board.replicates, 'replicate')}" + ("" if seed is None else f", seed {seed}"),
+        _drawn(board, seed),
     ]
-    if board.borderline.any():
-        parts.append("borderline: other replicates might change a limit of the rank")
     return "\n".join(parts)
+
+
+def _percent(board: Leaderboard) -> str:
+    return f"{100 * board.level:g}%"
+
+
+def _drawn(board: Leaderboard, seed: int | None) -> str:
+    return counted(board.replicates, "replicate") + ("" if seed is None else f", seed {seed}")

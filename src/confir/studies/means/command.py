@@ -11,8 +11,9 @@ import typer
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
-from confir.studies.unjudged.command import Beside, Doubts
+from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBTED, TIES, UNJUDGED, Beside, Doubts
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
@@ -24,21 +25,34 @@ if TYPE_CHECKING:
     from confir.report.tables import Table
     from confir.studies.comparison.comparison import Comparison
 
+VIEWS = Views(
+    View("means", "means with intervals", "mean", paired="mean-with-verdict", lacks=DOUBT_OPTIONS),
+    View(
+        TOPICS,
+        "the score on every topic",
+        "score",
+        lacks=("baseline", "level", "method", "bounded", "replicates", "seed", *DOUBT_OPTIONS),
+    ),
+    View(
+        "unjudged",
+        "what unjudged documents could do to the means",
+        "mean-and-unjudged",
+        lacks=("baseline",),
+    ),
+    View(
+        "ties",
+        "what the order of documents with equal scores could do to them",
+        "mean-and-ties",
+        lacks=("baseline", "pool_depth"),
+    ),
+)
+
 
 def evaluate_command(
     *,
     inputs: JudgedInputs,
-    per_topic: Annotated[
-        bool, typer.Option("-q", "--per-topic", help="Print the score of every topic.")
-    ] = False,
-    ranks: Annotated[
-        bool,
-        typer.Option(
-            "--ranks",
-            help="Print each run's mean, its rank with intervals, and the share of bootstrap samples "
-            "of the topics in which it is first.",
-        ),
-    ] = False,
+    show: Annotated[str | None, VIEWS.option()] = None,
+    topics: TopicsOption = False,
     repeats: Annotated[
         bool,
         typer.Option(
@@ -56,31 +70,24 @@ def evaluate_command(
             "name or its file.",
         ),
     ] = None,
-    unjudged: Annotated[
+    by: Annotated[
         str | None,
         options.choice(
-            *("bounds", "condensed", "resample"),
-            help="Also print what unjudged documents could do: the lowest and highest mean; the mean "
-            "without them; or the expected mean with judgements drawn for them.",
+            *dict.fromkeys((*UNJUDGED, *TIES)),
+            help="How --show unjudged and ties bound or estimate means: the lowest and highest mean "
+            "(bounds, the default); the mean without unjudged documents (condensed); the expected mean "
+            "with judgements drawn for them (resample); the expected mean over all orders of tied "
+            "documents (expected).",
             panel="Judgements",
         ),
     ] = None,
     pool_depth: Annotated[
         int | None,
         typer.Option(
-            help="With --unjudged, consider documents that any run has down to this rank; by default "
-            "the measure's cutoff, or whole lists.",
+            help="With --show unjudged, consider documents ranked above this depth by at least one run; "
+            "by default the measure's cutoff, or whole lists.",
             callback=options.at_least(1),
             rich_help_panel="Judgements",
-        ),
-    ] = None,
-    ties: Annotated[
-        str | None,
-        options.choice(
-            *("bounds", "expected"),
-            help="Also print the lowest and highest mean over all orders of documents with equal "
-            "scores, or the expected one.",
-            panel="Judgements",
         ),
     ] = None,
     method: options.MethodsOption = None,
@@ -89,16 +96,20 @@ def evaluate_command(
 ) -> None:
     """Evaluate runs: mean scores with confidence intervals.
 
-    Example: `confir evaluate qrels.txt bm25.run dense.run.gz -m AP -m nDCG@10`
+    For example:
+
+    - `confir evaluate qrels.txt runs/`
+    - `confir evaluate qrels.txt bm25.run dense.run.gz -m AP,nDCG@10 -o table.tex`
+    - `confir evaluate --scores scores.csv --baseline bm25`
     """
     from confir.data.sampling.judged_scores import JudgedScores
     from confir.intervals.catalogue import find_method
     from confir.intervals.interval import check_level
 
     out.prepare()
-    doubts = Doubts(unjudged, pool_depth, ties)
-    _check_view(inputs.context, per_topic=per_topic, ranks=ranks, baseline=baseline)
-    doubts.check(inputs, out.output, baseline)
+    view = VIEWS.choose(inputs.context, show, topics=topics)
+    doubts = Doubts.of(view.name, by, pool_depth)
+    doubts.check(inputs)
     check_level(statistics.level)
     for name in method or ():
         find_method(name)
@@ -111,21 +122,19 @@ def evaluate_command(
         out.deliver(_repeats(every, baseline, statistics.level))
         return
     if inputs.check_human():
-        _check_judged(inputs, method or [])
+        _check_judged(inputs, view, method or [])
     if doubts:
         every, beside = doubts.gather(inputs, statistics, out, example)
         out.deliver(mean_answer(every, statistics, methods=method, beside=beside))
         return
-    if per_topic:
+    if view.name == TOPICS:
         every = inputs.load_scores(baseline=baseline, quiet=out.quiet, example=example)
         out.deliver(_per_topic(every))
         return
     scores = inputs.load_scores_or_summary(baseline=baseline, quiet=out.quiet, example=example)
     if any(find_method(name).resamples for name in method or ()):
         statistics = inputs.statistics_of(scores, statistics)
-    if ranks:
-        answer = _ranks(scores, statistics)
-    elif isinstance(scores, JudgedScores):
+    if isinstance(scores, JudgedScores):
         answer = _corrected(scores, method, statistics)
     else:
         against = inputs.find_baseline(baseline, scores.runs)
@@ -133,29 +142,10 @@ def evaluate_command(
     out.deliver(answer)
 
 
-def _check_view(
-    context: typer.Context, *, per_topic: bool, ranks: bool, baseline: str | None
-) -> None:
-    """Raise if options do not apply to the chosen output."""
-    if per_topic and ranks:
-        raise InvalidValueError("--per-topic and --ranks cannot be combined")
-    if baseline is not None and (per_topic or ranks):
-        raise InvalidValueError(
-            "--baseline marks means: leave it out, or --per-topic and --ranks; confir compare "
-            "--per-topic shows differences from a baseline"
-        )
-    if per_topic:
-        names = (*("level", "method", "bounded", "replicates", "seed"), *Doubts._fields)
-        refuse_options(context, names, "is for intervals, which --per-topic does not print")
-    if ranks:
-        reason = "is for means; --ranks compares all pairs of runs"
-        refuse_options(context, ["method", "bounded", *Doubts._fields], reason)
-
-
 def _check_repeats(context: typer.Context) -> None:
     """Raise if options do not apply to means over repeats."""
-    names = ("per_topic", "ranks", "method", "human", "human_sample", "replicates", "seed")
-    refuse_options(context, (*names, *Doubts._fields), "cannot be combined with --repeats")
+    names = ("show", "topics", "method", "human", "human_sample", "replicates", "seed")
+    refuse_options(context, names, "cannot be combined with --repeats")
 
 
 def _repeats(scores: Scores, baseline: str | None, level: float) -> Answer:
@@ -184,16 +174,17 @@ def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> N
         )
 
 
-def _check_judged(inputs: JudgedInputs, methods: Sequence[str]) -> None:
+def _check_judged(inputs: JudgedInputs, view: View, methods: Sequence[str]) -> None:
     """Raise if options do not apply to means by a model's judgements and people's."""
     from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
     from confir.intervals.catalogue import check_judged_method
 
     by_document = inputs.human_sample == RANDOM_DOCUMENTS
-    others = Doubts._fields if by_document else ("per_topic", "baseline", *Doubts._fields)
-    refuse_options(inputs.context, others, "cannot be combined with --human")
+    if view.name in DOUBTED or (view.name == TOPICS and not by_document):
+        raise InvalidValueError(f"--show {view.name} cannot be combined with --human")
     if by_document:
         return
+    refuse_options(inputs.context, ["baseline"], "cannot be combined with --human")
     if len(methods) > 1:
         raise InvalidValueError("--human takes one --method")
     for name in methods:
@@ -222,19 +213,6 @@ def _per_topic(scores: Scores) -> Answer:
     from confir.studies.means.table import topic_table
 
     return Answer(scores.to_records(), topic_table(scores), scores)
-
-
-def _ranks(scores: Scores | ScoreSummary, statistics: options.Statistics) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.report.tables import with_design_note
-    from confir.studies.ranks.ranking import rank_runs
-    from confir.studies.ranks.table import ranking_note, ranking_table
-
-    level, replicates, seed = statistics.level, statistics.replicates, statistics.seed
-    ranking = rank_runs(scores, level=level, replicates=replicates, rng=seed)
-    table = ranking_table(ranking, ranking_note(ranking, seed))
-    table = with_design_note(table, scores.design)
-    return Answer(ranking.to_records(), table, ranking)
 
 
 def mean_answer(
@@ -287,7 +265,7 @@ def _with_verdicts(
     judged = [
         {
             **record,
-            "baseline": comparison.baseline,
+            "against": comparison.baseline,
             "verdict": verdicts.get((record["run"], record["measure"])),
         }
         for record in records

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -192,20 +189,8 @@ def _of_tables(
 
 def _show(models: PooledModels, note: str, out: options.Output) -> None:
     """Write or print the pooled effects; a terminal and Markdown have them in words, too."""
-    from confir.cli.streams import print_text
     from confir.cli.terminal import Answer
-    from confir.data.files import write_whole
-    from confir.studies.comparison.table import sections_to_markdown, sections_to_text
-    from confir.studies.meta_analysis.table import meta_sections, pooled_table
+    from confir.studies.meta_analysis.table import meta_parts, pooled_table
 
-    if out.output is not None and Path(out.output).suffix.lower() == ".md":
-        write_whole(out.output, sections_to_markdown(meta_sections(models, note)).encode())
-    elif out.output is None and out.kind == "md":
-        print_text(sections_to_markdown(meta_sections(models, note)))
-    elif out.output is None and out.kind == "table":
-        terminal = sys.stdout.isatty()
-        width = shutil.get_terminal_size().columns if terminal else None
-        sections = meta_sections(models, note)
-        sys.stdout.write(sections_to_text(sections, colour=terminal, width=width))
-    else:
-        out.deliver(Answer(models.to_records(), pooled_table(models, note), models))
+    table, parts = pooled_table(models, note), meta_parts(models, note)
+    out.deliver(Answer(models.to_records(), table, models, parts))

@@ -12,13 +12,13 @@ from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import counted
 from confir.intervals.simultaneous import is_significant
 from confir.order import signed
+from confir.report.answer_parts import AnswerPart
 from confir.report.numbers import difference_text, p_text, percent, share_text
 from confir.report.tables import Cell, Table
 from confir.studies.comparison.significance import (
     Estimates,
     significant_directions,
 )
-from confir.studies.comparison.table import TitledTable
 from confir.studies.meta_analysis.families import find_blocks
 from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
 from confir.studies.meta_analysis.models import FIXED, HARTUNG_KNAPP, STOUFFER
@@ -68,12 +68,12 @@ def words_table(models: PooledModels) -> Table:
     return Table(("in words",), rows)
 
 
-def meta_sections(models: PooledModels, note: str = "") -> list[TitledTable]:
+def meta_parts(models: PooledModels, note: str = "") -> list[AnswerPart]:
     """Return the tables of a whole meta-analysis, as many as can reasonably be read."""
-    sections = [TitledTable("Pooled effects", pooled_table(models, note))]
+    parts = [AnswerPart("Pooled effects", (), pooled_table(models, note))]
     if len(models.main.groups) <= MOST_GROUPS_IN_WORDS:
-        sections.append(TitledTable("In words", words_table(models)))
-    return sections
+        parts.append(AnswerPart("In words", (), words_table(models)))
+    return parts
 
 
 def pooled_sentences(pooled: PooledEffect) -> list[str]:

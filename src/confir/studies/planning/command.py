@@ -127,7 +127,11 @@ def plan_command(
 ) -> None:
     """Estimate how many topics an experiment needs, from the scores of a pilot.
 
-    Example: `confir plan qrels.txt a.run b.run --baseline a --difference 0.02 --assurance 0.8`
+    For example:
+
+    - `confir plan qrels.txt a.run b.run --baseline a --difference 0.02`
+    - `confir plan qrels.txt a.run b.run --baseline a --difference 0.02 --assurance 0.8`
+    - `confir plan --scores pilot.csv -m AP --half-width 0.05`
     """
     from confir.cli.terminal import Answer
     from confir.data.sampling.judged_scores import SampledScores

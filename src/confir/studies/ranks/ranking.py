@@ -79,6 +79,7 @@ class Ranking(Result):
     simultaneous_draws: int = 0
     model_topics: int = 0
 
+    row_order = ("measure", "run")
     record_columns = (
         "run",
         "measure",
@@ -92,6 +93,13 @@ class Ranking(Result):
         "borderline",
         "share_first",
     )
+
+    def rows(self) -> Integers:
+        """Return the rows of the records: by measure, best run first."""
+        runs = len(self.runs)
+        places = np.argsort(self.rank, axis=0, kind="stable").T
+        rows: Integers = (np.arange(len(places))[:, None] * runs + places).reshape(-1)
+        return rows
 
     def at(self, level: float) -> Ranking:
         """Return the ranking with intervals of another level; nothing is drawn again."""

@@ -10,6 +10,12 @@ from confir.cli import options
 from confir.cli.explicit_options import is_given
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
+from confir.cli.views import TOPICS, TopicsOption, View, Views
+
+VIEWS = Views(
+    View("overview", "the hardest, easiest and most discriminating topics", "topic"),
+    View(TOPICS, "every topic, hardest first", "topic", lacks=("most",)),
+)
 
 
 def topics_command(
@@ -23,9 +29,8 @@ def topics_command(
             "by the first measure.",
         ),
     ] = None,
-    per_topic: Annotated[
-        bool, typer.Option("-q", "--per-topic", help="Print every topic, hardest first.")
-    ] = False,
+    show: Annotated[str | None, VIEWS.option()] = None,
+    topics: TopicsOption = False,
     most: Annotated[
         int,
         typer.Option(
@@ -37,9 +42,12 @@ def topics_command(
 ) -> None:
     """Show which topics are hard, which discriminate between the runs, and where a run fails.
 
-    Example: `confir topics qrels.txt runs/ -m AP --run bm25`
+    For example:
+
+    - `confir topics qrels.txt runs/ -m AP`
+    - `confir topics qrels.txt runs/ -m AP --run bm25`
+    - `confir topics qrels.txt runs/ -m AP -q -o topics.csv`
     """
-    from confir.cli.explicit_options import refuse_options
     from confir.cli.terminal import Answer
     from confir.data.common_topics import comparable_means
     from confir.order import best_first
@@ -47,13 +55,12 @@ def topics_command(
     from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 
     out.prepare()
-    if per_topic:
-        refuse_options(inputs.context, ["most"], "is for lists, which --per-topic does not print")
+    view = VIEWS.choose(inputs.context, show, topics=topics)
     scores = inputs.load_scores(
         baseline=run, quiet=out.quiet, example="confir topics qrels.txt bm25.run dense.run"
     )
     best = scores.runs[best_first(comparable_means(scores)[:, 0])[0]]
     chosen = inputs.find_baseline(run, scores.runs) if is_given(inputs.context, "run") else best
-    topics = describe_topics(scores, run=chosen)
-    table = difficulty_table(topics) if per_topic else overview_table(topics, most)
-    out.deliver(Answer(topics.to_records(), table, topics))
+    found = describe_topics(scores, run=chosen)
+    table = difficulty_table(found) if view.name == TOPICS else overview_table(found, most)
+    out.deliver(Answer(found.to_records(), table, found))

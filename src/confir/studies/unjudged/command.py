@@ -1,14 +1,14 @@
-"""``confir evaluate --unjudged``, ``--ties``: doubts about judgements and ties beside the means."""
+"""``confir evaluate --show unjudged`` and ``ties``: bounds and estimates beside the means."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from confir.cli import options
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, UnknownNameError
 
 if TYPE_CHECKING:
     from confir.cli.input import Inputs
@@ -68,32 +68,43 @@ class Beside:
         return interval if self.draw is None else self.draw(interval)
 
 
+# The options of these views, the views, and how each bounds or estimates means, the default first.
+DOUBT_OPTIONS = ("by", "pool_depth")
+DOUBTED = ("unjudged", "ties")
+UNJUDGED = ("bounds", "condensed", "resample")
+TIES = ("bounds", "expected")
+
+
 class Doubts(NamedTuple):
-    """The options --unjudged, --pool-depth and --ties."""
+    """How --show unjudged or ties bounds or estimates means; neither where the view is another."""
 
     unjudged: str | None
     pool_depth: int | None
     ties: str | None
 
+    @classmethod
+    def of(cls, view: str, by: str | None, pool_depth: int | None) -> Self:
+        """Return what a view asks for; raise where it knows no such way."""
+        ways = {"unjudged": UNJUDGED, "ties": TIES}.get(view)
+        if ways is None:
+            return cls(None, None, None)
+        if by is not None and by not in ways:
+            raise UnknownNameError(f"value of --by with --show {view}", by, ways)
+        way = by or ways[0]
+        if pool_depth is not None and way == "condensed":
+            raise InvalidValueError("--pool-depth is for --by bounds and resample")
+        return cls(*((way, pool_depth, None) if view == "unjudged" else (None, None, way)))
+
     def __bool__(self) -> bool:
         return self.unjudged is not None or self.ties is not None
 
-    def check(self, inputs: Inputs, output: str | None, baseline: str | None) -> None:
-        """Raise where options do not go together."""
-        if self.pool_depth is not None and self.unjudged in (None, "condensed"):
-            raise InvalidValueError("--pool-depth is for --unjudged bounds and resample")
-        if not self:
-            return
-        if inputs.scores:
+    def check(self, inputs: Inputs) -> None:
+        """Raise where there are no documents to look at."""
+        if self and inputs.scores:
+            view = "ties" if self.unjudged is None else "unjudged"
             raise InvalidValueError(
-                "--unjudged and --ties need the documents; expected QRELS RUN..., not --scores"
+                f"--show {view} needs the documents; expected QRELS RUN..., not --scores"
             )
-        if baseline is not None:
-            raise InvalidValueError(
-                "--baseline marks means: leave it out, or --unjudged and --ties"
-            )
-        if _is_chart(output) and self.unjudged is not None and self.ties is not None:
-            raise InvalidValueError(f"{output}: a chart shows --unjudged or --ties, not both")
 
     def gather(
         self, inputs: Inputs, statistics: options.Statistics, output: options.Output, example: str
@@ -112,12 +123,8 @@ class Doubts(NamedTuple):
         scored = scored_lists(
             experiment.lists_by_topic(), scores, experiment.rules, self._objection
         )
-        parts = [*self._of_unjudged(scored, statistics), *self._of_ties(scored)]
-        draw = parts[0].draw if _is_chart(output.output) else None
-        keys = parts[0].columns
-        columns = {key: {k: v for p in parts for k, v in p.columns[key].items()} for key in keys}
-        rows = tuple(row for part in parts for row in part.rows)
-        return scores, Beside(rows, tuple(n for p in parts for n in p.notes), columns, draw)
+        found = self._of_ties(scored) if self.ties else self._of_unjudged(scored, statistics)
+        return scores, found if _is_chart(output.output) else replace(found, draw=None)
 
     def _objection(self, measure: Measure) -> str | None:
         """Return why a measure does not go with the options; None where it does."""
@@ -129,7 +136,7 @@ class Doubts(NamedTuple):
         reason = reasons[self.unjudged](measure) if self.unjudged in reasons else None
         return reason or (no_order(measure) if self.ties is not None else None)
 
-    def _of_unjudged(self, scored: ScoredLists, statistics: options.Statistics) -> list[Beside]:
+    def _of_unjudged(self, scored: ScoredLists, statistics: options.Statistics) -> Beside:
         import numpy as np
 
         from confir.defaults import COMPLETIONS
@@ -137,46 +144,37 @@ class Doubts(NamedTuple):
         from confir.studies.unjudged.bounds import bound_scored_lists
         from confir.studies.unjudged.estimates import condense, resample
 
-        if self.unjudged is None:
-            return []
         if self.unjudged == "bounds":
             bounds = bound_scored_lists(scored, self.pool_depth)
-            return [
-                Beside(
-                    *(tuple(table.unjudged_rows(bounds)), (table.bounds_note(bounds),)),
-                    _columns(bounds, _BOUNDS),
-                    lambda interval: chart.unjudged_bounds_chart(bounds, interval),
-                )
-            ]
+            return Beside(
+                *(tuple(table.unjudged_rows(bounds)), (table.bounds_note(bounds),)),
+                _columns(bounds, _BOUNDS),
+                lambda interval: chart.unjudged_bounds_chart(bounds, interval),
+            )
         if self.unjudged == "condensed":
             estimate, names = condense(scored, statistics.level), _CONDENSED
         else:
             generator = np.random.default_rng(statistics.seed)
             estimate = resample(scored, statistics.level, COMPLETIONS, generator, self.pool_depth)
             names = _RESAMPLED
-        return [
-            Beside(
-                *(tuple(table.unjudged_rows(estimate)), (table.estimate_note(estimate),)),
-                _columns(estimate, names),
-                lambda interval: chart.unjudged_estimate_chart(estimate, interval),
-            )
-        ]
+        return Beside(
+            *(tuple(table.unjudged_rows(estimate)), (table.estimate_note(estimate),)),
+            _columns(estimate, names),
+            lambda interval: chart.unjudged_estimate_chart(estimate, interval),
+        )
 
-    def _of_ties(self, scored: ScoredLists) -> list[Beside]:
+    def _of_ties(self, scored: ScoredLists) -> Beside:
         from confir.studies.ties.chart import tie_chart
         from confir.studies.ties.table import TIE_NOTE, tie_rows
         from confir.studies.ties.ties import bound_scored_ties
 
-        if self.ties is None:
-            return []
+        way = str(self.ties)
         ties = bound_scored_ties(scored)
-        return [
-            Beside(
-                *(tuple(tie_rows(ties, self.ties)), (TIE_NOTE[self.ties],)),
-                _columns(ties, _TIES[self.ties]),
-                lambda interval: tie_chart(ties, interval),
-            )
-        ]
+        return Beside(
+            *(tuple(tie_rows(ties, way)), (TIE_NOTE[way],)),
+            _columns(ties, _TIES[way]),
+            lambda interval: tie_chart(ties, interval),
+        )
 
 
 def _columns(result: Any, names: dict[str, str]) -> dict[tuple[str, str], Record]:

@@ -46,7 +46,7 @@ class UnjudgedDifferences(Result):
 
     runs: tuple[str, ...] = axis("run")
     measures: tuple[str, ...] = axis("measure")
-    baseline: str = constant()
+    baseline: str = constant(column="against")
     scores: Scores
     lowest_scores: Scores
     highest_scores: Scores
@@ -54,7 +54,7 @@ class UnjudgedDifferences(Result):
     depths: tuple[int | None, ...] = over("measure", column="pool_depth")
 
     record_columns = (
-        *("measure", "baseline", "run", "topics", "difference", "lowest", "highest"),
+        *("measure", "run", "against", "topics", "difference", "lowest", "highest"),
         *("exact", "pool_depth"),
     )
 

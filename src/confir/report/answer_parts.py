@@ -1,0 +1,74 @@
+"""An answer in parts, for the terminal and Markdown: sentences, and below them a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from confir.control_characters import without_controls
+from confir.defaults import ROWS
+from confir.report.tables import Table, escape_markdown, rounded, to_markdown, to_text
+from confir.report.text_layout import wrap_words
+
+
+class AnswerPart(NamedTuple):
+    """A part of an answer.
+
+    Attributes
+    ----------
+    heading
+        Its heading in Markdown; empty for none.
+    sentences
+        What is said above the table.
+    table
+        The table; None for sentences alone.
+    """
+
+    heading: str
+    sentences: tuple[str, ...] = ()
+    table: Table | None = None
+
+
+def parts_to_text(
+    parts: Sequence[AnswerPart], *, colour: bool = False, width: int | None = None
+) -> str:
+    """Return the parts one below the other, for the terminal."""
+    return "\n".join(_part_text(part, colour=colour, width=width) for part in parts)
+
+
+def _part_text(part: AnswerPart, *, colour: bool, width: int | None) -> str:
+    said = [line for one in part.sentences for line in wrap_words(without_controls(one), width)]
+    above = "".join(f"{line}\n" for line in said)
+    if part.table is None:
+        return above
+    return f"{above}\n{to_text(part.table, colour=colour, width=width)}".lstrip("\n")
+
+
+def parts_to_markdown(parts: Sequence[AnswerPart]) -> str:
+    """Return the parts with their headings in Markdown, fit for the summary of a CI job."""
+    return "\n".join(_part_markdown(part) for part in parts)
+
+
+def _part_markdown(part: AnswerPart) -> str:
+    heading = [f"### {escape_markdown(part.heading)}\n"] if part.heading else []
+    said = [f"{escape_markdown(one)}\n" for one in part.sentences]
+    table = [] if part.table is None else [to_markdown(part.table)]
+    return "\n".join([*heading, *said, *table])
+
+
+def parts_with_decimals(parts: Sequence[AnswerPart], decimals: int | None) -> list[AnswerPart]:
+    """Return the parts with other decimals in their tables; None keeps them."""
+    return [
+        part if part.table is None else part._replace(table=rounded(part.table, decimals))
+        for part in parts
+    ]
+
+
+def cut_table(table: Table, rows: int | None = ROWS) -> Table:
+    """Return the first rows of a table, whose note says how many more there are; None for all."""
+    if rows is None or len(table.rows) <= rows:
+        return table
+    more = f"{len(table.rows) - rows:,} more: --rows all"
+    note = f"{more}\n{table.note}" if table.note else more
+    return replace(table, rows=table.rows[:rows], note=note)

@@ -1,0 +1,106 @@
+"""The order in which pairs of runs are shown: best first, the better run of a pair named first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.result import Columns
+from confir.order import TIE
+from confir.studies.comparison.verdicts import OPPOSITE
+
+
+class PairOrder(NamedTuple):
+    """How the pairs of a comparison are shown.
+
+    Attributes
+    ----------
+    places
+        Numbers of the pairs, best first: measures × pairs.
+    turned
+        Pairs that are shown as first run against second, because the first is the better one:
+        pairs × measures.
+    """
+
+    places: Integers
+    turned: Booleans
+
+    def rows(self, inner: int = 1) -> Integers:
+        """Return the rows of records ordered by measure, pair and a further axis of some size."""
+        measures, pairs = self.places.shape
+        starts = (np.arange(measures)[:, None] * pairs + self.places)[..., None] * inner
+        rows: Integers = (starts + np.arange(inner)).reshape(-1)
+        return rows
+
+
+def order_pairs(
+    difference: Floats, first: Integers, second: Integers, *, has_baseline: bool
+) -> PairOrder:
+    """Return the order of pairs: with a baseline by the difference, else by the means of the runs.
+
+    Parameters
+    ----------
+    difference
+        Mean of the second run less that of the first: pairs × measures.
+    first, second
+        Numbers of the two runs of each pair.
+    has_baseline
+        Whether the first run of all pairs is the baseline: no pair is turned then.
+    """
+    known = np.nan_to_num(difference)
+    if has_baseline:
+        places = np.argsort(-np.nan_to_num(difference, nan=-np.inf), axis=0, kind="stable").T
+        return PairOrder(places, np.zeros(difference.shape, np.bool_))
+    runs = int(max(first.max(initial=0), second.max(initial=0))) + 1
+    lead = np.zeros((runs, difference.shape[1]))  # over all other runs
+    np.add.at(lead, second, known)
+    np.add.at(lead, first, -known)
+    best_first = np.argsort(-np.round(lead, 10), axis=0, kind="stable")
+    rank = np.argsort(best_first, axis=0, kind="stable")
+    tied = np.abs(known) <= TIE
+    turned = (known < -TIE) | (tied & (rank[first] < rank[second]))
+    upper = np.where(turned, rank[first], rank[second])
+    lower = np.where(turned, rank[second], rank[first])
+    places = np.lexsort((lower, upper), axis=0).T
+    return PairOrder(places, turned)
+
+
+def _negated(values: Any) -> list[Any]:
+    return [None if value is None else -value for value in values]
+
+
+# Columns that say the opposite for a turned pair: the column that they are taken from, and how.
+_TURNED: Mapping[str, tuple[str, Callable[[Any], list[Any]]]] = {
+    "run": ("against", list),
+    "against": ("run", list),
+    "difference": ("difference", _negated),
+    "low": ("high", _negated),
+    "high": ("low", _negated),
+    "simultaneous_low": ("simultaneous_high", _negated),
+    "simultaneous_high": ("simultaneous_low", _negated),
+    "open": ("open", lambda ends: [{"low": "high", "high": "low"}.get(end) for end in ends]),
+    "effect_size": ("effect_size", _negated),
+    "hedges_g": ("hedges_g", _negated),
+    "share_won": ("share_won", lambda shares: [1.0 - share for share in shares]),
+    "robustness_index": ("robustness_index", _negated),
+    "wins": ("losses", list),
+    "losses": ("wins", list),
+    "verdict": ("verdict", lambda words: [OPPOSITE.get(word, word) for word in words]),
+}
+
+
+def turn_columns(columns: Columns, turned: Booleans) -> Columns:
+    """Return the columns of records, with the two runs of the turned rows exchanged."""
+    if not turned.any():
+        return columns
+    rows = turned.tolist()
+    result = dict(columns)
+    for name in columns.keys() & _TURNED.keys():
+        source, turn = _TURNED[name]
+        other = turn(columns[source])
+        pairs = zip(rows, columns[name], other, strict=True)
+        result[name] = [new if turns else old for turns, old, new in pairs]
+    return result
