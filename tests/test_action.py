@@ -237,7 +237,7 @@ def test_a_worse_candidate_fails_the_job_with_summary_annotation_and_comment(act
     assert done.failed == 1
     assert done.outputs["gate"] == "closed"
     assert done.summary.startswith("## Retrieval quality\n\n### Gate closed: nDCG@10\n")
-    assert "| **tfidf** | **fails** | **-0.1421 [-0.1865, -0.0977]** |" in done.summary
+    assert "| **tfidf** | **fails** | **0.3202 → 0.1781** | **-0.1421 [-0.1865, -0.0977]** |" in done.summary
     assert Path(done.outputs["summary"]).read_text() == done.summary
     (error,) = re.findall(r"^::error title=Retrieval quality::(.*)$", done.log, re.MULTILINE)
     assert error.startswith(
@@ -366,7 +366,7 @@ def test_history_junit_and_all_other_inputs_reach_confir(act):
         done = act(**inputs)
         assert done.failed == 1, done.log
     (record,) = [json.loads(line) for line in (act.work / "history.jsonl").read_text().splitlines()]
-    given = ("look", "commit", "measure", "baseline", "run", "require", "margin", "level")
+    given = ("look", "commit", "measure", "against", "run", "require", "margin", "level")
     assert [record[name] for name in given] == [
         *(1, "abc", "nDCG@10", "main", "tfidf", "non-inferior", 0.01, 0.9),
     ]

@@ -14,6 +14,7 @@ from browser.conftest import (
     unfold,
     write_scores,
 )
+
 NAMES = ("bm25", "bm25-rm3", "dense", "dense-tuned", "hybrid", "rerank", "splade", "tfidf")
 
 

@@ -26,3 +26,8 @@ def unit_name(design: Design | None) -> str:
     if design is None or design.dataset is None:
         return "topic"
     return "dataset" if len(set(design.dataset)) == len(design.dataset) else "topic"
+
+
+def sentence_case(text: str) -> str:
+    """Return text that starts a sentence; a number or a name at its start is kept as it is."""
+    return f"{text[0].upper()}{text[1:]}" if text.startswith(("none ", "the ")) else text

@@ -96,7 +96,8 @@ class BestRuns(Result):
     def rank(self) -> Integers:
         """Rank by the mean, 1 the highest; equal means share the better rank."""
         mean = np.nan_to_num(self.mean, nan=-np.inf)
-        higher = mean[None] > mean[:, None] + TIE * np.maximum(1.0, np.abs(mean[:, None]))
+        tie = TIE * np.maximum(1.0, np.abs(np.nan_to_num(self.mean)))
+        higher = mean[None] > (mean + tie)[:, None]
         rank: Integers = 1 + higher.sum(axis=1)
         return rank
 

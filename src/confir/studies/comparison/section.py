@@ -12,7 +12,7 @@ from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.order import bracketed, signed
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import isolated, unit_name
+from confir.report.names import isolated, sentence_case, unit_name
 from confir.report.numbers import p_text, p_words, percent, score_words, signed_words
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
@@ -22,7 +22,13 @@ from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.group_letters import group_letters
 from confir.studies.comparison.paired_tests import find_test
-from confir.studies.comparison.table import how_compared, is_simultaneous, unjoined_sentence
+from confir.studies.comparison.table import (
+    excluded_sentence,
+    how_compared,
+    is_simultaneous,
+    pairs_sentence,
+    unjoined_sentence,
+)
 from confir.studies.comparison.verdicts import (
     BETTER,
     EQUIVALENT,
@@ -33,7 +39,6 @@ from confir.studies.comparison.verdicts import (
     VERDICTS,
     WORSE,
     pair_verdicts,
-    verdicts_against,
 )
 from confir.studies.ranks.ranking import Ranking
 
@@ -217,23 +222,11 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     if len(comparison.first) == 1:
         yield Sentence(20, f"{_one_pair(comparison)}.")
         return
-    yield Sentence(20, " ".join(filter(None, (f"{pairs_sentence(comparison)}.", _why(contents)))))
+    yield Sentence(20, " ".join(filter(None, (f"{_pairs(comparison)}.", _why(contents)))))
 
 
-def pairs_sentence(comparison: Comparison) -> str:
-    """Return how many pairs differ significantly, and which difference is just significant."""
-    words = np.array(pair_verdicts(comparison))
-    significant = np.isin(words, tuple(OPPOSITE))
-    pairs, count = int((words != NOT_COMPARED).sum()), int(significant.sum())
-    noun = "pair" if pairs == len(words) else "compared pair"
-    if not count:
-        return f"None of the {counted(pairs, noun)} of runs differs significantly"
-    does = "differs" if count == 1 else "differ"
-    smallest = float(np.abs(comparison.difference[significant, 0]).min())
-    return (
-        f"{count:,} of {counted(pairs, noun)} {does} significantly ({percent(count / pairs, 2)}); the "
-        f"smallest observed difference that is significant is {score_words(smallest)}"
-    )
+def _pairs(comparison: Comparison) -> str:
+    return sentence_case(pairs_sentence(comparison, 0))
 
 
 def _why(contents: Contents) -> str:
@@ -241,24 +234,8 @@ def _why(contents: Contents) -> str:
     first, level = contents.measures[0], contents.settings.level
     if first["best"] is None:
         return ""
-    best = first.order()[0]
-    words = verdicts_against(first["comparison"][level], best)
-    in_set = first["best"].at[level].in_set[:, 0]
-    left = [
-        first.scores.runs[run]
-        for run, word in words.items()
-        if word == INCONCLUSIVE and not in_set[run]
-    ]
-    if not left:
-        return ""
-    which, are, pairs = f"{len(left):,} runs", "are", "their pairs"
-    if len(left) == 1:
-        which, are, pairs = isolated(left[0]), "is", "its pair"
-    return (
-        f"{which} {are} not among the runs that may be best although {pairs} with "
-        f"{isolated(first.scores.runs[best])} {are} inconclusive: which run is best takes fewer comparisons "
-        "than how all pairs differ."
-    )
+    said = excluded_sentence(first["best"].at[level], first["comparison"][level], 0)
+    return f"{said}." if said else ""
 
 
 def _one_pair(comparison: Comparison) -> str:
@@ -399,7 +376,7 @@ def _conclusion(contents: Contents) -> str:
         return f"{_counts_sentence(comparison, np.array(pair_verdicts(comparison)))}."
     if len(comparison.first) == 1:
         return f"{_one_pair(comparison)}."
-    return f"{pairs_sentence(comparison).partition(';')[0]}."
+    return f"{_pairs(comparison).partition(';')[0]}."
 
 
 def _heading(contents: Contents) -> str:

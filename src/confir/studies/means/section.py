@@ -324,20 +324,22 @@ def _where_compared(contents: MeasureContents) -> str:
 def _other_measures(contents: Contents) -> Iterator[Sentence]:
     """Yield whether the other measures agree on the best run."""
     best = contents.measures[0].order()[0]
-    same, others = [], []
+    same: list[str] = []
+    others: dict[str, list[str]] = {}
     for part in contents.measures[1:]:
         highest = is_best(part.comparable_means())
         if highest[best]:
             same.append(part.measure)
         elif highest.any():
-            others.append(f"{isolated(contents.scores.runs[part.order()[0]])} by {part.measure}")
-    name = isolated(contents.scores.runs[best])
+            leader = isolated(contents.scores.runs[part.order()[0]])
+            others.setdefault(leader, []).append(part.measure)
     said = []
     if same:
+        name = isolated(contents.scores.runs[best])
         said.append(f"{name} also has the highest {enumerate_names(same, NAMES_SHOWN)}")
     if others:
-        lead = "other runs lead by other measures: " if not same else "other runs lead otherwise: "
-        said.append(f"{lead}{enumerate_names(others, NAMES_SHOWN)}")
+        listed = [f"{run} by {enumerate_names(by, NAMES_SHOWN)}" for run, by in others.items()]
+        said.append(f"other runs lead by other measures: {enumerate_names(listed, NAMES_SHOWN)}")
     if said:
         text = "; ".join(said)
         yield Sentence(40, f"{text if same else text[0].upper() + text[1:]}.")
