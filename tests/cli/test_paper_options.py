@@ -28,6 +28,12 @@ from requirements import ON_LINUX, missing_requirement
             ["--figure-width", 8, "-o", "x.svg"],
             "the width of a figure is 8; expected 40 to 1000 mm",
         ),
+        (["--figure-height", 60], "--figure-height is for charts; expected -o FILE with .svg"),
+        (
+            ["--figure-height", 2000, "-o", "x.svg"],
+            "the height of a figure is 2000; expected 40 to 1000 mm",
+        ),
+        (["--figure-title", "-o", "x.md"], "--figure-title is for charts"),
         (["--decimals", 2, "-o", "x.svg"], "--decimals is for tables"),
         (["--decimals", 0], "--decimals is 0; expected 1 or more"),
     ],

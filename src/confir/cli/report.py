@@ -126,7 +126,7 @@ def report_command(
             tuple(collected),
         )
         steps = number_of_steps(len(scores.measures), figures=figures is not None)
-        with Progress("writing the report", total=steps, quiet=quiet) as progress:
+        with Progress("report", total=steps, quiet=quiet) as progress:
             write_report(
                 output,
                 scores,

@@ -40,7 +40,7 @@ from confir.measures.chance import MOST_DOCUMENTS
 from confir.measures.evaluation import in_id_order
 from confir.measures.score_summary import ScoreSummary, listed_scores
 from confir.order import best_first
-from confir.parallel import Progress, run_in_threads
+from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.all_measures import compute_for_all, try_again
 from confir.report.merged_warnings import merge_warnings
 from confir.report.sections import Scope, Section
@@ -267,6 +267,7 @@ def gather_contents(
                 f"documents is {documents}; expected at least the {known} that occur in qrels and runs"
             )
         sections = find_sections()  # imported here, not by several threads at once
+        name_stage(progress, "all measures at once")
         whole = Scope(scores, chosen, qrels, lists, documents, {})
         whole = replace(whole, of_all=compute_for_all(sections, whole))
         of_measure = partial(_of_measure, sections, whole, progress)
@@ -342,6 +343,7 @@ def _gather(
     for study, section in sections.items():
         if section.by_measure == bool(scope.measures):
             continue
+        name_stage(progress, (section.heading or study).lower().replace("_", " "))
         try:
             results[study] = section.gather(scope)
         except ConfirError as error:

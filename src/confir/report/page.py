@@ -29,7 +29,7 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, UnreadableError, counted
 from confir.measures.evaluation import as_scores_or_summary, evaluate_lists
-from confir.parallel import Progress, run_in_threads
+from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.charts import check_width, clean_specification
 from confir.report.contents import (
     Contents,
@@ -188,6 +188,7 @@ def write_report(
             )
             page = render_page(contents, bundle, title=title, origin=origin, progress=progress)
         if figures is not None:
+            name_stage(progress, "writing figures")
             write_figures(contents, figures, progress, [path], figure_width)
         write_whole(target, page.encode())
     return contents
@@ -223,8 +224,10 @@ def render_page(
     )
     environment.filters["unbroken"] = unbroken
     source = origin or Origin()
+    name_stage(progress, "drawing charts")
     figures = report_figures(contents, contents.settings.levels, progress, paper=False)
     charts = [_page_chart(figure) for figure in figures]
+    name_stage(progress, "writing the page")
     data = page_data(contents)
     data |= {
         "answers": _answers(contents),

@@ -57,7 +57,7 @@ def difference_chart(comparison: Comparison) -> Any:
     axis, step = run_rows(alt, order)
     base = plain.encode(
         y=alt.Y("name_number:N", title=None, axis=axis),
-        color=_verdict_colour(alt),
+        color=_verdict_colour(alt, {record["verdict"] for record in records}),
         tooltip=[
             *tooltips("run:N", "baseline:N", "measure:N"),
             alt.Tooltip("difference:Q", format="+.4f"),
@@ -341,10 +341,15 @@ def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
     return records
 
 
-def _verdict_colour(alt: Any) -> Any:
-    return alt.Color(
-        "verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=_VERDICT_COLOURS), title="verdict"
-    )
+def _verdict_colour(alt: Any, occurring: set[str]) -> Any:
+    """Return the colours of the verdicts that occur, each always the same."""
+    colours = {
+        word: colour
+        for word, colour in zip(VERDICTS, _VERDICT_COLOURS, strict=True)
+        if word in occurring
+    }
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    return alt.Color("verdict:N", scale=scale, title="verdict")
 
 
 def _title(text: str, comparison: Comparison) -> str:
