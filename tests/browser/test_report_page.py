@@ -37,7 +37,7 @@ def column(page, title, table="leaderboard-table"):
     return [row[place] for row in rows(page, table)]
 
 
-def leaderboard(page, level="95 %", measure="AP"):
+def leaderboard(page, level="95%", measure="AP"):
     """Mean and interval of every run as the page shows them."""
     columns = column(page, "run"), column(page, f"{measure} [{level} CI]")
     return dict(zip(*columns, strict=True))
@@ -151,7 +151,7 @@ def test_conclusions_of_folded_parts_follow_measure_and_level(show, sample):
     page = show(sample, folded=True).page
     before = page.inner_text("#pairs .conclusion"), page.inner_text("#topics .conclusion")
     page.select_option("#measure", label="nDCG@10")
-    page.select_option("#level", label="99 %")
+    page.select_option("#level", label="99%")
     after = page.inner_text("#pairs .conclusion"), page.inner_text("#topics .conclusion")
     assert before[0] != after[0]
     assert before[1] != after[1]
@@ -186,11 +186,11 @@ def test_the_table_for_a_paper_follows_measure_layout_and_baseline(show, sample)
 def test_switching_measure_and_level_shows_the_numbers_of_that_measure_and_level(show, sample):
     page = show(sample).page
     page.select_option("#measure", label="nDCG@10")
-    page.select_option("#level", label="99 %")
+    page.select_option("#level", label="99%")
     drawn(page)
     records = sample.ask("evaluate", "-m", "nDCG@10", "--level", "0.99")
-    assert leaderboard(page, "99 %", "nDCG@10") == expected(records, "nDCG@10")
-    assert "99 %" in page.inner_text("#leaderboard-note")
+    assert leaderboard(page, "99%", "nDCG@10") == expected(records, "nDCG@10")
+    assert "99%" in page.inner_text("#leaderboard-note")
 
 
 def test_columns_sort_both_ways_by_mouse_and_keyboard(show, sample):
@@ -203,8 +203,8 @@ def test_columns_sort_both_ways_by_mouse_and_keyboard(show, sample):
     header.get_by_role("button").press("Enter")
     assert column(page, "run") == sorted(NAMES, reverse=True)
     assert header.get_attribute("aria-sort") == "descending"
-    page.get_by_role("columnheader", name="AP [95 % CI]").get_by_role("button").click()
-    means = [float(text.split()[0]) for text in column(page, "AP [95 % CI]")]
+    page.get_by_role("columnheader", name="AP [95% CI]").get_by_role("button").click()
+    means = [float(text.split()[0]) for text in column(page, "AP [95% CI]")]
     assert means == sorted(means, reverse=True)
 
 
@@ -227,7 +227,7 @@ def verdict_numbers(record):
     """What the page says of a pair, as the command's JSON has it."""
     p = record["p_adjusted"]
     return (
-        f"difference {record['difference']:+.4f}, simultaneous 95 % interval "
+        f"difference {record['difference']:+.4f}, simultaneous 95% interval "
         f"[{record['simultaneous_low']:+.4f}, {record['simultaneous_high']:+.4f}], "
         f"adjusted p {'<0.0001' if p < 0.00005 else f'{p:.4f}'}; "
         f"topics won {record['wins']}, tied {record['ties']}, lost {record['losses']}"
@@ -284,7 +284,7 @@ def test_a_cell_of_the_matrix_chooses_its_pair(show, sample):
 def test_the_table_of_pairs_holds_what_confir_compare_says(show, sample):
     page = show(sample).page
     unfold(page, "#pair-details")
-    page.select_option("#level", label="90 %")
+    page.select_option("#level", label="90%")
     records = sample.ask("compare", "-m", "AP", "--show", "pairs", "--level", "0.9")
     shown = {
         frozenset(row[:2]): (row[0], row[2], row[3], row[6]) for row in rows(page, "pair-table")

@@ -11,7 +11,7 @@ from confir.data.scores import Scores
 from confir.measures.evaluation import evaluate
 from confir.report.contents import Settings, gather_contents
 from confir.report.names import isolated
-from confir.report.numbers import count_words, percent
+from confir.report.numbers import count_words, percent_words
 from confir.report.page_data import page_data
 from confir.report.sections import MOST_FINDINGS, answer_sentences, conclusions
 from confir.report.tables import Cell
@@ -55,7 +55,7 @@ def concluded(contents, anchor):
 def test_a_clear_winner_is_the_best():
     sentences = answer(scores_of(0.3, 0.6, 0.4))
     assert re.fullmatch(
-        r"run1 has the highest AP, 0\.\d{3} \(95 % confidence interval \[0\.\d{3}, 0\.\d{3}\]\), and is the "
+        r"run1 has the highest AP, 0\.\d{3} \(95% confidence interval \[0\.\d{3}, 0\.\d{3}\]\), and is the "
         r"best of the 3 runs\.",
         sentences[0],
     )
@@ -74,7 +74,7 @@ def test_a_winner_by_chance_is_only_one_that_may_be_the_best():
     assert "a test of this pair among all 3 pairs has power 0.8" in plan
     assert plan.endswith("; there are 40.")
     assert re.search(
-        r"topics \([\d,]+ or more over the simultaneous 95 % interval of that diff.*contains 0\)",
+        r"topics \([\d,]+ or more over the simultaneous 95% interval of that diff.*contains 0\)",
         plan,
     )
 
@@ -144,7 +144,7 @@ def test_two_runs_are_compared_in_a_sentence_the_better_one_first():
     if comparison.difference[0, 0] < 0:
         low, high = -high, -low
     assert unclear.startswith("The difference between run")
-    assert f"95 % CI [{low:+.3f}, {high:+.3f}], p = .".replace("-", "−") in unclear
+    assert f"95% CI [{low:+.3f}, {high:+.3f}], p = .".replace("-", "−") in unclear
 
 
 def test_one_run_is_not_compared():
@@ -185,10 +185,10 @@ def test_other_measures_agree_or_favour_others():
 def test_another_level_is_named_everywhere():
     contents = gather_contents(scores_of(0.3, 0.6), settings=Settings(0.8, replicates=499))
     said = " ".join([*answer_sentences(contents), *conclusions(contents).values()])
-    assert "(80 % confidence interval" in said
-    assert ", 80 % CI [" in said
-    assert "of 80 % intervals contain the true mean" in said
-    assert "95 %" not in said
+    assert "(80% confidence interval" in said
+    assert ", 80% CI [" in said
+    assert "of 80% intervals contain the true mean" in said
+    assert "95%" not in said
 
 
 def test_the_pages_of_a_baseline_hold_the_family_of_its_pairs_alone():
@@ -224,7 +224,7 @@ def test_the_pages_of_a_baseline_hold_the_family_of_its_pairs_alone():
 def test_two_runs_and_a_baseline_have_one_sentence():
     contents = gather_contents(scores_of(0.3, 0.6), settings=replace(FAST, baseline="run0"))
     assert re.fullmatch(
-        r"run1 is significantly better than run0 in AP \(\+0\.\d{3}, 95 % CI \[.*\], p < \.001\): run0 0\.\d{3} "
+        r"run1 is significantly better than run0 in AP \(\+0\.\d{3}, 95% CI \[.*\], p < \.001\): run0 0\.\d{3} "
         r"→ run1 0\.\d{3}\.",
         answer_sentences(contents)[0],
     )
@@ -252,7 +252,7 @@ def test_with_documents_it_says_what_limits_the_certainty(with_documents):
     place = variance.runs.index("dense")
     parts = [p[place, 0, 0] for p in (variance.topics, variance.documents, variance.interaction)]
     for part in parts:
-        assert percent(part / sum(parts), 2) in said
+        assert percent_words(part / sum(parts), 2) in said
     assert "between rerank and dense by AP" in said
     assert said.endswith("topics contribute most to the uncertainty.")
 
@@ -275,7 +275,7 @@ def test_with_documents_it_says_what_limits_the_certainty(with_documents):
 def test_what_limits_the_certainty_is_the_largest_share(
     with_documents, documents, interaction, said
 ):
-    """Topics have 13 % and documents 4.3 % in one case, where the interaction has 82 %."""
+    """Topics have 13% and documents 4.3% in one case, where the interaction has 82%."""
     collection = with_documents["collection"]
     variance = collection.difference_variance
     other = replace(
@@ -344,7 +344,7 @@ def test_the_best_run_is_the_best_on_the_topics_that_all_runs_have(favoured):
     sentences = answer_sentences(contents)
     assert sentences[0].startswith(
         "y has the highest AP on the 15 topics that all runs have, "
-        f"{favoured.mean()[1, 0]:.3f} over its 30 topics (95 % confidence interval "
+        f"{favoured.mean()[1, 0]:.3f} over its 30 topics (95% confidence interval "
     )
     assert sentences[0].endswith(", and is the best of the 3 runs.")
     assert contents.measures[0]["ranks"][0.95].rank[:, 0].tolist() == [2, 1, 3]

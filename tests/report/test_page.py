@@ -195,7 +195,7 @@ def test_numbers_have_the_digits_that_are_shown():
 
 def test_another_level_is_there_to_choose_and_chosen():
     page = rendered(table(), Settings(0.8, replicates=499))
-    assert '<option value="0.8" selected>80 %</option>' in page
+    assert '<option value="0.8" selected>80%</option>' in page
     assert page.count("selected>") == 1
     assert set(json.loads(packed(page, "data"))["measures"][0]["means"]["at"]) == {
         "0.8",

@@ -92,7 +92,7 @@ def test_a_new_study_is_gathered_drawn_and_written_by_its_line_alone(luck):
     assert conclusions(contents.viewed(1, 0.9))["luck"] == "Lucky by RR."
     paragraph, latex, bibtex = methods_text(contents)
     assert (
-        "compared with simultaneous 95 % intervals" in paragraph.partition(" Luck was counted. ")[0]
+        "compared with simultaneous 95% intervals" in paragraph.partition(" Luck was counted. ")[0]
     )
     assert "Luck was counted~\\cite{Efron1979}." in latex
     assert "@article{Efron1979," in bibtex

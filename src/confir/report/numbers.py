@@ -121,6 +121,11 @@ def percent(share: float, digits: int = 10) -> str:
     return f"{Decimal(text):f} %"
 
 
+def percent_words(share: float, digits: int = 10) -> str:
+    """Return a share or a level for a sentence of the page: ``95%``."""
+    return percent(share, digits).replace(" ", "")
+
+
 def share_text(share: float, decimals: int = 1) -> str:
     """Return a share for a column of shares: ``12.3 %``, a dash if missing."""
     return "–" if math.isnan(share) else f"{100 * share:.{decimals}f} %"

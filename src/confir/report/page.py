@@ -44,7 +44,7 @@ from confir.report.figures import paper_figures, report_figures, write_figures
 from confir.report.list_excerpts import list_excerpts
 from confir.report.methods_text import methods_text
 from confir.report.names import unit_name
-from confir.report.numbers import percent
+from confir.report.numbers import percent_words
 from confir.report.page_data import level_key, page_data, table_data
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import Figure, answer_sentences, conclusions
@@ -264,7 +264,7 @@ def render_page(
         remarks=contents.remarks,
         level_key=level_key,
         counted=counted,
-        percent=percent,
+        percent=percent_words,
         style=_template("page.css"),
         script=scripts["page"],
         hashes={name: _hash(text) for name, text in scripts.items()},

@@ -13,7 +13,7 @@ from confir.data.scores import Scores
 from confir.errors import counted
 from confir.measures.score_summary import ScoreSummary
 from confir.report.contents import Contents, MeasureContents
-from confir.report.numbers import difference_words, percent, signed_words
+from confir.report.numbers import difference_words, percent_words, signed_words
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
@@ -98,7 +98,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         settings = contents.settings
         yield Sentence(
             25,
-            f"The {percent(settings.level)} confidence set of the best run is from one-sided "
+            f"The {percent_words(settings.level)} confidence set of the best run is from one-sided "
             "multiple comparisons with the best (Hsu 1984), with m = K − 1 for K runs in the rule for "
             "families of comparisons, and M the median over all pairs: a run is left out where the "
             "largest t of another run above it exceeds the order statistic of that largest t over bootstrap samples of the topics "

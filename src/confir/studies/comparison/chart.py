@@ -25,6 +25,7 @@ from confir.report.charts import (
 from confir.report.inline_records import inline_records
 from confir.report.numbers import topics_text
 from confir.studies.comparison.comparison import Comparison
+from confir.studies.comparison.group_letters import group_letters
 from confir.studies.comparison.run_groups import RunGroups
 from confir.studies.comparison.table import interval_name, unjoined_sentence
 from confir.studies.comparison.topic_differences import TopicDifferences
@@ -209,6 +210,7 @@ def group_chart(groups: RunGroups) -> Any:
     panels = []
     for grouped in groups.by_measure:
         order = grouped.runs
+        letters = [group_letters(number + 1, number + 1) for number in range(len(grouped.groups))]
         axis, step = run_rows(alt, order)
         means = (
             alt.Chart(
@@ -231,7 +233,8 @@ def group_chart(groups: RunGroups) -> Any:
             alt.Chart(
                 inline_records(
                     {
-                        "group": number,
+                        "group": group_letters(number, number),
+                        "group_number": number - 1,
                         "first": order[start],
                         "last": order[stop],
                         "first_number": start,
@@ -242,7 +245,11 @@ def group_chart(groups: RunGroups) -> Any:
             )
             .mark_rule(strokeWidth=5, strokeCap="round", color=COLOURS[7])
             .encode(
-                x=alt.X("group:O", title="groups", axis=alt.Axis(labelAngle=0)),
+                x=alt.X(
+                    "group_number:O",
+                    title="groups",
+                    axis=alt.Axis(labelAngle=0, labelExpr=label_names(letters)),
+                ),
                 y=alt.Y(
                     "first_number:N",
                     title=None,

@@ -13,7 +13,7 @@ from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.order import bracketed, signed
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated, sentence_case, unit_name
-from confir.report.numbers import p_text, p_words, percent, score_words, signed_words
+from confir.report.numbers import p_text, p_words, percent_words, score_words, signed_words
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Table
@@ -280,7 +280,7 @@ def _pair_words(
     interval = ""
     if not np.isnan(low):
         limits = bracketed(signed_words(low), signed_words(high), open_end)
-        interval = f", {percent(comparison.level)} CI {limits}"
+        interval = f", {percent_words(comparison.level)} CI {limits}"
     p = float(comparison.p_adjusted[0, pair, 0])
     tested = "" if np.isnan(p) else f", {adjusted}{p_words(p)}"
     return f"{text} ({signed_words(difference)}{interval}{tested})"
@@ -456,7 +456,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     more = f" ({drawn:,} where a decision was close)" if drawn > comparison.replicates else ""
     yield Sentence(
         40,
-        f"{compared} with simultaneous {percent(comparison.level)} intervals d ± c·√(se² + u·M/n) "
+        f"{compared} with simultaneous {percent_words(comparison.level)} intervals d ± c·√(se² + u·M/n) "
         "within each measure. M is the median variance of those of the m differences that are not "
         "constant, and u = 1 − m^(−1/n) with n topics; u·M is the same in all samples: runs that are much alike differ on few topics, and a variance that comes out too "
         "small by chance is so made up for. c is the order statistic at the level of the largest such "

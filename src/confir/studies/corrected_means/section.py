@@ -116,7 +116,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         f"{means.model_topics:,} more; means and differences by people's judgements are "
         "prediction-powered estimates (PPI++, Angelopoulos et al. 2023), with a weight of the model "
         "for each mean and each difference, for each topic from the others, n - 2 degrees of freedom (n - 1 where the model has no "
-        "weight), variances that count that the weight is estimated (Cochran 1977), and 95 % intervals "
+        "weight), variances that count that the weight is estimated (Cochran 1977), and 95% intervals "
         "at most 1.05 times as wide as those by people alone.",
         ("Angelopoulos2023", "Cochran1977"),
     )

@@ -10,7 +10,7 @@ from confir.defaults import LEVEL
 from confir.intervals.documents import normal_quantile
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
-from confir.report.numbers import percent
+from confir.report.numbers import percent_words
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.coverage.coverage import Coverage, estimate_coverage
 
@@ -55,8 +55,8 @@ def _conclusion(contents: Contents) -> str:
         return ""
     record = coverage.summary()[0]
     text = (
-        f"in simulations on these scores, about {percent(record['coverage'], 3)} of "
-        f"{percent(record['level'])} intervals contain the true mean."
+        f"in simulations on these scores, about {percent_words(record['coverage'], 3)} of "
+        f"{percent_words(record['level'])} intervals contain the true mean."
     )
     outliers = coverage.outliers()
     if outliers:
@@ -66,7 +66,7 @@ def _conclusion(contents: Contents) -> str:
         )
         text += (
             f" They contain it far less often for {among}, least for {isolated(worst['run'])}: "
-            f"{percent(worst['coverage'], 3)} ({worst['reason']})."
+            f"{percent_words(worst['coverage'], 3)} ({worst['reason']})."
         )
     calibrated = not outliers and abs(record["coverage"] - record["level"]) <= _WELL_CALIBRATED
     return f"Yes: {text}" if calibrated else text[0].upper() + text[1:]

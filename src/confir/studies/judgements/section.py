@@ -10,7 +10,7 @@ import numpy as np
 from confir.data.sampling.design import refuse_design
 from confir.errors import InvalidValueError
 from confir.report.contents import Contents
-from confir.report.numbers import percent
+from confir.report.numbers import percent_words
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
 from confir.studies.judgements.chart import judgement_chart
@@ -104,7 +104,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
             95,
             "Judges were compared by Cohen's κ with quadratic weights, Krippendorff's α for ordinal "
             "grades, and Kendall's τ_b and the AP correlation of their leaderboards, with "
-            f"{percent(comparison.level)} intervals over topics; the gain of a run, its bias minus the mean "
+            f"{percent_words(comparison.level)} intervals over topics; the gain of a run, its bias minus the mean "
             "bias of all runs, has simultaneous intervals.",
             ("Cohen1968", "Krippendorff2011", "Kendall1945", "Yilmaz2008"),
         )

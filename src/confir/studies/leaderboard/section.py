@@ -10,7 +10,7 @@ from confir.errors import counted
 from confir.order import is_best
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
-from confir.report.numbers import interval_text, number_text, percent
+from confir.report.numbers import interval_text, number_text, percent_words
 from confir.report.sections import Figure, Scope, Section, Sentence, own_chart
 from confir.report.tables import Cell, Table
 from confir.studies.leaderboard.chart import dataset_chart
@@ -52,7 +52,7 @@ def dataset_table(board: Leaderboard) -> Table:
         rows.append((Cell(board.runs[run]), *cells))
     note = (
         f"{board.measure}; macro mean: over {counted(len(board.datasets), 'dataset')} of equal weight, with "
-        f"{percent(board.level)} interval for conclusions about {board.about}; Borda: runs beaten, summed "
+        f"{percent_words(board.level)} interval for conclusions about {board.about}; Borda: runs beaten, summed "
         "over datasets"
     )
     return Table(("run", "macro mean", "Borda", *board.datasets), tuple(rows), note)
@@ -84,7 +84,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     yield Sentence(
         36,
         f"Macro means over {counted(len(board.datasets), 'dataset')} of equal weight have "
-        f"{percent(board.level)} intervals for conclusions about {board.about}: {variance}. Borda "
+        f"{percent_words(board.level)} intervals for conclusions about {board.about}: {variance}. Borda "
         "counts are the numbers of runs that a run beats, summed over datasets, a tie counting half.",
     )
 

@@ -16,7 +16,7 @@ from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.report.contents import Contents
 from confir.report.names import isolated
-from confir.report.numbers import count_words, p_words, percent, signed_words
+from confir.report.numbers import count_words, p_words, percent_words, signed_words
 from confir.report.sections import Scope, Section
 from confir.resampling.human_judgements import judged_sample
 from confir.studies.comparison.comparison import Comparison, Place
@@ -100,7 +100,7 @@ def _conclusion(contents: Contents) -> str:
 def _range_words(record: Record, level: float) -> str:
     """Return how far the number of topics is certain, as the observed difference may be off."""
     together = "" if record["family"] == NO_FAMILY else "simultaneous "
-    interval = f"over the {together}{percent(level)} interval of that difference"
+    interval = f"over the {together}{percent_words(level)} interval of that difference"
     if math.isnan(record["high"]):
         return f"{count_words(record['low'])} or more {interval}, which contains 0"
     return f"{count_words(record['low'])} to {count_words(record['high'])} {interval}"

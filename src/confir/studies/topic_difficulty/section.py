@@ -12,7 +12,7 @@ from confir.measures.score_summary import ScoreSummary, listed_scores
 from confir.order import TIE
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated, unit_name
-from confir.report.numbers import number_text, percent
+from confir.report.numbers import number_text, percent_words
 from confir.report.page_data import in_full
 from confir.report.sections import Figure, Scope, Section
 from confir.studies.comparison.chart import topic_chart
@@ -43,7 +43,7 @@ def _context(contents: Contents) -> dict[str, Any]:
         for m, measure in enumerate(sample.measures)
         for r, run in enumerate(sample.runs)
     ]
-    heads = ["run", "measure", *(percent(p) for p in _PROBABILITIES)]
+    heads = ["run", "measure", *(percent_words(p) for p in _PROBABILITIES)]
     return {"sampled": len(sample.topics), "heads": heads, "quantiles": rows}
 
 
