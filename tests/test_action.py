@@ -369,9 +369,9 @@ def test_history_junit_and_all_other_inputs_reach_confir(act):
         done = act(**inputs)
         assert done.failed == 1, done.log
     (record,) = [json.loads(line) for line in (act.work / "history.jsonl").read_text().splitlines()]
-    given = ("look", "commit", "measure", "against", "run", "require", "margin", "level")
+    given = ("look", "commit", "measure", "run", "against", "require", "margin", "level")
     assert [record[name] for name in given] == [
-        *(1, "abc", "nDCG@10", "main", "tfidf", "non-inferior", 0.01, 0.9),
+        *(1, "abc", "nDCG@10", "tfidf", "main", "non-inferior", 0.01, 0.9),
     ]
     suites = ET.parse(act.work / "gate.xml").getroot()  # noqa: S314 - our own file
     assert suites.get("failures") == "1"

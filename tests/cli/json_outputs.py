@@ -42,6 +42,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("compare", *RUNS, "{tfidf}", "-m", "AP", *FEW),
         ("compare", *RUNS, "-m", "AP", "--show", "best", *FEW),
     ],
+    "team": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--teams", "{teams}", *FEW)],
     "unjudged-difference": [("compare", *PAIR, "--show", "unjudged")],
     "look": [("history", "{history}")],
     "plan": [

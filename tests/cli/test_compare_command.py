@@ -105,24 +105,26 @@ def test_without_a_baseline_the_board_is_printed(compare_whole):
     lines = compare_whole("-m", "AP").out.splitlines()
     assert lines[:3] == [
         "dense has the highest AP, 0.227 [0.169, 0.300]; 2 of the 3 runs may be the best (95% confidence)",
-        "2 of 3 pairs differ significantly (67%); the smallest observed difference that is significant is "
-        "0.088",
+        (
+            "2 of 3 pairs differ significantly (67%); the smallest observed difference that is significant "
+            "is 0.088"
+        ),
         "",
     ]
-    assert lines[3].split() == ["rank", "run", "may", "be", "best", "mean", "gap"]
-    assert [line.split()[:3] for line in lines[4:7]] == [
-        ["1", "dense", "yes"],
-        ["2", "bm25", "yes"],
-        ["3", "tfidf", "no"],
+    assert lines[3].split() == ["rank", "run", "mean", "gap", "may", "be", "best"]
+    assert [(*line.split()[:2], line.split()[-1]) for line in lines[4:7]] == [
+        ("1", "dense", "yes"),
+        ("2", "bm25", "yes"),
+        ("3", "tfidf", "no"),
     ]
     assert not {"better", "worse", "inconclusive"} & set("\n".join(lines[4:7]).split())
 
 
 def test_measures_that_are_asked_for_have_a_board_each(compare):
     asked = compare("-m", "AP", "-m", "RR", "-m", "P@10").out
-    assert asked.count("may be best  ") == 3
+    assert asked.count("  may be best\n") == 3
     usual = compare().out
-    assert usual.count("may be best  ") == 1
+    assert usual.count("  may be best\n") == 1
     assert len([line for line in usual.splitlines() if "(95% confidence); " in line]) == 4
 
 
@@ -536,3 +538,35 @@ def test_a_loss_on_every_topic_is_worse_in_table_words_and_gate(confir_command, 
     two.write_text("topic,main,branch\n1,0.5,0.4\n2,0.6,0.5\n")
     arguments[2] = two
     assert confir_command(*arguments, "--fail-if-worse", measure).code == 0
+
+
+def test_teams_are_compared_by_their_best_runs(compare, tmp_path):
+    teams = tmp_path / "teams.txt"
+    teams.write_text("bm25 lexical\ntfidf lexical\ndense neural\n")
+    text = compare("-m", "AP", "--teams", teams).out.splitlines()
+    assert text[0].startswith("Among 3 runs of 2 teams, neural has the highest AP (dense, 0.")
+    assert text[1] == (
+        "0 of 1 pair of teams differ significantly by their best runs, adjusted for all 3 pairs of runs"
+    )
+    assert [line.split()[:3] for line in text[4:6]] == [
+        ["1", "neural", "dense"],
+        ["2", "lexical", "bm25"],
+    ]
+    records = json.loads(compare("-m", "AP", "--teams", teams, "--format", "json").out)
+    assert [(r["team"], r["run"], r["runs"]) for r in records] == [
+        ("neural", "dense", 1),
+        ("lexical", "bm25", 2),
+    ]
+    pairs = ("-m", "AP", "--teams", teams, "--show", "pairs", "--format", "json")
+    (pair,) = json.loads(compare(*pairs).out)
+    every = json.loads(compare("-m", "AP", "--show", "pairs", "--format", "json").out)
+    assert pair in every  # adjusted for all pairs of runs
+    for options, message in (
+        (["--show", "teams"], "--show teams needs --teams"),
+        (["--teams", teams, "--show", "best"], "--teams has no effect on --show best"),
+        (["--teams", tmp_path / "none.txt"], "none.txt"),
+        (["--teams", teams, "-o", teams], "the command reads this file"),
+    ):
+        refused = compare("-m", "AP", *options)
+        assert refused.code == 2
+        assert message in refused.err

@@ -1,6 +1,7 @@
 """``--design`` and ``confir leaderboard`` as a user runs them."""
 
 import json
+import re
 
 import pytest
 
@@ -346,3 +347,91 @@ def test_results_of_mteb_are_a_leaderboard_of_means(confir_command, tmp_path):
         f"T{t}/{s}" for t in range(3) for s in ("en", "de")
     }
     assert {one["run"] for one in board if one["rank"] == 1} == {"org/b"}
+
+
+def write_means(path, runs=25):
+    """Write means of some runs on three datasets, each better than the one before."""
+    header = ",".join(f"r{number:02}" for number in range(runs))
+    rows = [
+        f"{name}," + ",".join(f"{0.2 + number / 50 + shift:.3f}" for number in range(runs))
+        for name, shift in (("x", 0.0), ("y", 0.05), ("z", 0.11))
+    ]
+    path.write_text(f"dataset,{header}\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_a_leaderboard_chooses_runs_and_rows(confir_command, tmp_path):
+    table = write_means(tmp_path / "means.csv")
+    given = ("leaderboard", "--means", table, "--replicates", "99", "--quiet")
+    shown = confir_command(*given, "-m", "nDCG@10").out
+    assert "mean nDCG@10" in shown.splitlines()[0]
+    assert "\n5 more: --rows all\n" in shown
+    assert len(re.findall(r"^\d+ +r\d\d ", shown, re.MULTILINE)) == 20
+    assert "topics" not in shown.replace("scores of topics are unknown", "")
+    whole = confir_command(*given, "--rows", "all").out
+    assert len(re.findall(r"^\d+ +r\d\d ", whole, re.MULTILINE)) == 25
+    assert "more: --rows" not in whole
+    records = json.loads(confir_command(*given, "-m", "nDCG@10", "--format", "json").out)
+    assert len(records) == 75
+    assert {record["measure"] for record in records} == {"nDCG@10"}
+    assert records[0]["run"] == "r24"
+    chosen = json.loads(confir_command(*given, "--select", "r0*", "--format", "json").out)
+    assert {record["run"] for record in chosen} == {f"r0{number}" for number in range(10)}
+    assert chosen == json.loads(
+        confir_command(*given, "--select", "r0[0-9]", "--format", "json").out
+    )
+    top = confir_command(*given[:-1], "--top", "3", "--format", "json")
+    assert {record["run"] for record in json.loads(top.out)} == {"r24", "r23", "r22"}
+    assert "--top chose 3 of 25 runs by the same datasets" in " ".join(top.err.split())
+    refused = confir_command(*given, "--select", "q*")
+    assert (refused.code, "unknown run 'q*'" in refused.err) == (2, True)
+
+
+def test_bold_is_the_best_of_its_column(confir_command, tmp_path):
+    table = tmp_path / "means.csv"
+    table.write_text("dataset,a,b,c\nx,0.5,0.6,0.1\ny,0.9,0.7,0.2\nz,0.1,0.3,0.8\n")
+    markdown = confir_command(
+        "leaderboard", "--means", table, "--replicates", "99", "--format", "md"
+    ).out
+    rows = {}
+    for line in markdown.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 9 and cells[0].isdigit():
+            rows[cells[1]] = cells
+    bold = {run: [cell.startswith("**") for cell in cells[6:]] for run, cells in rows.items()}
+    assert bold == {"a": [False, True, False], "b": [True, False, False], "c": [False, False, True]}
+    assert not any(cells[1].startswith("**") for cells in rows.values())
+
+
+def test_a_leaderboard_of_score_tables(confir_command, tmp_path):
+    rows = [
+        f"{d},{r},AP,{t},{(t * 7 + ord(r) * 3 + ord(d)) % 11 / 11:.4f}\n"
+        for d in "xy"
+        for r in "abc"
+        for t in range(6)
+    ]
+    both = tmp_path / "both.csv"
+    header = "dataset,run,measure,topic,score\n"
+    both.write_text(header + "".join(rows))
+    for name in "xy":
+        own = [row for row in rows if row.startswith(name)]
+        (tmp_path / f"{name}.csv").write_text(header + "".join(own))
+    given = ("--replicates", "99", "--format", "json", "--quiet")
+    whole = confir_command("leaderboard", "--scores", both, *given)
+    assert whole.code == 0, whole.err
+    assert whole.out == confir_command("leaderboard", both, *given).out
+    parts = ("--scores", tmp_path / "x.csv", "--scores", tmp_path / "y.csv")
+    assert confir_command("leaderboard", *parts, *given).out == whole.out
+    twice = confir_command("leaderboard", *parts, "--scores", both, *given)
+    assert (twice.code, "two datasets are named 'x'" in twice.err) == (2, True)
+    refused = confir_command("leaderboard", "--scores", both, "--means", both)
+    assert "expected DIR..., --scores FILE with a column dataset, or --means FILE" in refused.err
+
+
+def test_ranks_of_a_leaderboard_are_a_view_of_their_own(confir_command, tmp_path):
+    table = write_means(tmp_path / "means.csv", runs=4)
+    given = ("leaderboard", "--means", table, "--replicates", "99", "--quiet")
+    best, ranks = confir_command(*given).out, confir_command(*given, "--show", "ranks").out
+    assert "simultaneous  Borda rank" not in best
+    assert "may be best" not in ranks.split("\n\n")[1]
+    assert best.splitlines()[:2] == ranks.splitlines()[:2]

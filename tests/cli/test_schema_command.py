@@ -68,8 +68,10 @@ def names(sample_files, tmp_path_factory):
     look |= {"run": "b", "decision": "fails", "require": "superior", "looks": "topics"}
     look |= {"topics": 9, "arrived": {"7": 0.25}}
     (folder / "history.jsonl").write_text(json.dumps(look) + "\n")
+    (folder / "teams.txt").write_text("bm25 lexical\ntfidf lexical\ndense neural\n")
     return {
         **{name: folder / f"{name}.csv" for name in (*TABLES, "scores", "made")},
+        "teams": folder / "teams.txt",
         **{name: folder / f"{name}.txt" for name in ("human", "other", "people")},
         **{name: sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")},
         "k1": folder / "k=1.txt",

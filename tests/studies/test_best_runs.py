@@ -197,7 +197,7 @@ def test_a_run_without_scores_is_not_in_the_set():
     assert np.isnan([found.mean[1, 0], found.p[1, 0], found.upper[1, 0]]).all()
     assert (found.topics[1, 0], found.share_first[1, 0]) == (0, 0)
     np.testing.assert_array_equal(found.p[[0, 2]], alone.p)
-    assert "of 2 runs" in best_sentence(found) or "all 2 runs" in best_sentence(found)
+    assert "of the 2 runs" in best_sentence(found)
 
 
 def test_runs_are_compared_on_common_topics_with_a_warning():
@@ -228,9 +228,14 @@ def test_table_and_sentence_name_the_set_best_first():
     found = find_best(scores_of(values, names), replicates=199, rng=1)
     assert found.in_set[:, 0].tolist() == [False, True, True]
     table = best_table(found, 7)
-    assert [row[0].text for row in table.rows] == ["b", "a", "worst"]
-    assert [row[1].text for row in table.rows] == ["yes", "yes", "no"]
-    assert best_sentence(found) == "95 % confidence set of the best run by gain: 2 of 3 runs: b, a"
+    assert [row[0].text for row in table.rows] == ["1", "2", "3"]
+    assert [row[1].text for row in table.rows] == ["b", "a", "worst"]
+    assert [row[4].text for row in table.rows] == ["yes", "yes", "no"]
+    mean, low, high = found.mean[2, 0], found.low[2, 0], found.high[2, 0]
+    assert best_sentence(found) == (
+        f"b has the highest gain, {mean:.3f} [{low:.3f}, {high:.3f}]; 2 of the 3 runs may be the best (95% "
+        "confidence)"
+    )
     assert table.note.startswith(best_sentence(found))
     assert table.note.endswith("seed 7")
     for word in ("probability", "P("):
@@ -242,7 +247,9 @@ def test_records_have_one_row_per_run_and_measure():
     found = find_best(scores_of(rng.random((10, 3, 2))), replicates=50, rng=1)
     records = found.to_records()
     assert len(records) == 6
-    columns = "run measure topics mean difference in_set borderline lower upper p share_first level"
+    columns = "measure rank run mean low high gap gap_low gap_high may_be_best share_first "
+    columns += "borderline p topics level"
     assert list(records[0]) == columns.split()
-    highest = max(records[2]["mean"], records[4]["mean"])
-    assert records[0]["difference"] == pytest.approx(records[0]["mean"] - highest)
+    assert [record["rank"] for record in records] == [1, 2, 3, 1, 2, 3]
+    assert records[0]["gap"] == pytest.approx(records[0]["mean"] - records[1]["mean"])
+    assert records[2]["gap"] == pytest.approx(records[2]["mean"] - records[0]["mean"])

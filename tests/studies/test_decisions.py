@@ -129,7 +129,7 @@ def test_constant_differences_are_corrected_by_bonferronis_factor(correction, fa
         "identical",
     ]
     if factor > 1:
-        assert "p 0.031, 0.094 for 3 pairs" in comparison.to_records()[0]["reason"]
+        assert "p 0.031, 0.094 for 3 pairs" in comparison.reasons[0, 0, 0]
     assert comparison.p_adjusted[0, 1, 0] == 1.0
     if correction == "holm":
         smallest = np.sort(comparison.p[0, 2:, 0])[0]
@@ -142,7 +142,7 @@ def test_adjusted_p_values_of_equivalence_stand_beside_the_plain_ones():
     values = np.concatenate([values, values[:, :1] + rng.normal(0.0, 0.02, (20, 1))], axis=1)
     comparison = compare_runs(table(values), baseline="run0", margin=0.01, correction="holm")
     raw, adjusted = (
-        [record[name] for record in comparison.to_records()]
+        [record[name] for record in sorted(comparison.to_records(), key=lambda one: one["run"])]
         for name in ("p_equivalence", "p_equivalence_adjusted")
     )
     assert raw[0] == 2**-20
@@ -193,7 +193,7 @@ def test_a_test_that_favours_the_other_run_is_inconclusive_and_says_why():
     assert comparison.verdict[:, 0, 0].tolist() == ["better", "inconclusive"]
     reason = "the sign test favours run0, but run1 has the higher mean"
     assert comparison.to_records()[1]["reason"] == reason
-    assert comparison.sentences()[1].endswith(f"inconclusive ({reason})")
+    assert comparison.sentences()[1].endswith(f"; {reason})")
     turned = compare_runs(scores, baseline="run1", test="sign")
     assert turned.verdict[0, 0, 0] == "inconclusive"
     assert "favours run0, but run1 has the higher mean" in turned.sentences()[0]
@@ -368,8 +368,10 @@ def test_verdict_interval_p_value_and_gate_never_contradict(scores, chosen, marg
         require: judge_gate(comparison, "m0", require=require, margin=loss).candidates
         for require in ("not-worse", "non-inferior", "superior")
     }
-    for place, record in enumerate(comparison.to_records()):
+    places = {candidate.run: n for n, candidate in enumerate(gates["not-worse"])}
+    for record in comparison.to_records():
         check_record(record)
+        place = places[record["run"]]
         passes = {require: found[place].passes for require, found in gates.items()}
         word = record["verdict"]
         if not passes["not-worse"]:

@@ -112,9 +112,12 @@ def test_random_datasets_have_the_variance_of_their_means():
     np.testing.assert_array_equal(board.borda_high, alone.borda_high)
     assert np.isnan(alone.low).all()
     assert alone.to_records()[0]["topics"] is None
-    assert "on datasets like these; constructor ranks first (95 %" in board.sentence()
-    together = replace(board, rank_low=np.array([1, 3, 1, 2]))
-    assert "; 2 runs may rank first (95 %" in together.sentence()
+    alone_in_set = replace(board, may_be_best=np.array([False, False, False, True]))
+    assert alone_in_set.sentence() == (
+        "constructor is the best of the 4 runs by mean AP on datasets like these (95% confidence)"
+    )
+    together = replace(board, may_be_best=np.array([False, False, True, True]))
+    assert "; 2 of the 4 runs may be the best on datasets like these (95%" in together.sentence()
 
 
 def test_borda_ranks_of_fixed_datasets_are_those_of_resampled_topics():
@@ -150,7 +153,7 @@ def test_neighbours_are_separable_where_all_pairs_of_the_comparison_say_so():
     assert board.order[0] == 3
     assert board.separable[3]
     assert np.isnan(board.p_next[board.order[-1]])
-    assert "pairs of neighbours" in board.sentence()
+    assert "pairs of neighbours" in board.separability()
     from confir.studies.leaderboard.board_sources import board_scores
 
     compared = confir.compare_runs(board_scores(parts, None, None, "error"), rng=3)

@@ -300,7 +300,10 @@ def test_records_name_run_measure_rank_limits_and_chance(scores):
     columns += "borderline share_first"
     assert list(records[0]) == columns.split()
     assert {name: column[7] for name, column in found.to_dict().items()} == records[7]
-    assert records[7]["share_first"] == found.share_first[3, 1]
+    run = found.runs.index(records[7]["run"])
+    assert records[7]["measure"] == found.measures[1]
+    assert records[7]["share_first"] == found.share_first[run, 1]
+    assert [record["rank"] for record in records[:5]] == sorted(found.rank[:, 0])
     frame = found.to_frame("pandas")
     assert list(frame.columns) == list(records[0])
     assert len(frame) == 10

@@ -34,6 +34,7 @@ INPUTS = (
     "design",
     "sources",
     "means",
+    "teams",
 )
 # Of the former, those that may be names of runs in place of files.
 RUN_NAMES = ("baseline", "run")

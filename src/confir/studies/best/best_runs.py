@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple, overload
@@ -12,7 +12,7 @@ import numpy as np
 from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
@@ -44,6 +44,8 @@ class BestRuns(Result):
         Names.
     mean
         Mean over the topics that all runs have; NaN for a run without scores.
+    rank
+        Rank by that mean, 1 the highest; equal means share the better rank.
     difference
         The run's mean less the highest of the others; NaN for a single run.
     in_set
@@ -74,6 +76,7 @@ class BestRuns(Result):
     measures: tuple[str, ...] = axis("measure")
     topics: Integers = over("run", "measure")
     mean: Floats = over("run", "measure")
+    rank: Integers = over("run", "measure")
     difference: Floats = over("run", "measure", column="gap")
     in_set: Booleans = over("run", "measure", column="may_be_best")
     borderline: Booleans = over("run", "measure")
@@ -92,15 +95,6 @@ class BestRuns(Result):
         *("may_be_best", "share_first", "borderline", "p", "topics", "level"),
     )
 
-    @property
-    def rank(self) -> Integers:
-        """Rank by the mean, 1 the highest; equal means share the better rank."""
-        mean = np.nan_to_num(self.mean, nan=-np.inf)
-        tie = TIE * np.maximum(1.0, np.abs(np.nan_to_num(self.mean)))
-        higher = mean[None] > (mean + tie)[:, None]
-        rank: Integers = 1 + higher.sum(axis=1)
-        return rank
-
     def order(self, measure: int) -> list[int]:
         """Return the numbers of the runs by a measure, best first."""
         return best_first(self.mean[:, measure])
@@ -110,10 +104,6 @@ class BestRuns(Result):
         runs = len(self.runs)
         orders = (self.order(measure) for measure in range(len(self.measures)))
         return np.concatenate([m * runs + np.array(order) for m, order in enumerate(orders)])
-
-    def derived(self) -> Iterator[Variable]:
-        """Yield the ranks."""
-        yield Variable("rank", ("run", "measure"), self.rank)
 
 
 @overload
@@ -184,6 +174,7 @@ def best_of_pairs(
             measures=scores.measures,
             topics=np.where(np.isnan(mean), 0, counts),
             mean=mean,
+            rank=_ranks(mean),
             difference=stacked([_above_others(one) for one in pairs]),
             in_set=~np.isnan(mean) & ~is_significant(p, level),
             lower=stacked([one.lower for one in limits]),
@@ -196,6 +187,14 @@ def best_of_pairs(
         )
 
     return run_in_threads(at, levels)
+
+
+def _ranks(mean: Floats) -> Integers:
+    """Return ranks by the mean, 1 the highest; equal means share the better rank."""
+    known = np.nan_to_num(mean, nan=-np.inf)
+    higher = known[None] > known[:, None] + TIE
+    ranks: Integers = 1 + higher.sum(axis=1)
+    return ranks
 
 
 def _above_others(pairs: RunPairs) -> Floats:

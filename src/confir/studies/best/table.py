@@ -9,6 +9,7 @@ from confir.report.names import isolated
 from confir.report.numbers import NumberText, difference_text, interval_text, topics_text
 from confir.report.tables import Cell, Table
 from confir.studies.best.best_runs import BestRuns
+from confir.studies.best.teams import TeamBoard
 
 # Decimals of numbers in sentences.
 _SAID_DECIMALS = 3
@@ -34,7 +35,7 @@ def best_table(best: BestRuns, seed: int | None = None) -> Table:
     said = [best_sentence(best, m) for m in measures]
     names = ("measure",) if several else ()
     note = "\n".join([*said, board_note(best, seed)])
-    return Table((*names, *_COLUMNS), rows, note, len(names) + 3, "may be best")
+    return Table((*names, *_COLUMNS), rows, note, len(names) + 2, "may be best")
 
 
 def board_table(best: BestRuns, measure: int, seed: int | None = None) -> Table:
@@ -43,10 +44,10 @@ def board_table(best: BestRuns, measure: int, seed: int | None = None) -> Table:
     Rank, run, whether it may be the best, mean with its interval, and the gap to the best of the
     other runs with its limits.
     """
-    return Table(_COLUMNS, tuple(_rows(best, measure)), board_note(best, seed), 3, "may be best")
+    return Table(_COLUMNS, tuple(_rows(best, measure)), board_note(best, seed), 2, "may be best")
 
 
-_COLUMNS = ("rank", "run", "may be best", "mean", "gap")
+_COLUMNS = ("rank", "run", "mean", "gap", "may be best")
 
 
 def _rows(best: BestRuns, measure: int) -> list[tuple[Cell, ...]]:
@@ -55,9 +56,9 @@ def _rows(best: BestRuns, measure: int) -> list[tuple[Cell, ...]]:
         (
             Cell(f"{rank[run, measure]:,}" if best.topics[run, measure] else "–"),
             Cell(best.runs[run], strong=bool(best.in_set[run, measure])),
-            Cell(_set_text(best, run, measure)),
             Cell(interval_text(*_mean_and_limits(best, run, measure))),
             Cell(difference_text(*_gap_and_limits(best, run, measure))),
+            Cell(_set_text(best, run, measure)),
         )
         for run in best.order(measure)
     ]
@@ -102,17 +103,74 @@ def best_sentence(best: BestRuns, measure: int = 0) -> str:
     )
 
 
-def board_note(best: BestRuns, seed: int | None) -> str:
-    """Return what the columns of a board are."""
+def teams_table(teams: TeamBoard) -> Table:
+    """Return the teams by all measures in one table."""
+    measures = range(len(teams.measures))
+    several = len(teams.measures) > 1
+    tables = [team_table(teams, m) for m in measures]
+    rows = tuple(
+        (*([Cell(teams.measures[m])] if several else []), *row)
+        for m, table in enumerate(tables)
+        for row in table.rows
+    )
+    names = ("measure",) if several else ()
+    note = "\n".join(team_sentence(teams, m) for m in measures)
+    return Table((*names, *tables[0].columns), rows, note, len(names) + 3, "may be best")
+
+
+def team_table(teams: TeamBoard, measure: int, note: str = "") -> Table:
+    """Return the teams by one measure, best first: each by its best run."""
+    rows = tuple(
+        (
+            Cell(f"{teams.rank[team, measure]:,}"),
+            Cell(teams.teams[team], strong=bool(teams.may_be_best[team, measure])),
+            Cell(teams.best_runs[team][measure]),
+            Cell(
+                interval_text(
+                    float(teams.mean[team, measure]),
+                    float(teams.low[team, measure]),
+                    float(teams.high[team, measure]),
+                )
+            ),
+            Cell(
+                f"yes, {teams.candidates[team, measure]:,} of {counted(int(teams.runs[team]), 'run')}"
+                if teams.may_be_best[team, measure]
+                else "no"
+            ),
+        )
+        for team in teams.order(measure)
+    )
+    columns = ("rank", "team", "best run", "mean", "may be best")
+    return Table(columns, rows, note, 3, "may be best")
+
+
+def team_sentence(teams: TeamBoard, measure: int) -> str:
+    """Return which teams have a run that may be the best, as a sentence without its full stop."""
+    first = teams.order(measure)[0]
+    name, team = teams.measures[measure], isolated(teams.teams[first])
+    numbers = (float(a[first, measure]) for a in (teams.mean, teams.low, teams.high))
+    mean = NumberText.of(*numbers, decimals=_SAID_DECIMALS)
+    run = isolated(teams.best_runs[first][measure])
+    members = int(teams.may_be_best[:, measure].sum())
+    which = f"runs of {counted(members, 'team')}" if members > 1 else f"runs of {team} alone"
+    every = counted(int(teams.runs.sum()), "run")
+    return (
+        f"Among {every} of {counted(len(teams.teams), 'team')}, {team} has the highest {name} ({run}, "
+        f"{mean}); {which} may be the best ({100 * teams.level:g}% confidence)"
+    )
+
+
+def board_note(best: BestRuns, seed: int | None, *, has_gaps: bool = True) -> str:
+    """Return what the columns of a board are, that of the gap if it has one."""
     level = f"{100 * best.level:g}%"
     mean = f"mean over {topics_text(best.topics, best.model_topics)}"
     if best.low is not None:
         mean += f" with {level} confidence interval (CI)"
-    parts = [
-        mean,
-        f"gap: mean less the best of the others, with limits that are simultaneous for all runs ({level})",
-        "may be best: no other run is significantly better, adjusted for all other runs (Hsu 1984)",
-    ]
+    gap = f"gap: mean less the best of the others, with limits that are simultaneous for all runs ({level})"
+    may_be = (
+        "may be best: no other run is significantly better, adjusted for all other runs (Hsu 1984)"
+    )
+    parts = [mean, *([gap] if has_gaps else []), may_be]
     if best.borderline.any():
         parts.append("borderline: other replicates might change the set")
     return "; ".join(parts) + ("" if seed is None else f"; seed {seed}")

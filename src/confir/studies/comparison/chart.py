@@ -26,6 +26,7 @@ from confir.report.inline_records import inline_records
 from confir.report.numbers import topics_text
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.group_letters import group_letters
+from confir.studies.comparison.pair_order import turn_record
 from confir.studies.comparison.run_groups import RunGroups
 from confir.studies.comparison.table import interval_name, unjoined_sentence
 from confir.studies.comparison.topic_differences import TopicDifferences
@@ -60,7 +61,7 @@ def difference_chart(comparison: Comparison) -> Any:
         y=alt.Y("name_number:N", title=None, axis=axis),
         color=_verdict_colour(alt, {record["verdict"] for record in records}),
         tooltip=[
-            *tooltips("run:N", "baseline:N", "measure:N"),
+            *tooltips("run:N", "against:N", "measure:N"),
             alt.Tooltip("difference:Q", format="+.4f"),
             alt.Tooltip("low:Q", format="+.4f"),
             alt.Tooltip("high:Q", format="+.4f"),
@@ -158,7 +159,7 @@ def topic_chart(
     alt = import_altair()
     wanted = {"run": run, "measure": measure, "against": baseline}
     every = differences.to_records()
-    records = _fitting(every, wanted) or _fitting(map(_turned, every), wanted)
+    records = _fitting(every, wanted) or _fitting(map(turn_record, every), wanted)
     if not records:
         known = [f"{r['run']} {r['against']} {r['measure']}" for r in every]
         raise UnknownNameError(
@@ -280,16 +281,15 @@ def _fitting(records: Iterable[Record], wanted: Mapping[str, str | None]) -> lis
     ]
 
 
-def _turned(record: Record) -> Record:
-    """Return a difference on a topic from the other run's side."""
-    sides = {"run": record["against"], "against": record["run"]}
-    return record | sides | {"difference": -record["difference"]}
-
-
 def _records(comparison: Comparison) -> list[Record]:
-    """Return the records of the first test, with what the chart shows besides."""
+    """Return the records of the first test, with what the chart shows besides.
+
+    The better run by the first measure is named first in all panels.
+    """
     margin = comparison.margin
-    shown = comparison.select(test=comparison.tests[0])
+    records = comparison.select(test=comparison.tests[0]).to_records()
+    pairs = {(r["run"], r["against"]) for r in records if r["measure"] == comparison.measures[0]}
+    alike = [r if (r["run"], r["against"]) in pairs else turn_record(r) for r in records]
     low, high = (
         name if comparison.family == NO_FAMILY else f"simultaneous_{name}"
         for name in ("low", "high")
@@ -307,7 +307,7 @@ def _records(comparison: Comparison) -> list[Record]:
             "below": None if margin is None else -margin,
             "above": margin,
         }
-        for record in shown.to_records()
+        for record in alike
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -38,34 +38,46 @@ VIEWS = Views(
         "best",
         "which runs may be the best",
         "best",
-        lacks=("baseline", "method", "margin", *_TESTS, *_GATE),
+        lacks=("teams", "baseline", "method", "margin", *_TESTS, *_GATE),
     ),
     View("pairs", "differences, the better run first", "difference"),
-    View("groups", "groups of runs that do not differ significantly", "group", lacks=("baseline",)),
+    View(
+        "groups",
+        "groups of runs that do not differ significantly",
+        "group",
+        lacks=("teams", "baseline"),
+    ),
     View(
         "ranks",
         "ranks with intervals",
         "rank",
-        lacks=("baseline", "method", "margin", *_TESTS, *_GATE),
+        lacks=("teams", "baseline", "method", "margin", *_TESTS, *_GATE),
     ),
     View(
         "effects",
         "effect sizes: d_z, Hedges' g, share won, RI",
         "effect",
-        lacks=(*_INTERVALS, *_TESTS),
+        lacks=("teams", *_INTERVALS, *_TESTS),
     ),
     View(
         TOPICS,
         "the difference on every topic",
         "topic-difference",
-        lacks=(*_INTERVALS, *_TESTS),
+        lacks=("teams", *_INTERVALS, *_TESTS),
     ),
     View(
         "unjudged",
         "how far judging unjudged documents could move differences from the baseline",
         "unjudged-difference",
         needs=("baseline",),
-        lacks=("scores", "human", *_INTERVALS, *_TESTS),
+        lacks=("teams", "scores", "human", *_INTERVALS, *_TESTS),
+    ),
+    View(
+        "teams",
+        "the best run of each team (default with --teams)",
+        "team",
+        needs=("teams",),
+        lacks=("baseline", "method", "margin", *_TESTS, *_GATE),
     ),
     paired="pairs",
     gate="fail_if_worse",
@@ -93,6 +105,15 @@ def compare_command(
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
+    teams: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Lines of run and team: print the best run of each team, and which teams may have the "
+            "best; with --show pairs, the pairs of these runs by the first measure.",
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = None,
     fail_if_worse: Annotated[
         list[str] | None,
         typer.Option(
@@ -152,6 +173,7 @@ def compare_command(
     - `confir compare qrels.txt main.run branch.run --baseline main --fail-if-worse nDCG@10`
     """
     from confir.cli.streams import print_message
+    from confir.data.tables.team_files import read_teams
     from confir.intervals.catalogue import DEFAULT_METHOD
     from confir.intervals.interval import check_level
     from confir.studies.comparison.compare import compare_runs
@@ -169,7 +191,9 @@ def compare_command(
     records.check(gates)
     if family == BEST:
         raise InvalidValueError("--family best is now --show best")
-    view = VIEWS.choose(inputs.context, show, topics=topics).name
+    by_team = "teams" if teams is not None and baseline is None else ""
+    view = VIEWS.choose(inputs.context, show, topics=topics, default=by_team).name
+    submitted = None if teams is None else read_teams(teams)
     if view == "groups" and len(set(tests)) > 1:
         raise InvalidValueError("--show groups uses one test; expected one --test")
     check_level(statistics.level)
@@ -187,7 +211,9 @@ def compare_command(
         example="confir compare qrels.txt bm25.run dense.run --baseline bm25",
     )
     if view in _OF_SCORES:
-        answer = _OF_SCORES[view](scores, statistics, brief=not inputs.measure, out=out)
+        answer = _OF_SCORES[view](
+            scores, statistics, brief=not inputs.measure, out=out, teams=submitted or {}
+        )
         out.deliver(answer._replace(rows=options.most_rows(rows)))
         return
     if interval_method.resamples:
@@ -204,6 +230,8 @@ def compare_command(
         replicates=statistics.replicates,
         rng=statistics.seed,
     )
+    if submitted is not None:
+        comparison = _among_teams(comparison, submitted)
     rule = GateRule(cast("Requirement", require or "not-worse"), margin or 0.0)
     deciding = _find_measures(scores, gates, inputs)
     judged = records.judge(inputs.context, comparison, deciding, rule, statistics.seed)
@@ -283,24 +311,34 @@ def _board(
     *,
     brief: bool,
     out: options.Output,
+    teams: Mapping[str, str],
 ) -> Answer:
-    """Return the board of runs; where it is read, with what is said of their pairs."""
+    """Return the board of runs or teams; where it is read, with what is said of their pairs."""
     from confir.cli.terminal import Answer
     from confir.report.tables import with_design_note
     from confir.studies.best.best_runs import find_best
-    from confir.studies.best.table import best_table
+    from confir.studies.best.table import best_table, teams_table
+    from confir.studies.best.teams import rank_teams
     from confir.studies.comparison.compare import compare_runs
-    from confir.studies.comparison.table import board_parts
+    from confir.studies.comparison.table import board_parts, team_parts
 
+    if len(scores.runs) < 2:
+        raise InvalidValueError("there is one run; a comparison needs at least 2")
     drawing: dict[str, Any] = {"replicates": statistics.replicates, "rng": statistics.seed}
     best = find_best(scores, level=statistics.level, **drawing)
-    table = with_design_note(best_table(best, statistics.seed), scores.design)
-    answer = Answer(best.to_records(), table, best)
+    board = rank_teams(best, teams) if teams else None
+    if board is None:
+        table = with_design_note(best_table(best, statistics.seed), scores.design)
+        answer = Answer(best.to_records(), table, best)
+    else:
+        answer = Answer(board.to_records(), teams_table(board), best)
     if not out.in_parts:
         return answer
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TopicWarning)  # the best run has its own
         comparison = compare_runs(scores, level=statistics.level, **drawing)
+    if board is not None:
+        return answer._replace(parts=team_parts(board, best, comparison, statistics.seed))
     return answer._replace(parts=board_parts(best, comparison, statistics.seed, brief=brief))
 
 
@@ -346,6 +384,7 @@ def _ranks(
     *,
     brief: bool,  # noqa: ARG001 - as `_board` takes it
     out: options.Output,  # noqa: ARG001
+    teams: Mapping[str, str],  # noqa: ARG001
 ) -> Answer:
     """Return the ranks of the runs with intervals."""
     from confir.cli.terminal import Answer
@@ -361,7 +400,20 @@ def _ranks(
 
 
 # Views that need no comparison of pairs, and what they are made by.
-_OF_SCORES = {"best": _board, "ranks": _ranks}
+_OF_SCORES = {"best": _board, "teams": _board, "ranks": _ranks}
+
+
+def _among_teams(comparison: Comparison, teams: Mapping[str, str]) -> Comparison:
+    """Return the pairs of the teams' best runs by the first measure, and those with the baseline."""
+    from confir.order import best_first
+
+    means = comparison.scores.mean()[:, 0]
+    best: dict[str, str] = {}
+    for place in best_first(means):
+        run = comparison.runs[place]
+        best.setdefault(teams.get(run, run), run)
+    kept = {*best.values(), *([] if comparison.baseline is None else [comparison.baseline])}
+    return comparison.select(pair=[pair for pair in comparison.pairs if kept.issuperset(pair)])
 
 
 def _unjudged(inputs: JudgedInputs, comparison: Comparison) -> Answer:

@@ -456,9 +456,9 @@ class Comparison(PairResult):
 
     def topic_differences(self) -> TopicDifferences:
         """Return the difference on every topic, for each pair and measure."""
-        return TopicDifferences(
-            as_scores(self.scores, human=True), self.first, self.second, self.baseline
-        )
+        scores, order = as_scores(self.scores, human=True), self.order
+        position = np.argsort(order.places, axis=1, kind="stable").T
+        return TopicDifferences(scores, self.first, self.second, position, order.turned)
 
     def group_runs(self, test: str | None = None) -> RunGroups:
         """Return the groups of runs without a significant difference within; needs all pairs.

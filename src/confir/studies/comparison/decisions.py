@@ -398,7 +398,7 @@ class Decision:
             words = f"significantly {self.verdict} than {self.baseline} in {measure}{unclear}"
             return f"{self.run} is {words} ({self.evidence})"
         return (
-            f"the difference between {self.run} and {self.baseline} in {measure} is "
+            f"The difference between {self.run} and {self.baseline} in {measure} is "
             f"inconclusive{unclear} ({self.evidence})"
         )
 

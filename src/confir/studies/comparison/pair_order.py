@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.result import Columns
+from confir.data.result import Columns, Record
 from confir.order import TIE
 from confir.studies.comparison.verdicts import OPPOSITE
 
@@ -69,7 +69,7 @@ def order_pairs(
 
 
 def _negated(values: Any) -> list[Any]:
-    return [None if value is None else -value for value in values]
+    return [None if value is None else 0.0 - value for value in values]  # no -0.0
 
 
 # Columns that say the opposite for a turned pair: the column that they are taken from, and how.
@@ -90,6 +90,12 @@ _TURNED: Mapping[str, tuple[str, Callable[[Any], list[Any]]]] = {
     "losses": ("wins", list),
     "verdict": ("verdict", lambda words: [OPPOSITE.get(word, word) for word in words]),
 }
+
+
+def turn_record(record: Record) -> Record:
+    """Return a record with its two runs exchanged."""
+    known = record.keys() & _TURNED.keys()
+    return record | {name: _TURNED[name][1]([record[_TURNED[name][0]]])[0] for name in known}
 
 
 def turn_columns(columns: Columns, turned: Booleans) -> Columns:

@@ -47,6 +47,8 @@ class PairResult(Result):
     def select(self, **labels: Any) -> Self:
         """Return the result for some measures and pairs; ``run`` is the second run of a pair.
 
+        Records of all pairs name the better run first, whichever that is by the measure.
+
         The scores are those of the runs that are left. Numbers do not change: p-values stay
         adjusted for all pairs that were compared.
         """

@@ -26,7 +26,14 @@ from confir.report.numbers import (
 )
 from confir.report.tables import Cell, Mark, Table
 from confir.studies.best.best_runs import BestRuns
-from confir.studies.best.table import best_sentence, board_table
+from confir.studies.best.table import (
+    best_sentence,
+    board_note,
+    board_table,
+    team_sentence,
+    team_table,
+)
+from confir.studies.best.teams import TeamBoard
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.corrections import CORRECTION_NAMES
 from confir.studies.comparison.decisions import Decision
@@ -46,6 +53,9 @@ BORDERLINE = "other replicates might change the verdict"
 
 # Of more differences, no sentences are written.
 MOST_DIFFERENCES_IN_WORDS = 12
+
+# More runs than this are counted in a sentence.
+_MOST_NAMED = 3
 
 # Decimals of numbers in sentences.
 _SAID_DECIMALS = 3
@@ -356,6 +366,37 @@ def board_parts(
     return parts
 
 
+def team_parts(
+    teams: TeamBoard, best: BestRuns, comparison: Comparison, seed: int | None
+) -> list[AnswerPart]:
+    """Return the boards of teams, one per measure, and how many pairs of teams differ."""
+    note = board_note(best, seed, has_gaps=False)
+    return [
+        AnswerPart(
+            measure,
+            (team_sentence(teams, m), _team_pairs_sentence(teams, comparison, m)),
+            team_table(teams, m, note),
+        )
+        for m, measure in enumerate(teams.measures)
+    ]
+
+
+def _team_pairs_sentence(teams: TeamBoard, comparison: Comparison, measure: int) -> str:
+    """Return how many pairs of teams differ significantly by their best runs."""
+    best = {runs[measure] for runs in teams.best_runs}
+    verdicts = [
+        str(verdict)
+        for pair, verdict in zip(comparison.pairs, comparison.verdict[0, :, measure], strict=True)
+        if best.issuperset(pair)
+    ]
+    found = sum(verdict in OPPOSITE for verdict in verdicts)
+    verb = "differs" if found == 1 else "differ"
+    return (
+        f"{found:,} of {counted(len(verdicts), 'pair')} of teams {verb} significantly by their best runs, "
+        f"adjusted for all {counted(len(comparison.pairs), 'pair')} of runs"
+    )
+
+
 def pairs_sentence(comparison: Comparison, measure: int) -> str:
     """Return how many pairs differ significantly by a measure, and the smallest such difference."""
     verdicts = comparison.verdict[0, :, measure]
@@ -392,8 +433,9 @@ def excluded_sentence(best: BestRuns, comparison: Comparison, measure: int) -> s
     if not left:
         return ""
     noun, verb = ("its difference", "is") if len(left) == 1 else ("their differences", "are")
+    names = list_runs(left) if len(left) <= _MOST_NAMED else counted(len(left), "run")
     return (
-        f"{list_runs(left)} may not be the best, though {noun} from {isolated(best.runs[top])} {verb} "
+        f"{names} may not be the best, though {noun} from {isolated(best.runs[top])} {verb} "
         "inconclusive among all pairs: for the best run, fewer comparisons are made, and one-sided ones"
     )
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Columns, Variable, over, result
 from confir.data.scores import Scores
 from confir.order import TIE
-from confir.studies.comparison.pair_order import PairOrder, order_pairs, turn_columns
+from confir.studies.comparison.pair_order import turn_columns
 from confir.studies.comparison.pair_result import PairResult
 
 
@@ -32,14 +32,17 @@ class TopicDifferences(PairResult):
         The scores that were compared.
     first, second
         Numbers of the two runs of each pair: baseline and run.
-    baseline
-        The run that all others are compared with; None where all pairs are compared.
+    position, turned
+        The place of each pair in the order of the comparison, and whether it is shown as first run
+        against second, because that is the better one: pairs × measures. Without them, pairs are in
+        their own order.
     """
 
     scores: Scores
     first: Integers = over("pair")
     second: Integers = over("pair")
-    baseline: str | None = None
+    position: Integers | None = over("pair", "measure", default=None)
+    turned: Booleans | None = over("pair", "measure", default=None)
 
     record_columns = ("measure", "run", "against", "topic", "difference")
     row_order = ("measure", "pair", "topic")
@@ -58,35 +61,33 @@ class TopicDifferences(PairResult):
         """Yield the difference on every topic."""
         yield Variable("difference", ("topic", "pair", "measure"), self.difference)
 
-    @property
-    def order(self) -> PairOrder:
-        """The order of the pairs in records: best first, the better run named first."""
-        present = ~np.isnan(self.difference)
-        counts = np.maximum(present.sum(axis=0), 1)
-        mean = np.where(present, self.difference, 0.0).sum(axis=0) / counts
-        has_baseline = self.baseline is not None
-        return order_pairs(mean, self.first, self.second, has_baseline=has_baseline)
-
     def rows(self) -> Integers:
         """Return the rows of each measure and pair, most for the run first; missing ones left out."""
-        return self._rows(self.order)
-
-    def to_dict(self) -> Columns:
-        """Return the records as columns; without a baseline, the better run of a pair comes first."""
-        order = self.order
-        turned = np.repeat(order.turned.T.reshape(-1), len(self.scores.topics))
-        return turn_columns(PairResult.to_dict(self), turned[self._rows(order)])
-
-    def _rows(self, order: PairOrder) -> Integers:
         by_pair = self.difference.transpose(2, 1, 0)
-        sides = np.where(order.turned, -1.0, 1.0).T[..., None]
+        sides = np.where(self._turned, -1.0, 1.0).T[..., None]
         inside = np.argsort(-by_pair * sides, axis=2, kind="stable")
         starts = np.arange(inside.size).reshape(inside.shape)[..., :1]
-        rows = starts + inside
         there = ~np.isnan(np.take_along_axis(by_pair, inside, axis=2))
-        measures = np.arange(len(rows))[:, None]
-        chosen: Integers = rows[measures, order.places][there[measures, order.places]]
-        return chosen
+        pairs = np.argsort(self._position, axis=0, kind="stable").T
+        measures = np.arange(len(pairs))[:, None]
+        rows: Integers = (starts + inside)[measures, pairs][there[measures, pairs]]
+        return rows
+
+    def to_dict(self) -> Columns:
+        """Return the records as columns; of all pairs, the better run comes first."""
+        turned = np.repeat(self._turned.T.reshape(-1), len(self.scores.topics))
+        return turn_columns(PairResult.to_dict(self), turned[self.rows()])
+
+    @property
+    def _turned(self) -> Booleans:
+        shape = len(self.first), len(self.scores.measures)
+        return np.zeros(shape, np.bool_) if self.turned is None else self.turned
+
+    @property
+    def _position(self) -> Integers:
+        shape = len(self.first), len(self.scores.measures)
+        own = np.broadcast_to(np.arange(len(self.first))[:, None], shape)
+        return own if self.position is None else self.position
 
     def ordered(self, pair: int, measure: int) -> list[TopicDifference]:
         """Return the topics that both runs have, from most for the run to most against it."""

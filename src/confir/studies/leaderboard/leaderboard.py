@@ -135,6 +135,26 @@ class Leaderboard(Result):
         rows: Integers = (np.array(self.order)[:, None] * len(datasets) + datasets).reshape(-1)
         return rows
 
+    def sentence(self) -> str:
+        """Return which runs may be the best over the datasets, as a sentence without its full stop."""
+        datasets = counted(len(self.datasets), "dataset")
+        first = self.order[0]
+        if len(self.runs) == 1:
+            return f"{self.runs[0]} is the only run on {datasets}"
+        runs = counted(len(self.runs), "run")
+        about = f"on {self.about} ({100 * self.level:g}% confidence)"
+        members = int(self.may_be_best.sum())
+        if members == 1:
+            return f"{self.runs[first]} is the best of the {runs} by mean {self.measure} {about}"
+        mean = (
+            f"{self.macro[first]:.3f} [{self.macro_low[first]:.3f}, {self.macro_high[first]:.3f}]"
+        )
+        which = "each" if members == len(self.runs) else f"{members:,}"
+        return (
+            f"{self.runs[first]} has the highest mean {self.measure} over {datasets}, {mean}; {which} of "
+            f"the {runs} may be the best {about}"
+        )
+
     def separability(self) -> str:
         """Return how many neighbours in the ranking are separable."""
         return (

@@ -8,7 +8,6 @@ from confir.arrays import Booleans
 from confir.errors import counted
 from confir.order import is_best
 from confir.report.answer_parts import AnswerPart
-from confir.report.names import isolated
 from confir.report.numbers import NumberText, difference_text, interval_text, number_text, p_text
 from confir.report.tables import Cell, Table
 from confir.studies.leaderboard.leaderboard import Leaderboard
@@ -26,8 +25,8 @@ def leaderboard_table(board: Leaderboard, seed: int | None = None) -> Table:
     top, borda = is_best(board.macro), is_best(board.borda)
     tops = [is_best(mean) for mean in board.mean]
     rows = tuple(_row(board, run, top, borda, tops) for run in board.order)
-    columns = ("rank", "run", "may be best", "macro mean", "gap", "Borda", *board.datasets)
-    return Table(columns, rows, leaderboard_note(board, seed), 3, _BOLD)
+    columns = ("rank", "run", "macro mean", "gap", "may be best", "Borda", *board.datasets)
+    return Table(columns, rows, leaderboard_note(board, seed), 2, _BOLD)
 
 
 def _row(
@@ -44,9 +43,9 @@ def _row(
     cells = [
         Cell(f"{board.rank[run]:,}"),
         Cell(board.runs[run]),
-        Cell("yes" if board.may_be_best[run] else "no"),
         Cell(interval_text(macro[0], macro[1], macro[2]), bool(top[run])),
         Cell(difference_text(gap[0], gap[1], gap[2])),
+        Cell("yes" if board.may_be_best[run] else "no"),
         Cell(f"{board.borda[run]:,.10g}", bool(borda[run])),
     ]
     for place, best in enumerate(tops):
@@ -94,27 +93,7 @@ def _next_text(board: Leaderboard, run: int) -> str:
 
 def board_part(board: Leaderboard, table: Table) -> AnswerPart:
     """Return a leaderboard in words, and its table below."""
-    return AnswerPart("Leaderboard", (leaderboard_sentence(board), pairs_sentence(board)), table)
-
-
-def leaderboard_sentence(board: Leaderboard) -> str:
-    """Return which runs may be the best over the datasets, as a sentence without its full stop."""
-    datasets = counted(len(board.datasets), "dataset")
-    if len(board.runs) == 1:
-        return f"{isolated(board.runs[0])} is the only run on {datasets}"
-    first = board.order[0]
-    top, runs = isolated(board.runs[first]), counted(len(board.runs), "run")
-    about = f"on {board.about} ({_percent(board)} confidence)"
-    members = int(board.may_be_best.sum())
-    if members == 1:
-        return f"{top} is the best of the {runs} by mean {board.measure} {about}"
-    limits = (float(a[first]) for a in (board.macro, board.macro_low, board.macro_high))
-    mean = NumberText.of(*limits, decimals=_SAID_DECIMALS)
-    which = "each" if members == len(board.runs) else f"{members:,}"
-    return (
-        f"{top} has the highest mean {board.measure} over {datasets}, {mean}; {which} of the {runs} may "
-        f"be the best {about}"
-    )
+    return AnswerPart("Leaderboard", (board.sentence(), pairs_sentence(board)), table)
 
 
 def pairs_sentence(board: Leaderboard) -> str:

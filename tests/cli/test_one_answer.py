@@ -1,0 +1,119 @@
+"""Which run is best has one answer: in the terminal, JSON, LaTeX, Python and on leaderboards."""
+
+import json
+import re
+
+import pytest
+
+import confir
+from samples import short_sample
+
+MEASURE = "AP"
+
+
+def of_runs(folder, qrels, *, every=1):
+    """Return the scores of the runs of a collection."""
+    runs = sorted(path for path in (folder / "runs").iterdir() if path.is_file())[::every]
+    return confir.evaluate(folder / qrels, [str(run) for run in runs], [MEASURE])
+
+
+COLLECTIONS = {
+    "sample": None,
+    "clef-ehealth-2015": lambda data: of_runs(data, "qrels.txt"),
+    "trec-dl-2021": lambda data: of_runs(data, "qrels.nist.txt", every=4),
+    "trec-covid-r5": lambda data: of_runs(data, "qrels.txt", every=8),
+    "mteb-beir": lambda data: confir.read_scores(data / "ndcg_at_10.csv"),
+}
+
+
+@pytest.fixture(scope="module", params=COLLECTIONS)
+def collection(request, tmp_path_factory):
+    """The scores of a collection, and the table that they are written to."""
+    read = COLLECTIONS[request.param]
+    if read is None:
+        sample = short_sample()
+        scores = confir.evaluate(sample.qrels, sample.runs, [MEASURE])
+    else:
+        scores = read(request.getfixturevalue("real_data") / request.param)
+    path = tmp_path_factory.mktemp("scores") / "scores.csv"
+    header = ["topic", *scores.runs]
+    rows = [
+        [t, *map(repr, row[:, 0].tolist())]
+        for t, row in zip(scores.topics, scores.values, strict=True)
+    ]
+    path.write_text("\n".join(",".join(row) for row in [header, *rows]) + "\n")
+    return confir.read_scores(path), path
+
+
+def board(records):
+    """Return rank, run and whether it may be best, in order."""
+    return [(one["rank"], one["run"], one["may_be_best"]) for one in records]
+
+
+def shown(text, separator):
+    """Return the same from a table for readers."""
+    row = rf"^(\d+){separator}(\S.*?){separator}.*?{separator}(yes|no)(?:, borderline)?(?:{separator}| \\|$)"
+    rows = re.findall(row, text, re.MULTILINE)
+    return [(int(rank), run.strip(), said == "yes") for rank, run, said in rows]
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_all_outputs_name_the_same_runs_in_the_same_order(collection, confir_command, tmp_path):
+    scores, path = collection
+    best = confir.find_best(scores, rng=2006)
+    expected = board(best.to_records())
+    means = [record["mean"] for record in best.to_records()]
+    assert means == sorted(means, reverse=True)
+    given = ("compare", "--scores", path, "--quiet")
+    assert board(json.loads(confir_command(*given, "--format", "json").out)) == expected
+    text = confir_command(*given, "--rows", "all").out
+    assert shown(text, "  +") == expected
+    assert confir_command(*given, "-o", tmp_path / "board.tex").code == 0
+    latex = (
+        (tmp_path / "board.tex")
+        .read_text()
+        .replace("\\_", "_")
+        .replace("\\textbf{", "")
+        .replace("}", "")
+    )
+    assert shown(latex, " & ") == expected
+    members = sum(may_be_best for *_, may_be_best in expected)
+    first = text.splitlines()[0]
+    assert first.startswith(expected[0][1])
+    said = f"{members:,} of the {len(expected):,} runs may be the best"
+    if members == len(expected):
+        said = f"each of the {len(expected):,} runs may be the best"
+    assert (f"is the best of the {len(expected):,} runs by " if members == 1 else said) in first
+    # a leaderboard over datasets that count alike is the same question
+    over = confir_command("leaderboard", "--means", path, "--quiet", "--format", "json")
+    found = {record["run"]: record for record in json.loads(over.out)}
+    assert board(found.values()) == expected
+    ranked = confir_command("leaderboard", "--means", path, "--quiet", "--rows", "all").out
+    assert shown(ranked, "  +") == expected
+    assert (f"{members:,} of the" in ranked.splitlines()[0]) or members in (1, len(expected))
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_all_outputs_list_the_same_pairs_best_first(collection, confir_command):
+    scores, path = collection
+    scores = scores.select(run=list(scores.runs[:12]))
+    records = confir.compare_runs(scores, rng=2006).to_records()
+    given = ("compare", "--scores", path, "--quiet", "--show", "pairs")
+    chosen = [word for run in scores.runs for word in ("--select", run)]
+    printed = json.loads(confir_command(*given, *chosen, "--format", "json").out)
+    for one, other in zip(printed, records, strict=True):
+        assert (one["run"], one["against"], one["verdict"]) == (
+            *(other["run"], other["against"], other["verdict"]),
+        )
+        assert one["difference"] >= 0
+        assert one["verdict"] != "worse"
+    order = [record["run"] for record in confir.find_best(scores, rng=1).to_records()]
+    places = [(order.index(one["run"]), order.index(one["against"])) for one in printed]
+    assert places == sorted(places)
+    text = confir_command(*given, *chosen, "--rows", "all").out
+    significant = sum(one["verdict"] == "better" for one in printed)
+    assert text.startswith(
+        (f"{significant:,} of {len(printed):,} pairs", "none of", "the two", "The diff")
+    )
+    board_text = confir_command("compare", "--scores", path, "--quiet", *chosen).out
+    assert text.splitlines()[0] in board_text or len(printed) <= 12
