@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from confir.cli import terminal
-from confir.parallel import name_stage
 from confir.cli.terminal import check_output
 from confir.errors import UnreadableError
+from confir.parallel import name_stage
 
 
 class Terminal(io.StringIO):
