@@ -211,7 +211,7 @@ def test_a_history_is_written_as_a_page_with_chart_means_levels_and_the_loss_tha
         gate("--history", "history.jsonl", "--commit", f"<b>{number}", "--margin", margin)
     assert confir_command("history", "history.jsonl", "-o", "trend.html").code == 0
     page = (tmp_path / "trend.html").read_text(encoding="utf-8")
-    first, last = looks()
+    _, last = looks()
     assert (
         f"Look 2: tfidf fails by nDCG@10 (bm25 {last['against_mean']:.3f} → tfidf {last['mean']:.3f}, "
         in page

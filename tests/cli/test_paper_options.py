@@ -175,3 +175,6 @@ def test_what_warnings_say_of_one_finding_is_said_together():
         (2, "x"),
     ]
     assert merge_warnings(found) == ["2 topics (a, b), which score 0; which are left out", "x"]
+    advised = [(place, f"{text}: check them") for place, text in found]
+    together, _ = merge_warnings(advised)
+    assert together == "2 topics (a, b), which score 0; which are left out: check them"

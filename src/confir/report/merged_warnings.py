@@ -52,6 +52,14 @@ def _joined(found: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
         if len(consequences) == 1:
             joined += texts
             continue
-        said = f"{_CONSEQUENCE}{'; which '.join(consequences)}"
+        said = f"{_CONSEQUENCE}{_together(list(consequences))}"
         joined.append((min(place for place, _ in texts), f"{finding}{said}"))
     return joined
+
+
+def _together(consequences: list[str]) -> str:
+    """Return consequences one after the other; what all advise is said once."""
+    heads, signs, advice = zip(*(text.rpartition(": ") for text in consequences), strict=True)
+    if len(set(advice)) > 1 or not all(signs):
+        return "; which ".join(consequences)
+    return f"{'; which '.join(heads)}: {advice[0]}"

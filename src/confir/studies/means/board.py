@@ -11,7 +11,8 @@ from confir.report.static_scales import round_ticks
 # Words for who may be the best: digits of `best`, 1 if the run may be, and 2 more if borderline.
 IN_SET = ("no", "yes", "no, borderline", "yes, borderline")
 
-_MOST_TICKS = 4
+# Labels on the scale of the means, and on the narrower one of the gaps.
+_TICKS, _GAP_TICKS = 4, 3
 
 # Ends of a scale lie at most so many widths of the middle half outside of it: what is further out is
 # clipped, and named.
@@ -92,8 +93,10 @@ def first_board(data: Mapping[str, Any], level: str) -> Board:
         first["name"],
         heading,
         said,
-        _bars(numbers, scale, data["runs"], order),
-        None if gaps is None or gap_scale is None else _bars(gaps, gap_scale, data["runs"], order),
+        _bars(numbers, scale, data["runs"], order, _TICKS),
+        None
+        if gaps is None or gap_scale is None
+        else _bars(gaps, gap_scale, data["runs"], order, _GAP_TICKS),
         rows,
     )
 
@@ -163,9 +166,13 @@ def _bar(columns: Columns, run: int, scale: tuple[float, float]) -> tuple[float 
 
 
 def _bars(
-    columns: Columns, scale: tuple[float, float], runs: Sequence[str], order: Sequence[int]
+    columns: Columns,
+    scale: tuple[float, float],
+    runs: Sequence[str],
+    order: Sequence[int],
+    most: int,
 ) -> Bars:
-    ticks = [(_tick_text(t), _place(t, scale) or 0.0) for t in few_ticks(*scale)]
+    ticks = [(_tick_text(t), _place(t, scale) or 0.0) for t in few_ticks(*scale, most)]
     middle = columns[1]
     clipped = [
         runs[run]
@@ -176,10 +183,10 @@ def _bars(
     return Bars(ticks, zero, clipped)
 
 
-def few_ticks(low: float, high: float) -> list[float]:
-    """Return at most four round numbers between two, 0 among them where it lies between."""
-    ticks = round_ticks(low, high, _MOST_TICKS - 1)
-    if len(ticks) <= _MOST_TICKS:
+def few_ticks(low: float, high: float, most: int) -> list[float]:
+    """Return at most some round numbers between two, 0 among them where it lies between."""
+    ticks = round_ticks(low, high, most - 1)
+    if len(ticks) <= most:
         return ticks
     return ticks[next((place for place, tick in enumerate(ticks) if tick == 0.0), 0) % 2 :: 2]
 

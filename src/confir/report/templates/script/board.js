@@ -56,7 +56,7 @@ function leaderboard() {
   const chosen = planned() ?? state.baseline;
   const scale = barScale([level.low, means.mean, level.high], runs, { always: chosen === null ? [] : [chosen] });
   const gaps = beside();
-  const gapScale = gaps && barScale(gaps.numbers, runs, { numbers: [0] });
+  const gapScale = gaps && barScale(gaps.numbers, runs, { numbers: [0], most: 3 });
   const possible = gaps && (gaps.possible ?? gaps.words.map((said) => said === "better"));
 
   const sized = (text, limits, className, label) => {

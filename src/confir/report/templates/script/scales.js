@@ -7,11 +7,10 @@ function roundTicks(low, high, about) {
   const [first, last] = [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, place) => step * (first + place));
 }
-// At most four round numbers, 0 among them where it lies between.
-const MOST_TICKS = 4;
-function fewTicks(low, high) {
-  const all = roundTicks(low, high, MOST_TICKS - 1);
-  if (all.length <= MOST_TICKS) return all;
+// At most some round numbers, 0 among them where it lies between.
+function fewTicks(low, high, most) {
+  const all = roundTicks(low, high, most - 1);
+  if (all.length <= most) return all;
   const first = Math.max(0, all.indexOf(0)) % 2;
   return all.filter((_, place) => place % 2 === first);
 }
@@ -23,7 +22,7 @@ function usual(values, runs) {
   return runs.filter((run) => values[run] !== null && values[run] >= quarter - fence && values[run] <= rest + fence);
 }
 // A scale of intervals: lower limits, values and upper limits, by run; some runs and numbers are always on it.
-function barScale(columns, runs, { always = [], numbers = [] } = {}) {
+function barScale(columns, runs, { always = [], numbers = [], most: labels = 4 } = {}) {
   const within = [...usual(columns[1], runs), ...always];
   const known = [...columns.flatMap((column) => within.map((run) => column[run])).filter((x) => x !== null), ...numbers];
   const [least, most] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
@@ -33,7 +32,7 @@ function barScale(columns, runs, { always = [], numbers = [] } = {}) {
   return {
     columns,
     share,
-    ticks: fewTicks(low, high).map((tick) => [tickText(tick), share(tick)]),
+    ticks: fewTicks(low, high, labels).map((tick) => [tickText(tick), share(tick)]),
     zero: inside(0) ? share(0) : null,
     clipped: runs.filter((run) => columns[1][run] !== null && !inside(columns[1][run])),
   };
