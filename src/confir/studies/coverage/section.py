@@ -9,7 +9,7 @@ from typing import Any
 from confir.defaults import LEVEL
 from confir.intervals.documents import normal_quantile
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import isolated
+from confir.report.names import isolated, unit_name
 from confir.report.numbers import percent_words
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.coverage.coverage import Coverage, estimate_coverage
@@ -61,12 +61,13 @@ def _conclusion(contents: Contents) -> str:
     outliers = coverage.outliers()
     if outliers:
         worst = outliers[0]
+        reason = worst["reason"].replace("topic", unit_name(contents.scores.design))
         among = (
             f"{len(outliers):,} of {len(coverage.runs):,} runs" if len(outliers) > 1 else "one run"
         )
         text += (
             f" They contain it far less often for {among}, least for {isolated(worst['run'])}: "
-            f"{percent_words(worst['coverage'], 3)} ({worst['reason']})."
+            f"{percent_words(worst['coverage'], 3)} ({reason})."
         )
     calibrated = not outliers and abs(record["coverage"] - record["level"]) <= _WELL_CALIBRATED
     return f"Yes: {text}" if calibrated else text[0].upper() + text[1:]

@@ -94,8 +94,7 @@ SECTION: Section[MeasureContents] = Section(
     gather=_gather,
     anchor="datasets",
     heading="Every dataset",
-    meaning="A run that leads on average may lead on few datasets; the interval says how far the average "
-    "depends on which datasets and topics were used.",
+    meaning="A run that leads on average may lead on few datasets.",
     figures=_figures,
     paper=own_chart("leaderboard", "macro", by_run=True),
     tables=_tables,

@@ -15,7 +15,7 @@ from confir.errors import DegenerateSampleWarning, InvalidValueError, counted
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.report.contents import Contents
-from confir.report.names import isolated
+from confir.report.names import isolated, unit_name
 from confir.report.numbers import count_words, p_words, percent_words, signed_words
 from confir.report.sections import Scope, Section
 from confir.resampling.human_judgements import judged_sample
@@ -72,10 +72,10 @@ def _conclusion(contents: Contents) -> str:
     best, runner_up = planned.order()[:2]
     comparison: Comparison = planned["comparison"][plan.level]
     record = plan.to_records()[0]
-    name = isolated(record["baseline"])
+    name, unit = isolated(record["baseline"]), unit_name(contents.scores.design)
     if verdicts_against(comparison, best)[runner_up] != INCONCLUSIVE:
         return (
-            f"{counted(len(contents.scores.topics), 'topic')} were enough for the difference between "
+            f"{counted(len(contents.scores.topics), unit)} were enough for the difference between "
             f"{isolated(record['run'])} and {name} in {plan.measures[0]}, which is significant."
         )
     if math.isnan(record["topics"]):
@@ -92,9 +92,13 @@ def _conclusion(contents: Contents) -> str:
     return (
         f"If the true difference between {isolated(record['run'])} and {name} in {plan.measures[0]} is the one "
         f"observed ({signed_words(record['difference'])}), a test of this pair {among} has power "
-        f"{record['power']:g} with about {count_words(record['topics'])} topics "
+        f"{record['power']:g} with about {count_words(record['topics'])} {unit}s "
         f"({_range_words(record, plan.level)}); there are {len(contents.scores.topics):,}."
     )
+
+
+def _heading(contents: Contents) -> str:
+    return f"How many {unit_name(contents.scores.design)}s?"
 
 
 def _range_words(record: Record, level: float) -> str:
@@ -111,6 +115,7 @@ SECTION: Section[Contents] = Section(
     gather=_gather,
     anchor="plan",
     heading="How many topics?",
+    heading_of=_heading,
     meaning="A difference that is inconclusive on these topics may be significant on more of them.",
     conclusion=_conclusion,
 )

@@ -24,6 +24,8 @@ function refilled(chart, part) {
     ? { data: { values: kept(own.values) } }
     : { datasets: Object.fromEntries(Object.entries(datasets).map(([name, records]) => [name, kept(records)])) };
   const said = few ? `${names.size} of ${data.runs.length} runs shown` : "runs filtered";
+  const { height } = chart.spec;
+  if (height && height.step && names.size <= FEW_RUNS) filtered.height = { step: Math.max(ROW, height.step) };
   return { spec: { ...chart.spec, ...filtered }, caption: `${chart.caption}; ${said}` };
 }
 function themed(spec) {
@@ -61,6 +63,8 @@ function withLegendAbove(part) {
 const darkScheme = matchMedia("(prefers-color-scheme: dark)");
 const bright = (spec) =>
   darkScheme.matches ? JSON.parse(JSON.stringify(spec).replaceAll("#0072B2", "#4AA5E0")) : spec;
+// Few rows of many are as high as those of a chart of few runs.
+const ROW = 18;
 // Cells of a grid are narrower on a phone.
 const NARROW_CELL = 38;
 // A chart of topics fills the page width if every label then has room.
