@@ -14,6 +14,9 @@ TIE = 1e-12
 # Levels that somebody chose, such as 99.95%, have at most so many decimals.
 _DECIMALS_OF_LEVELS = 2
 
+# As many decimals tell every level from 100%.
+_MOST_DECIMALS = 17
+
 
 def best_first(values: Floats) -> list[int]:
     """Return the indices of values, highest first; NaN last."""
@@ -44,10 +47,10 @@ def signed(value: float, decimals: int = 4) -> str:
 def level_text(level: float) -> str:
     """Return a confidence level: ``95%``, or one of many digits to one decimal, ``97.0%``, never 100%."""
     exact = f"{100.0 * level:.10g}"
-    if len(exact.partition(".")[2]) <= _DECIMALS_OF_LEVELS:
+    if level == 1.0 or (len(exact.partition(".")[2]) <= _DECIMALS_OF_LEVELS and exact != "100"):
         return f"{exact}%"
     decimals = 1
-    while float(f"{100.0 * level:.{decimals}f}") >= 100.0:
+    while float(f"{100.0 * level:.{decimals}f}") >= 100.0 and decimals < _MOST_DECIMALS:
         decimals += 1
     return f"{100.0 * level:.{decimals}f}%"
 

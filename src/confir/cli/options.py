@@ -458,7 +458,7 @@ class Output:
 
     def deliver(self, answer: Answer) -> None:
         """Write an answer to the file that is named, else print it."""
-        from confir.cli.terminal import Figure, deliver
+        from confir.cli.terminal import SavedFigure, deliver
         from confir.report.latex import Paper
 
         deliver(
@@ -466,5 +466,5 @@ class Output:
             output=self.output,
             kind=self.kind,
             paper=Paper(self.width, self.intervals, self.decimals),
-            figure=Figure(self.figure_width, self.figure_height, self.figure_title),
+            figure=SavedFigure(self.figure_width, self.figure_height, self.figure_title),
         )

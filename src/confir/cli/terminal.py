@@ -48,7 +48,7 @@ _SLOW_NOTE = (
 )
 
 
-class Figure(NamedTuple):
+class SavedFigure(NamedTuple):
     """How a chart is saved: width and height in mm, and whether it has a title."""
 
     width: float | None = None
@@ -93,7 +93,7 @@ def deliver(
     output: str | None,
     kind: str,
     paper: Paper | None = None,
-    figure: Figure | None = None,
+    figure: SavedFigure | None = None,
 ) -> None:
     """Write an answer to a file where one is named, else print it."""
     ending = "" if output is None else Path(output).suffix.lower()
@@ -101,7 +101,7 @@ def deliver(
     if output is not None and ending in CHART_ENDINGS:
         from confir.report.charts import save_chart
 
-        save_chart(answer.result, output, **(figure or Figure())._asdict())
+        save_chart(answer.result, output, **(figure or SavedFigure())._asdict())
     elif output is not None and ending == ".md" and answer.parts:
         text = parts_to_markdown(parts_with_decimals(answer.parts, decimals))
         write_whole(output, text.encode())
