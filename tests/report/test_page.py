@@ -5,6 +5,8 @@ import hashlib
 import json
 import re
 import zlib
+from dataclasses import replace
+from email.message import Message
 from html.parser import HTMLParser
 
 import numpy as np
@@ -30,11 +32,20 @@ from confir.order import signed
 from confir.report import page as page_module
 from confir.report.contents import Settings, by_importance, gather_contents, number_of_steps
 from confir.report.numbers import p_text
-from confir.report.page import Origin, render_page, single_panel, unbroken, write_report
+from confir.report.page import (
+    Origin,
+    default_title,
+    find_documentation,
+    render_page,
+    single_panel,
+    unbroken,
+    write_report,
+)
 from confir.report.page_data import level_key, page_data, shown
 from confir.report.script_bundle import ScriptBundle
 from confir.studies.coverage import section as coverage_section
 from confir.studies.coverage.section import coverage_error
+from confir.studies.leaderboard.board_sources import board_scores
 from samples import short_sample
 
 FAST = Settings(replicates=499)
@@ -554,3 +565,36 @@ def test_the_page_of_an_experiment_names_who_made_its_runs_and_what_these_lack(t
     text = "|".join(elements.text)
     assert f"best<u>|{NASTY}|BM25" in text
     assert "worst<u>|x|–" in text
+
+
+@pytest.mark.parametrize(
+    ("files", "title"),
+    [
+        ((), "3 runs on 20 topics"),
+        (("data/qrels.txt", "runs/a.run"), "3 runs on qrels.txt"),
+        (("mine=data/scores.csv",), "3 runs on scores.csv"),
+    ],
+)
+def test_the_title_is_by_default_what_was_evaluated(several, files, title):
+    three = replace(several, scores=table(3, 20))
+    assert default_title(three, Origin(files)) == title
+
+
+def test_the_title_of_datasets_counts_them(several):
+    datasets = board_scores(table(3, 15), None, None, "error")
+    assert default_title(replace(several, scores=datasets), Origin(("x.csv",))) == (
+        "3 runs on 15 datasets"
+    )
+
+
+def test_the_documentation_is_linked_where_the_package_names_its_site(monkeypatch):
+    site = Message()
+    assert find_documentation("intervals.md#ranks") == ""
+    site["Project-URL"] = "Documentation, https://docs.example/confir/"
+    monkeypatch.setattr(page_module, "metadata", lambda _: site)
+    assert find_documentation("intervals.md#ranks") == (
+        "https://docs.example/confir/intervals.html#ranks"
+    )
+    assert '<a href="https://docs.example/confir/coverage.html">Documentation</a>' in rendered(
+        table()
+    )
