@@ -120,12 +120,14 @@ def test_without_a_baseline_the_board_is_printed(compare_whole):
     assert not {"better", "worse", "inconclusive"} & set("\n".join(lines[4:7]).split())
 
 
-def test_measures_that_are_asked_for_have_a_board_each(compare):
+def test_measures_that_are_asked_for_have_a_board_each(compare, tmp_path):
     asked = compare("-m", "AP", "-m", "RR", "-m", "P@10").out
     assert asked.count("  may be best\n") == 3
     usual = compare().out
     assert usual.count("  may be best\n") == 1
     assert len([line for line in usual.splitlines() if "(95% confidence); " in line]) == 4
+    assert compare("-o", tmp_path / "board.md").code == 0
+    assert (tmp_path / "board.md").read_text().count("| may be best |") == 5
 
 
 def test_the_best_run_alone(compare, sample_files):

@@ -211,9 +211,8 @@ def compare_command(
         example="confir compare qrels.txt bm25.run dense.run --baseline bm25",
     )
     if view in _OF_SCORES:
-        answer = _OF_SCORES[view](
-            scores, statistics, brief=not inputs.measure, out=out, teams=submitted or {}
-        )
+        brief = not inputs.measure and out.output is None  # a file holds all measures
+        answer = _OF_SCORES[view](scores, statistics, brief=brief, out=out, teams=submitted or {})
         out.deliver(answer._replace(rows=options.most_rows(rows)))
         return
     if interval_method.resamples:
