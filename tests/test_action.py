@@ -237,11 +237,14 @@ def test_a_worse_candidate_fails_the_job_with_summary_annotation_and_comment(act
     assert done.failed == 1
     assert done.outputs["gate"] == "closed"
     assert done.summary.startswith("## Retrieval quality\n\n### Gate closed: nDCG@10\n")
-    assert "| **tfidf** | **fails** | **-0.1421 [-0.1865, -0.0977]** |" in done.summary
+    assert (
+        "| **tfidf** | **fails** | **0.3202 → 0.1781** | **-0.1421 [-0.1865, -0.0977]** |"
+        in done.summary
+    )
     assert Path(done.outputs["summary"]).read_text() == done.summary
     (error,) = re.findall(r"^::error title=Retrieval quality::(.*)$", done.log, re.MULTILINE)
     assert error.startswith(
-        "gate closed: by nDCG@10 against bm25, tfidf: difference -0.1421, 95 %25 i"
+        "gate closed: by nDCG@10 against bm25, tfidf: difference -0.1421, 95%25 i"
     )
     listed, posted = done.calls
     assert listed["words"][:3] == ["api", "--paginate", "repos/team/search/issues/7/comments"]

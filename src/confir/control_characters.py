@@ -14,7 +14,8 @@ CONTROL = (
 
 _ANY = re.compile(CONTROL)
 _NOT_BLANK = re.compile(rf"(?![\t\n\r]){CONTROL}")
-_IN_JSON = re.compile(r"\\[bf]|\\u00[01]")
+# After an even number of backslashes: these are backslashes of the text, as in \\begin of LaTeX.
+_IN_JSON = re.compile(r"(?<!\\)(?:\\\\)*\\(?:[bf]|u00[01])")
 # By number: to compile a name, \N{…}, loads a module, and an interrupt there is no KeyboardInterrupt.
 _REPLACEMENT = "\ufffd"
 

@@ -11,6 +11,12 @@ from confir.arrays import Booleans, Floats
 # Scores in [0, 1] that differ by less are equal up to rounding.
 TIE = 1e-12
 
+# Levels that somebody chose, such as 99.95%, have at most so many decimals.
+_DECIMALS_OF_LEVELS = 2
+
+# As many decimals tell every level from 100%.
+_MOST_DECIMALS = 17
+
 
 def best_first(values: Floats) -> list[int]:
     """Return the indices of values, highest first; NaN last."""
@@ -36,6 +42,17 @@ def signed(value: float, decimals: int = 4) -> str:
     if abs(value) < 0.5 * 10.0**-decimals:
         return f"{value:+.0e}"
     return f"{value:+,.{decimals if abs(value) < 10 else 1}f}"
+
+
+def level_text(level: float) -> str:
+    """Return a confidence level: ``95%``, or one of many digits to one decimal, ``97.0%``, never 100%."""
+    exact = f"{100.0 * level:.10g}"
+    if level == 1.0 or (len(exact.partition(".")[2]) <= _DECIMALS_OF_LEVELS and exact != "100"):
+        return f"{exact}%"
+    decimals = 1
+    while float(f"{100.0 * level:.{decimals}f}") >= 100.0 and decimals < _MOST_DECIMALS:
+        decimals += 1
+    return f"{100.0 * level:.{decimals}f}%"
 
 
 def bracketed(low: str, high: str, open_end: int = 0) -> str:

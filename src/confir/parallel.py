@@ -36,6 +36,14 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 Progress = Callable[[int], None]
 
+
+def name_stage(progress: Progress | None, stage: str) -> None:
+    """Tell what is being done to a progress that shows it, by its method ``stage``."""
+    show = getattr(progress, "stage", None)
+    if show is not None:
+        show(stage)
+
+
 # Just below 32 MiB, the maximum of glibc's dynamic mmap threshold.
 _LARGE_BLOCK = 31 << 20
 

@@ -161,7 +161,7 @@ class Tab:
     def _note(self, message: str) -> None:
         self.messages.append(message)
 
-    def open(self, made: Made, width: int, scheme: str) -> Opened:
+    def open(self, made: Made, width: int, scheme: str, *, folded: bool) -> Opened:
         self.page.mouse.move(0, 0)
         self.page.goto("about:blank")
         self.page.set_viewport_size({"width": width, "height": 900})
@@ -169,6 +169,8 @@ class Tab:
         self.requests, self.messages = [], []
         self.page.goto(made.path.as_uri())
         drawn(self.page)
+        if not folded:
+            unfold_parts(self.page)
         return Opened(self.page, self.requests, self.messages)
 
 
@@ -180,13 +182,18 @@ def free_tabs() -> list[Tab]:
 
 @pytest.fixture
 def show(browser: Browser, free_tabs, request):
-    """A function that opens a page as a double click does, and waits until it is drawn."""
+    """A function that opens a page as a double click does, and waits until it is drawn.
+
+    Its parts are unfolded, unless they are to stay ``folded``.
+    """
     taken: list[Tab] = []
     failed = request.session.testsfailed
 
-    def opened(made: Made, *, width: int = 1200, scheme: str = "light") -> Opened:
+    def opened(
+        made: Made, *, width: int = 1200, scheme: str = "light", folded: bool = False
+    ) -> Opened:
         taken.append(free_tabs.pop() if free_tabs else Tab(browser))
-        return taken[-1].open(made, width, scheme)
+        return taken[-1].open(made, width, scheme, folded=folded)
 
     yield opened
     if request.session.testsfailed == failed:
@@ -200,6 +207,12 @@ def drawn(page: Page) -> None:
     """Wait until all charts are drawn, or the page has failed."""
     page.wait_for_selector("html[data-ready=true], html[data-ready=error]")
     assert page.get_attribute("html", "data-ready") == "true"
+
+
+def unfold_parts(page: Page) -> None:
+    """Open all parts of a page, and wait until their charts are drawn."""
+    with redrawing(page):
+        page.eval_on_selector_all("details.part", "all => all.forEach(d => { d.open = true; })")
 
 
 def unfold(page: Page, table: str) -> None:

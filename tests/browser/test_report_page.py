@@ -37,16 +37,16 @@ def column(page, title, table="leaderboard-table"):
     return [row[place] for row in rows(page, table)]
 
 
-def leaderboard(page, level="95 %", measure="AP"):
+def leaderboard(page, level="95%", measure="AP"):
     """Mean and interval of every run as the page shows them."""
-    columns = (column(page, "run"), column(page, measure), column(page, f"{level} interval"))
-    return {run: (mean, limits) for run, mean, limits in zip(*columns, strict=True)}
+    columns = column(page, "run"), column(page, f"{measure} [{level} CI]")
+    return dict(zip(*columns, strict=True))
 
 
 def expected(records, measure="AP"):
     """Mean and interval of every run as the command's JSON has them."""
     return {
-        r["run"]: (f"{r['mean']:.4f}", f"[{r['low']:.4f}, {r['high']:.4f}]")
+        r["run"]: f"{r['mean']:.3f} [{r['low']:.3f}, {r['high']:.3f}]"
         for r in records
         if r["measure"] == measure
     }
@@ -74,7 +74,6 @@ def test_every_chart_is_drawn_with_words_for_those_who_cannot_see_it(show, sampl
         " f.querySelector('.plot').getAttribute('aria-label'), f.querySelector('figcaption').innerText])",
     )
     assert [part[0] for part in parts] == [
-        "best",
         "pairs",
         "topics",
         "differences",
@@ -100,40 +99,98 @@ def test_the_leaderboard_shows_the_numbers_of_confir_evaluate(show, sample):
     assert leaderboard(page) == expected(sample.ask("evaluate", "-m", "AP"))
 
 
-def test_ranks_are_those_of_confir_evaluate(show, sample):
-    page = show(sample).page
-    shown = list(
-        zip(
-            column(page, "run"),
-            column(page, "rank"),
-            column(page, "rank interval"),
-            column(page, "first in"),
-            strict=True,
-        )
+def gap_text(record):
+    """The gap of a run to the best of the others, with its limits, as the page writes it."""
+    gap, low, high = (
+        f"{record[name]:+.3f}".replace("-", "−") if record[name] else "0.000"
+        for name in ("gap", "gap_low", "gap_high")
     )
-    records = {r["run"]: r for r in sample.ask("compare", "-m", "AP", "--show", "ranks")}
-    assert len(shown) == len(records)
-    for run, rank, limits, best in shown:
-        record = records[run]
-        assert rank == str(record["rank"])
-        assert limits == f"{record['low']} to {record['high']}"
-        assert best == f"{record['share_first']:.3f}"
+    return f"{gap} [{low}, {high}]"
+
+
+def test_the_leaderboard_is_the_board_of_confir_compare(show, sample):
+    page = show(sample).page
+    for measure, level in (("AP", "0.95"), ("nDCG@10", "0.99")):
+        page.select_option("#measure", label=measure)
+        page.select_option("#level", value=level)
+        titles = ("run", "rank", "gap to the best other [CI]", "may be best")
+        shown = zip(*(column(page, title) for title in titles), strict=True)
+        board = sample.ask("compare", "-m", measure, "--level", level)
+        assert len(board) == 8
+        for (run, rank, gap, possible), record in zip(shown, board, strict=True):
+            assert (run, rank) == (record["run"], str(record["rank"]))
+            assert gap == gap_text(record)
+            assert possible.startswith("yes" if record["may_be_best"] else "no")
+
+
+def test_the_first_screen_holds_headline_findings_and_the_leaderboard(show, sample):
+    page = show(sample, width=1400, folded=True).page
+    tops = {}
+    for name in ("h1", ".facts", ".toolbar", ".lead", ".findings", "#leaderboard-table tbody tr"):
+        box = page.locator(name).first.bounding_box()
+        tops[name] = box["y"]
+        assert box["y"] + box["height"] < 900
+    assert list(tops.values()) == sorted(tops.values())
+    assert 0 < page.locator("#answer .findings li").count() <= 3
+    last = page.locator("#leaderboard-table tbody tr").last.bounding_box()
+    assert last["y"] + last["height"] < 900
+    assert page.locator("#leaderboard-table tbody .bar i").first.is_visible()
+    assert page.inner_text(".badge") == "1 warning"
+    assert page.locator("#warnings li").first.bounding_box()["y"] > last["y"]
+    for part in page.locator("details.part").all():
+        assert part.get_attribute("open") is None
+        assert len(part.locator(".conclusion").inner_text()) > 10
+    page.set_viewport_size({"width": 390, "height": 844})
+    order = [page.locator(name).first.bounding_box()["y"] for name in tops]
+    assert order == sorted(order)
+    lead = page.locator(".lead").bounding_box()
+    assert lead["y"] + lead["height"] < 844
+
+
+def test_conclusions_of_folded_parts_follow_measure_and_level(show, sample):
+    page = show(sample, folded=True).page
+    before = page.inner_text("#pairs .conclusion"), page.inner_text("#topics .conclusion")
+    page.select_option("#measure", label="nDCG@10")
+    page.select_option("#level", label="99%")
+    after = page.inner_text("#pairs .conclusion"), page.inner_text("#topics .conclusion")
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+    records = sample.ask("compare", "-m", "nDCG@10", "--level", "0.99", "--show", "pairs")
+    significant = sum(record["verdict"] in ("better", "worse") for record in records)
+    assert after[0].startswith(f"{significant} of 28 pairs differ significantly")
+
+
+def test_the_table_for_a_paper_follows_measure_layout_and_baseline(show, sample):
+    page = show(sample, folded=True).page
+    page.locator("#leaderboard summary", has_text="for a paper").click()
+    first = page.inner_text("#paper")
+    assert first.startswith("% needs \\usepackage{booktabs}")
+    assert "& AP &" in first
+    page.select_option("#measure", label="nDCG@10")
+    assert "& nDCG@10 &" in page.inner_text("#paper")
+    page.select_option("#layout", label="Markdown")
+    assert page.inner_text("#paper").startswith("| run | nDCG@10 | gap | may be best |")
+    page.select_option("#baseline", label="dense")
+    marks = {
+        line.split(" | ")[0].strip("| "): line.rstrip(" |")[-1]
+        for line in page.inner_text("#paper").splitlines()[2:10]
+    }
+    words = dict(zip(column(page, "run"), column(page, "verdict"), strict=True))
+    signs = {"better": "▲", "worse": "▼"}
+    assert {run: sign for run, sign in marks.items() if sign in "▲▼"} == {
+        run: signs[word] for run, word in words.items() if word in signs
+    }
+    assert set(signs.values()) <= set(marks.values())
 
 
 def test_switching_measure_and_level_shows_the_numbers_of_that_measure_and_level(show, sample):
     page = show(sample).page
     page.select_option("#measure", label="nDCG@10")
-    page.select_option("#level", label="99 %")
+    page.select_option("#level", label="99%")
     drawn(page)
     records = sample.ask("evaluate", "-m", "nDCG@10", "--level", "0.99")
-    assert leaderboard(page, "99 %", "nDCG@10") == expected(records, "nDCG@10")
-    assert "99 %" in page.inner_text("figure[data-part=best]")
-    ranks = {
-        r["run"]: r
-        for r in sample.ask("compare", "-m", "nDCG@10", "--show", "ranks", "--level", "0.99")
-    }
-    for run, limits in zip(column(page, "run"), column(page, "rank interval"), strict=True):
-        assert limits == f"{ranks[run]['low']} to {ranks[run]['high']}"
+    assert leaderboard(page, "99%", "nDCG@10") == expected(records, "nDCG@10")
+    assert "99%" in page.inner_text("#leaderboard-note")
 
 
 def test_columns_sort_both_ways_by_mouse_and_keyboard(show, sample):
@@ -146,8 +203,8 @@ def test_columns_sort_both_ways_by_mouse_and_keyboard(show, sample):
     header.get_by_role("button").press("Enter")
     assert column(page, "run") == sorted(NAMES, reverse=True)
     assert header.get_attribute("aria-sort") == "descending"
-    page.get_by_role("columnheader", name="AP", exact=True).get_by_role("button").click()
-    means = [float(text) for text in column(page, "AP")]
+    page.get_by_role("columnheader", name="AP [95% CI]").get_by_role("button").click()
+    means = [float(text.split()[0]) for text in column(page, "AP [95% CI]")]
     assert means == sorted(means, reverse=True)
 
 
@@ -156,8 +213,8 @@ def test_filtering_keeps_the_runs_that_match_in_table_and_charts(show, sample):
     with redrawing(page):
         page.fill("#filter", "DENSE")
     assert set(column(page, "run")) == {"dense", "dense-tuned"}
-    assert "2 of 8 runs shown" in page.inner_text("#leaderboard-note")
-    for part in ("best", "pairs", "chance", "quality"):
+    assert page.inner_text("#runs-shown") == "2 of 8 runs shown."
+    for part in ("pairs", "chance", "quality"):
         labels = {label for label in chart_labels(page, part) if label in NAMES}
         assert labels == {"dense", "dense-tuned"}
     page.fill("#filter", "no such run")
@@ -170,7 +227,7 @@ def verdict_numbers(record):
     """What the page says of a pair, as the command's JSON has it."""
     p = record["p_adjusted"]
     return (
-        f"difference {record['difference']:+.4f}, simultaneous 95 % interval "
+        f"difference {record['difference']:+.4f}, simultaneous 95% interval "
         f"[{record['simultaneous_low']:+.4f}, {record['simultaneous_high']:+.4f}], "
         f"adjusted p {'<0.0001' if p < 0.00005 else f'{p:.4f}'}; "
         f"topics won {record['wins']}, tied {record['ties']}, lost {record['losses']}"
@@ -227,7 +284,7 @@ def test_a_cell_of_the_matrix_chooses_its_pair(show, sample):
 def test_the_table_of_pairs_holds_what_confir_compare_says(show, sample):
     page = show(sample).page
     unfold(page, "#pair-details")
-    page.select_option("#level", label="90 %")
+    page.select_option("#level", label="90%")
     records = sample.ask("compare", "-m", "AP", "--show", "pairs", "--level", "0.9")
     shown = {
         frozenset(row[:2]): (row[0], row[2], row[3], row[6]) for row in rows(page, "pair-table")
@@ -313,7 +370,7 @@ def test_names_are_shown_as_text_whatever_they_are(show, nasty):
         "#topic-table tbody th", "cells => cells.map(cell => cell.textContent)"
     )
     assert sorted(topics) == sorted(NASTY_TOPICS)
-    assert set(chart_labels(page, "best")) >= {"<script>alert(1)</script>", "a&b"}
+    assert set(chart_labels(page, "pairs")) >= {"a&b", NASTY_RUNS[3]}
     assert (
         page.locator("main script, main img, main b:not(.bar b), main i:not(.bar i)").count() == 0
     )
@@ -372,7 +429,7 @@ def test_axe_finds_no_serious_fault(show, request, name):
 def test_a_dark_page_is_printed_dark_on_white(show, sample):
     page = show(sample, scheme="dark").page
     colour = "text => getComputedStyle(text).fill"
-    label = page.locator("figure[data-part=best] .role-axis-label text").first
+    label = page.locator("figure[data-part=chance] .role-axis-label text").first
     assert label.evaluate(colour) == "rgb(231, 234, 238)"
     page.emulate_media(media="print", color_scheme="dark")
     assert label.evaluate(colour) == "rgb(0, 0, 0)"
@@ -383,7 +440,7 @@ def test_a_dark_page_is_printed_dark_on_white(show, sample):
 
 def test_charts_follow_a_change_to_the_dark(show, sample):
     page = show(sample).page
-    label = page.locator("figure[data-part=best] .role-axis-label text").first
+    label = page.locator("figure[data-part=chance] .role-axis-label text").first
     light = label.evaluate("text => text.getAttribute('fill')")
     with redrawing(page):
         page.emulate_media(color_scheme="dark")
@@ -405,7 +462,6 @@ def test_names_that_every_object_has_break_no_chart(show, built_in):
     opened = show(built_in)
     charts = charts_of(opened.page)
     assert list(charts) == [
-        "best",
         "pairs",
         "topics",
         "differences",
@@ -413,7 +469,7 @@ def test_names_that_every_object_has_break_no_chart(show, built_in):
         "bias-variance",
     ]
     assert all(marks > 2 for marks, _ in charts.values())
-    for part in ("best", "topics", "differences"):
+    for part in ("pairs", "topics", "differences"):
         assert set(chart_labels(opened.page, part)) >= set(BUILT_IN)
     assert set(column(opened.page, "run")) == set(BUILT_IN)
     for run in BUILT_IN:
@@ -430,14 +486,15 @@ def test_the_chart_of_datasets_is_drawn_and_follows_the_filter(show, tmp_path):
     page = show(Made(tmp_path / "page.html", tmp_path)).page
     assert set(chart_labels(page, "datasets")) >= {"dense", "sparse", "hybrid"}
     assert "leaderboard --means scores.csv" in page.inner_text("#methods-command")
-    page.locator("#datasets .meaning summary").click()
-    assert page.inner_text("#datasets .meaning a") == "docs/designs.md"
+    assert page.inner_text("h1") == "3 runs on 12 datasets"
+    assert "of 12 datasets" in page.inner_text("#datasets .conclusion")
+    assert "topic" not in page.inner_text("#answer")
     unfold(page, "[data-table=datasets]")
     with redrawing(page):
         page.fill("#filter", "se")
     kept = {"dense", "sparse"}
     assert {"dense", "sparse", "hybrid"} & set(chart_labels(page, "datasets")) == kept
-    names = page.locator("[data-table=datasets] tbody tr > :nth-child(2)").all_inner_texts()
+    names = page.locator("[data-table=datasets] tbody tr > :nth-child(1)").all_inner_texts()
     assert set(names) == kept
 
 
@@ -445,14 +502,14 @@ def test_a_chart_that_cannot_be_drawn_says_so_and_stops_no_other(show, built_in)
     opened = show(built_in)
     opened.page.evaluate(
         "() => { const embed = window.vegaEmbed; window.vegaEmbed = (place, ...rest) =>"
-        " place.closest('figure').dataset.part === 'best'"
+        " place.closest('figure').dataset.part === 'topics'"
         " ? Promise.reject(new Error('broken')) : embed(place, ...rest); }"
     )
-    opened.page.select_option("#level", "0.9")
+    opened.page.select_option("#run-a", label=BUILT_IN[2])
     drawn(opened.page)
     charts = charts_of(opened.page)
-    assert charts["best"][1].startswith("This chart cannot be drawn; its numbers are in the")
-    assert all(marks > 2 for part, (marks, _) in charts.items() if part != "best")
+    assert charts["topics"][1].startswith("This chart cannot be drawn; its numbers are in the")
+    assert all(marks > 2 for part, (marks, _) in charts.items() if part != "topics")
     assert opened.messages == []
 
 

@@ -275,7 +275,7 @@ def test_a_baseline_may_be_a_file_that_is_not_among_the_runs(confir_command, who
         runs / "rerank.txt",
         *("-m", "AP", "--baseline", runs / "tfidf.txt", "--format", "tex"),
     )
-    assert "tfidf & 0.1084" in outcome.out
+    assert "tfidf & 0.108" in outcome.out
     assert r"\rlap{\textsuperscript{\ding{115}}}" in outcome.out
     assert r"{\footnotesize " in outcome.out
 

@@ -7,6 +7,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from confir.studies.history.looks import passing_loss
+
 
 @pytest.fixture
 def gate(confir_command, sample_files, tmp_path, monkeypatch):
@@ -35,7 +37,7 @@ def test_each_look_is_kept_with_commit_and_date(gate, monkeypatch):
     monkeypatch.setenv("GITHUB_SHA", "f00")
     outcome = gate("--history", "history.jsonl", measures="nDCG@10,AP")
     assert outcome.code == 1
-    assert "look 1: its intervals have level 96.9604 %" in outcome.out
+    assert "look 1: its intervals have level 97.0%" in outcome.out
     gate("--history", "history.jsonl", "--commit", "own")
     kept = looks()
     assert [(one["look"], one["commit"], one["measure"]) for one in kept] == [
@@ -199,3 +201,58 @@ def test_a_history_that_is_none_is_an_error(confir_command, tmp_path):
     assert "table.csv:1: no JSON object; expected a line that --history wrote" in outcome.err
     outcome = confir_command("history", tmp_path / "table.csv", "-o", tmp_path / "table.csv")
     assert "the command reads this file" in outcome.err
+
+
+def test_a_history_is_written_as_a_page_with_chart_means_levels_and_the_loss_that_passes(
+    gate, confir_command, monkeypatch, tmp_path
+):
+    for number, (seconds, margin) in enumerate(((86_400, "0.5"), (864_000, "0")), start=1):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(seconds))
+        gate("--history", "history.jsonl", "--commit", f"<b>{number}", "--margin", margin)
+    assert confir_command("history", "history.jsonl", "-o", "trend.html").code == 0
+    page = (tmp_path / "trend.html").read_text(encoding="utf-8")
+    _, last = looks()
+    assert (
+        f"Look 2: tfidf fails by nDCG@10 (bm25 {last['against_mean']:.3f} → tfidf {last['mean']:.3f}, "
+        in page
+    )
+    assert last["mean"] - last["against_mean"] == pytest.approx(last["difference"])
+    assert "1 of 2 looks failed." in page
+    assert "Look 2 was decided at level 99.2%, and the next one will be at 99.7%, so that" in page
+    loss = (last["look_high"] - last["look_low"]) / 2
+    assert f"an observed loss of up to {loss:.3f} passes." in page
+    assert "<svg" in page
+    for words in ("1: 1970-01-02", "2: 1970-01-11", "fails", "passes", "#D55E00"):
+        assert words in page.partition("</svg>")[0]
+    assert "&lt;b&gt;2" in page
+    assert "<b>" not in page
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize(
+    ("require", "low", "high", "loss"),
+    [
+        ("not-worse", -0.06, 0.02, 0.05),
+        ("non-inferior", -0.06, 0.02, -0.03),
+        ("superior", -0.06, 0.02, -0.04),
+        ("not-worse", None, None, float("nan")),
+    ],
+)
+def test_the_loss_that_passes_follows_from_rule_margin_and_width(require, low, high, loss):
+    record = {"require": require, "margin": 0.01, "look_low": low, "look_high": high}
+    assert passing_loss(record) == pytest.approx(loss, nan_ok=True)
+
+
+def test_a_history_of_an_earlier_version_has_no_means(gate, confir_command, tmp_path):
+    gate("--history", "history.jsonl")
+    (line,) = looks()
+    for name in ("mean", "against_mean"):
+        del line[name]
+    (tmp_path / "history.jsonl").write_text(json.dumps(line) + "\n")
+    (record,) = json.loads(confir_command("history", "history.jsonl", "--format", "json").out)
+    assert record["mean"] is None
+    assert confir_command("history", "history.jsonl", "-o", "trend.html").code == 0
+    line["mean"] = "high"
+    (tmp_path / "history.jsonl").write_text(json.dumps(line) + "\n")
+    outcome = confir_command("history", "history.jsonl")
+    assert (outcome.code, "mean is 'high'" in outcome.err) == (2, True)

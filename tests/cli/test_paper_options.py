@@ -13,6 +13,7 @@ from confir.cli import terminal
 from confir.cli.start import COMMANDS
 from confir.cli.warning_summary import WarningSummary
 from confir.errors import DegenerateSampleWarning, InputWarning, TopicWarning
+from confir.report.merged_warnings import merge_warnings
 from requirements import ON_LINUX, missing_requirement
 
 
@@ -27,6 +28,12 @@ from requirements import ON_LINUX, missing_requirement
             ["--figure-width", 8, "-o", "x.svg"],
             "the width of a figure is 8; expected 40 to 1000 mm",
         ),
+        (["--figure-height", 60], "--figure-height is for charts; expected -o FILE with .svg"),
+        (
+            ["--figure-height", 2000, "-o", "x.svg"],
+            "the height of a figure is 2000; expected 40 to 1000 mm",
+        ),
+        (["--figure-title", "-o", "x.md"], "--figure-title is for charts"),
         (["--decimals", 2, "-o", "x.svg"], "--decimals is for tables"),
         (["--decimals", 0], "--decimals is 0; expected 1 or more"),
     ],
@@ -149,15 +156,25 @@ def test_warnings_come_most_important_first_and_each_once(capsys):
     ]
 
 
-def test_warnings_are_printed_before_an_error(confir_command, sample_files, tmp_path):
+def test_no_warning_hides_an_error(confir_command, sample_files, tmp_path):
     run = (sample_files / "runs" / "bm25.txt").read_text().splitlines()
     (tmp_path / "a.run").write_text("\n".join(line.rsplit(maxsplit=1)[0] for line in run))
-    outcome = confir_command(
-        *("compare", sample_files / "qrels.txt", tmp_path / "a.run", "-m", "AP", "--quiet"),
-    )
-    assert outcome.code == 2
-    assert "warning" not in outcome.err
-    loud = confir_command("compare", sample_files / "qrels.txt", tmp_path / "a.run", "-m", "AP")
-    first, second = loud.err.splitlines()
-    assert first.startswith("confir: warning: ")
-    assert second.startswith("confir: error: ")
+    qrels = sample_files / "qrels.txt"
+    alone = confir_command("evaluate", qrels, tmp_path / "a.run", "-m", "AP")
+    assert alone.err.startswith("confir: warning: ")
+    failed = confir_command("compare", qrels, tmp_path / "a.run", "-m", "AP")
+    assert failed.code == 2
+    (only,) = failed.err.splitlines()
+    assert only.startswith("confir: error: ")
+
+
+def test_what_warnings_say_of_one_finding_is_said_together():
+    found = [
+        (1, "2 topics (a, b), which score 0"),
+        (0, "2 topics (a, b), which are left out"),
+        (2, "x"),
+    ]
+    assert merge_warnings(found) == ["2 topics (a, b), which score 0; which are left out", "x"]
+    advised = [(place, f"{text}: check them") for place, text in found]
+    together, _ = merge_warnings(advised)
+    assert together == "2 topics (a, b), which score 0; which are left out: check them"

@@ -11,6 +11,7 @@ import pytest
 from confir.cli import terminal
 from confir.cli.terminal import check_output
 from confir.errors import UnreadableError
+from confir.parallel import name_stage
 
 
 class Terminal(io.StringIO):
@@ -24,7 +25,9 @@ class Terminal(io.StringIO):
 def shown(monkeypatch):
     """A function that does three steps of work and returns what reaches stderr meanwhile."""
 
-    def work(stderr: io.StringIO, *, total: int | None, patience=0.0, quiet=False) -> str:
+    def work(
+        stderr: io.StringIO, *, total: int | None, patience=0.0, quiet=False, stages=("", "", "")
+    ) -> str:
         monkeypatch.setenv("TERM", "xterm")
         monkeypatch.setenv("COLUMNS", "120")
         for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
@@ -32,7 +35,8 @@ def shown(monkeypatch):
         monkeypatch.setattr(terminal, "_PATIENCE", patience)
         monkeypatch.setattr("sys.stderr", stderr)
         with terminal.Progress("reading runs", total=total, quiet=quiet) as progress:
-            for _ in range(3):
+            for stage in stages:
+                name_stage(progress if stage else None, stage)
                 progress(1)
         return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stderr.getvalue())
 
@@ -48,6 +52,18 @@ def test_work_of_unknown_length_tells_the_time_taken(shown):
     text = shown(Terminal(), total=None)
     assert re.search(r"reading runs .* \d:\d{2}:\d{2}", text)
     assert "left" not in text
+
+
+def test_work_in_stages_names_them_and_shows_no_share_of_its_steps(shown):
+    text = shown(Terminal(), total=4, stages=("all pairs", "topic by topic", "the data"))
+    assert re.search(r"reading runs: the data .* \d:\d{2}:\d{2}", text)
+    assert "%" not in text
+
+
+def test_a_plain_function_hears_of_no_stages():
+    steps = []
+    name_stage(steps.append, "all pairs")
+    assert steps == []
 
 
 def test_short_work_shows_no_bar(shown):

@@ -121,6 +121,7 @@ def make_results():
             *(("passes", "fails", "passes"), ("not-worse",) * 3, np.zeros(3), np.full(3, 50)),
             *(np.array([0.1, np.nan, 0.2]), *np.full((3, 3), 0.1), ("candidates",) * 3),
             *np.full((3, 3), 0.2),
+            *(np.array([0.4, np.nan, 0.5]), np.array([0.3, np.nan, 0.3])),
         ),
         confir.evaluate(
             judges[1],

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import confir
-from confir.cli.warning_summary import like
 from confir.data.formats import json_shapes, run_groups
 from confir.data.formats.catalogue import recognise
 from confir.data.formats.exclusion_files import as_exclusions
@@ -24,6 +23,7 @@ from confir.data.tables.effect_files import read_effects
 from confir.errors import ConfirError, ConfirWarning
 from confir.measures.catalogue import canonical_name
 from confir.measures.parsing import parse_measures
+from confir.report.merged_warnings import like
 from confir.report.page import unbroken
 
 SIZE = 12_000

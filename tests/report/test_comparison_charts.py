@@ -39,6 +39,15 @@ def test_differences_from_a_baseline(scores):
     assert {(record["below"], record["above"]) for record in shown.values()} == {(-0.05, 0.05)}
 
 
+def test_the_legend_has_the_verdicts_that_occur(scores):
+    comparison = compare_runs(scores, baseline="a")
+    layers = chart(comparison).to_dict()["spec"]["layer"]
+    shown = layers[1]["encoding"]["color"]["scale"]
+    occurring = set(comparison.verdict.reshape(-1).tolist())
+    assert set(shown["domain"]) == occurring == {"better", "inconclusive"}
+    assert shown["range"] == ["#0072B2", "#767676"]
+
+
 @pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
 def test_a_run_without_scores_has_the_last_row(scores):
     scores.values[:, 1] = np.nan

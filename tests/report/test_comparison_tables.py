@@ -119,7 +119,7 @@ def test_effects_topics_and_groups(scores):
     assert len(extremes[0][2].text.split(", ")) == 3
     grouped = group_table(comparison.group_runs(), "as told")
     assert grouped.rows[0][0].text == "d"
-    assert grouped.rows[0][1].text.endswith("(1)")
+    assert grouped.rows[0][1].text.endswith("(a)")
     assert grouped.note.endswith("; as told")
 
 

@@ -67,3 +67,19 @@ def test_a_chart_narrower_than_its_title_has_the_width_too():
     svg = chart_bytes(chart(confir.describe_topics(scores)), ".svg", 85).decode()
     drawn = float(re.search(r'viewBox="0 0 ([\d.]+)', svg)[1])
     assert drawn == pytest.approx(85 / 25.4 * 96, abs=3.0)
+
+
+@pytest.mark.parametrize(("width", "height"), [(None, 60), (85, 120), (85, 70)])
+def test_a_chart_has_the_height_that_is_asked_for(interval, width, height):
+    svg = chart_bytes(chart(interval), ".svg", width, height).decode()
+    across, down = map(float, re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)', svg).groups())
+    assert down == pytest.approx(height / 25.4 * 96, abs=3.0)
+    if width is not None:  # letters beside low rows are smaller, and leave more room
+        assert across == pytest.approx(width / 25.4 * 96, rel=0.03)
+
+
+def test_a_chart_in_a_file_has_its_title_only_where_that_is_asked_for(interval, tmp_path):
+    title = chart(interval).to_dict()["title"].partition(",")[0]
+    for asked in (False, True):
+        confir.save_chart(interval, tmp_path / "a.svg", title=asked)
+        assert (title in (tmp_path / "a.svg").read_text()) is asked

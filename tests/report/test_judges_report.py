@@ -12,7 +12,7 @@ from confir.report.contents import Settings, gather_contents
 from confir.report.methods_text import methods_text
 from confir.report.page import render_page
 from confir.report.script_bundle import ScriptBundle
-from confir.report.sections import answer_sentences
+from confir.report.sections import conclusions
 from judge_files import noisy_judge
 from samples import short_sample
 
@@ -51,13 +51,13 @@ def test_the_part_holds_what_compare_judgements_returns(with_judge):
 
 def test_the_page_says_what_another_judge_changes(with_judge):
     text = page(with_judge)
-    assert '<a href="#judges">Judgements</a>' in text
+    assert '<details class="part" id="judges">' in text
     assert " higher by &lt;model&gt; than by qrels, on average" in text
     assert "<model>" not in text
     for place, measure in enumerate(("AP", "P@10")):
-        answer = answer_sentences(with_judge.viewed(place, 0.95))
-        (sentence,) = [text for text in answer if "by <model> than by qrels" in text]
-        assert sentence.startswith(f"{measure} is 0.")
+        said = conclusions(with_judge.viewed(place, 0.95))["judges"]
+        assert said.startswith(f"{measure} is 0.")
+        assert "by <model> than by qrels" in said
     methods = methods_text(with_judge)
     assert "Krippendorff's α" in methods.paragraph
     assert "@inproceedings{Yilmaz2008," in methods.bibtex

@@ -8,7 +8,7 @@ import pytest
 import confir
 from confir.data.scores import Scores
 from confir.report.latex import Paper, to_latex
-from confir.report.numbers import interval_text
+from confir.report.numbers import difference_text, interval_text
 from confir.report.tables import Cell, Table
 from confir.studies.means.table import interval_table
 
@@ -83,3 +83,55 @@ def test_a_run_without_an_interval_and_an_empty_table_are_written():
     lone = Table(("run", "AP"), ((Cell("x"), Cell(interval_text(0.5, nan, nan))),))
     assert "x & 0.500" in to_latex(lone, Paper("column"))
     assert r"\bottomrule" in to_latex(Table(("run", "AP"), ()), Paper("page", "plus-minus"))
+
+
+def pairs(rows, names=("measure", "run", "against", "verdict")):
+    """A table of differences, as comparisons have it."""
+    columns = (*names, "difference", "p", "adj. p", "w/t/l")
+    return Table(columns, rows, "as told", len(names))
+
+
+def difference(run, value, p="0.0042", adjusted="0.0312", against="bm25"):
+    texts = ("AP", run, against, "worse", difference_text(value, value - 0.1, 0.0), p, adjusted)
+    return tuple(map(Cell, (*texts, "3/0/27")))
+
+
+def test_what_is_the_same_in_all_rows_stands_in_the_note():
+    latex = to_latex(pairs((difference("x", -0.2), difference("y", -0.05))))
+    assert "run & difference & p (adj.) & w/t/l" in latex
+    assert "measure: AP; against: bm25; verdict: worse; as told" in latex
+    one_row = to_latex(pairs((difference("x", -0.2),)))
+    assert one_row.count("AP & x & bm25 & worse") == 1
+
+
+def test_negative_numbers_have_minus_signs_and_names_keep_their_hyphens():
+    latex = to_latex(pairs((difference("x-3", -0.2), difference("-4", -0.05))))
+    assert r"x-3 & $-$0.200 [$-$0.300, 0.000] & 0.004 (0.031) & 3/0/27 \\" in latex
+    stacked = to_latex(pairs((difference("x-3", -0.2), difference("y", -0.05))), Paper("column"))
+    assert r"$-$0.200\\[-2pt]{\scriptsize [$-$0.300, 0.000]}" in stacked
+
+
+def test_small_p_values_have_three_decimals_and_others_are_kept():
+    rows = (difference("x", -0.2, "<0.0001", "0.0004"), difference("y", -0.05, "–", "–"))
+    latex = to_latex(pairs(rows))
+    assert r"\textless{}0.001 (\textless{}0.001)" in latex
+    assert "-- (--)" in latex
+
+
+@pytest.mark.parametrize("width", [None, "page"])
+def test_more_rows_than_a_page_has_are_a_long_table_with_headings_on_every_page(width):
+    many = table([f"run-{i:03d}" for i in range(74)], ("AP", "RR"))
+    latex = to_latex(many, Paper(width))
+    assert r"\usepackage{longtable}" in latex.splitlines()[0]
+    assert latex.count(r"run & AP & RR \\") == 2
+    assert r"\endhead" in latex
+    assert latex.count("run-") == 74
+    assert r"\begin{tabular}" not in latex
+    assert "longtable" not in to_latex(table([f"run-{i:03d}" for i in range(45)]), Paper(width))
+
+
+def test_many_rows_in_a_column_are_in_boxes_that_a_page_has_room_for():
+    latex = to_latex(table([f"run-{i:03d}" for i in range(74)], ("AP", "RR")), Paper("column"))
+    boxes = latex.split(r"\sbox0")[1:]
+    assert [box.count("run-") for box in boxes] == [25, 25, 24]
+    assert "longtable" not in latex

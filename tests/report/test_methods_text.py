@@ -12,7 +12,7 @@ from confir.measures.evaluation import evaluate
 from confir.references import REFERENCES
 from confir.report.contents import Settings, gather_contents
 from confir.report.methods_text import methods_text
-from confir.studies.means.section import leaderboard_table
+from confir.studies.means.section import board_table
 from samples import short_sample
 
 
@@ -52,8 +52,8 @@ def test_the_paragraph_says_what_was_scored_how_and_with_which_seed():
     assert paragraph.startswith(
         f"3 runs were scored by AP over 20 topics (confir {version('confir')})."
     )
-    assert "95 % confidence intervals over topics by the method calibrated-beta" in paragraph
-    assert "All 3 pairs of runs were compared with simultaneous 95 % intervals" in paragraph
+    assert "95% confidence intervals over topics by the method calibrated-beta" in paragraph
+    assert "All 3 pairs of runs were compared with simultaneous 95% intervals" in paragraph
     assert "over 499 bootstrap samples of the topics" in paragraph
     assert "d ± c·√(se² + u·M/n)" in paragraph
     assert "at most Bonferroni's (Westfall & Young 1993)" in paragraph
@@ -105,10 +105,13 @@ def test_the_leaderboard_names_the_method_of_each_measure():
         Scores(scores.topics, scores.runs, scores.measures, values),
         settings=Settings(replicates=499),
     )
-    note = leaderboard_table(contents).note
-    assert (
-        "95 % interval by calibrated-beta (AP, mine), t (NumRet), over 20 topics; mine, unk" in note
-    )
+    notes = [board_table(part, contents.settings).note for part in contents.measures]
+    for note, said in zip(
+        notes,
+        ("calibrated-beta, over", "t, over", "calibrated-beta, over 20 topics; mine, unk"),
+        strict=True,
+    ):
+        assert f"95 % interval by {said}" in note
 
 
 def test_measures_with_different_methods_are_told_apart():
@@ -116,11 +119,11 @@ def test_measures_with_different_methods_are_told_apart():
     values = scores.values * np.array([1.0, 900.0])
     paragraph, _, _ = text(Scores(scores.topics, scores.runs, scores.measures, values))
     assert (
-        "Means by AP have 95 % confidence intervals over topics by the method calibrated-beta"
+        "Means by AP have 95% confidence intervals over topics by the method calibrated-beta"
         in paragraph
     )
     assert (
-        "Means by NumRet have 95 % confidence intervals over topics by the method t (" in paragraph
+        "Means by NumRet have 95% confidence intervals over topics by the method t (" in paragraph
     )
 
 
@@ -162,7 +165,7 @@ def test_parts_about_documents_are_described_where_they_are_there():
 def test_the_paragraph_for_latex_cites_by_key_and_is_escaped():
     paragraph, latex, bibtex = text(table(measures=("AP", "alpha_nDCG@20")), method="betting")
     assert "AP, alpha\\_nDCG@20 over 20 topics" in latex
-    assert "95 \\% confidence intervals" in latex
+    assert "95\\% confidence intervals" in latex
     assert "Waudby-Smith \\& Ramdas 2023)~\\cite{Waudby-SmithRamdas2023}." in latex
     assert re.search(r"(?<!\\)[%&_]", re.sub(r"\\cite\{[^}]*\}", "", latex)) is None
     cited = {key for keys in re.findall(r"\\cite\{([^}]*)\}", latex) for key in keys.split(",")}

@@ -5,12 +5,19 @@ import math
 import pytest
 
 from confir.errors import counted
+from confir.order import level_text
 from confir.report.numbers import (
+    count_words,
     difference_text,
+    difference_words,
     interval_text,
+    limits_words,
     number_text,
     p_text,
+    p_words,
     percent,
+    percent_words,
+    score_words,
     share_text,
 )
 
@@ -82,3 +89,35 @@ def test_one_thing_has_no_plural():
     assert counted(0, "topic") == "0 topics"
     assert counted(1200, "topic") == "1,200 topics"
     assert [counted(number, "study", "studies") for number in (1, 2)] == ["1 study", "2 studies"]
+
+
+@pytest.mark.parametrize(
+    ("level", "text"),
+    [
+        (0.95, "95%"),
+        (0.9995, "99.95%"),
+        (1 - 0.05 * 6 / math.pi**2, "97.0%"),
+        (1 - 0.05 * 6 / (math.pi * 3) ** 2, "99.7%"),
+        (0.99999, "99.999%"),
+        (1 - 1e-12, "99.9999999999%"),
+        (1.0, "100%"),
+    ],
+)
+def test_levels_have_as_many_decimals_as_they_need(level, text):
+    assert level_text(level) == text
+
+
+def test_numbers_of_sentences_are_rounded_to_what_they_mean():
+    assert score_words(0.37755) == "0.378"
+    assert limits_words(0.3077, 0.4535) == "[0.308, 0.454]"
+    assert difference_words(-0.0991, -0.1879, -0.0101) == "−0.099 [−0.188, −0.010]"
+    assert difference_words(0.0004, 0.0, math.nan) == "+0.0004"
+    assert difference_words(0.05, 0.0, 0.1, 1) == "+0.050 (0.000, +0.100]"
+    assert [p_words(p) for p in (0.021, 0.0042, 0.0004, 1.0)] == [
+        "p = .02",
+        "p = .004",
+        "p < .001",
+        "p = 1.00",
+    ]
+    assert [count_words(n) for n in (43, 1287, 93_412)] == ["43", "1,300", "93,000"]
+    assert percent_words(0.4894, 2) == "49%"

@@ -5,6 +5,8 @@ import hashlib
 import json
 import re
 import zlib
+from dataclasses import replace
+from email.message import Message
 from html.parser import HTMLParser
 
 import numpy as np
@@ -30,11 +32,20 @@ from confir.order import signed
 from confir.report import page as page_module
 from confir.report.contents import Settings, by_importance, gather_contents, number_of_steps
 from confir.report.numbers import p_text
-from confir.report.page import Origin, render_page, single_panel, unbroken, write_report
+from confir.report.page import (
+    Origin,
+    default_title,
+    find_documentation,
+    render_page,
+    single_panel,
+    unbroken,
+    write_report,
+)
 from confir.report.page_data import level_key, page_data, shown
 from confir.report.script_bundle import ScriptBundle
 from confir.studies.coverage import section as coverage_section
 from confir.studies.coverage.section import coverage_error
+from confir.studies.leaderboard.board_sources import board_scores
 from samples import short_sample
 
 FAST = Settings(replicates=499)
@@ -155,18 +166,20 @@ def test_the_data_of_the_page_are_those_of_the_results(several):
     for part, entry in zip(several.measures, data["measures"], strict=True):
         assert entry["name"] == part.measure
         assert entry["order"] == np.argsort(-part.scores.mean()[:, 0]).tolist()
-        means, ranks, pairs = entry["means"], entry["ranks"], entry["comparison"]
+        means, best, pairs = entry["means"], entry["best"], entry["comparison"]
         assert means["mean"] == shown(part.scores.mean())
+        assert means["rank"] == part["ranks"][0.95].rank[:, 0].tolist()
         scores = np.array(entry["topic_difficulty"]["scores"])
         assert scores == pytest.approx(part.scores.values[:, :, 0].T)
-        assert list(means["at"]) == list(ranks["at"]) == ["0.9", "0.95", "0.99"]
+        assert list(means["at"]) == list(best["at"]) == ["0.9", "0.95", "0.99"]
         for level in several.settings.levels:
             at, interval = means["at"][level_key(level)], part["means"][level]
             assert at["low"] == shown(interval.low)
             assert at["high"] == shown(interval.high)
-            at, ranking = ranks["at"][level_key(level)], part["ranks"][level]
-            assert at["low"] == ranking.low[:, 0].tolist()
-            assert at["high"] == ranking.high[:, 0].tolist()
+            at, found = best["at"][level_key(level)], part["best"].at[level]
+            assert at["low"] == shown(found.lower)
+            assert at["high"] == shown(found.upper)
+            assert [digit in "13" for digit in at["in_set"]] == found.in_set[:, 0].tolist()
             at, comparison = pairs["at"][level_key(level)], part["comparison"][level]
             assert at["low"] == [signed(value) for value in comparison.limits.low[:, 0].tolist()]
             words = [pairs["verdicts"][number] for number in at["verdict"]]
@@ -178,20 +191,11 @@ def test_the_data_of_the_page_are_those_of_the_results(several):
 
 def test_the_texts_of_the_page_are_those_of_its_numbers(several):
     for part, entry in zip(several.measures, page_data(several)["measures"], strict=True):
-        means, ranks, pairs = entry["means"], entry["ranks"], entry["comparison"]
-        assert means["mean_text"] == [f"{mean:.4f}" for mean in part.scores.mean()[:, 0]]
+        means, pairs = entry["means"], entry["comparison"]
+        assert means["mean_text"] == [f"{mean:.3f}" for mean in part.scores.mean()[:, 0]]
         for level, at in means["at"].items():
-            interval = part["means"][float(level)]
-            records = interval.to_records()
-            assert at["limits"] == [f"[{r['low']:.4f}, {r['high']:.4f}]" for r in records]
-            ends = interval.low.min(), interval.high.max()
-            assert at["ends"] == [f"{end:.4f}" for end in ends]
-        for level, at in ranks["at"].items():
-            found = part["ranks"][float(level)]
-            limits = zip(found.low[:, 0], found.high[:, 0], strict=True)
-            shown = [text.removesuffix(", borderline") for text in at["limits"]]
-            assert shown == [f"{low} to {high}" for low, high in limits]
-        assert ranks["share_first_text"] == [f"{share:.3f}" for share in found.share_first[:, 0]]
+            records = part["means"][float(level)].to_records()
+            assert at["limits"] == [f"[{r['low']:.3f}, {r['high']:.3f}]" for r in records]
         comparison = part["comparison"][0.95]
         assert pairs["p_text"] == [p_text(p) for p in comparison.p_adjusted[0, :, 0].tolist()]
 
@@ -202,7 +206,7 @@ def test_numbers_have_the_digits_that_are_shown():
 
 def test_another_level_is_there_to_choose_and_chosen():
     page = rendered(table(), Settings(0.8, replicates=499))
-    assert '<option value="0.8" selected>80 %</option>' in page
+    assert '<option value="0.8" selected>80%</option>' in page
     assert page.count("selected>") == 1
     assert set(json.loads(packed(page, "data"))["measures"][0]["means"]["at"]) == {
         "0.8",
@@ -215,10 +219,11 @@ def test_another_level_is_there_to_choose_and_chosen():
 def left_out(page):
     """The parts that are left out, or empty: the section's id and the reason."""
     found = dict(re.findall(r'<li id="([^"]+)"><strong>[^<]*</strong>:? ([^<]*)</li>', page))
-    for section in re.findall(r'<section id="([^"]+)"(.*?)</section>', page, re.DOTALL):
-        reasons = re.findall(r'class="left-out"[^>]*>Left out: ([^<]*)</p>', section[1])
+    answer, *parts = re.split(r'<details class="part" id="', page)
+    for part in (f'answer"{answer}', *parts):
+        reasons = re.findall(r'class="left-out"[^>]*>Left out: ([^<]*)</p>', part)
         if reasons:
-            found[section[0]] = reasons[0]
+            found[part.partition('"')[0]] = reasons[0]
     return found
 
 
@@ -239,8 +244,8 @@ def test_one_run_leaves_out_pairs():
 def test_one_topic_leaves_out_what_needs_several():
     page = rendered(table(topics=1))
     found = left_out(page)
-    assert {"leaderboard", "pairs", "coverage"} <= set(found)
-    assert "one topic" in found["leaderboard"]
+    assert {"answer", "pairs", "coverage"} <= set(found)
+    assert "one topic" in found["answer"]
     assert "There is one topic, so scores have no intervals." in page
 
 
@@ -250,7 +255,7 @@ def test_constant_scores_are_no_obstacle():
     page = rendered(same)
     data = json.loads(packed(page, "data"))
     assert data["measures"][0]["means"]["mean"] == [0.5, 0.5, 0.5]
-    assert "not significantly better than any" in page
+    assert "None of 3 pairs differs significantly." in page
     assert set(data["measures"][0]["comparison"]["at"]["0.95"]["reason"]) == {
         f"the same score on all {len(scores.topics)} topics"
     }
@@ -560,3 +565,36 @@ def test_the_page_of_an_experiment_names_who_made_its_runs_and_what_these_lack(t
     text = "|".join(elements.text)
     assert f"best<u>|{NASTY}|BM25" in text
     assert "worst<u>|x|–" in text
+
+
+@pytest.mark.parametrize(
+    ("files", "title"),
+    [
+        ((), "3 runs on 20 topics"),
+        (("data/qrels.txt", "runs/a.run"), "3 runs on qrels.txt"),
+        (("mine=data/scores.csv",), "3 runs on scores.csv"),
+    ],
+)
+def test_the_title_is_by_default_what_was_evaluated(several, files, title):
+    three = replace(several, scores=table(3, 20))
+    assert default_title(three, Origin(files)) == title
+
+
+def test_the_title_of_datasets_counts_them(several):
+    datasets = board_scores(table(3, 15), None, None, "error")
+    assert default_title(replace(several, scores=datasets), Origin(("x.csv",))) == (
+        "3 runs on 15 datasets"
+    )
+
+
+def test_the_documentation_is_linked_where_the_package_names_its_site(monkeypatch):
+    site = Message()
+    assert find_documentation("intervals.md#ranks") == ""
+    site["Project-URL"] = "Documentation, https://docs.example/confir/"
+    monkeypatch.setattr(page_module, "metadata", lambda _: site)
+    assert find_documentation("intervals.md#ranks") == (
+        "https://docs.example/confir/intervals.html#ranks"
+    )
+    assert '<a href="https://docs.example/confir/coverage.html">Documentation</a>' in rendered(
+        table()
+    )

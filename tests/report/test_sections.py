@@ -20,7 +20,7 @@ from confir.report.methods_text import methods_text
 from confir.report.page import render_page
 from confir.report.page_data import page_data
 from confir.report.script_bundle import ScriptBundle
-from confir.report.sections import Sentence, answer_sentences, in_order
+from confir.report.sections import Sentence, answer_sentences, conclusions, in_order
 from confir.studies import STUDIES, Study, find_sections
 
 SECTION = """
@@ -38,13 +38,13 @@ SECTION = Section(
     by_measure=True,
     gather=gather,
     anchor="luck",
-    title="Luck of the draw",
     heading="How lucky are the runs?",
     context=lambda contents: {"words": f"<{len(contents.measures)}> measures"},
     figures=lambda contents, levels: [Figure("luck", interval_chart(contents["luck"]))],
     tables=lambda contents: [("luck", Table(("run",), ((Cell("lucky"),),), "by luck"))],
     page_data=lambda contents: {"level": contents["luck"].level},
     answer=lambda contents: [Sentence(15, "It was lucky.")],
+    conclusion=lambda contents: f"Lucky by {contents.measures[0].measure}.",
     methods=lambda contents: [Sentence(45, "Luck was counted.", ("Efron1979",))],
 )
 """
@@ -87,25 +87,27 @@ def test_a_new_study_is_gathered_drawn_and_written_by_its_line_alone(luck):
     figures = [(f.part, f.measure) for f in report_figures(contents, (0.95,))]
     assert [measure for part, measure in figures if part == "luck"] == ["AP", "RR"]
     assert figures.index(("luck", "AP")) == figures.index(("ranks", "AP")) + 1
-    assert answer_sentences(contents)[2] == "It was lucky."
+    assert answer_sentences(contents)[1] == "It was lucky."
+    assert conclusions(contents)["luck"] == "Lucky by AP."
+    assert conclusions(contents.viewed(1, 0.9))["luck"] == "Lucky by RR."
     paragraph, latex, bibtex = methods_text(contents)
     assert (
-        "compared with simultaneous 95 % intervals" in paragraph.partition(" Luck was counted. ")[0]
+        "compared with simultaneous 95% intervals" in paragraph.partition(" Luck was counted. ")[0]
     )
     assert "Luck was counted~\\cite{Efron1979}." in latex
     assert "@article{Efron1979," in bibtex
     assert [entry["luck"] for entry in page_data(contents)["measures"]] == [{"level": 0.95}] * 2
 
 
-def test_a_new_study_has_its_place_on_the_page_and_in_its_navigation(luck):
+def test_a_new_study_has_its_place_on_the_page_folded_below_its_conclusion(luck):
     page = rendered(gathered())
-    navigation = page[page.index("<nav") : page.index("</nav>")]
-    before, link, after = navigation.partition(f'<a href="#{luck.folder}">Luck of the draw</a>')
-    assert link
-    assert "Leaderboard" in before
-    assert "Pairs" in after
-    section = page[page.index('<section id="luck"') : page.index('<section id="pairs"')]
-    assert '<h2 id="luck-title">How lucky are the runs?</h2>' in section
+    before, part, after = page.partition(f'<details class="part" id="{luck.folder}">')
+    assert part
+    assert 'id="leaderboard"' in before
+    section, pairs, _ = after.partition('<details class="part" id="pairs">')
+    assert pairs
+    assert '<h3 id="luck-title" dir="auto">How lucky are the runs?</h3>' in section
+    assert 'data-conclusion="luck">Lucky by AP.</span></summary>' in section
     assert "&lt;2&gt; measures of 3 runs" in section
     assert '<figure class="chart" data-part="luck">' in section
     assert 'data-table="luck"' in section
@@ -149,7 +151,7 @@ def test_a_study_left_out_by_some_measures_is_there_by_the_others():
     assert some.has("coverage")
     assert some.reasons("coverage") == [("AP", "no luck")]
     page = rendered(some)
-    section = page[page.index('<section id="coverage"') : page.index('<section id="bias-variance"')]
+    section = page[page.index('id="coverage">') : page.index('id="bias-variance">')]
     assert 'data-measure="AP">Left out: no luck.' in section
     assert '<figure class="chart" data-part="coverage">' in section
 
@@ -162,7 +164,8 @@ def test_every_section_is_where_its_line_says_with_what_it_needs():
     for study, section in sections.items():
         folder = Path(confir.studies.__file__).parent / study
         assert (folder / "section.html").exists() == bool(section.anchor)
-        assert bool(section.title) == bool(section.heading) == bool(section.anchor)
+        assert bool(section.heading) == bool(section.anchor)
+        assert section.leads or bool(section.conclusion) == bool(section.anchor)
     written = {path.parent.name for path in folder.parent.glob("*/section.py")}
     assert written == set(sections)
 
@@ -171,12 +174,15 @@ def test_the_documentation_lists_the_parts_of_the_page_under_their_headings():
     text = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
     listed = re.findall(r"^- \*\*(.+?)\*\*", text.partition("\n## Contents\n")[2], re.MULTILINE)
     headings = [section.heading for section in find_sections().values() if section.anchor]
-    assert listed == ["What was evaluated", "The answer", *headings, "Methods"]
+    assert listed == ["The answer", *headings, "Methods"]
     page = rendered(gathered(measures=("AP",)))
     absent = ("judgements", "corrected_means", "leaderboard")  # one judge, one dataset
     absent += ("collection", "chance", "data_quality")  # scores alone
-    shown = [n for n in listed[1:-1] if n not in {find_sections()[a].heading for a in absent}]
-    assert re.findall(r"<h2 [^>]*>([^<]*)</h2>", page) == [*shown, "Left out", "Methods"]
+    shown = [n for n in listed[2:-1] if n not in {find_sections()[a].heading for a in absent}]
+    shown[0] = "All 3 pairs, with groups and ranks"
+    assert re.findall(r"<h3 [^>]*>([^<]*)</h3>", page) == [*shown, "Methods", "Left out"]
+    headings = re.findall(r"<h2 [^>]*>([^<]*)</h2>", page)
+    assert headings == ["The answer", "1 warning: check before citing the results", "More"]
 
 
 def test_the_report_names_no_study():

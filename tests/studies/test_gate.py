@@ -55,7 +55,7 @@ def test_one_bad_candidate_closes_the_gate():
     assert low < -0.2506
     assert [candidate.passes for candidate in gate.candidates] == [True, False, True]
     assert gate.sentence() == (
-        f"gate closed: by m0 against run0, run2: difference -0.2000, simultaneous 95 % interval "
+        f"gate closed: by m0 against run0, run2: difference -0.2000, simultaneous 95% interval "
         f"[{low:.4f}, {high:.4f}], is significantly below 0"
     )
 

@@ -170,7 +170,7 @@ def test_candidates_share_the_error_where_topics_arrive():
     for candidate in both.candidates:
         assert candidate.decision.low < alone.low < alone.high < candidate.decision.high
         assert candidate.decision.level == 0.95
-        assert "simultaneous 95 % interval" in candidate.decision.sentence
+        assert "simultaneous 95% interval" in candidate.decision.sentence
 
 
 @pytest.mark.parametrize("require", ["not-worse", "non-inferior", "superior"])

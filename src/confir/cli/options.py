@@ -353,6 +353,22 @@ FigureWidthOption = Annotated[
         rich_help_panel=_PAPER_PANEL,
     ),
 ]
+FigureHeightOption = Annotated[
+    float | None,
+    typer.Option(
+        metavar="MM",
+        help="Height of a chart in mm: rows get lower or higher.",
+        rich_help_panel=_PAPER_PANEL,
+    ),
+]
+FigureTitleOption = Annotated[
+    bool,
+    typer.Option(
+        "--figure-title",
+        help="Write the title into a chart; a paper has a caption instead.",
+        rich_help_panel=_PAPER_PANEL,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,6 +409,8 @@ class Output:
     intervals: IntervalsOption = None
     decimals: DecimalsOption = None
     figure_width: FigureWidthOption = None
+    figure_height: FigureHeightOption = None
+    figure_title: FigureTitleOption = False
     quiet: QuietOption = False
     provenance: ProvenanceOption = False
 
@@ -422,18 +440,25 @@ class Output:
                 )
         if self.decimals is not None and ending in CHART_ENDINGS:
             raise InvalidValueError("--decimals is for tables; a chart has axes")
-        if self.figure_width is not None:
-            from confir.report.charts import check_width
+        for option, size in (("width", self.figure_width), ("height", self.figure_height)):
+            if size is not None:
+                from confir.report.charts import check_width
 
-            if ending not in CHART_ENDINGS:
-                raise InvalidValueError(
-                    f"--figure-width is for charts; expected -o FILE with {' '.join(CHART_ENDINGS)}"
-                )
-            check_width(self.figure_width)
+                self._check_chart(f"--figure-{option}", ending)
+                check_width(size, option)
+        if self.figure_title:
+            self._check_chart("--figure-title", ending)
+
+    def _check_chart(self, option: str, ending: str) -> None:
+        """Raise where an option is for charts, and none is written."""
+        if ending not in CHART_ENDINGS:
+            raise InvalidValueError(
+                f"{option} is for charts; expected -o FILE with {' '.join(CHART_ENDINGS)}"
+            )
 
     def deliver(self, answer: Answer) -> None:
         """Write an answer to the file that is named, else print it."""
-        from confir.cli.terminal import deliver
+        from confir.cli.terminal import SavedFigure, deliver
         from confir.report.latex import Paper
 
         deliver(
@@ -441,5 +466,5 @@ class Output:
             output=self.output,
             kind=self.kind,
             paper=Paper(self.width, self.intervals, self.decimals),
-            figure_width=self.figure_width,
+            figure=SavedFigure(self.figure_width, self.figure_height, self.figure_title),
         )

@@ -111,7 +111,7 @@ def report_command(
         from confir.intervals.catalogue import find_method
         from confir.intervals.interval import check_level
         from confir.report.contents import collected_warnings, number_of_steps
-        from confir.report.page import DEFAULT_TITLE, Origin, write_report
+        from confir.report.page import Origin, write_report
 
         check_level(statistics.level)
         inputs.check_human()
@@ -125,12 +125,12 @@ def report_command(
             tuple(collected),
         )
         steps = number_of_steps(len(scores.measures), figures=figures is not None)
-        with Progress("writing the report", total=steps, quiet=quiet) as progress:
+        with Progress("report", total=steps, quiet=quiet) as progress:
             write_report(
                 output,
                 scores,
                 experiment=experiment,
-                title=title or DEFAULT_TITLE,
+                title=title or None,
                 level=statistics.level,
                 method=method,
                 replicates=statistics.replicates,

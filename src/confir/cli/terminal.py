@@ -48,6 +48,14 @@ _SLOW_NOTE = (
 )
 
 
+class SavedFigure(NamedTuple):
+    """How a chart is saved: width and height in mm, and whether it has a title."""
+
+    width: float | None = None
+    height: float | None = None
+    title: bool = False
+
+
 class Answer(NamedTuple):
     """The answer of a command, in the forms that readers and programs need.
 
@@ -85,7 +93,7 @@ def deliver(
     output: str | None,
     kind: str,
     paper: Paper | None = None,
-    figure_width: float | None = None,
+    figure: SavedFigure | None = None,
 ) -> None:
     """Write an answer to a file where one is named, else print it."""
     ending = "" if output is None else Path(output).suffix.lower()
@@ -93,7 +101,7 @@ def deliver(
     if output is not None and ending in CHART_ENDINGS:
         from confir.report.charts import save_chart
 
-        save_chart(answer.result, output, width=figure_width)
+        save_chart(answer.result, output, **(figure or SavedFigure())._asdict())
     elif output is not None and ending == ".md" and answer.parts:
         text = parts_to_markdown(parts_with_decimals(answer.parts, decimals))
         write_whole(output, text.encode())
@@ -178,8 +186,9 @@ def be_quiet() -> None:
 class Progress:
     """A progress bar on stderr for work that takes more than a second; none without a terminal.
 
-    It shows the time left, or the time taken where the number of steps is not known. Threads may
-    share it. Slow work without numba says, once, how to make it fast.
+    It shows the time left, or the time taken where the number of steps is not known. Work in stages,
+    whose steps take very different times, shows its stage and the time taken: a share of its steps would
+    stand at 99% for long. Threads may share it. Slow work without numba says, once, how to make it fast.
     """
 
     def __init__(self, label: str, *, total: int | None, quiet: bool) -> None:
@@ -189,6 +198,7 @@ class Progress:
         self._started = time.monotonic()
         self._done = 0
         self._counting = threading.Lock()
+        self._stage = ""
         self._bar: Any = None
         self._task: Any = None
         self._note: threading.Timer | None = None
@@ -216,18 +226,30 @@ class Progress:
         """Report more steps as done."""
         with self._counting:
             self._done += steps
-            if not self._shown or time.monotonic() - self._started < _PATIENCE:
-                return
-            if self._bar is None:
-                self._start()
-            self._bar.update(self._task, completed=self._done)
+            self._show()
+
+    def stage(self, name: str) -> None:
+        """Name what is being done now."""
+        with self._counting:
+            self._stage = name
+            self._show()
+
+    def _show(self) -> None:
+        if not self._shown or time.monotonic() - self._started < _PATIENCE:
+            return
+        if self._bar is None:
+            self._start()
+        self._bar.update(self._task, completed=self._done, description=self._description())
+
+    def _description(self) -> str:
+        return f"{self._label}: {self._stage}" if self._stage else self._label
 
     def _start(self) -> None:
         from rich import progress
         from rich.console import Console
 
         clock: tuple[progress.ProgressColumn | str, ...] = (progress.TimeElapsedColumn(),)
-        if self._total is not None:
+        if self._total is not None and not self._stage:
             clock = (progress.TaskProgressColumn(), progress.TimeRemainingColumn(), "left")
         self._bar = progress.Progress(
             "{task.description}",
@@ -237,5 +259,7 @@ class Progress:
             transient=True,
             speed_estimate_period=_MEMORY,
         )
-        self._task = self._bar.add_task(self._label, total=self._total, completed=self._done)
+        self._task = self._bar.add_task(
+            self._description(), total=self._total, completed=self._done
+        )
         self._bar.start()

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.arguments import as_path, as_real
+from confir.arguments import as_flag, as_path, as_real
 from confir.control_characters import clean_texts, has_controls, without_controls
 from confir.data.files import PathLike, write_whole
 from confir.data.result import Record
@@ -262,7 +262,14 @@ def names_best_first(records: Sequence[Record], field: str, name: str = "run") -
     return tuple(dict.fromkeys(records[place][name] for place in order))
 
 
-def save_chart(result: Any, path: PathLike, *, width: float | None = None) -> None:
+def save_chart(
+    result: Any,
+    path: PathLike,
+    *,
+    width: float | None = None,
+    height: float | None = None,
+    title: bool = False,
+) -> None:
     """Write the chart of a result to a file, atomically.
 
     Parameters
@@ -271,29 +278,43 @@ def save_chart(result: Any, path: PathLike, *, width: float | None = None) -> No
         A result of a study, or an altair chart.
     path
         The file: .svg, .pdf or .png.
-    width
-        Width in mm, such as that of a column of a paper; by default as wide as the chart.
+    width, height
+        In mm, such as those of a column of a paper; by default those of the chart.
+    title
+        Whether the chart has its title; a paper has a caption instead.
     """
     target = as_path("path", path)
     ending = Path(target).suffix.lower()
     if ending not in CHART_ENDINGS:
         raise UnknownNameError("ending of a chart file", target, CHART_ENDINGS)
     check_width(width)
+    check_width(height, "height")
+    as_flag("title", title)
     is_chart = isinstance(result, import_altair().TopLevelMixin)
-    write_whole(target, chart_bytes(result if is_chart else chart(result), ending, width))
+    drawing = result if is_chart else chart(result)
+    size = {"width": width, "height": height}
+    write_whole(target, chart_bytes(drawing, ending, **size, title=title))
 
 
 def check_width(width: float | None, name: str = "width") -> None:
     """Raise where a width in mm is none that a figure can have."""
     if width is not None and not _NARROWEST <= as_real(name, width) <= _WIDEST:
         raise InvalidValueError(
-            f"the width of a figure is {width:g}; expected {_NARROWEST} to {_WIDEST} mm"
+            f"the {name.rpartition('_')[2]} of a figure is {width:g}; expected {_NARROWEST} to "
+            f"{_WIDEST} mm"
         )
 
 
-def chart_bytes(drawing: Any, ending: str, width: float | None = None) -> bytes:
-    """Return a chart as the content of a file, .svg, .pdf or .png, as wide as a width in mm."""
-    from confir.report.figure_width import fit_width
+def chart_bytes(
+    drawing: Any,
+    ending: str,
+    width: float | None = None,
+    height: float | None = None,
+    *,
+    title: bool = False,
+) -> bytes:
+    """Return a chart as the content of a file, .svg, .pdf or .png, of a width and a height in mm."""
+    from confir.report.figure_width import fit_height, fit_width
     from confir.report.svg_conversion import (
         as_pdf,
         as_png,
@@ -307,7 +328,13 @@ def chart_bytes(drawing: Any, ending: str, width: float | None = None) -> bytes:
     with import_altair().data_transformers.disable_max_rows():
         # Not validated, which would take longer than all else here; tests validate every chart.
         specification = clean_specification(drawing.to_dict(validate=False))
-    svg = vega_lite_svg(specification if width is None else fit_width(specification, width))
+    if not title:
+        specification.pop("title", None)
+    if width is not None:
+        specification = fit_width(specification, width)
+    if height is not None:
+        specification = fit_height(specification, height)
+    svg = vega_lite_svg(specification)
     if ending == ".png":
         return as_png(svg, width)
     if ending == ".pdf":

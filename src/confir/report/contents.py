@@ -40,8 +40,9 @@ from confir.measures.chance import MOST_DOCUMENTS
 from confir.measures.evaluation import in_id_order
 from confir.measures.score_summary import ScoreSummary, listed_scores
 from confir.order import best_first
-from confir.parallel import Progress, run_in_threads
+from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.all_measures import compute_for_all, try_again
+from confir.report.merged_warnings import merge_warnings
 from confir.report.sections import Scope, Section
 from confir.resampling.shared_draws import shared_draws
 from confir.resampling.topics import check_replicates
@@ -122,12 +123,15 @@ class MeasureContents(_Results):
         Studies that are left out, and why.
     topics_shown
         Positions of the topics whose scores the page holds; the same for all measures.
+    settings
+        How the report is made.
     """
 
     scores: Scores | ScoreSummary
     results: Mapping[str, Any]
     left_out: Mapping[str, str]
     topics_shown: Integers
+    settings: Settings
 
     @property
     def measure(self) -> str:
@@ -263,6 +267,7 @@ def gather_contents(
                 f"documents is {documents}; expected at least the {known} that occur in qrels and runs"
             )
         sections = find_sections()  # imported here, not by several threads at once
+        name_stage(progress, "all measures at once")
         whole = Scope(scores, chosen, qrels, lists, documents, {})
         whole = replace(whole, of_all=compute_for_all(sections, whole))
         of_measure = partial(_of_measure, sections, whole, progress)
@@ -312,9 +317,8 @@ def _of_measure(
     scope = replace(whole, scores=whole.scores.select(measure=[measure]))
     scope = try_again(sections, scope)
     gathered = _gather(sections, scope, progress)
-    return MeasureContents(
-        scope.scores, *gathered, most_different_topics(listed_scores(whole.scores), TOPICS_SHOWN)
-    )
+    topics = most_different_topics(listed_scores(whole.scores), TOPICS_SHOWN)
+    return MeasureContents(scope.scores, *gathered, topics, scope.settings)
 
 
 def most_different_topics(scores: Scores, most: int) -> Integers:
@@ -339,6 +343,7 @@ def _gather(
     for study, section in sections.items():
         if section.by_measure == bool(scope.measures):
             continue
+        name_stage(progress, (section.heading or study).lower().replace("_", " "))
         try:
             results[study] = section.gather(scope)
         except ConfirError as error:
@@ -408,4 +413,7 @@ def by_importance(messages: Iterable[ConfirWarning]) -> dict[str, tuple[str, ...
         text = f"{message}: {message.advice}" if message.advice else str(message)
         minor = isinstance(message, DegenerateSampleWarning)
         found["remarks" if minor else "warnings"].add((place_by_importance(type(message)), text))
-    return {name: tuple(text for _, text in sorted(those)) for name, those in found.items()}
+    return {
+        "warnings": tuple(merge_warnings(sorted(found["warnings"]))),
+        "remarks": tuple(text for _, text in sorted(found["remarks"])),
+    }

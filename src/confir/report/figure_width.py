@@ -1,4 +1,4 @@
-"""A chart of a given width, as the columns of a paper have: narrower panels, not smaller letters."""
+"""A chart of a given size, as the columns of a paper have: narrower panels, not smaller letters."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ _TITLE_LETTER, _SUBTITLE_LETTER, _AXIS_LETTER, _LABEL_LETTER = 8.0, 6.4, 6.4, 6.
 _SHORTEST_LINE = 16
 # Steps towards the scale of the panels, the least one, and pixels by which widths differ by rounding.
 _STEPS, _LEAST_SCALE, _SAME = 4, 0.05, 2.0
+# The smallest letters beside rows.
+_SMALLEST_LETTERS = 5
 # In pixels: of narrower figures, the entries of a legend stand below each other.
 _WIDE = 450.0
 
@@ -86,6 +88,47 @@ def _scaled(specification: _Specification, layout: _FigureLayout) -> _FigureLayo
         tried.append((scale, width_at(scale)))
     best, _ = min(tried, key=lambda one: (round(abs(one[1] - layout.pixels)), abs(one[0] - 1.0)))
     return replace(layout, scale=best)
+
+
+def fit_height(specification: _Specification, height: float) -> _Specification:
+    """Return a Vega-Lite specification whose panels are as high as a height in mm lets them be.
+
+    Where rows get lower than the letters beside them, these get smaller.
+    """
+    pixels = height * _PIXELS_PER_MM
+
+    def height_at(scale: float) -> float:
+        return picture_size(vega_lite_svg(_heightened(specification, scale)))[1]
+
+    (before, low), (last, high) = ((scale, height_at(scale)) for scale in (0.5, 1.0))
+    for _ in range(_STEPS):
+        if abs(high - pixels) <= 1.0 or high == low:
+            break
+        scale = max(_LEAST_SCALE, last + (pixels - high) * (last - before) / (high - low))
+        (before, low), (last, high) = (last, high), (scale, height_at(scale))
+    made: _Specification = _heightened(specification, last)
+    return made
+
+
+def _heightened(node: Any, scale: float) -> Any:
+    if isinstance(node, list):
+        return [_heightened(part, scale) for part in node]
+    if not isinstance(node, dict):
+        return node
+    made = {}
+    step = node.get("height", {}).get("step") if isinstance(node.get("height"), dict) else None
+    for key, part in node.items():
+        if key in _DATA:
+            made[key] = part
+        elif key == "height" and isinstance(part, int | float):
+            made[key] = part * scale
+        elif key == "height" and step is not None:
+            made[key] = {**part, "step": step * scale}
+        elif key == "labelFontSize" and isinstance(part, int | float):
+            made[key] = min(part, max(_SMALLEST_LETTERS, part * scale))
+        else:
+            made[key] = _heightened(part, scale)
+    return made
 
 
 def _widest_panel(node: Any) -> float:

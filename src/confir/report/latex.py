@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeGuard
 
 from confir.control_characters import without_controls
@@ -21,8 +23,15 @@ _ROOM = {"column": 220.0, "page": 469.0}
 _GAP, _LETTER, _SMALL_LETTER, _SHORTEST_NAME = 6.0, 4.5, 3.0, 66.0
 # What a column of names, or several, may take of the width.
 _NAME_SHARE, _NAMES_SHARE = 0.3, 0.55
-# Decimals in a table that must fit.
+# Decimals of scores in a paper.
 _DECIMALS = 3
+# Rows that a page has room for, and where each takes two lines.
+_MOST_ROWS, _MOST_STACKED_ROWS = 45, 25
+# The columns of p-values, and the smallest one that three decimals show.
+_P_VALUES, _SMALLEST_P = ("p", "adj. p"), 0.0005
+# A hyphen that is the sign of a number.
+_MINUS = re.compile(r"(?<![\w.])-(?=\d)")
+_NUMBER = re.compile(r"[\[(]?[+-]?\d")
 # Names are broken after these signs, or after so many letters; in sentences, if they are longer.
 _BREAKS, _LONGEST_PART, _LONG_WORD = "-_./:", 12, 20
 
@@ -37,7 +46,7 @@ class Paper(NamedTuple):
     intervals
         How intervals are written, of `confir.defaults.INTERVAL_STYLES`; by default as fits.
     decimals
-        Decimals of scores; by default three where the table must fit, else four.
+        Decimals of scores; by default three.
     """
 
     width: str | None = None
@@ -48,9 +57,11 @@ class Paper(NamedTuple):
 def to_latex(table: Table, paper: Paper | None = None) -> str:
     """Return a table in LaTeX with booktabs, the best of each column in bold, the note below."""
     paper = paper or Paper()
+    table = _for_paper(rounded(table, _DECIMALS if paper.decimals is None else paper.decimals))
+    if paper.width != "column" and len(table.rows) > _MOST_ROWS:
+        return _long(table, paper)
     if paper.width is not None:
         return _fitted(table, paper)
-    table = rounded(table, paper.decimals)
     style = paper.intervals or "brackets"
     lines = [
         f"\\begin{{tabular}}{{{_columns(table.names, len(table.columns))}}}",
@@ -63,38 +74,138 @@ def to_latex(table: Table, paper: Paper | None = None) -> str:
     return _with_packages(lines)
 
 
+def _for_paper(table: Table) -> Table:
+    """Return a table without what a paper has no room for.
+
+    Names that are the same in all rows stand in the note; p-values share a column, the adjusted one
+    in parentheses, with as many decimals as scores.
+    """
+    dropped = [
+        place
+        for place in range(table.names)
+        if len(table.rows) > 1 and len({row[place].text for row in table.rows}) == 1
+    ]
+    if len(dropped) == table.names:
+        dropped = dropped[:-1]
+    said = [f"{table.columns[place]}: {table.rows[0][place].text}" for place in dropped]
+    kept = [place for place in range(len(table.columns)) if place not in dropped]
+    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
+    note = "; ".join(filter(None, [*said, table.note]))
+    names = table.names - len(dropped)
+    shorter = replace(
+        table,
+        columns=tuple(table.columns[place] for place in kept),
+        rows=rows,
+        note=note,
+        names=names,
+    )
+    return _with_one_p(shorter)
+
+
+def _with_one_p(table: Table) -> Table:
+    """Return a table whose columns of p-values are one: ``0.004 (0.031)``."""
+    if not {*_P_VALUES} <= {*table.columns}:
+        return table
+    own, adjusted = map(table.columns.index, _P_VALUES)
+    rows = tuple(
+        tuple(
+            cell._replace(text=f"{_short_p(cell.text)} ({_short_p(row[adjusted].text)})")
+            if place == own
+            else cell
+            for place, cell in enumerate(row)
+            if place != adjusted
+        )
+        for row in table.rows
+    )
+    columns = tuple(
+        "p (adj.)" if place == own else name
+        for place, name in enumerate(table.columns)
+        if place != adjusted
+    )
+    return replace(table, columns=columns, rows=rows)
+
+
+def _short_p(text: str) -> str:
+    """Return a p-value to three decimals."""
+    try:
+        p = float(text.removeprefix("<"))
+    except ValueError:
+        return text
+    return "<0.001" if p < _SMALLEST_P else f"{p:.3f}"
+
+
+def _long(table: Table, paper: Paper) -> str:
+    """Return a table of more rows than a page has: its headings are repeated on every page."""
+    style = paper.intervals or "brackets"
+    room = _ROOM["page"]
+    lines = [r"\begingroup\small\setlength{\tabcolsep}{3pt}"]
+    widths = _name_widths(table, room)
+    names = "".join("l" if width is None else _broken_column(width / room) for width in widths)
+    parts = [table] if paper.width is None else _parts(table, style, room)
+    for place, part in enumerate(parts):
+        numbers = len(part.columns) - table.names
+        heading, _, *rows = _body([part], style, broken=[width is not None for width in widths])
+        head = [r"\toprule", heading, r"\midrule"]
+        last = place == len(parts) - 1
+        below = _latex_note(table, _style_note(table, style)) if last else []
+        lines += [
+            f"\\begin{{longtable}}{{@{{}}{names}{'r' * numbers}@{{}}}}",
+            *head,
+            r"\endfirsthead",
+            *head,
+            r"\endhead",
+            r"\bottomrule",
+            r"\endfoot",
+            r"\bottomrule",
+            *below,
+            r"\endlastfoot",
+            *rows,
+            r"\end{longtable}",
+        ]
+    return _with_packages([*lines, r"\endgroup"])
+
+
 def _fitted(table: Table, paper: Paper) -> str:
-    """Return a table that fits a column or a page: in groups of columns, one below the other."""
-    table = rounded(table, _DECIMALS if paper.decimals is None else paper.decimals)
+    """Return a table that fits a column or a page: in groups of columns, one below the other.
+
+    Of very many rows, some are in one box and some in the next, so that columns can be broken between.
+    """
     room = _ROOM[str(paper.width)]
     style = paper.intervals or ("stacked" if paper.width == "column" else "brackets")
     if paper.intervals is None and style == "brackets" and len(_parts(table, style, room)) > 1:
         style = "stacked"
+    note = "; ".join(filter(None, [table.note.replace("\n", "; "), _style_note(table, style)]))
+    lines = [r"\begingroup\small\setlength{\tabcolsep}{3pt}\centering"]
+    each = _MOST_STACKED_ROWS if style == "stacked" else _MOST_ROWS
+    for start in range(0, max(1, len(table.rows)), each):
+        lines += [r"\par\medskip"] if start else []
+        lines += _box(replace(table, rows=table.rows[start : start + each]), table, style, room)
+    lines += (
+        [
+            rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize\raggedright {_breakable_words(note)}}}"
+        ]
+        if note
+        else []
+    )
+    return _with_packages([*lines, r"\par\endgroup"])
+
+
+def _box(table: Table, whole: Table, style: str, room: float) -> list[str]:
+    """Return some rows of a table in a box that is made as wide as the line where it is wider."""
+    widths = _name_widths(whole, room)
     parts = _parts(table, style, room)
     most = max(len(part.columns) for part in parts)
-    widths = _name_widths(table, room)
     layout = "".join("l" if width is None else _broken_column(width / room) for width in widths)
     layout += "r" * (most - table.names)
     body = _body(parts, style, broken=[width is not None for width in widths], columns=most)
-    note = "; ".join(filter(None, [table.note.replace("\n", "; "), _style_note(table, style)]))
-    lines = [
-        r"\begingroup\small\setlength{\tabcolsep}{3pt}\centering",
+    return [
         f"\\sbox0{{\\begin{{tabular}}{{@{{}}{layout}@{{}}}}",
         r"\toprule",
         *body,
         r"\bottomrule",
         r"\end{tabular}}%",
         r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi",
-        *(
-            [
-                rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize\raggedright {_breakable_words(note)}}}"
-            ]
-            if note
-            else []
-        ),
-        r"\par\endgroup",
     ]
-    return _with_packages(lines)
 
 
 def _with_packages(lines: Sequence[str]) -> str:
@@ -104,6 +215,7 @@ def _with_packages(lines: Sequence[str]) -> str:
         "pifont": r"\ding",
         "array": r"\arraybackslash",
         "graphicx": r"\resizebox",
+        "longtable": r"\begin{longtable}",
     }
     packages = [name for name, sign in signs.items() if any(sign in line for line in lines)]
     needed = ", ".join(f"\\usepackage{{{package}}}" for package in packages)
@@ -200,7 +312,7 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 def _latex_cell(cell: Cell, style: str, *, breakable: bool = False) -> str:
     """Return a cell; its mark takes no space, so numbers stay aligned."""
-    text = _breakable(cell.text) if breakable else escape_latex(cell.text)
+    text = _breakable(cell.text) if breakable else _number(cell.text)
     above, below = text, ""
     if style != "brackets" and _has_limits(cell.text):
         above, below = _interval_parts(cell.text, style)
@@ -216,12 +328,18 @@ def _interval_parts(text: NumberText, style: str) -> tuple[str, str]:
     """Return a number, and what stands below or after it for its limits."""
     value, _, limits = ("", "", text) if math.isnan(text.value) else text.partition(" ")
     if style == "stacked" or not value:
-        return escape_latex(value), escape_latex(limits)
+        return _number(value), _number(limits)
     decimals = len(value.rpartition(".")[2]) if "." in value else 0
     down, up = (f"{abs(limit - text.value):.{decimals}f}" for limit in (text.low, text.high))
     if down == up:
-        return escape_latex(value), rf"\,{{\scriptsize$\pm$\,{up}}}"
-    return escape_latex(value), f"$^{{+{up}}}_{{-{down}}}$"
+        return _number(value), rf"\,{{\scriptsize$\pm$\,{up}}}"
+    return _number(value), f"$^{{+{up}}}_{{-{down}}}$"
+
+
+def _number(text: str) -> str:
+    """Return text for LaTeX; numbers have minus signs, not hyphens."""
+    escaped = escape_latex(text)
+    return _MINUS.sub("$-$", escaped) if _NUMBER.match(text) else escaped
 
 
 def _has_limits(text: str) -> TypeGuard[NumberText]:

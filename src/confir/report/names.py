@@ -1,9 +1,10 @@
-"""Names of runs in sentences, isolated from the writing direction of the text around them."""
+"""Names in sentences: of runs, isolated from the writing direction around them, and of what is counted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from confir.data.sampling.design import Design
 from confir.errors import enumerate_names
 
 # A sentence lists this many names, and counts the rest.
@@ -18,3 +19,15 @@ def isolated(name: str) -> str:
 def list_runs(runs: Iterable[str]) -> str:
     """Return the names of runs for a sentence; the first few if they are many."""
     return enumerate_names(map(isolated, runs), NAMES_SHOWN)
+
+
+def unit_name(design: Design | None) -> str:
+    """Return what scores are of: "dataset" where each dataset has one, its mean; else "topic"."""
+    if design is None or design.dataset is None:
+        return "topic"
+    return "dataset" if len(set(design.dataset)) == len(design.dataset) else "topic"
+
+
+def sentence_case(text: str) -> str:
+    """Return text that starts a sentence; a number or a name at its start is kept as it is."""
+    return f"{text[0].upper()}{text[1:]}" if text.startswith(("none ", "the ")) else text

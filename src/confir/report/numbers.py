@@ -10,13 +10,17 @@ import numpy as np
 
 from confir.arrays import Booleans, Integers
 from confir.errors import counted
-from confir.order import bracketed, signed
+from confir.order import TIE, bracketed, signed
 
 # As many digits tell every two numbers apart.
 _ALL_DIGITS = 17
 
-# Smaller p-values would round to 0 in four decimals.
+# Smaller p-values would round to 0 in four decimals, or in three.
 _SMALLEST_P = 0.00005
+_SMALLEST_P_IN_WORDS = 0.0005
+
+# Decimals of scores in sentences, and in the leaderboard below them.
+SENTENCE_DECIMALS = 3
 
 
 class NumberText(str):
@@ -117,6 +121,11 @@ def percent(share: float, digits: int = 10) -> str:
     return f"{Decimal(text):f} %"
 
 
+def percent_words(share: float, digits: int = 10) -> str:
+    """Return a share or a level for a sentence of the page: ``95%``."""
+    return percent(share, digits).replace(" ", "")
+
+
 def share_text(share: float, decimals: int = 1) -> str:
     """Return a share for a column of shares: ``12.3 %``, a dash if missing."""
     return "–" if math.isnan(share) else f"{100 * share:.{decimals}f} %"
@@ -132,6 +141,44 @@ def p_text(p: float) -> str:
     if math.isnan(p):
         return "–"
     return f"{p:.4f}" if p >= _SMALLEST_P else "<0.0001"
+
+
+def score_words(value: float) -> str:
+    """Return a score for a sentence, to three decimals: ``0.378``."""
+    return NumberText.of(value, decimals=SENTENCE_DECIMALS)
+
+
+def limits_words(low: float, high: float) -> str:
+    """Return limits for a sentence, to three decimals: ``[0.308, 0.454]``."""
+    return NumberText.of(math.nan, low, high, decimals=SENTENCE_DECIMALS)
+
+
+def signed_words(value: float) -> str:
+    """Return a difference for a sentence, with a true minus sign: ``−0.099``, ``+0.0004``."""
+    tiny = TIE <= abs(value) < 0.5 * 10.0**-SENTENCE_DECIMALS
+    return signed(value, SENTENCE_DECIMALS + tiny).replace("-", "−")
+
+
+def difference_words(difference: float, low: float, high: float, open_end: int = 0) -> str:
+    """Return a difference with its limits for a sentence: ``−0.099 [−0.188, −0.010]``."""
+    limits = (
+        ""
+        if math.isnan(low) or math.isnan(high)
+        else f" {bracketed(signed_words(low), signed_words(high), open_end)}"
+    )
+    return f"{signed_words(difference)}{limits}"
+
+
+def p_words(p: float) -> str:
+    """Return a p-value for a sentence: ``p = .02``, ``p = .004``, ``p < .001``."""
+    if p < _SMALLEST_P_IN_WORDS:
+        return "p < .001"
+    return f"p = {p:.{2 if p >= 0.01 else 3}f}".replace("= 0.", "= .")
+
+
+def count_words(number: float) -> str:
+    """Return a number of topics as exactly as it is known: ``43``, ``1,300``, ``93,000``."""
+    return f"{float(f'{number:.2g}'):,.0f}"
 
 
 def topics_text(counts: Integers, model_topics: int = 0) -> str:

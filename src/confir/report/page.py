@@ -13,9 +13,10 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from importlib.metadata import metadata
 from importlib.resources import files
 from numbers import Integral
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from confir.arguments import as_function, as_generator, as_integer, as_path, as_text, invalid
@@ -28,7 +29,7 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, UnreadableError, counted
 from confir.measures.evaluation import as_scores_or_summary, evaluate_lists
-from confir.parallel import Progress, run_in_threads
+from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.charts import check_width, clean_specification
 from confir.report.contents import (
     Contents,
@@ -42,15 +43,14 @@ from confir.report.contents import (
 from confir.report.figures import paper_figures, report_figures, write_figures
 from confir.report.list_excerpts import list_excerpts
 from confir.report.methods_text import methods_text
-from confir.report.numbers import percent
+from confir.report.names import unit_name
+from confir.report.numbers import percent_words
 from confir.report.page_data import level_key, page_data, table_data
 from confir.report.script_bundle import ScriptBundle
-from confir.report.sections import Figure, answer_sentences
+from confir.report.sections import Figure, answer_sentences, conclusions
 from confir.report.static_figures import static_figures
 from confir.resampling.topics import Rng
 from confir.studies import STUDIES, find_sections
-
-DEFAULT_TITLE = "How far can these scores be trusted?"
 
 # The parts of the page's own script, which share one scope.
 SCRIPTS = (
@@ -59,7 +59,9 @@ SCRIPTS = (
     "address",
     "answer",
     "tables",
+    "scales",
     "board",
+    "papers",
     "linking",
     "pairs",
     "matrix",
@@ -102,7 +104,7 @@ def write_report(
     scores: ScoresSource | Experiment,
     *,
     experiment: Experiment | None = None,
-    title: str = DEFAULT_TITLE,
+    title: str | None = None,
     level: float = LEVEL,
     method: str | None = None,
     replicates: int = REPLICATES,
@@ -121,7 +123,8 @@ def write_report(
     Parameters
     ----------
     path, title
-        The file, written atomically; and the heading of the page.
+        The file, written atomically; and the heading of the page, by default such as "6 runs on
+        qrels.txt".
     scores
         An `Experiment`, or scores: anything that `as_scores` takes, or a `ScoreSummary`, of which a
         sample of topics is shown.
@@ -149,7 +152,8 @@ def write_report(
     check_page_name(target)
     if not Path(target).parent.is_dir():
         raise UnreadableError(f"{target}: cannot be written (no such folder)")
-    as_text("title", title)
+    if title is not None:
+        as_text("title", title)
     as_function("progress", progress)
     if not isinstance(origin, Origin | None):
         raise invalid("origin", origin, "an Origin")
@@ -184,6 +188,7 @@ def write_report(
             )
             page = render_page(contents, bundle, title=title, origin=origin, progress=progress)
         if figures is not None:
+            name_stage(progress, "writing figures")
             write_figures(contents, figures, progress, [path], figure_width)
         write_whole(target, page.encode())
     return contents
@@ -203,7 +208,7 @@ def render_page(
     contents: Contents,
     bundle: ScriptBundle,
     *,
-    title: str = DEFAULT_TITLE,
+    title: str | None = None,
     origin: Origin | None = None,
     progress: Progress | None = None,
 ) -> str:
@@ -219,16 +224,18 @@ def render_page(
     )
     environment.filters["unbroken"] = unbroken
     source = origin or Origin()
+    name_stage(progress, "drawing charts")
     figures = report_figures(contents, contents.settings.levels, progress, paper=False)
     charts = [_page_chart(figure) for figure in figures]
+    name_stage(progress, "writing the page")
     data = page_data(contents)
     data |= {
         "answers": _answers(contents),
         "lists": list_excerpts(contents, contents.lists),
     }
-    first = _first_charts(contents, charts)
-    environment.globals["static"] = static_figures(first)
-    environment.globals["captions"] = {one["part"]: one["caption"] for one in reversed(first)}
+    drawn = _first_charts(contents, charts)
+    environment.globals["static"] = static_figures(drawn)
+    environment.globals["captions"] = {one["part"]: one["caption"] for one in reversed(drawn)}
     scripts = {"bundle": bundle.text(), "page": page_script()}
     packed = {
         "bundle": scripts["bundle"],
@@ -238,7 +245,8 @@ def render_page(
     }
     parts = {study: one for study, one in find_sections().items() if one.anchor}
     page = environment.get_template("page.html").render(
-        title=title,
+        title=default_title(contents, source) if title is None else title,
+        unit=unit_name(contents.scores.design),
         origin=source,
         contents=contents,
         settings=contents.settings,
@@ -250,13 +258,13 @@ def render_page(
         ],
         answer=data["answers"][0][level_key(contents.settings.level)],
         data=data,
-        pages={study.folder: study.source[1] for study in STUDIES},
+        documentation={study.folder: find_documentation(study.source[1]) for study in STUDIES},
         methods=methods_text(contents),
         warnings=contents.warnings,
         remarks=contents.remarks,
         level_key=level_key,
         counted=counted,
-        percent=percent,
+        percent=percent_words,
         style=_template("page.css"),
         script=scripts["page"],
         hashes={name: _hash(text) for name, text in scripts.items()},
@@ -265,17 +273,39 @@ def render_page(
     return without_controls(page, keep_blanks=True)
 
 
-def _answers(contents: Contents) -> list[dict[str, list[str]]]:
-    """Return the sentences of the answer by measure and level."""
+def default_title(contents: Contents, origin: Origin) -> str:
+    """Return what the page is about: ``74 runs on qrels.txt``."""
+    runs = counted(len(contents.scores.runs), "run")
+    unit = unit_name(contents.scores.design)
+    if unit == "topic" and origin.files:
+        return f"{runs} on {PurePath(origin.files[0].partition('=')[2] or origin.files[0]).name}"
+    return f"{runs} on {counted(len(contents.scores.topics), unit)}"
+
+
+def _answers(contents: Contents) -> list[dict[str, dict[str, Any]]]:
+    """Return headline, findings and conclusions of the folded parts, by measure and level."""
     return [
         {
-            level_key(level): [
-                unbroken(text) for text in answer_sentences(contents.viewed(place, level))
-            ]
+            level_key(level): _answer(contents.viewed(place, level))
             for level in contents.settings.levels
         }
         for place in range(len(contents.measures))
     ]
+
+
+def _answer(contents: Contents) -> dict[str, Any]:
+    lead, *findings = map(unbroken, answer_sentences(contents))
+    found = {anchor: unbroken(text) for anchor, text in conclusions(contents).items()}
+    return {"lead": lead, "findings": findings, "conclusions": found}
+
+
+def find_documentation(page: str) -> str:
+    """Return the address of a page of the documentation; "" where the package names no site."""
+    for line in metadata("confir").get_all("Project-URL") or ():
+        name, _, address = line.partition(", ")
+        if name.lower() == "documentation":
+            return f"{address.rstrip('/')}/{page.replace('.md', '.html')}"
+    return ""
 
 
 def _first_charts(contents: Contents, charts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -32,6 +32,9 @@ from confir.studies import find_sections
 if TYPE_CHECKING:
     from confir.report.contents import Contents, MeasureContents, Settings
 
+# Sentences below the headline; what else is found stands in the parts of the page.
+MOST_FINDINGS = 3
+
 Gathered = TypeVar("Gathered", "MeasureContents", "Contents")
 
 
@@ -147,11 +150,17 @@ class Section(Generic[Gathered]):
         or each measure's part.
     gather_blocks
         Returns how that is computed from lists, some topics at a time.
-    anchor, title, heading
-        Id, text in the navigation, and heading; section.html is the body. Without an anchor it is
-        not on the page.
+    anchor, heading
+        Id and heading; section.html is the body. Without an anchor it is not on the page.
+    heading_of
+        Returns the heading where it depends on the contents.
+    leads
+        Whether the part stands below the answer, on the first screen; all others are folded.
     meaning
         What the part says to its reader, in one sentence.
+    conclusion
+        Returns what the part finds by the first measure, in one line: what is read of it while it is
+        folded. "" if it finds nothing there.
     stays
         Whether section.html is shown even if the result is left out.
     context
@@ -175,9 +184,11 @@ class Section(Generic[Gathered]):
     gather_blocks: Callable[[Scope], BlockStudy] | None = None
     needed: bool = False
     anchor: str = ""
-    title: str = ""
     heading: str = ""
+    heading_of: Callable[[Contents], str] | None = None
+    leads: bool = False
     meaning: str = ""
+    conclusion: Callable[[Contents], str] | None = None
     stays: bool = False
     context: Callable[[Contents], dict[str, Any]] | None = None
     figures: Callable[[Gathered, tuple[float, ...]], Iterable[Figure]] | None = None
@@ -244,8 +255,18 @@ def section_sentences(contents: Contents, kind: Literal["answer", "methods"]) ->
 
 
 def answer_sentences(contents: Contents) -> list[str]:
-    """Return what the report finds by the first measure, most important first."""
-    return [sentence.text for sentence in in_order(section_sentences(contents, "answer"))]
+    """Return the headline by the first measure, and at most three sentences more."""
+    found = in_order(section_sentences(contents, "answer"))
+    return [sentence.text for sentence in found[: 1 + MOST_FINDINGS]]
+
+
+def conclusions(contents: Contents) -> dict[str, str]:
+    """Return what the folded parts of the page find by the first measure, by anchor."""
+    return {
+        section.anchor: section.conclusion(contents)
+        for study, section in find_sections().items()
+        if section.conclusion is not None and contents.has(study)
+    }
 
 
 def in_order(sentences: Iterable[Sentence]) -> list[Sentence]:

@@ -76,11 +76,7 @@ class Scale:
 
     def ticks(self) -> list[float]:
         """Return round numbers along the axis."""
-        step = 10.0 ** math.floor(math.log10((self.high - self.low) / _TICKS))
-        step *= min((1, 2, 5, 10), key=lambda f: abs(f * step - (self.high - self.low) / _TICKS))
-        first = math.ceil(self.low / step - 1e-9)
-        last = math.floor(self.high / step + 1e-9)
-        return [step * number for number in range(first, last + 1)]
+        return round_ticks(self.low, self.high, _TICKS)
 
     def labels(self) -> list[str]:
         """Return the texts along the axis."""
@@ -93,6 +89,14 @@ class Scale:
         if self.names is None:
             return [self(tick) for tick in self.ticks()]
         return [self(name) for name in self.names[: len(self.shown)]]
+
+
+def round_ticks(low: float, high: float, about: int) -> list[float]:
+    """Return about so many round numbers between two."""
+    step = 10.0 ** math.floor(math.log10((high - low) / about))
+    step *= min((1, 2, 5, 10), key=lambda f: abs(f * step - (high - low) / about))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [step * number for number in range(first, last + 1)]
 
 
 def _field(channel: Spec) -> str:

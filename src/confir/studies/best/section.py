@@ -1,4 +1,4 @@
-"""The best run in the report: the confidence set that its answer leads with."""
+"""The best run in the report: the gaps of its leaderboard, and which runs may be the best."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from confir.data.scores import Scores
 from confir.errors import counted
 from confir.measures.score_summary import ScoreSummary
 from confir.report.contents import Contents, MeasureContents
-from confir.report.numbers import percent
-from confir.report.page_data import level_key
+from confir.report.numbers import difference_words, percent_words, signed_words
+from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
 from confir.studies.best.chart import best_chart
 from confir.studies.best.run_pairs import compare_all_runs
-from confir.studies.best.table import best_sentence, best_table
+from confir.studies.best.table import best_table
 from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
 
 
@@ -38,9 +38,12 @@ class Best(NamedTuple):
     maxima: Floats | None
 
 
-def _gather(scope: Scope) -> Best:
-    scope.require_runs("the best run")
+def _gather(scope: Scope) -> Best | None:
+    """Return the sets of the best run; None with a baseline, which asks another question."""
     settings = scope.settings
+    if settings.baseline is not None:
+        return None
+    scope.require_runs("the best run")
     drawn = settings.replicates, settings.seed
     pairs = compare_all_runs(scope.scores, *drawn, what="best runs", level=settings.level)
     made = best_of_pairs(scope.scores, pairs, settings.levels)
@@ -62,13 +65,26 @@ def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[F
 
 
 def _page_data(contents: MeasureContents) -> dict[str, Any]:
-    """Return which runs are in the set, by level: a digit per run, 1 if it is, and 2 if borderline."""
+    """Return the gaps to the best of the others, and by level their limits and who may be the best.
+
+    Of the latter there is a digit per run: 1 if it may be, and 2 more if that is borderline.
+    """
     best: Best = contents["best"]
+    difference = next(iter(best.at.values())).difference[:, 0]
     return {
-        "at": {
-            level_key(level): "".join(map(str, (found.in_set + 2 * found.borderline)[:, 0]))
-            for level, found in best.at.items()
-        }
+        "gap": shown(difference),
+        "gap_text": [signed_words(gap) for gap in difference.tolist()],
+        "at": {level_key(level): _at_level(found) for level, found in best.at.items()},
+    }
+
+
+def _at_level(best: BestRuns) -> dict[str, Any]:
+    numbers = np.stack([best.difference[:, 0], best.lower[:, 0], best.upper[:, 0]], 1).tolist()
+    return {
+        "in_set": "".join(map(str, (best.in_set + 2 * best.borderline)[:, 0])),
+        "low": shown(best.lower),
+        "high": shown(best.upper),
+        "limits": [difference_words(*row).partition(" ")[2] or "–" for row in numbers],
     }
 
 
@@ -77,20 +93,12 @@ def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
     yield "best", best_table(best.at[best.level])
 
 
-def _answer(contents: Contents) -> Iterator[Sentence]:
-    """Yield which runs may be the best, before all other sentences."""
-    first = contents.measures[0]
-    if first["best"] is None:
-        return
-    yield Sentence(5, f"{best_sentence(first['best'].at[contents.settings.level])}.")
-
-
 def _methods(contents: Contents) -> Iterator[Sentence]:
     if contents.has("best"):
         settings = contents.settings
         yield Sentence(
             25,
-            f"The {percent(settings.level)} confidence set of the best run is from one-sided "
+            f"The {percent_words(settings.level)} confidence set of the best run is from one-sided "
             "multiple comparisons with the best (Hsu 1984), with m = K − 1 for K runs in the rule for "
             "families of comparisons, and M the median over all pairs: a run is left out where the "
             "largest t of another run above it exceeds the order statistic of that largest t over bootstrap samples of the topics "
@@ -103,14 +111,8 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
-    anchor="best",
-    title="Best run",
-    heading="Which run is best?",
-    meaning="Runs outside the set are significantly worse than some other run; any run in "
-    "the set may be the best one.",
-    figures=_figures,
+    paper=_figures,
     page_data=_page_data,
     tables=_tables,
-    answer=_answer,
     methods=_methods,
 )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from confir.report.contents import Contents, MeasureContents
+from confir.report.names import isolated, unit_name
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.bias_variance.bias_variance import BiasVariance, decompose_error
 
@@ -18,6 +21,21 @@ def _gather_all(scope: Scope) -> BiasVariance:
 def _gather(scope: Scope) -> BiasVariance:
     found: BiasVariance = scope.own_part("bias_variance")
     return found
+
+
+def _conclusion(contents: Contents) -> str:
+    """Return which run has the smallest error, and which varies least over topics."""
+    found: BiasVariance | None = contents.measures[0]["bias_variance"]
+    if found is None or np.isnan(found.total.value[:, 0]).all():
+        return ""
+    least, steadiest = (
+        isolated(found.runs[int(np.nanargmin(part.value[:, 0]))])
+        for part in (found.total, found.variance)
+    )
+    units = f"{unit_name(contents.scores.design)}s"
+    if least == steadiest:
+        return f"{least} has the smallest error, and varies least over {units}."
+    return f"{least} has the smallest error; {steadiest} varies least over {units}."
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -35,10 +53,10 @@ SECTION: Section[MeasureContents] = Section(
     gather=_gather,
     gather_all=_gather_all,
     anchor="bias-variance",
-    title="Stability",
     heading="Effectiveness and stability",
     meaning="A run further left is more effective on average; a run further down is more stable over topics.",
     figures=own_chart("bias_variance", "bias-variance", by_run=True, zoomable=True),
     tables=own_table("bias_variance", "bias-variance"),
+    conclusion=_conclusion,
     methods=_methods,
 )

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from confir.data.sampling.judged_scores import SampledScores
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, counted
+from confir.order import TIE
 from confir.report.contents import Contents, MeasureContents
+from confir.report.numbers import score_words
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.chance.chance import Chance
 from confir.studies.chance.random_baseline import compare_with_chance
+
+# Smaller scores would be written as 0.
+_SMALLEST = 0.0005
 
 
 def _gather(scope: Scope) -> Chance:
@@ -29,6 +36,21 @@ def _gather(scope: Scope) -> Chance:
     )
 
 
+def _conclusion(contents: Contents) -> str:
+    """Return how many runs are above the expected score of a random ranking."""
+    chance: Chance | None = contents.measures[0]["chance"]
+    if chance is None or chance.scores is None:
+        return ""
+    expected = float(np.nanmean(chance.expected[:, 0]))
+    means = chance.scores.mean()[:, 0]
+    above, known = int((means > expected + TIE).sum()), int((~np.isnan(means)).sum())
+    number = "less than 0.001" if expected < _SMALLEST else score_words(expected)
+    which = "all runs score" if above == known else f"{above:,} of {counted(known, 'run')} score"
+    if known == 1:
+        which = "the run scores" if above else "the run does not score"
+    return f"{which[0].upper()}{which[1:]} more than a random ranking, whose expected {contents.measures[0].measure} is {number}."
+
+
 def _methods(contents: Contents) -> Iterator[Sentence]:
     if contents.has("chance"):
         size = ", those that occur in qrels and runs" if contents.documents_counted else ""
@@ -44,10 +66,10 @@ SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
     anchor="chance",
-    title="Chance",
     heading="Random baseline",
     meaning="A score is meaningful only as far as it exceeds that of a random ranking.",
     figures=own_chart("chance", "chance", by_run=True),
     tables=own_table("chance", "chance"),
+    conclusion=_conclusion,
     methods=_methods,
 )

@@ -13,7 +13,7 @@ from confir.measures.bounds import bounded_measures
 from confir.order import best_first
 from confir.report.contents import Contents
 from confir.report.names import isolated
-from confir.report.numbers import percent
+from confir.report.numbers import percent_words
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
 from confir.resampling.documents import resample_lists, resampled_measures
@@ -45,7 +45,7 @@ class CollectionContents:
     variance
         Variance components of the means.
     difference_variance
-        Those of the other runs' differences from the best; None for one run.
+        Those of the other runs' differences from the baseline, or from the best; None for one run.
     """
 
     means: CollectionMeans
@@ -84,7 +84,7 @@ def _gather_all(scope: Scope) -> CollectionContents:
     alone = CollectionContents(means, decompose_variance(sample, summaries=("mean",)), None)
     if len(sample.runs) < 2:
         return alone
-    best = alone.order()[0]
+    best = settings.baseline or alone.order()[0]
     of_differences = decompose_variance(sample, baseline=best, summaries=("mean",))
     return replace(alone, difference_variance=of_differences)
 
@@ -104,27 +104,29 @@ def _tables(contents: Contents) -> Iterator[tuple[str, Table]]:
     yield "variance", collection_variance_table(variance, note, order=found.order())
 
 
-def _answer(contents: Contents) -> Iterator[Sentence]:
-    """Yield whether topics or documents contribute more to the variance of the best difference."""
+def _conclusion(contents: Contents) -> str:
+    """Return whether topics or documents contribute more to the variance of the best difference."""
     found: CollectionContents | None = contents["collection"]
     if found is None or found.difference_variance is None:
-        return
-    variance = found.difference_variance
-    best, runner_up = found.order()[:2]
+        return ""
+    variance, order = found.difference_variance, found.order()
+    baseline = contents.settings.baseline
+    best, runner_up = order[:2]
+    if baseline is not None:
+        best, runner_up = baseline, next(run for run in order if run != baseline)
     place = variance.runs.index(runner_up)
     total = float(variance.total[place, 0, 0])
     if not total > 0.0:
-        return
+        return ""
     topics, documents, both = (
         float(part[place, 0, 0]) / total
         for part in (variance.topics, variance.documents, variance.interaction)
     )
-    yield Sentence(
-        50,
+    return (
         f"Of the variance of the difference between {isolated(best)} and "
-        f"{isolated(runner_up)} by {variance.measures[0]}, {percent(topics, 2)} comes from the "
-        f"choice of topics, {percent(documents, 2)} from the documents of the collection and "
-        f"{percent(both, 2)} from their interaction: {_largest_part(topics, documents, both)}.",
+        f"{isolated(runner_up)} by {variance.measures[0]}, {percent_words(topics, 2)} comes from the "
+        f"choice of topics, {percent_words(documents, 2)} from the documents and "
+        f"{percent_words(both, 2)} from their interaction: {_largest_part(topics, documents, both)}."
     )
 
 
@@ -157,12 +159,11 @@ SECTION: Section[Contents] = Section(
     gather=_gather,
     gather_all=_gather_all,
     anchor="collection",
-    title="Collection",
     heading="Another collection",
     meaning="Intervals over topics treat the documents as fixed; this section shows how much the means "
     "would change with other, similar documents.",
     figures=_figures,
     tables=_tables,
-    answer=_answer,
+    conclusion=_conclusion,
     methods=_methods,
 )

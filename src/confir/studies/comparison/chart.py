@@ -25,6 +25,7 @@ from confir.report.charts import (
 from confir.report.inline_records import inline_records
 from confir.report.numbers import topics_text
 from confir.studies.comparison.comparison import Comparison
+from confir.studies.comparison.group_letters import group_letters
 from confir.studies.comparison.pair_order import turn_record
 from confir.studies.comparison.run_groups import RunGroups
 from confir.studies.comparison.table import interval_name, unjoined_sentence
@@ -58,7 +59,7 @@ def difference_chart(comparison: Comparison) -> Any:
     axis, step = run_rows(alt, order)
     base = plain.encode(
         y=alt.Y("name_number:N", title=None, axis=axis),
-        color=_verdict_colour(alt),
+        color=_verdict_colour(alt, {record["verdict"] for record in records}),
         tooltip=[
             *tooltips("run:N", "against:N", "measure:N"),
             alt.Tooltip("difference:Q", format="+.4f"),
@@ -210,6 +211,7 @@ def group_chart(groups: RunGroups) -> Any:
     panels = []
     for grouped in groups.by_measure:
         order = grouped.runs
+        letters = [group_letters(number + 1, number + 1) for number in range(len(grouped.groups))]
         axis, step = run_rows(alt, order)
         means = (
             alt.Chart(
@@ -232,7 +234,8 @@ def group_chart(groups: RunGroups) -> Any:
             alt.Chart(
                 inline_records(
                     {
-                        "group": number,
+                        "group": group_letters(number, number),
+                        "group_number": number - 1,
                         "first": order[start],
                         "last": order[stop],
                         "first_number": start,
@@ -243,7 +246,11 @@ def group_chart(groups: RunGroups) -> Any:
             )
             .mark_rule(strokeWidth=5, strokeCap="round", color=COLOURS[7])
             .encode(
-                x=alt.X("group:O", title="groups", axis=alt.Axis(labelAngle=0)),
+                x=alt.X(
+                    "group_number:O",
+                    title="groups",
+                    axis=alt.Axis(labelAngle=0, labelExpr=label_names(letters)),
+                ),
                 y=alt.Y(
                     "first_number:N",
                     title=None,
@@ -341,10 +348,15 @@ def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
     return records
 
 
-def _verdict_colour(alt: Any) -> Any:
-    return alt.Color(
-        "verdict:N", scale=alt.Scale(domain=list(VERDICTS), range=_VERDICT_COLOURS), title="verdict"
-    )
+def _verdict_colour(alt: Any, occurring: set[str]) -> Any:
+    """Return the colours of the verdicts that occur, each always the same."""
+    colours = {
+        word: colour
+        for word, colour in zip(VERDICTS, _VERDICT_COLOURS, strict=True)
+        if word in occurring
+    }
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    return alt.Color("verdict:N", scale=scale, title="verdict")
 
 
 def _title(text: str, comparison: Comparison) -> str:

@@ -23,7 +23,7 @@ from confir.intervals.simultaneous import (
     is_significant,
     positive,
 )
-from confir.order import TIE, bracketed, signed
+from confir.order import TIE, bracketed, level_text, signed
 from confir.studies.comparison.families import Adjustment, Correction, TestedPairs
 from confir.studies.comparison.mean_differences import MeanDifferences
 from confir.studies.comparison.paired_tests import (
@@ -382,7 +382,7 @@ class Decision:
             return f"difference {signed(self.difference)}"
         simultaneous = "simultaneous " if self.family.simultaneous else ""
         return (
-            f"difference {signed(self.difference)}, {simultaneous}{100 * self.level:g} % interval "
+            f"difference {signed(self.difference)}, {simultaneous}{level_text(self.level)} interval "
             f"{bracketed(signed(self.low), signed(self.high), self.open)}"
         )
 
@@ -419,7 +419,7 @@ class Decision:
             simultaneous = "simultaneous " if self.family.simultaneous else ""
             low, high = (signed(limit, _SAID_DECIMALS) for limit in (self.low, self.high))
             parts.append(
-                f"{simultaneous}{100 * self.level:g}% CI {bracketed(low, high, self.open)}"
+                f"{simultaneous}{level_text(self.level)} CI {bracketed(low, high, self.open)}"
             )
         adjusted = self.family.pairs > 1 and self.p_adjusted != self.p
         p = self.p_adjusted if adjusted else self.p

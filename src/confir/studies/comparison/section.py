@@ -12,15 +12,23 @@ from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.order import bracketed, signed
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import isolated, list_runs
-from confir.report.numbers import p_text, percent
+from confir.report.names import isolated, sentence_case, unit_name
+from confir.report.numbers import p_text, p_words, percent_words, score_words, signed_words
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
+from confir.report.tables import Cell, Table
 from confir.studies.comparison.chart import difference_chart, matrix_chart
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
+from confir.studies.comparison.group_letters import group_letters
 from confir.studies.comparison.paired_tests import find_test
-from confir.studies.comparison.table import how_compared, is_simultaneous
+from confir.studies.comparison.table import (
+    excluded_sentence,
+    how_compared,
+    is_simultaneous,
+    pairs_sentence,
+    unjoined_sentence,
+)
 from confir.studies.comparison.verdicts import (
     BETTER,
     EQUIVALENT,
@@ -31,8 +39,8 @@ from confir.studies.comparison.verdicts import (
     VERDICTS,
     WORSE,
     pair_verdicts,
-    verdicts_against,
 )
+from confir.studies.ranks.ranking import Ranking
 
 # A matrix of more runs cannot be read; the best are shown.
 MATRIX_RUNS = 40
@@ -43,8 +51,11 @@ _HELD_VERDICTS = 40_000
 # Verdicts by number, which is shorter.
 _WORDS = (*VERDICTS, NOT_COMPARED)
 
-# Runs that are described, and topics that are named for each.
-_DESCRIBED, _TOPICS = 3, 3
+# Topics that are named on which a run gains or loses most.
+_TOPICS = 3
+
+# In place of a number that there is not.
+_NO_NUMBER = "–"
 
 # The verdicts on runs, and what is said of them against the baseline.
 _AGAINST_BASELINE = {
@@ -54,6 +65,12 @@ _AGAINST_BASELINE = {
     EQUIVALENT: "equivalent to it",
     IDENTICAL: "identical to it",
     NOT_COMPARED: "not compared with it, for lack of common topics",
+}
+
+_ALL_AGAINST_BASELINE = {
+    BETTER: "All {} are significantly better than {}",
+    WORSE: "All {} are significantly worse than {}",
+    INCONCLUSIVE: "All {} are inconclusive against {}",
 }
 
 
@@ -105,6 +122,7 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
         "verdicts": list(_WORDS),
         "baseline": None if first.baseline is None else reference,
         "held": held,
+        "pairs": f"{len(first.first):,}",
         "interval": "simultaneous " if is_simultaneous(first) else "",
         "first": first.first[kept].tolist(),
         "second": first.second[kept].tolist(),
@@ -118,7 +136,48 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
             level_key(level): _at_level(comparison, kept, held)
             for level, comparison in comparisons.items()
         },
+        **({} if first.baseline is None else {"gaps": _gaps(comparisons, reference)}),
     }
+
+
+def _gaps(comparisons: dict[float, Comparison], reference: int) -> dict[str, Any]:
+    """Return the differences of all runs from the baseline as the leaderboard shows them."""
+    first = next(iter(comparisons.values()))
+    runs = len(first.runs)
+    difference = _by_run(first, first.difference[:, 0])
+    at = {}
+    for level, comparison in comparisons.items():
+        low, high = (_by_run(comparison, limit[:, 0]) for limit in comparison.limits)
+        words = dict(zip(comparison.second.tolist(), pair_verdicts(comparison), strict=True))
+        opens = dict(zip(comparison.second.tolist(), comparison.open_end[:, 0], strict=True))
+        at[level_key(level)] = {
+            "low": shown(low),
+            "high": shown(high),
+            "limits": [
+                _NO_NUMBER
+                if np.isnan(low[run])
+                else bracketed(
+                    signed_words(low[run]), signed_words(high[run]), int(opens.get(run, 0))
+                )
+                for run in range(runs)
+            ],
+            "words": [
+                "baseline" if run == reference else words.get(run, _NO_NUMBER)
+                for run in range(runs)
+            ],
+        }
+    return {
+        "gap": shown(difference),
+        "gap_text": [signed_words(value) for value in difference.tolist()],
+        "at": at,
+    }
+
+
+def _by_run(comparison: Comparison, values: Floats) -> Floats:
+    """Return numbers of the pairs with a baseline in the order of the runs; NaN for the baseline."""
+    found = np.full(len(comparison.runs), np.nan)
+    found[comparison.second] = values
+    return found
 
 
 def _at_level(comparison: Comparison, kept: Integers, held: list[int]) -> dict[str, Any]:
@@ -151,114 +210,225 @@ def _signed(values: Floats) -> list[str]:
 
 
 def _answer(contents: Contents) -> Iterator[Sentence]:
-    """Yield which runs the best one is significantly better than, and which it is not."""
+    """Yield how many pairs differ significantly; with a baseline, which runs beat it."""
     first = contents.measures[0]
     if first["comparison"] is None:
         yield Sentence(20, f"Runs are not compared: {first.left_out['comparison']}.")
         return
     comparison: Comparison = first["comparison"][contents.settings.level]
     if comparison.baseline is not None:
-        yield from _baseline_answer(comparison)
+        yield from _baseline_answer(contents, comparison)
         return
-    best, *others = first.order()
-    verdicts = verdicts_against(comparison, best)
-    runs: dict[str, list[str]] = {}
-    for place in others:
-        runs.setdefault(verdicts[place], []).append(first.scores.runs[place])
-    beaten, unclear = runs.pop(BETTER, []), runs.pop(INCONCLUSIVE, [])
-    for text in _better(len(beaten), unclear, len(others), how_compared(comparison)):
-        yield Sentence(20, text)
-    if first["best"] is not None:
-        in_set = first["best"].at[contents.settings.level].in_set[:, 0]
-        left = sum(verdicts[place] == INCONCLUSIVE and not in_set[place] for place in others)
-        if left:
-            yield Sentence(20, _two_questions(left, len(unclear)))
-    for word, names in runs.items():
-        yield Sentence(20, _exception(word, names))
+    if len(comparison.first) == 1:
+        yield Sentence(20, f"{_one_pair(comparison)}.")
+        return
+    yield Sentence(20, " ".join(filter(None, (f"{_pairs(comparison)}.", _why(contents)))))
 
 
-def _two_questions(left: int, unclear: int) -> str:
-    """Return why the set of the best run leaves out runs over which the lead is inconclusive."""
-    which = f"{left:,} of these {unclear:,} runs" if left < unclear else "these runs"
-    if unclear == 1:
-        which = "that run"
-    return (
-        f"The confidence set leaves {which} out because it answers a narrower question: which run is best, "
-        "not how every pair differs."
+def _pairs(comparison: Comparison) -> str:
+    return sentence_case(pairs_sentence(comparison, 0))
+
+
+def _why(contents: Contents) -> str:
+    """Return why the set of the best run leaves out runs whose pair with the best is inconclusive."""
+    first, level = contents.measures[0], contents.settings.level
+    if first["best"] is None:
+        return ""
+    said = excluded_sentence(first["best"].at[level], first["comparison"][level], 0)
+    return f"{said}." if said else ""
+
+
+def _one_pair(comparison: Comparison) -> str:
+    """Return how the two runs of a page differ, the better one first."""
+    turned = float(comparison.difference[0, 0]) < 0.0
+    low, high = (float(limit[0, 0]) for limit in comparison.limits)
+    difference, open_end = float(comparison.difference[0, 0]), int(comparison.open_end[0, 0])
+    other, run = comparison.names(0)
+    if turned:
+        run, other = other, run
+        difference, low, high, open_end = -difference, -high, -low, -open_end
+    return _pair_words(comparison, 0, (run, other), (difference, low, high, open_end))
+
+
+# What is said of a run against another.
+_SAID = {
+    BETTER: "{} is significantly better than {}",
+    WORSE: "{} is significantly worse than {}",
+    INCONCLUSIVE: "The difference between {} and {} is inconclusive",
+    EQUIVALENT: "{} is equivalent to {}",
+    IDENTICAL: "{} is identical to {}",
+    NOT_COMPARED: "{} is not compared with {}, for lack of common topics",
+}
+
+
+def _pair_words(
+    comparison: Comparison,
+    pair: int,
+    names: tuple[str, str],
+    numbers: tuple[float, float, float, int],
+) -> str:
+    """Return a pair as a sentence: verdict, difference, interval, p-value and both means."""
+    run, other = map(isolated, names)
+    word = pair_verdicts(comparison)[pair]
+    if names[1] != comparison.names(pair)[0]:  # the pair is told from its other side
+        word = OPPOSITE.get(word, word)
+    difference, low, high, open_end = numbers
+    text = f"{_SAID[word].format(run, other)} in {comparison.measures[0]}"
+    if word in (NOT_COMPARED, IDENTICAL):
+        return text
+    adjusted = "adjusted " if is_simultaneous(comparison) else ""
+    interval = ""
+    if not np.isnan(low):
+        limits = bracketed(signed_words(low), signed_words(high), open_end)
+        interval = f", {percent_words(comparison.level)} CI {limits}"
+    p = float(comparison.p_adjusted[0, pair, 0])
+    tested = "" if np.isnan(p) else f", {adjusted}{p_words(p)}"
+    return f"{text} ({signed_words(difference)}{interval}{tested})"
+
+
+def _baseline_answer(contents: Contents, comparison: Comparison) -> Iterator[Sentence]:
+    """Yield how many runs beat the baseline, which one most and where, and what other measures say."""
+    first = contents.measures[0]
+    words = np.array(pair_verdicts(comparison))
+    best = int(
+        np.argsort(-np.nan_to_num(comparison.difference[:, 0], nan=-np.inf), kind="stable")[0]
     )
+    if len(words) == 1:
+        means = _both_means(first, comparison, 0)
+        yield Sentence(1, f"{_from_baseline(comparison, 0)}{means}.")
+    else:
+        yield Sentence(1, f"{_counts_sentence(comparison, words)}.")
+        yield Sentence(
+            4, f"{_from_baseline(comparison, best)}{_both_means(first, comparison, best)}."
+        )
+    moved = _moved_topics(comparison, best)
+    if moved:
+        yield Sentence(5, moved)
+    others = [part for part in contents.measures[1:] if part["comparison"] is not None]
+    if others:
+        said = [
+            f"{part.measure} {_short_counts(part['comparison'][contents.settings.level])}"
+            for part in others
+        ]
+        yield Sentence(40, f"By other measures: {'; '.join(said)}.")
 
 
-def _better(beaten: int, unclear: list[str], others: int, how: str) -> list[str]:
-    """Return how many runs the best one is better than, and over which its lead is inconclusive."""
-    if beaten == others:
-        every = "the other run" if others == 1 else f"every one of the other {others} runs"
-        return [f"It is significantly better than {every} ({how})."]
-    if others == 1:
-        said = f"It is not significantly better than the other run, {list_runs(unclear)} ({how})."
-        return [said] if unclear else []
-    better = f"It is significantly better than {beaten} of the other {others} runs ({how})."
-    if not beaten:
-        better = f"It is not significantly better than any of the other {others} runs ({how})"
-        next_runs = f"; the next by the mean: {list_runs(unclear)}" if unclear else ""
-        return [f"{better}{next_runs}."]
-    if not unclear:
-        return [better]
-    runs = "one run" if len(unclear) == 1 else f"{len(unclear):,} runs"
-    return [better, f"Its lead over {runs} is inconclusive: {list_runs(unclear)}."]
-
-
-def _exception(word: str, names: list[str]) -> str:
-    """Return what is unusual about runs beside the best one: missing topics, or equal scores."""
-    if word == NOT_COMPARED:
-        return f"It is not compared with {list_runs(names)}: fewer than 2 topics in common."
-    if word == IDENTICAL:
-        return f"It is identical to {list_runs(names)}: the same score on every topic."
-    better = "is" if len(names) == 1 else "are"
-    return f"On the topics in common, {list_runs(names)} {better} significantly better than it."
-
-
-def _baseline_answer(comparison: Comparison) -> Iterator[Sentence]:
-    """Yield how many runs beat the baseline by one measure, then the largest differences."""
-    words, name = np.array(pair_verdicts(comparison)), isolated(comparison.baseline or "")
-    counts = {word: int((words == word).sum()) for word in _AGAINST_BASELINE}
+def _counts_sentence(comparison: Comparison, words: Any) -> str:
+    """Return how many runs are better than the baseline, and what is said of the others."""
+    name = isolated(str(comparison.baseline))
+    counts = {word: int(np.sum(words == word)) for word in _AGAINST_BASELINE}
     said = [
         f"{counts[word] or 'none'} {'is' if counts[word] == 1 else 'are'} {text.format(name)}"
         for word, text in _AGAINST_BASELINE.items()
         if counts[word] or word == BETTER
     ]
     others = counted(len(words), "other run")
-    yield Sentence(
-        3,
-        f"Of {others} by {comparison.measures[0]}, {enumerate_names(said, len(said))} "
-        f"({how_compared(comparison)}).",
-    )
-    above = np.flatnonzero((words == BETTER) | (words == INCONCLUSIVE))
-    above = above[np.argsort(-comparison.difference[above, 0], kind="stable")]
-    better = [pair for pair in above.tolist() if words[pair] == BETTER]
-    for pair in better[:_DESCRIBED]:
-        yield Sentence(4, f"{_described(comparison, pair)}.")
-    if len(better) > _DESCRIBED:
-        rest = [comparison.names(pair)[1] for pair in better[_DESCRIBED:]]
-        yield Sentence(4, f"Also significantly better than {name}: {list_runs(rest)}.")
-    if not better and len(above):
-        largest = _described(comparison, int(above[0]))
-        yield Sentence(4, f"The largest difference is inconclusive: {largest}.")
+    (alike, *more) = (word for word, count in counts.items() if count)
+    if not more and alike in _ALL_AGAINST_BASELINE:
+        return f"{_ALL_AGAINST_BASELINE[alike].format(others, name)} by {comparison.measures[0]}"
+    return f"Of {others}, {enumerate_names(said, len(said))} by {comparison.measures[0]}"
 
 
-def _described(comparison: Comparison, pair: int) -> str:
-    """Return by how much a run differs from the baseline, and on which topics most."""
-    baseline, run = map(isolated, comparison.names(pair))
+def _short_counts(comparison: Comparison) -> str:
+    words = np.array(pair_verdicts(comparison))
+    return f"{int(np.sum(words == BETTER)):,} better, {int(np.sum(words == WORSE)):,} worse"
+
+
+def _from_baseline(comparison: Comparison, pair: int) -> str:
     low, high = (float(limit[pair, 0]) for limit in comparison.limits)
+    baseline, run = comparison.names(pair)
+    numbers = (float(comparison.difference[pair, 0]), low, high, int(comparison.open_end[pair, 0]))
+    return _pair_words(comparison, pair, (run, baseline), numbers)
+
+
+def _both_means(contents: MeasureContents, comparison: Comparison, pair: int) -> str:
+    """Return the means of a run and its baseline: ``: bm25 0.197 → rerank 0.378``."""
+    means = contents["means"][comparison.level].estimate.reshape(-1)
+    before, after = int(comparison.first[pair]), int(comparison.second[pair])
+    names = [isolated(comparison.runs[run]) for run in (before, after)]
+    texts = [
+        f"{name} {score_words(float(means[run]))}"
+        for name, run in zip(names, (before, after), strict=True)
+    ]
+    return f": {texts[0]} → {texts[1]}"
+
+
+def _moved_topics(comparison: Comparison, pair: int) -> str:
+    """Return on which topics a run gains and loses most against the baseline."""
     gains, losses = comparison.topic_differences().extremes(pair, 0, _TOPICS)
-    text = (
-        f"{run} minus {baseline}: {signed(float(comparison.difference[pair, 0]))} "
-        f"{bracketed(signed(low), signed(high), int(comparison.open_end[pair, 0]))}"
+    run = isolated(comparison.names(pair)[1])
+    unit = unit_name(comparison.scores.design)
+    parts = [
+        f"{verb} {unit}{'s' if len(found) > 1 else ''} "
+        f"{enumerate_names((isolated(one.topic) for one in found), _TOPICS)}"
+        for verb, found in (("gains most on", gains), ("loses most on", losses))
+        if found
+    ]
+    return f"{run} {' and '.join(parts)}." if parts else ""
+
+
+def _conclusion(contents: Contents) -> str:
+    first, level = contents.measures[0], contents.settings.level
+    if first["comparison"] is None:
+        return f"left out by {first.measure}: {first.left_out['comparison']}."
+    comparison: Comparison = first["comparison"][level]
+    if comparison.baseline is not None:
+        return f"{_counts_sentence(comparison, np.array(pair_verdicts(comparison)))}."
+    if len(comparison.first) == 1:
+        return f"{_one_pair(comparison)}."
+    return f"{_pairs(comparison).partition(';')[0]}."
+
+
+def _heading(contents: Contents) -> str:
+    """Return the heading, which names the family of comparisons."""
+    if contents.settings.baseline is not None:
+        return f"Differences from {contents.settings.baseline}"
+    runs = len(contents.scores.runs)
+    return (
+        "The pair" if runs == 2 else f"All {runs * (runs - 1) // 2:,} pairs, with groups and ranks"
     )
-    for verb, found in (("gains most on", gains), ("loses most on", losses)):
-        if found:
-            topics = enumerate_names((isolated(one.topic) for one in found), _TOPICS)
-            text += f"; it {verb} topic{'s' if len(found) > 1 else ''} {topics}"
-    return text
+
+
+def _context(contents: Contents) -> dict[str, Any]:
+    """Return why the leaderboard and the pairs may seem to differ."""
+    first = contents.measures[0]
+    compared = first["comparison"] is not None and contents.settings.baseline is None
+    return {"why": _why(contents) if compared else ""}
+
+
+def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
+    """Yield groups and simultaneous ranks, of all pairs."""
+    comparison: Comparison = contents["comparison"][contents.settings.level]
+    if comparison.baseline is not None or len(comparison.first) < 2:
+        return
+    ranking: Ranking | None = (
+        None if contents["ranks"] is None else contents["ranks"][comparison.level]
+    )
+    yield "groups", all_pairs_table(comparison, ranking)
+
+
+def all_pairs_table(comparison: Comparison, ranking: Ranking | None) -> Table:
+    """Return groups by compact letters, and simultaneous ranks: one row per run, best first."""
+    (grouped,) = comparison.group_runs().by_measure
+    letters = [group_letters(*grouped.groups_of(place)) for place in range(len(grouped.runs))]
+    ranks: dict[str, str] = {}
+    if ranking is not None:
+        ends = zip(ranking.simultaneous_low[:, 0], ranking.simultaneous_high[:, 0], strict=True)
+        ranks = {
+            run: f"{low} to {high}" for run, (low, high) in zip(ranking.runs, ends, strict=True)
+        }
+    rows = tuple(
+        (Cell(run), Cell(score_words(mean)), Cell(own), *([Cell(ranks[run])] if ranks else []))
+        for run, mean, own in zip(grouped.runs, grouped.means, letters, strict=True)
+    )
+    columns = ("run", comparison.measures[0], "group", *(["rank"] if ranks else []))
+    note = (
+        f"Runs with a letter in common do not differ significantly ({how_compared(comparison)}); a rank is "
+        "shown by its interval, and all of these are simultaneous"
+    )
+    if grouped.unjoined:
+        note += f"; {unjoined_sentence(grouped.unjoined, 'letter')}"
+    return Table(columns, rows, f"{note}.")
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -286,7 +456,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     more = f" ({drawn:,} where a decision was close)" if drawn > comparison.replicates else ""
     yield Sentence(
         40,
-        f"{compared} with simultaneous {percent(comparison.level)} intervals d ± c·√(se² + u·M/n) "
+        f"{compared} with simultaneous {percent_words(comparison.level)} intervals d ± c·√(se² + u·M/n) "
         "within each measure. M is the median variance of those of the m differences that are not "
         "constant, and u = 1 − m^(−1/n) with n topics; u·M is the same in all samples: runs that are much alike differ on few topics, and a variance that comes out too "
         "small by chance is so made up for. c is the order statistic at the level of the largest such "
@@ -306,14 +476,17 @@ SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
     anchor="pairs",
-    title="Pairs",
-    heading="Every pair",
+    heading="All pairs",
+    heading_of=_heading,
     meaning="Two runs differ significantly if their differences on the same topics are larger than chance "
     "explains, even if their own intervals overlap.",
     stays=True,
     figures=_figures,
     paper=_paper,
     page_data=_page_data,
+    context=_context,
+    tables=_tables,
     answer=_answer,
+    conclusion=_conclusion,
     methods=_methods,
 )

@@ -13,7 +13,7 @@ from confir.data.sampling.judged_scores import SampledScores, count_model_topics
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, counted
 from confir.intervals.catalogue import find_method
-from confir.order import signed
+from confir.order import level_text, signed
 from confir.report.answer_parts import AnswerPart
 from confir.report.names import isolated, list_runs
 from confir.report.numbers import (
@@ -38,6 +38,7 @@ from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.corrections import CORRECTION_NAMES
 from confir.studies.comparison.decisions import Decision
 from confir.studies.comparison.gate import Gate
+from confir.studies.comparison.group_letters import group_letters
 from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.run_groups import RunGroups
 from confir.studies.comparison.topic_differences import TopicDifference, TopicDifferences
@@ -280,8 +281,7 @@ def group_table(groups: RunGroups, note: str = "", margin: float | None = None) 
     cells: dict[tuple[str, str], Cell] = {}
     for record in groups.to_records():
         first, last = record["first_group"], record["last_group"]
-        numbers = str(first) if first == last else f"{first}-{last}"
-        text = f"{number_text(record['mean'])} ({numbers})"
+        text = f"{number_text(record['mean'])} ({group_letters(first, last)})"
         cells[record["run"], record["measure"]] = Cell(text, first == 1)
     measures = [grouped.measure for grouped in groups.by_measure]
     rows = tuple(
@@ -289,7 +289,9 @@ def group_table(groups: RunGroups, note: str = "", margin: float | None = None) 
         for run in groups.by_measure[0].runs
     )
     unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
-    parts = ["mean, and in parentheses the groups: runs of a group do not differ significantly"]
+    parts = [
+        "mean, and in parentheses groups: runs with a letter in common do not differ significantly"
+    ]
     if margin is not None:
         parts[0] += f", or are equivalent within ±{margin:g}"
     if unjoined:
@@ -305,21 +307,33 @@ def unjoined_sentence(pairs: int, what: str) -> str:
     )
 
 
-def gate_table(gate: Gate) -> Table:
-    """Return a table of the candidates at a gate, those that fail in bold."""
+def gate_table(gate: Gate, comparison: Comparison) -> Table:
+    """Return a table of the candidates at a gate, those that fail in bold: means, then differences."""
     rows = tuple(
-        (
-            Cell(candidate.run, not candidate.passes),
-            Cell("passes" if candidate.passes else "fails", not candidate.passes),
-            Cell(
+        tuple(
+            Cell(text, not candidate.passes)
+            for text in (
+                candidate.run,
+                "passes" if candidate.passes else "fails",
+                _means_text(comparison, pair, gate.measure),
                 _difference_text(candidate.decision),
-                not candidate.passes,
-            ),
+            )
         )
-        for candidate in gate.candidates
+        for pair, candidate in enumerate(gate.candidates)
     )
     note = f"{gate.sentence()}\n{gate.about}" if gate.about else gate.sentence()
-    return Table(("candidate", "gate", f"difference in {gate.measure}"), rows, note, 2)
+    level = level_text(gate.candidates[0].decision.level)
+    means = f"{gate.measure}: {gate.baseline} → candidate"
+    return Table(("candidate", "gate", means, f"difference, {level} interval"), rows, note, 2)
+
+
+def _means_text(comparison: Comparison, pair: int, measure: str) -> str:
+    """Return the means of baseline and run: ``0.3202 → 0.1781``; a dash where there are none."""
+    means = comparison.pair_means(pair)
+    if means is None:
+        return "–"
+    before, after = means[:, comparison.measures.index(measure)].tolist()
+    return f"{number_text(before)} → {number_text(after)}"
 
 
 def board_parts(
@@ -435,24 +449,48 @@ def comparison_parts(
     """
     parts = [
         AnswerPart(
-            f"Gate {'closed' if gate.closed else 'open'}: {gate.measure}", (), gate_table(gate)
+            f"Gate {'closed' if gate.closed else 'open'}: {gate.measure}",
+            (),
+            gate_table(gate, comparison),
         )
         for gate in gates
     ]
-    table = comparison_table(comparison, seed)
     few = comparison.verdict.size <= MOST_DIFFERENCES_IN_WORDS
-    has_baseline = comparison.baseline is not None
-    if few and has_baseline:
-        said = tuple(_said(comparison, place) for place in comparison.places())
-    elif few:
-        said = tuple(comparison.sentences())
-    else:
-        count = baseline_sentence if has_baseline else _named_pairs_sentence
-        said = tuple(count(comparison, m) for m in range(len(comparison.measures)))
-    parts.append(AnswerPart("Differences", said, table))
+    parts += _differences(comparison, gates, seed, in_words=few)
     if few and isinstance(comparison.scores, Scores):
         parts.append(AnswerPart("Topics", (), extreme_table(comparison)))
     return parts
+
+
+def _differences(
+    comparison: Comparison, gates: Sequence[Gate], seed: int | None, *, in_words: bool
+) -> list[AnswerPart]:
+    """Return the differences, and what is said of each, or how many of them are significant.
+
+    A measure with a gate has one interval, the one that decides: it is not in the table, and where it is
+    of another level, as in a history, nothing else is said of it.
+    """
+    levels = {gate.measure: gate.candidates[0].decision.level for gate in gates}
+    said_of = [
+        m for m in comparison.measures if levels.get(m, comparison.level) == comparison.level
+    ]
+    ungated = [measure for measure in comparison.measures if measure not in levels]
+    if not said_of:
+        return []
+    chosen = comparison.select(measure=said_of) if gates else comparison
+    rest = comparison.select(measure=ungated) if gates and ungated else comparison
+    table = comparison_table(rest, seed) if ungated else None
+    return [AnswerPart("Differences", _sentences(chosen, in_words=in_words), table)]
+
+
+def _sentences(comparison: Comparison, *, in_words: bool) -> tuple[str, ...]:
+    has_baseline = comparison.baseline is not None
+    if in_words and has_baseline:
+        return tuple(_said(comparison, place) for place in comparison.places())
+    if in_words:
+        return tuple(comparison.sentences())
+    count = baseline_sentence if has_baseline else _named_pairs_sentence
+    return tuple(count(comparison, m) for m in range(len(comparison.measures)))
 
 
 def _said(comparison: Comparison, place: Place) -> str:

@@ -1,4 +1,4 @@
-"""Corrected means in the report: what people's judgements of some topics make of a model's."""
+"""Corrected means in the report: what human judgements of some topics make of a model's."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _biases(means: CorrectedMeans) -> Iterator[str]:
 
 
 def _answer(contents: Contents) -> Iterator[Sentence]:
-    """Yield whose judgements the results are by, and what the model's alone would have said."""
+    """Yield whose judgements the results are by."""
     means: CorrectedMeans | None = contents["corrected_means"]
     if isinstance(contents.scores, SampledScores):
         yield Sentence(11, f"All results are {sampled_note(contents.scores)}.")
@@ -59,11 +59,17 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
             f", estimated from those of {counted(means.human_topics, 'topic')} and a model's of "
             f"{means.model_topics:,} more"
         )
-        people = f"All results are by people's judgements{estimated if means.model_topics else ''}."
-        measure = means.measures.index(contents.measures[0].measure)
-        yield Sentence(11, f"{people} {_by_the_model(means, measure)}")
-        for text in _notes(means):
-            yield Sentence(11, text)
+        people = f"All results are by human judgements{estimated if means.model_topics else ''}."
+        yield Sentence(11, people)
+
+
+def _conclusion(contents: Contents) -> str:
+    """Return how far the model's means are off, and what else is to be known of them."""
+    means: CorrectedMeans | None = contents["corrected_means"]
+    if means is None:
+        return ""
+    measure = means.measures.index(contents.measures[0].measure)
+    return " ".join([_by_the_model(means, measure), *_notes(means)])
 
 
 def _by_the_model(means: CorrectedMeans, measure: int) -> str:
@@ -107,7 +113,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         f"{means.model_topics:,} more; means and differences by people's judgements are "
         "prediction-powered estimates (PPI++, Angelopoulos et al. 2023), with a weight of the model "
         "for each mean and each difference, for each topic from the others, n - 2 degrees of freedom (n - 1 where the model has no "
-        "weight), variances that count that the weight is estimated (Cochran 1977), and 95 % intervals "
+        "weight), variances that count that the weight is estimated (Cochran 1977), and 95% intervals "
         "at most 1.05 times as wide as those by people alone.",
         ("Angelopoulos2023", "Cochran1977"),
     )
@@ -125,13 +131,13 @@ SECTION: Section[Contents] = Section(
     by_measure=False,
     gather=_gather,
     anchor="human",
-    title="Human judgements",
-    heading="What would people have judged?",
-    meaning="A model's judgements can be systematically off, which more topics do not cure; people's "
+    heading="Human and model judgements",
+    meaning="A model's judgements can be systematically off, which more topics do not cure; human "
     "judgements of some topics correct them.",
     context=_context,
     figures=_figures,
     tables=own_table("corrected_means", "human"),
     answer=_answer,
+    conclusion=_conclusion,
     methods=_methods,
 )

@@ -9,13 +9,16 @@ from typing import Any
 from confir.defaults import LEVEL
 from confir.intervals.documents import normal_quantile
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import isolated
-from confir.report.numbers import percent
+from confir.report.names import isolated, unit_name
+from confir.report.numbers import percent_words
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.coverage.coverage import Coverage, estimate_coverage
 
 # Enough to estimate a coverage to about one percentage point.
 COVERAGE_SAMPLES, COVERAGE_REPLICATES = 500, 500
+
+# A coverage that is off by at most this is called calibrated: what the simulation is exact to.
+_WELL_CALIBRATED = 0.02
 
 
 def _gather(scope: Scope) -> Coverage:
@@ -45,27 +48,29 @@ def coverage_error(level: float) -> str:
     return f"{100 * normal_quantile(LEVEL) * se:.2g}"
 
 
-def _answer(contents: Contents) -> Iterator[Sentence]:
-    """Yield the coverage of such intervals, and where it is lowest."""
+def _conclusion(contents: Contents) -> str:
+    """Return the coverage of such intervals, and where it is lowest."""
     coverage: Coverage | None = contents.measures[0]["coverage"]
-    if coverage is None or coverage.level != contents.settings.level:
-        return
+    if coverage is None:
+        return ""
     record = coverage.summary()[0]
     text = (
-        f"On scores like these, about {percent(record['coverage'], 3)} of such intervals contain "
-        f"the mean of all topics; the nominal level is {percent(record['level'])}."
+        f"in simulations on these scores, about {percent_words(record['coverage'], 3)} of "
+        f"{percent_words(record['level'])} intervals contain the true mean."
     )
     outliers = coverage.outliers()
     if outliers:
         worst = outliers[0]
+        reason = worst["reason"].replace("topic", unit_name(contents.scores.design))
         among = (
             f"{len(outliers):,} of {len(coverage.runs):,} runs" if len(outliers) > 1 else "one run"
         )
         text += (
             f" They contain it far less often for {among}, least for {isolated(worst['run'])}: "
-            f"{percent(worst['coverage'], 3)} ({worst['reason']})."
+            f"{percent_words(worst['coverage'], 3)} ({reason})."
         )
-    yield Sentence(70, text)
+    calibrated = not outliers and abs(record["coverage"] - record["level"]) <= _WELL_CALIBRATED
+    return f"Yes: {text}" if calibrated else text[0].upper() + text[1:]
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -82,12 +87,11 @@ SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
     anchor="coverage",
-    title="Calibration",
-    heading="Calibration of the intervals",
+    heading="Are the intervals calibrated?",
     meaning="Intervals are calibrated if they contain the true mean as often as their level says.",
     context=_context,
     figures=own_chart("coverage", "coverage"),
     tables=own_table("coverage", "coverage"),
-    answer=_answer,
+    conclusion=_conclusion,
     methods=_methods,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from confir.errors import SmallSampleWarning, UnjudgedWarning, warn_caller
+from confir.errors import SmallSampleWarning, UnjudgedWarning, counted, warn_caller
 from confir.report.contents import Contents
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.data_quality.data_quality import DataQuality, inspect_lists
@@ -33,6 +33,17 @@ def _gather(scope: Scope) -> DataQuality:
 
 
 def _context(contents: Contents) -> dict[str, Any]:
+    return {"sentences": _found(contents), "made": list(_made_by(contents))}
+
+
+def _conclusion(contents: Contents) -> str:
+    """Return the first of what is unusual about the data, and how much more there is."""
+    first, *more = _found(contents)
+    return f"{first} {counted(len(more), 'more finding')}." if more else first
+
+
+def _found(contents: Contents) -> list[str]:
+    """Return what is unusual about the data, as sentences."""
     quality: DataQuality = contents["data_quality"]
     moved = [
         sentence
@@ -43,10 +54,7 @@ def _context(contents: Contents) -> dict[str, Any]:
         for sentence in moved_sentences(cause, (part[study] for part in contents.measures))
     ]
     told = [text for text in quality.sentences() if not moved or text != NOTHING_UNUSUAL]
-    return {
-        "sentences": [f"{text[0].upper()}{text[1:]}." for text in (*told, *moved)],
-        "made": list(_made_by(contents)),
-    }
+    return [f"{text[0].upper()}{text[1:]}." for text in (*told, *moved)]
 
 
 def _made_by(contents: Contents) -> Iterator[tuple[str, str, str]]:
@@ -70,12 +78,12 @@ SECTION: Section[Contents] = Section(
     by_measure=False,
     gather=_gather,
     anchor="quality",
-    title="Data",
     heading="The data",
     meaning="Missing topics, ties and unjudged documents can change scores before any "
     "statistics begin.",
     context=_context,
     figures=own_chart("data_quality", "quality", by_run=True),
     tables=own_table("data_quality", "quality"),
+    conclusion=_conclusion,
     methods=_methods,
 )

@@ -16,16 +16,18 @@ from confir.report.charts import (
 )
 from confir.report.inline_records import inline_records
 from confir.studies.history.history import GateHistory
-from confir.studies.history.history_file import FAILS
+from confir.studies.history.history_file import FAILS, PASSES
 from confir.studies.history.table import SHORT_COMMIT
 
 _LOOK_WIDTH, _MOST_LABELLED_LOOKS = 24, 60
 
+_COLOURS = {PASSES: COLOURS[0], FAILS: COLOURS[1]}
+
 
 def history_chart(history: GateHistory) -> Any:
-    """Return a panel per measure: the difference at each look, its interval, and the gate's.
+    """Return a panel per measure: the difference at each look, and the interval that decides.
 
-    The thick line is the interval of the look alone, the thin one that which decides.
+    Looks that fail are orange; the dashed line is the loss that does not matter.
     """
     alt = import_altair()
     records = history.to_records()
@@ -35,27 +37,30 @@ def history_chart(history: GateHistory) -> Any:
     looks = [_look_name(record) for record in records]
     names = list(dict.fromkeys(looks))
     data = [
-        record
-        | {"look_name": name, "fails": record["decision"] == FAILS, "loss": -record["margin"]}
+        record | {"look_name": name, "loss": -record["margin"]}
         for record, name in zip(records, looks, strict=True)
     ]
     held = inline_records(numbered(data, run=runs, measure=measures, look_name=names))
-    beside = alt.XOffset("run_number:N") if len(runs) > 1 else alt.Undefined
+    several = len(runs) > 1
+    decisions = [word for word in _COLOURS if word in history.decision]
     base = alt.Chart().encode(
         x=_looks_axis(alt, names),
-        xOffset=beside,
-        color=_colours(alt, runs),
+        xOffset=alt.XOffset("run_number:N") if several else alt.Undefined,
+        color=alt.Color(
+            "decision:N",
+            title="gate",
+            scale=alt.Scale(domain=decisions, range=[_COLOURS[word] for word in decisions]),
+        ),
         tooltip=_tooltips(),
     )
+    shape = alt.Shape("run_number:N", title="run", legend=alt.Legend(labelExpr=label_names(runs)))
     low = alt.Y("look_low:Q", title="difference from the baseline", scale=alt.Scale(zero=True))
-    shapes = alt.Scale(domain=[False, True], range=["circle", "triangle-down"])
     layers = [
         alt.Chart().mark_rule(color=INK).encode(y=alt.datum(0.0)),
         alt.Chart().mark_rule(color=INK, strokeDash=[3, 3]).encode(y="min(loss):Q"),
-        base.mark_rule(strokeWidth=1).encode(y=low, y2="look_high:Q"),
-        base.mark_rule(strokeWidth=3).encode(y="low:Q", y2="high:Q"),
+        base.mark_rule(strokeWidth=2).encode(y=low, y2="look_high:Q"),
         base.mark_point(filled=True, size=70, opacity=1).encode(
-            y="difference:Q", shape=alt.Shape("fails:N", scale=shapes, legend=None)
+            y="difference:Q", shape=shape if several else alt.Undefined
         ),
     ]
     panels = (
@@ -64,7 +69,8 @@ def history_chart(history: GateHistory) -> Any:
         .facet(facet=panel_facet(alt, "measure", measures), columns=1)
         .resolve_scale(y="independent")
     )
-    return styled(panels, alt.Title("Looks of the gate", subtitle="▼ fails; dashed: the margin"))
+    margin = "; dashed: the margin" if any(history.margin) else ""
+    return styled(panels, f"Looks of the gate, with the intervals that decide{margin}")
 
 
 def _width(names: list[str], runs: list[str]) -> int:
@@ -72,8 +78,9 @@ def _width(names: list[str], runs: list[str]) -> int:
 
 
 def _look_name(record: dict[str, Any]) -> str:
-    """Return a name for a look on the axis: its number, and the commit or the day."""
-    return f"{record['look']}: {(record['commit'] or record['date'])[:SHORT_COMMIT]}"
+    """Return a name for a look on the axis: its number and day, and the commit if it is known."""
+    commit = f" {record['commit'][:SHORT_COMMIT]}" if record["commit"] else ""
+    return f"{record['look']}: {record['date'][:10]}{commit}"
 
 
 def _looks_axis(alt: Any, names: list[str]) -> Any:
@@ -82,15 +89,8 @@ def _looks_axis(alt: Any, names: list[str]) -> Any:
     return alt.X("look_name_number:O", title="look", axis=axis)
 
 
-def _colours(alt: Any, runs: list[str]) -> Any:
-    if not 1 < len(runs) <= len(COLOURS):
-        return alt.value(COLOURS[0])
-    legend = alt.Legend(labelExpr=label_names(runs))
-    return alt.Color(
-        "run_number:N", title="run", legend=legend, scale=alt.Scale(range=list(COLOURS))
-    )
-
-
 def _tooltips() -> list[Any]:
     numbers = ("difference:Q", "low:Q", "high:Q", "look_low:Q", "look_high:Q", "look_level:Q")
-    return tooltips("run:N", "look:O", "commit:N", "date:N", "decision:N", *numbers)
+    return tooltips(
+        "run:N", "look:O", "commit:N", "date:N", "decision:N", *numbers, "mean:Q", "against_mean:Q"
+    )

@@ -197,10 +197,10 @@ def history_command(
     For example:
 
     - `confir history history.jsonl`
-    - `confir history history.jsonl -m nDCG@10 -o trend.svg`
+    - `confir history history.jsonl -m nDCG@10 -o trend.html`
     - `confir history history.jsonl --run branch --format json`
     """
-    from confir.cli.terminal import result_answer
+    from confir.cli.terminal import check_drawing, result_answer
     from confir.studies.history.history import read_history
 
     out.prepare()
@@ -208,4 +208,12 @@ def history_command(
         raise InvalidValueError("expected FILE; for example: confir history history.jsonl")
     history = read_history(file)
     chosen = {name: wanted for name, wanted in (("measure", measure), ("run", run)) if wanted}
-    out.deliver(result_answer(history.select(**chosen) if chosen else history))
+    shown = history.select(**chosen) if chosen else history
+    if out.output is not None and out.output.lower().endswith(".html"):
+        from confir.data.files import write_whole
+        from confir.studies.history.page import history_page
+
+        check_drawing()
+        write_whole(out.output, history_page(shown).encode())
+        return
+    out.deliver(result_answer(shown))

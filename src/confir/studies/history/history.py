@@ -13,7 +13,7 @@ from confir.arrays import Floats, Integers
 from confir.data.files import PathLike, read_bytes
 from confir.data.result import Result, axis, over, result
 from confir.errors import FormatError
-from confir.studies.history.history_file import FIELDS, parse_looks
+from confir.studies.history.history_file import FIELDS, MEANS, parse_looks
 
 
 @result
@@ -38,6 +38,8 @@ class GateHistory(Result):
         What is new at each look: candidates or topics.
     look_low, look_high, look_level
         The interval that the decision rests on, and its level.
+    mean, against_mean
+        Means of the run and of the baseline; NaN in histories of earlier versions.
     """
 
     entries: tuple[tuple[int, str, str, str], ...] = axis("entry")
@@ -55,11 +57,13 @@ class GateHistory(Result):
     look_low: Floats = over("entry")
     look_high: Floats = over("entry")
     look_level: Floats = over("entry")
+    mean: Floats = over("entry")
+    against_mean: Floats = over("entry")
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "entry": ("look", "measure", "run", "against")
     }
-    record_columns = tuple(FIELDS)
+    record_columns = (*FIELDS, *MEANS)
 
 
 def read_history(path: PathLike) -> GateHistory:
@@ -76,7 +80,9 @@ def read_history(path: PathLike) -> GateHistory:
         raise FormatError("the history is empty; expected a look or more", path=name)
     columns = {field: [record[field] for record in records] for field in FIELDS}
     labels = zip(*(columns.pop(part) for part in GateHistory.label_parts["entry"]), strict=True)
-    return GateHistory(tuple(labels), **{name: _values(name, columns[name]) for name in columns})
+    means = {name: _numbers([record.get(name) for record in records]) for name in MEANS}
+    values = {name: _values(name, columns[name]) for name in columns} | means
+    return GateHistory(tuple(labels), **values)
 
 
 def _values(field: str, values: list[Any]) -> Any:
@@ -85,4 +91,8 @@ def _values(field: str, values: list[Any]) -> Any:
         return tuple(values)
     if FIELDS[field] == (int,):
         return np.array(values, np.int64)
+    return _numbers(values)
+
+
+def _numbers(values: list[float | None]) -> Floats:
     return np.array([math.nan if value is None else value for value in values], np.float64)

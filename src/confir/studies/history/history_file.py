@@ -48,6 +48,8 @@ FIELDS: Mapping[str, tuple[type, ...]] = {
     "look_high": (*_NUMBER, type(None)),
     "look_level": _NUMBER,
 }
+# What lines have since version 0.3: the means of the run and of the baseline.
+MEANS = ("mean", "against_mean")
 # Fields that histories of schema 1 call otherwise.
 _RENAMED = {"baseline": "against"}
 PASSES, FAILS = "passes", "fails"
@@ -254,6 +256,11 @@ def _problem(record: Any) -> str:
         if not isinstance(value, kinds) or isinstance(value, bool):
             return f"{field} is {_shortened(value)}"
         if isinstance(value, _NUMBER) and not _is_possible(field, value):
+            return f"{field} is {_shortened(value)}"
+    for field in MEANS:
+        value = record.get(field)
+        known = isinstance(value, _NUMBER) and not isinstance(value, bool)
+        if value is not None and not (known and _is_possible(field, value)):
             return f"{field} is {_shortened(value)}"
     if record["decision"] not in (PASSES, FAILS):
         return f"look {record['look']} is said to be {record['decision']!r}"

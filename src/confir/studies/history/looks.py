@@ -14,11 +14,11 @@ from typing import NamedTuple
 from confir.arguments import as_level
 from confir.data.result import Record
 from confir.errors import InvalidValueError
-from confir.order import TIE
+from confir.order import TIE, level_text
 from confir.studies.comparison.arriving_topics import Arrived
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.gate import Candidate, Gate
-from confir.studies.history.history_file import FAILS, MOST_LOOKS, PASSES
+from confir.studies.history.history_file import FAILS, MEANS, MOST_LOOKS, PASSES
 
 # What is new at each look: candidates on the same topics, or topics for the same candidates.
 CANDIDATES, TOPICS = LOOKS = ("candidates", "topics")
@@ -51,16 +51,25 @@ def about_look(look: int, level: float, require: str) -> str:
     """Return what a decision on new candidates means, as one of all looks."""
     wrongly = "failing" if require == "not-worse" else "passing"
     return (
-        f"look {look:,}: its intervals have level {_percent(level_of_look(look, level))}, so that "
-        f"the chance of ever {wrongly} a candidate wrongly stays under {100 * (1 - level):.3g} % if mean "
+        f"look {look:,}: its intervals have level {level_text(level_of_look(look, level))}, so that "
+        f"the chance of ever {wrongly} a candidate wrongly stays under {100 * (1 - level):.3g}% if mean "
         "differences are nearly normal; candidates tuned on these topics remain uncontrolled"
     )
 
 
-def _percent(level: float) -> str:
-    """Return a level in percent, of six digits or of so many that it is not written as 100 %."""
-    digits = max(6, 3 - math.floor(math.log10(1.0 - level)))
-    return f"{100 * level:.{digits}g} %"
+def passing_loss(record: Record) -> float:
+    """Return the largest loss that passes where the interval is as wide as that of a look.
+
+    Negative where a candidate must gain; NaN where the look has no interval.
+    """
+    low, high = (
+        math.nan if record[end] is None else record[end] for end in ("look_low", "look_high")
+    )
+    half_width = (high - low) / 2.0
+    if record["require"] == "superior":
+        return -half_width
+    sign = 1.0 if record["require"] == "not-worse" else -1.0
+    return float(record["margin"]) + sign * half_width
 
 
 def next_number(records: Sequence[Record], looks: str) -> int:
@@ -109,11 +118,14 @@ def look_records(
         Number and circumstances of the look.
     """
     found = []
+    means = comparison.scores.mean()
     for gate in gates:
         m = comparison.measures.index(gate.measure)
         for pair, candidate in enumerate(gate.candidates):
             limits = [float(limit[pair, m]) for limit in comparison.limits]
             record = _record(gate, candidate, limits, comparison.level, number, look)
+            places = comparison.second[pair], comparison.first[pair]
+            record |= {name: float(means[run, m]) for name, run in zip(MEANS, places, strict=True)}
             if gate.measure in arrived:
                 record["arrived"] = dict(arrived[gate.measure][pair])
             found.append(record)

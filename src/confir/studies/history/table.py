@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from confir.errors import counted
-from confir.report.numbers import difference_text, percent
+from confir.order import level_text
+from confir.report.numbers import difference_text
 from confir.report.tables import Cell, Table
 from confir.studies.history.history import GateHistory
 from confir.studies.history.history_file import FAILS
@@ -39,7 +40,7 @@ def history_table(history: GateHistory) -> Table:
             record["against"],
             record["decision"],
             difference_text(*limits),
-            percent(record["look_level"], 6),
+            level_text(record["look_level"]),
         )
         rows.append(tuple(Cell(text, failed) for text in texts))
     return Table(columns, tuple(rows), _note(history), names=7)

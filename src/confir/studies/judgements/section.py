@@ -10,7 +10,7 @@ import numpy as np
 from confir.data.sampling.design import refuse_design
 from confir.errors import InvalidValueError
 from confir.report.contents import Contents
-from confir.report.numbers import percent
+from confir.report.numbers import percent_words
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
 from confir.studies.judgements.chart import judgement_chart
@@ -78,12 +78,10 @@ def _sentences(comparison: JudgementComparison, measures: Iterable[int]) -> Iter
             yield from (judges_sentence(comparison, place, measure) for measure in measures)
 
 
-def _answer(contents: Contents) -> Iterator[Sentence]:
-    comparison: JudgementComparison | None = contents["judgements"]
-    if comparison is not None:
-        chosen = comparison.measures.index(contents.measures[0].measure)
-        for text in _sentences(comparison, [chosen]):
-            yield Sentence(45, text)
+def _conclusion(contents: Contents) -> str:
+    comparison: JudgementComparison = contents["judgements"]
+    chosen = comparison.measures.index(contents.measures[0].measure)
+    return " ".join(_sentences(comparison, [chosen]))
 
 
 def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
@@ -106,7 +104,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
             95,
             "Judges were compared by Cohen's κ with quadratic weights, Krippendorff's α for ordinal "
             "grades, and Kendall's τ_b and the AP correlation of their leaderboards, with "
-            f"{percent(comparison.level)} intervals over topics; the gain of a run, its bias minus the mean "
+            f"{percent_words(comparison.level)} intervals over topics; the gain of a run, its bias minus the mean "
             "bias of all runs, has simultaneous intervals.",
             ("Cohen1968", "Krippendorff2011", "Kendall1945", "Yilmaz2008"),
         )
@@ -117,12 +115,11 @@ SECTION: Section[Contents] = Section(
     gather=_gather,
     needed=True,  # only there on request
     anchor="judges",
-    title="Judgements",
     heading="Would another judge change the results?",
     meaning="If verdicts change with the judge, they depend on the judgements as much as on the runs.",
     context=_context,
     figures=_figures,
     tables=_tables,
-    answer=_answer,
+    conclusion=_conclusion,
     methods=_methods,
 )

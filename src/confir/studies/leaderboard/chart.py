@@ -1,13 +1,16 @@
-"""Charts of leaderboards over datasets: macro means with intervals, and the datasets' means."""
+"""Charts of leaderboards over datasets: macro means with intervals, and a heat map of the datasets."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from confir.report.charts import (
     COLOURS,
     import_altair,
     interval_layers,
+    label_names,
     numbered,
     run_rows,
     styled,
@@ -16,6 +19,56 @@ from confir.report.charts import (
 from confir.report.inline_records import inline_records
 from confir.report.numbers import percent
 from confir.studies.leaderboard.leaderboard import Leaderboard
+
+# Width of a column of the heat map, and the font size of its numbers.
+_CELL, _LETTERS = 46, 10
+
+# The colours of the lowest and the highest score on a dataset; above this share, text is white.
+_LIGHTEST, _DARKEST, _DARK = "#f3f7fb", "#08519c", 0.62
+
+
+def dataset_chart(board: Leaderboard) -> Any:
+    """Return a heat map of runs × datasets, coloured from the lowest to the highest of each dataset."""
+    alt = import_altair()
+    order = [board.runs[run] for run in board.order]
+    lowest, highest = np.nanmin(board.mean, axis=1), np.nanmax(board.mean, axis=1)
+    width = np.where(highest > lowest, highest - lowest, 1.0)
+    records = [
+        {
+            "run": board.runs[run],
+            "dataset": name,
+            "score": float(board.mean[place, run]),
+            "share": float((board.mean[place, run] - lowest[place]) / width[place]),
+        }
+        for run in board.order
+        for place, name in enumerate(board.datasets)
+    ]
+    axis, step = run_rows(alt, order)
+    axis["grid"] = False
+    base = alt.Chart(inline_records(numbered(records, run=order, dataset=board.datasets))).encode(
+        x=alt.X(
+            "dataset_number:N",
+            title=None,
+            axis=alt.Axis(
+                orient="top", labelAngle=-50, grid=False, labelExpr=label_names(board.datasets)
+            ),
+        ),
+        y=alt.Y("run_number:N", title=None, axis=axis),
+        tooltip=tooltips("run:N", "dataset:N") + tooltips("score:Q", numbers=".4f"),
+    )
+    colours = alt.Scale(domain=[0, 1], range=[_LIGHTEST, _DARKEST], interpolate="rgb")
+    layers = [base.mark_rect().encode(color=alt.Color("share:Q", scale=colours, legend=None))]
+    dark = alt.datum.share > _DARK
+    texts = base.transform_filter("isValid(datum.score)").mark_text(fontSize=_LETTERS)
+    layers.append(
+        texts.encode(
+            text=alt.Text("score:Q", format=".3f"),
+            color=alt.condition(dark, alt.value("white"), alt.value("black")),
+        )
+    )
+    drawing = alt.layer(*layers).properties(width=alt.Step(_CELL), height=step)
+    title = f"{board.measure} by run and dataset; darker is better within a dataset"
+    return styled(drawing, title)
 
 
 def leaderboard_chart(board: Leaderboard) -> Any:

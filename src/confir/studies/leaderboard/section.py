@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from confir.errors import counted
+from confir.order import is_best
 from confir.report.contents import Contents, MeasureContents
-from confir.report.numbers import percent
-from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
+from confir.report.names import isolated
+from confir.report.numbers import interval_text, number_text, percent_words
+from confir.report.sections import Figure, Scope, Section, Sentence, own_chart
+from confir.report.tables import Cell, Table
+from confir.studies.leaderboard.chart import dataset_chart
 from confir.studies.leaderboard.leaderboard import Leaderboard, make_leaderboard
 
 
@@ -19,11 +25,51 @@ def _gather(scope: Scope) -> Leaderboard | None:
     return make_leaderboard(scope.scores, level=settings.level, **settings.drawing)
 
 
-def _answer(contents: Contents) -> Iterator[Sentence]:
+def _figures(contents: MeasureContents, _: tuple[float, ...]) -> Iterator[Figure]:
+    yield Figure("datasets", dataset_chart(contents["leaderboard"]), by_run=True)
+
+
+def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
+    yield "datasets", dataset_table(contents["leaderboard"])
+
+
+def dataset_table(board: Leaderboard) -> Table:
+    """Return the mean of each run on each dataset, the best of each column in bold."""
+    best = np.apply_along_axis(is_best, 1, board.mean)
+    borda = is_best(board.borda)
+    macro = is_best(board.macro)
+    rows = []
+    for run in board.order:
+        limits = (board.macro, board.macro_low, board.macro_high)
+        cells = [
+            Cell(interval_text(*(float(a[run]) for a in limits)), strong=bool(macro[run])),
+            Cell(f"{board.borda[run]:,.10g}", strong=bool(borda[run])),
+        ]
+        for place in range(len(board.datasets)):
+            mean, low, high = (float(a[place, run]) for a in (board.mean, board.low, board.high))
+            text = number_text(mean) if np.isnan(low) else interval_text(mean, low, high)
+            cells.append(Cell(text, strong=bool(best[place, run])))
+        rows.append((Cell(board.runs[run]), *cells))
+    note = (
+        f"{board.measure}; macro mean: over {counted(len(board.datasets), 'dataset')} of equal weight, with "
+        f"{percent_words(board.level)} interval for conclusions about {board.about}; Borda: runs beaten, summed "
+        "over datasets"
+    )
+    return Table(("run", "macro mean", "Borda", *board.datasets), tuple(rows), note)
+
+
+def _conclusion(contents: Contents) -> str:
+    """Return on how many datasets the run with the highest macro mean leads, and who else does."""
     board: Leaderboard | None = contents.measures[0]["leaderboard"]
-    if board is not None and len(board.runs) > 1:
-        over = counted(len(board.datasets), "dataset")
-        yield Sentence(35, f"Over {over}, {board.separability()}.")
+    if board is None or len(board.runs) < 2:
+        return ""
+    wins = np.apply_along_axis(is_best, 1, board.mean).sum(axis=0)
+    best, most = board.order[0], int(np.argmax(wins))
+    over = counted(len(board.datasets), "dataset")
+    text = f"{isolated(board.runs[best])} has the highest score on {int(wins[best]):,} of {over}"
+    if wins[most] > wins[best]:
+        text += f", {isolated(board.runs[most])} on {int(wins[most]):,}"
+    return f"{text}; {int((wins > 0).sum()):,} of {counted(len(board.runs), 'run')} lead on one or more."
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -38,7 +84,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     yield Sentence(
         36,
         f"Macro means over {counted(len(board.datasets), 'dataset')} of equal weight have "
-        f"{percent(board.level)} intervals for conclusions about {board.about}: {variance}. Borda "
+        f"{percent_words(board.level)} intervals for conclusions about {board.about}: {variance}. Borda "
         "counts are the numbers of runs that a run beats, summed over datasets, a tie counting half.",
     )
 
@@ -47,12 +93,11 @@ SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
     anchor="datasets",
-    title="Datasets",
-    heading="Over many datasets",
-    meaning="A run that leads on average may lead on few datasets; the interval says how far the average "
-    "depends on which datasets and topics were used.",
-    figures=own_chart("leaderboard", "datasets", by_run=True),
-    tables=own_table("leaderboard", "datasets"),
-    answer=_answer,
+    heading="Every dataset",
+    meaning="A run that leads on average may lead on few datasets.",
+    figures=_figures,
+    paper=own_chart("leaderboard", "macro", by_run=True),
+    tables=_tables,
+    conclusion=_conclusion,
     methods=_methods,
 )

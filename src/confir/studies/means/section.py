@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,26 +14,36 @@ from confir.errors import counted, enumerate_names
 from confir.intervals.catalogue import METHODS, confidence_interval, means_alone
 from confir.intervals.interval import Interval
 from confir.measures.score_summary import ScoreSummary
-from confir.order import is_best
-from confir.report.contents import Contents, MeasureContents
-from confir.report.latex import to_latex
-from confir.report.names import NAMES_SHOWN, isolated, list_runs
+from confir.order import TIE, is_best
+from confir.report.contents import Contents, MeasureContents, Settings
+from confir.report.latex import Paper, to_latex
+from confir.report.names import NAMES_SHOWN, isolated, list_runs, unit_name
 from confir.report.numbers import (
+    SENTENCE_DECIMALS,
+    difference_text,
     interval_text,
-    limits_text,
-    number_text,
-    percent,
+    limits_words,
+    percent_words,
     runs_differ_in_topics,
+    score_words,
     topics_text,
 )
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
-from confir.report.tables import Cell, Mark, Table, best_runs, to_markdown, topics_column
+from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column
+from confir.studies.best.best_runs import BestRuns
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.table import how_compared
-from confir.studies.comparison.verdicts import BETTER, WORSE, verdicts_against
+from confir.studies.comparison.verdicts import OPPOSITE, pair_verdicts
+from confir.studies.means.board import first_board
 from confir.studies.means.chart import interval_chart
 from confir.studies.means.table import bounds_note, design_note, means_note
+
+# The layouts of a table for a paper, by their names on the page: the choices of --width.
+_LAYOUTS = {"LaTeX, one column": "column", "LaTeX, page": "page", "LaTeX, as wide as it is": None}
+
+# Marks of runs against a baseline that the reader of the page chooses: none, better, worse.
+MARKS: tuple[Mark, ...] = ("", "▲", "▼")
 
 
 def _gather(scope: Scope) -> dict[float, Interval]:
@@ -48,65 +58,153 @@ def _gather(scope: Scope) -> dict[float, Interval]:
 
 
 def _context(contents: Contents) -> dict[str, Any]:
-    """Return the leaderboard of all measures, to be copied."""
-    table = leaderboard_table(contents)
-    return {"paste": {"LaTeX": to_latex(table), "Markdown": to_markdown(table)}}
+    """Return the leaderboard by the first measure, as the page shows it at first, and for a paper."""
+    layouts = _layouts(board_table(contents.measures[0], contents.settings))
+    return {"layouts": list(layouts), "paper": next(iter(layouts.values())), "board": first_board}
 
 
-def leaderboard_table(contents: Contents) -> Table:
-    """Return means with intervals: one row per run, one column per measure, the best in bold.
+def _papers(contents: MeasureContents, settings: Settings) -> dict[str, Any]:
+    """Return the leaderboard for a paper in every layout.
 
-    A mark means that the best run by the measure is significantly better; with a baseline, that the
-    run is significantly better or worse than that.
+    ``marked`` has means alone three times: without marks, and with one or the other on every run. The
+    page puts them together line by line, for the baseline that its reader chooses.
     """
-    level = contents.settings.level
-    order = contents.measures[0].order()
-    columns = []
-    for part in contents.measures:
-        interval: Interval = part["means"][level]
-        compared = part["comparison"]
-        reference = part.reference(contents.settings.baseline)
-        verdicts = {} if compared is None else verdicts_against(compared[level], reference)
-        marks: dict[str, Mark] = {BETTER: "▼"}
-        if contents.settings.baseline is not None:
-            marks[WORSE] = "▲"
-        numbers = (
-            array.reshape(-1).tolist() for array in (interval.estimate, interval.low, interval.high)
-        )
-        mean, low, high = numbers
-        strong = best_runs(interval.estimate.reshape(-1, 1), interval.topics.reshape(-1, 1))[:, 0]
-        columns.append(
-            [
-                Cell(
-                    interval_text(mean[run], low[run], high[run]),
-                    strong=bool(strong[run]),
-                    mark=marks.get(verdicts.get(run, ""), ""),
-                )
-                for run in range(len(contents.scores.runs))
-            ]
-        )
+    papers: dict[str, Any] = {"plain": _layouts(board_table(contents, settings))}
+    if settings.baseline is None and contents["comparison"] is not None:
+        comparison: Comparison = contents["comparison"][settings.level]
+        papers["marked"] = [
+            _layouts(_marked_table(contents, settings, mark, how_compared(comparison)))
+            for mark in MARKS
+        ]
+    return papers
+
+
+def _layouts(table: Table) -> dict[str, str]:
+    latex = {
+        title: to_latex(table, Paper(width, decimals=SENTENCE_DECIMALS))
+        for title, width in _LAYOUTS.items()
+    }
+    return {**latex, "Markdown": to_markdown(rounded(table, SENTENCE_DECIMALS))}
+
+
+def board_table(contents: MeasureContents, settings: Settings) -> Table:
+    """Return the leaderboard of one measure: means with intervals, and gaps or differences.
+
+    Gaps are to the best of the other runs, and runs that may be the best are bold; with a baseline,
+    differences are from that, and significant ones are bold.
+    """
+    interval: Interval = contents["means"][settings.level]
+    mean, low, high = _columns(interval)
+    gaps = _gaps(contents, settings.level, settings.baseline)
     heading, counts = topics_column(contents.scores.topic_counts())
     rows = tuple(
-        (Cell(contents.scores.runs[run]), *counts[run], *(column[run] for column in columns))
-        for run in order
+        (
+            Cell(contents.scores.runs[run], strong=gaps is not None and gaps.strong[run]),
+            *counts[run],
+            Cell(interval_text(mean[run], low[run], high[run])),
+            *([] if gaps is None else [Cell(gaps.texts[run]), Cell(gaps.words[run])]),
+        )
+        for run in contents.order()
     )
-    return Table(("run", *heading, *contents.scores.measures), rows, _leaderboard_note(contents))
+    beside = () if gaps is None else (gaps.title, gaps.said)
+    note = _means_note(contents, interval)
+    return Table(
+        ("run", *heading, contents.measure, *beside),
+        rows,
+        note if gaps is None else f"{note}; {gaps.note}",
+        bold="" if gaps is None else gaps.bold,
+    )
 
 
-def _leaderboard_note(contents: Contents) -> str:
-    level = contents.settings.level
-    intervals = [part["means"][level] for part in contents.measures]
+def _marked_table(contents: MeasureContents, settings: Settings, mark: Mark, how: str) -> Table:
+    """Return means with intervals, all of them with the same mark."""
+    interval: Interval = contents["means"][settings.level]
+    mean, low, high = _columns(interval)
+    rows = tuple(
+        (
+            Cell(contents.scores.runs[run]),
+            Cell(interval_text(mean[run], low[run], high[run]), mark=mark),
+        )
+        for run in contents.order()
+    )
+    note = f"{_means_note(contents, interval)}; ▲ ▼: significantly better, worse than the baseline ({how})"
+    return Table(("run", contents.measure), rows, note)
+
+
+def _means_note(contents: MeasureContents, interval: Interval) -> str:
     if len(contents.scores.topics) < 2:
-        return "score of the one topic"
-    note = means_note(intervals, contents.scores.topic_counts())
-    compared = [part["comparison"] for part in contents.measures if part["comparison"] is not None]
-    if not compared:
-        return note
-    comparison: Comparison = compared[0][level]
-    marks = "▼ significantly worse than the best run"
-    if comparison.baseline is not None:
-        marks = f"▲ significantly better, ▼ worse than {isolated(comparison.baseline)}"
-    return f"{note}; {marks}: {how_compared(comparison)}"
+        return f"score of the one {unit_name(contents.scores.design)}"
+    return means_note([interval], contents.scores.topic_counts())
+
+
+def _columns(interval: Interval) -> tuple[list[float], list[float], list[float]]:
+    mean, low, high = (
+        array.reshape(-1).tolist() for array in (interval.estimate, interval.low, interval.high)
+    )
+    return mean, low, high
+
+
+class _Gaps(NamedTuple):
+    """What stands beside the means: gaps to the best of the others, or differences from a baseline.
+
+    Attributes
+    ----------
+    title, said
+        Headings of the differences, and of what is said of them.
+    note, bold
+        What they are, and what is bold.
+    texts, words, strong
+        By run.
+    """
+
+    title: str
+    said: str
+    note: str
+    bold: str
+    texts: list[str]
+    words: list[str]
+    strong: list[bool]
+
+
+def _gaps(contents: MeasureContents, level: float, baseline: str | None) -> _Gaps | None:
+    """Return the gaps to the best of the others; with a baseline, the differences from it."""
+    if baseline is None:
+        if contents["best"] is None:
+            return None
+        best: BestRuns = contents["best"].at[level]
+        arrays = (best.difference, best.lower, best.upper)
+        texts = [difference_text(*row) for row in np.stack([a[:, 0] for a in arrays], 1).tolist()]
+        return _Gaps(
+            "gap",
+            "may be best",
+            "gap: to the best of the other runs, with simultaneous interval (Hsu 1984)",
+            "may be the best",
+            texts,
+            ["yes" if one else "no" for one in best.in_set[:, 0]],
+            best.in_set[:, 0].tolist(),
+        )
+    if contents["comparison"] is None:
+        return None
+    comparison: Comparison = contents["comparison"][level]
+    reference = contents.reference(baseline)
+    found = {reference: ("–", "baseline", False)}
+    low, high = comparison.limits
+    for pair, word in enumerate(pair_verdicts(comparison)):
+        text = difference_text(
+            float(comparison.difference[pair, 0]),
+            float(low[pair, 0]),
+            float(high[pair, 0]),
+            int(comparison.open_end[pair, 0]),
+        )
+        found[int(comparison.second[pair])] = (text, word, word in OPPOSITE)
+    rows = [found.get(run, ("–", "–", False)) for run in range(len(contents.scores.runs))]
+    return _Gaps(
+        f"difference from {baseline}",
+        "verdict",
+        f"difference from {baseline}: {how_compared(comparison)}",
+        "significant difference",
+        *(list(column) for column in zip(*rows, strict=True)),
+    )
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
@@ -117,66 +215,93 @@ def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[F
 def _page_data(contents: MeasureContents) -> dict[str, Any]:
     intervals: dict[float, Interval] = contents["means"]
     first = next(iter(intervals.values()))
+    unit = unit_name(contents.scores.design)
+    over = topics_text(first.topics, count_model_topics(contents.scores))
     return {
         "method": first.method,
-        "over": topics_text(first.topics, count_model_topics(contents.scores)),
+        "unit": unit,
+        "over": over.replace("topic", unit),
         "topics": first.topics.reshape(-1).tolist(),
+        "rank": _ranks(contents),
         "mean": shown(first.estimate),
-        "mean_text": [number_text(mean) for mean in first.estimate.reshape(-1).tolist()],
+        "mean_text": [score_words(mean) for mean in first.estimate.reshape(-1).tolist()],
         "at": {level_key(level): _at_level(interval) for level, interval in intervals.items()},
+        "papers": _papers(contents, contents.settings),
     }
 
 
+def _ranks(contents: MeasureContents) -> list[int | None]:
+    """Return the ranks by the means that are compared; tied runs share the better one."""
+    if _where_compared(contents) == _OWN_TOPICS:
+        return [None] * len(contents.scores.runs)
+    means = contents.comparable_means().tolist()
+    return [
+        None if math.isnan(mean) else 1 + sum(other > mean + TIE for other in means)
+        for mean in means
+    ]
+
+
 def _at_level(interval: Interval) -> dict[str, Any]:
-    """Return the limits as numbers, for drawing, and as text; and the ends of the scale."""
-    numbers = [a.reshape(-1) for a in (interval.estimate, interval.low, interval.high)]
-    known = np.concatenate(numbers)
-    limits = np.stack(numbers[1:], axis=1).tolist()
-    known = known[~np.isnan(known)]
+    """Return the limits as numbers, for drawing, and as text."""
+    _, low, high = _columns(interval)
     return {
         "low": shown(interval.low),
         "high": shown(interval.high),
-        "limits": [limits_text(low, high) for low, high in limits],
-        "ends": [number_text(end) for end in (known.min(), known.max())] if len(known) else [],
+        "limits": [limits_words(*limits) for limits in zip(low, high, strict=True)],
     }
 
 
 def _answer(contents: Contents) -> Iterator[Sentence]:
     first, level = contents.measures[0], contents.settings.level
-    yield Sentence(10, _best_run(first, level))
-    if first["means"][level].design:
+    if contents.settings.baseline is None or first["comparison"] is None:
+        yield Sentence(1, _headline(first, level))
+    if first["means"][level].design and unit_name(contents.scores.design) == "topic":
         design = design_note([first["means"][level]])
         yield Sentence(12, f"By the design, {design}; intervals and comparisons account for that.")
-    if len(contents.measures) > 1 and len(contents.scores.runs) > 1:
+    if contents.settings.baseline is None and len(contents.scores.runs) > 1:
         yield from _other_measures(contents)
 
 
-def _best_run(contents: MeasureContents, level: float) -> str:
-    """Return which run is best, with its mean and interval, and which have the same mean."""
+def _headline(contents: MeasureContents, level: float) -> str:
+    """Return which run has the highest mean, and how many runs may be the best."""
     runs, order = contents.scores.runs, contents.order()
     interval: Interval = contents["means"][level]
-    mean, low, high = (
-        float(a.reshape(-1)[order[0]]) for a in (interval.estimate, interval.low, interval.high)
-    )
-    counts = interval.topics.reshape(-1)
+    mean, low, high = (column[order[0]] for column in _columns(interval))
+    name, measure = isolated(runs[order[0]]), contents.measure
     if math.isnan(mean):
-        over = counted(len(contents.scores.topics), "topic")
-        return f"By {contents.measure} over {over}, no run has a score."
-    where = _where_compared(contents)
-    said = f"mean {number_text(mean)}"
+        return f"No run has a score by {measure}."
+    size, counts = score_words(mean), interval.topics.reshape(-1)
     if runs_differ_in_topics(counts[:, None]).any():
-        said += f" over its {counted(int(counts[order[0]]), 'topic')}"
+        size += f" over its {counted(int(counts[order[0]]), 'topic')}"
     if not (math.isnan(low) or math.isnan(high)):
-        said += f", {percent(level)} interval {limits_text(low, high)}"
+        size += f" ({percent_words(level)} confidence interval {limits_words(low, high)})"
+    where = _where_compared(contents)
+    if len(runs) == 1:
+        over = topics_text(counts, count_model_topics(contents.scores))
+        over = over.replace("topic", unit_name(contents.scores.design))
+        return f"{name} has a mean {measure} of {size} over {over}."
     shares = is_best(contents.comparable_means())
     tied = [runs[place] for place in order[1:] if shares[place]]
-    if tied:
-        said += f"; the same mean{where}: {list_runs(tied)}"
-    over = topics_text(counts, count_model_topics(contents.scores))
-    first, by = isolated(runs[order[0]]), f"By {contents.measure} over {over}"
-    if len(runs) == 1:
-        return f"{by}, the run is {first}: {said}."
-    return f"{by}, {first} has the highest mean of {len(runs):,} runs{where}: {said}."
+    also = f", and so {'has' if len(tied) == 1 else 'have'} {list_runs(tied)}" if tied else ""
+    led = f"{name} has the highest {measure}{where}, {size}{also}"
+    if contents["best"] is None:
+        return f"{led}."
+    return f"{led}{_may_be_best(contents['best'].at[level])}."
+
+
+def _may_be_best(best: BestRuns) -> str:
+    """Return how many runs may be the best, by their confidence set."""
+    members = int(best.in_set[:, 0].sum())
+    runs = int((best.topics[:, 0] > 0).sum())
+    if members == 1:
+        return f", and is the best of the {runs:,} runs"
+    if members < runs:
+        return f"; {members:,} of the {runs:,} runs may be the best"
+    return f"; {'either' if runs == 2 else 'each'} of the {runs:,} runs may be the best"
+
+
+# Where runs have no topics in common.
+_OWN_TOPICS = ", each over its own topics"
 
 
 def _where_compared(contents: MeasureContents) -> str:
@@ -192,28 +317,32 @@ def _where_compared(contents: MeasureContents) -> str:
     if same:
         return ""
     if common < LEAST_COMMON_TOPICS:
-        return ", each over its own topics"
+        return _OWN_TOPICS
     return f" on the {common} topics that all runs have"
 
 
 def _other_measures(contents: Contents) -> Iterator[Sentence]:
     """Yield whether the other measures agree on the best run."""
     best = contents.measures[0].order()[0]
-    same, others = [], []
+    same: list[str] = []
+    others: dict[str, list[str]] = {}
     for part in contents.measures[1:]:
         highest = is_best(part.comparable_means())
         if highest[best]:
             same.append(part.measure)
         elif highest.any():
-            others.append(f"{isolated(contents.scores.runs[part.order()[0]])} by {part.measure}")
+            leader = isolated(contents.scores.runs[part.order()[0]])
+            others.setdefault(leader, []).append(part.measure)
+    said = []
     if same:
-        yield Sentence(40, f"It has the best mean by {enumerate_names(same, NAMES_SHOWN)}, too.")
+        name = isolated(contents.scores.runs[best])
+        said.append(f"{name} also has the highest {enumerate_names(same, NAMES_SHOWN)}")
     if others:
-        yield Sentence(
-            40,
-            f"By other measures, other runs have the best mean: "
-            f"{enumerate_names(others, NAMES_SHOWN)}.",
-        )
+        listed = [f"{run} by {enumerate_names(by, NAMES_SHOWN)}" for run, by in others.items()]
+        said.append(f"other runs lead by other measures: {enumerate_names(listed, NAMES_SHOWN)}")
+    if said:
+        text = "; ".join(said)
+        yield Sentence(40, f"{text if same else text[0].upper() + text[1:]}.")
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -235,7 +364,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         replicates = f", {counted(drawn, 'replicate')}" if drawn else ""
         yield Sentence(
             20,
-            f"Means{by} have {percent(level)} confidence intervals over topics by the "
+            f"Means{by} have {percent_words(level)} confidence intervals over topics by the "
             f"method {method} ({source}{replicates}).",
             use.cites,
         )
@@ -250,8 +379,8 @@ SECTION: Section[MeasureContents] = Section(
     gather=_gather,
     needed=True,
     anchor="leaderboard",
-    title="Leaderboard",
     heading="Leaderboard",
+    leads=True,
     meaning="The mean over these topics estimates the mean over all topics of the same kind; the interval "
     "says how far it may be off.",
     context=_context,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -13,11 +12,11 @@ from confir.data.scores import Scores
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import DegenerateSampleWarning, InvalidValueError, counted
 from confir.measures.score_summary import ScoreSummary
-from confir.order import TIE, signed
+from confir.order import TIE
 from confir.report.contents import Contents
-from confir.report.names import isolated
-from confir.report.numbers import p_text, percent
-from confir.report.sections import Scope, Section, Sentence
+from confir.report.names import isolated, unit_name
+from confir.report.numbers import count_words, p_words, percent_words, signed_words
+from confir.report.sections import Scope, Section
 from confir.resampling.kinds import against, as_sample
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.verdicts import INCONCLUSIVE, verdicts_against
@@ -57,49 +56,59 @@ def _mean_difference(pair: Scores | ScoreSummary, baseline: str) -> float:
     return float(np.nan_to_num(found.estimate[0]))
 
 
-def _answer(contents: Contents) -> Iterator[Sentence]:
-    """Yield how many topics the best difference needs, where it is inconclusive."""
-    plan: Plan | None = contents["planning"]
-    first = contents.measures[0]
-    if plan is None or first["comparison"] is None:
-        return
-    if (plan.measures[0], plan.level) != (first.measure, contents.settings.level):
-        return
-    best, runner_up = first.order()[:2]
-    comparison: Comparison = first["comparison"][contents.settings.level]
+def _conclusion(contents: Contents) -> str:
+    """Return how many topics the best difference needs, by the first measure of the report."""
+    plan: Plan = contents["planning"]
+    planned = next(part for part in contents.measures if part.measure == plan.measures[0])
+    if planned["comparison"] is None:
+        return ""
+    best, runner_up = planned.order()[:2]
+    comparison: Comparison = planned["comparison"][plan.level]
     record = plan.to_records()[0]
-    if verdicts_against(comparison, best)[runner_up] != INCONCLUSIVE or math.isnan(
-        record["topics"]
-    ):
-        return
-    name = isolated(record["baseline"])
+    name, unit = isolated(record["baseline"]), unit_name(contents.scores.design)
+    if verdicts_against(comparison, best)[runner_up] != INCONCLUSIVE:
+        return (
+            f"{counted(len(contents.scores.topics), unit)} were enough for the difference between "
+            f"{isolated(record['run'])} and {name} in {plan.measures[0]}, which is significant."
+        )
+    if math.isnan(record["topics"]):
+        return ""
     pair = (comparison.first == min(best, runner_up)) & (comparison.second == max(best, runner_up))
     decision = comparison.decision(Place(0, int(np.flatnonzero(pair)[0]), 0))
     if decision.lost_by_correction:
-        text = (
-            f"On its own, the difference from {name} ({signed(record['difference'])}) would be "
-            f"significant (p {p_text(decision.p)}); after the correction for "
-            f"{counted(decision.family.pairs, 'pair')} it is not."
+        return (
+            f"On its own, the difference between {isolated(record['run'])} and {name} in {plan.measures[0]} "
+            f"({signed_words(record['difference'])}) would be significant ({p_words(decision.p)}); after the "
+            f"correction for {counted(decision.family.pairs, 'pair')} it is not."
         )
-    else:
-        among = "alone" if plan.family == NO_FAMILY else f"among all {counted(plan.pairs, 'pair')}"
-        text = (
-            f"If its true difference from {name} is the one observed "
-            f"({signed(record['difference'])}), a test of this pair {among} has power "
-            f"{record['power']:g} with about {record['topics']:,} topics "
-            f"({_range_words(record, contents.settings.level)}); there are "
-            f"{len(contents.scores.topics):,}."
-        )
-    yield Sentence(60, text)
+    among = "alone" if plan.family == NO_FAMILY else f"among all {counted(plan.pairs, 'pair')}"
+    return (
+        f"If the true difference between {isolated(record['run'])} and {name} in {plan.measures[0]} is the one "
+        f"observed ({signed_words(record['difference'])}), a test of this pair {among} has power "
+        f"{record['power']:g} with about {count_words(record['topics'])} {unit}s "
+        f"({_range_words(record, plan.level)}); there are {len(contents.scores.topics):,}."
+    )
+
+
+def _heading(contents: Contents) -> str:
+    return f"How many {unit_name(contents.scores.design)}s?"
 
 
 def _range_words(record: Record, level: float) -> str:
     """Return how far the number of topics is certain, as the observed difference may be off."""
     together = "" if record["family"] == NO_FAMILY else "simultaneous "
-    interval = f"over the {together}{percent(level)} interval of that difference"
+    interval = f"over the {together}{percent_words(level)} interval of that difference"
     if math.isnan(record["high"]):
-        return f"{record['low']:,.0f} or more {interval}, which contains 0"
-    return f"{record['low']:,.0f} to {record['high']:,.0f} {interval}"
+        return f"{count_words(record['low'])} or more {interval}, which contains 0"
+    return f"{count_words(record['low'])} to {count_words(record['high'])} {interval}"
 
 
-SECTION: Section[Contents] = Section(by_measure=False, gather=_gather, answer=_answer)
+SECTION: Section[Contents] = Section(
+    by_measure=False,
+    gather=_gather,
+    anchor="plan",
+    heading="How many topics?",
+    heading_of=_heading,
+    meaning="A difference that is inconclusive on these topics may be significant on more of them.",
+    conclusion=_conclusion,
+)

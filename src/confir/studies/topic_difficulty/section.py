@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from confir.errors import counted, enumerate_names
 from confir.measures.score_summary import ScoreSummary, listed_scores
+from confir.order import TIE
 from confir.report.contents import Contents, MeasureContents
-from confir.report.numbers import number_text, percent
+from confir.report.names import isolated, unit_name
+from confir.report.numbers import number_text, percent_words
 from confir.report.page_data import in_full
 from confir.report.sections import Figure, Scope, Section
 from confir.studies.comparison.chart import topic_chart
@@ -18,6 +21,9 @@ from confir.studies.topic_difficulty.chart import topic_score_chart
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty, describe_topics
 
 # Quantiles of the scores that stand for single topics.
+# Topics that are named as the hardest.
+_HARDEST = 3
+
 _PROBABILITIES = tuple(percentile / 100 for percentile in (5, 25, 50, 75, 95))
 
 
@@ -37,13 +43,13 @@ def _context(contents: Contents) -> dict[str, Any]:
         for m, measure in enumerate(sample.measures)
         for r, run in enumerate(sample.runs)
     ]
-    heads = ["run", "measure", *(percent(p) for p in _PROBABILITIES)]
+    heads = ["run", "measure", *(percent_words(p) for p in _PROBABILITIES)]
     return {"sampled": len(sample.topics), "heads": heads, "quantiles": rows}
 
 
 def _figures(contents: MeasureContents, _: tuple[float, ...]) -> Iterator[Figure]:
-    """Yield the charts of the best two runs; on the page the reader can choose others."""
-    best = [contents.scores.runs[place] for place in contents.order()[:2]]
+    """Yield the charts of a pair of runs; on the page the reader can choose others."""
+    best = _pair(contents)
     scores, shown = listed_scores(contents.scores), contents.topics_shown
     difficulty: TopicDifficulty = contents["topic_difficulty"]
     if len(shown) < len(scores.topics):
@@ -54,6 +60,42 @@ def _figures(contents: MeasureContents, _: tuple[float, ...]) -> Iterator[Figure
         pair = TopicDifferences(scores.select(run=best), np.array([1]), np.array([0]))
         if pair.ordered(0, 0):
             yield Figure("differences", topic_chart(pair))
+
+
+def _pair(contents: MeasureContents) -> list[str]:
+    """Return the best two runs; with a baseline, the best of the others and that; or a single run."""
+    runs, baseline = contents.scores.runs, contents.settings.baseline
+    order = [runs[place] for place in contents.order() if runs[place] != baseline]
+    if baseline is None:
+        return order[:2]
+    return [*order[:1], baseline]
+
+
+def _conclusion(contents: Contents) -> str:
+    """Return on how many topics the one run beats the other, and which topics are hardest."""
+    first = contents.measures[0]
+    scores, unit = listed_scores(first.scores), unit_name(contents.scores.design)
+    pair = _pair(first)
+    said = []
+    if len(pair) > 1:
+        a, b = (scores.values[:, scores.runs.index(run), 0] for run in pair)
+        known = int((~np.isnan(a - b)).sum())
+        won, lost = int((a - b > TIE).sum()), int((b - a > TIE).sum())
+        said.append(
+            f"{isolated(pair[0])} scores higher than {isolated(pair[1])} on {won:,} of "
+            f"{counted(known, unit)} and lower on {lost:,}"
+        )
+    median = first["topic_difficulty"].median[:, 0]
+    hardest = np.argsort(np.nan_to_num(median, nan=np.inf), kind="stable")[:_HARDEST].tolist()
+    if len(scores.topics) > 1:
+        names = enumerate_names((isolated(scores.topics[place]) for place in hardest), _HARDEST)
+        said.append(f"hardest {unit}s by the median of all runs: {names}")
+    return f"{'; '.join(said)}." if said else ""
+
+
+def _heading(contents: Contents) -> str:
+    unit = unit_name(contents.scores.design)
+    return f"{unit.capitalize()} by {unit}"
 
 
 def _page_data(contents: MeasureContents) -> dict[str, Any]:
@@ -72,11 +114,12 @@ SECTION: Section[MeasureContents] = Section(
     gather=_gather,
     needed=True,
     anchor="topics",
-    title="Topics",
     heading="Topic by topic",
+    heading_of=_heading,
     meaning="A small mean difference may hide topics on which one run wins and others on "
     "which it loses; here are those topics.",
     context=_context,
+    conclusion=_conclusion,
     figures=_figures,
     page_data=_page_data,
 )

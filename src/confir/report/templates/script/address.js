@@ -15,6 +15,7 @@ function address(part) {
   if (state.baseline !== null) words.push(`baseline=${encoded(data.runs[state.baseline])}`);
   if (state.topic !== null) words.push(`topic=${encoded(data.topics[state.topic])}`);
   if (state.filter) words.push(`runs=${encoded(state.filter)}`);
+  if (state.all) words.push("rows=all");
   if (part) words.push(`part=${encoded(part)}`);
   return `#${words.join("&")}`;
 }
@@ -42,6 +43,7 @@ function asked() {
   if (byId("baseline")) take("baseline", data.runs, (place) => (wanted.baseline = place));
   take("topic", data.topics, (place) => (wanted.topic = place));
   wanted.filter = decoded(found.get("runs") ?? "");
+  wanted.all = found.get("rows") === "all";
   byId("lacking").hidden = !lacking.length;
   byId("lacking").textContent = `The address names what is not on this page: ${listed(lacking)}.`;
   return { wanted, part: decoded(found.get("part") ?? "") };
@@ -59,5 +61,12 @@ function change(changes, { typed = false, part = "" } = {}) {
 function follow() {
   const { wanted, part } = asked();
   show(Object.fromEntries(Object.entries(wanted).filter(([key, value]) => state[key] !== value)));
-  if (part && byId(part)) byId(part).scrollIntoView();
+  reveal(part);
+}
+// Shows a part of the page, unfolded.
+function reveal(id) {
+  const part = id && byId(id);
+  if (!part) return;
+  if (part.matches("details")) part.open = true;
+  part.scrollIntoView();
 }

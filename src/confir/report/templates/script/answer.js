@@ -1,12 +1,12 @@
-// The answer for the chosen measure, level and baseline.
+// The answer for the chosen measure, level and baseline, and what the folded parts conclude.
 function answer() {
-  const sentences =
-    state.baseline === null || planned() !== null
-      ? data.answers[state.measure][state.level]
-      : baselineSentences(state.baseline);
-  const [lead, ...rest] = sentences;
-  document.querySelector("#answer .lead").textContent = lead;
-  document.querySelector("#answer .findings").replaceChildren(...rest.map((text) => element("li", text)));
+  const { lead, findings, conclusions } = data.answers[state.measure][state.level];
+  const chosen = state.baseline !== null && planned() === null ? baselineSentences(state.baseline) : [lead, ...findings];
+  document.querySelector("#answer .lead").textContent = chosen[0];
+  document.querySelector("#answer .findings").replaceChildren(...chosen.slice(1).map((text) => element("li", text)));
+  for (const line of document.querySelectorAll("[data-conclusion]")) {
+    line.textContent = conclusions[line.dataset.conclusion] ?? "";
+  }
 }
 // About a run that the reader chose after seeing the results: the comparison of all pairs holds.
 function baselineSentences(run) {
@@ -40,25 +40,9 @@ function baselineSentences(run) {
   const how = `${comparison.interval}${levelText()} intervals, all pairs`;
   const better = runs.get("better") || [];
   return [
-    `Of ${counted(order.length - 1, "other run")} by ${measure().name}, ${listed(parts, 9)} (${how}).`,
-    ...better.slice(0, 3).map((other) => described(other, run)),
-    ...(better.length > 3
-      ? [`Also significantly better than ${name}: ${listed(better.slice(3).map((r) => isolated(data.runs[r])))}.`]
-      : []),
+    `Of ${counted(order.length - 1, "other run")}, ${listed(parts, 9)} by ${measure().name} (${how}).`,
+    ...(better.length ? [`Significantly better than ${name}: ${listed(better.map((r) => isolated(data.runs[r])))}.`] : []),
     mean,
     own,
   ];
-}
-// By how much a run is above a baseline, and on which topics.
-function described(run, baseline) {
-  const pair = findPair(run, baseline);
-  const { scores } = measure().topic_difficulty;
-  const gains = data.topics
-    .map((topic, t) => ({ topic, gain: scores[run][t] - scores[baseline][t], known: scores[run][t] !== null && scores[baseline][t] !== null }))
-    .filter(({ gain, known }) => known && gain > 1e-12)
-    .sort((x, y) => y.gain - x.gain)
-    .slice(0, 3);
-  const size = pair ? `: ${pair.difference} ${pair.limits}` : "";
-  const topics = gains.length ? `; it gains most on topics ${listed(gains.map(({ topic }) => isolated(topic)))}` : "";
-  return `${isolated(data.runs[run])} minus ${isolated(data.runs[baseline])}${size}${topics}.`;
 }

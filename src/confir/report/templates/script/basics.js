@@ -41,7 +41,7 @@ const [data, tables, charts] = (
   await Promise.all(["packed-data", "packed-tables", "packed-charts"].map(unpack))
 ).map((text) => JSON.parse(text));
 // What the reader chose: indices of measure, runs and topic, the key of the level, and the filter.
-const state = { measure: 0, level: byId("level").value, filter: "", baseline: null, a: 0, b: 0, topic: null };
+const state = { measure: 0, level: byId("level").value, filter: "", all: false, baseline: null, a: 0, b: 0, topic: null };
 const measure = () => data.measures[state.measure];
 const levelText = () => byId("level").selectedOptions[0].text;
 // The filter: parts of names, separated by commas; what is in quotation marks is a whole name.
@@ -62,11 +62,6 @@ const matching = (places) => places.filter((run) => matches(data.runs[run]));
 const opposite = { better: "worse", worse: "better" };
 // The baseline that the page was written for; null if all pairs are compared.
 const planned = () => (measure().comparison ? measure().comparison.baseline : null);
-// The run that the others are held against: a baseline, or the best run.
-function reference() {
-  if (planned() !== null) return planned();
-  return state.baseline === null ? measure().order[0] : state.baseline;
-}
 // How one run compares with another, from its side; null where the page does not hold it.
 function word(run, other) {
   const pairs = measure().comparison;

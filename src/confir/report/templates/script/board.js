@@ -1,103 +1,131 @@
-// The leaderboard: means, ranks and verdicts of the runs that match the filter.
+// The leaderboard: means, and gaps to the best of the others or differences from a baseline.
+const FEW_RUNS = 20; // so many are always shown; of more, the first
+const RUNS_SHOWN = 15;
+const shortened = (count) => !state.all && !state.filter && count > FEW_RUNS;
+// The runs that are shown: those that match the filter, or the best; a baseline always.
+function shownRuns() {
+  const places = matching(measure().order);
+  if (!shortened(places.length)) return places;
+  const kept = places.slice(0, RUNS_SHOWN);
+  const chosen = planned() ?? state.baseline;
+  return chosen === null || kept.includes(chosen) ? kept : [...kept, chosen];
+}
+// What stands beside the means: numbers, texts, words, and what these are called.
+function beside() {
+  const { best, comparison } = measure();
+  if (state.baseline !== null && planned() === null) return chosenBaseline();
+  if (comparison && comparison.baseline !== null) {
+    const { gap, gap_text: texts, at } = comparison.gaps;
+    const { low, high, limits, words } = at[state.level];
+    return { numbers: [low, gap, high], texts, limits, words, ...baselineHeadings(comparison.baseline) };
+  }
+  if (!best) return null;
+  const { low, high, limits, in_set: inSet } = best.at[state.level];
+  const words = [...inSet].map((digit) => ["no", "yes", "no, borderline", "yes, borderline"][digit]);
+  return {
+    numbers: [low, best.gap, high],
+    texts: best.gap_text,
+    limits,
+    words,
+    possible: [...inSet].map((digit) => digit % 2 === 1),
+    title: "gap to the best other",
+    said: "may be best",
+  };
+}
+const baselineHeadings = (run) => ({ title: `difference from ${data.runs[run]}`, said: "verdict" });
+// Against a run that the reader chose: the comparison of all pairs, as far as the page holds it.
+function chosenBaseline() {
+  const run = state.baseline;
+  const pairs = data.runs.map((_, other) => (other === run ? null : findPair(other, run)));
+  const each = (value) => pairs.map((pair) => (pair ? value(pair) : null));
+  const written = (text) => text.replaceAll("-", "−");
+  return {
+    numbers: [each((pair) => valueOf(pair.low)), each((pair) => valueOf(pair.difference)), each((pair) => valueOf(pair.high))],
+    texts: pairs.map((pair) => (pair ? written(pair.difference) : none)),
+    limits: pairs.map((pair) => (pair ? written(pair.limits) : none)),
+    words: data.runs.map((_, other) => (other === run ? "baseline" : (word(other, run) ?? none))),
+    ...baselineHeadings(run),
+  };
+}
 function leaderboard() {
-  const { name, order, means, ranks, comparison, best } = measure();
+  const { name, means } = measure();
   const level = means.at[state.level];
-  const ranking = ranks && ranks.at[state.level];
-  const chosen = reference();
-  const judged = comparison && (comparison.held.includes(chosen) || null);
-  const inSet = best && best.at[state.level];
   const unequal = topicsDiffer();
   const limited = level.low.some((value) => value !== null);
-  const places = matching(order);
-  const ends = places.flatMap((run) => [level.low[run], level.high[run], means.mean[run]]).filter((x) => x !== null);
-  const [least, most] = [Math.min(...ends), Math.max(...ends)];
-  const share = (value) => (most > least ? (100 * (value - least)) / (most - least) : 50);
+  const runs = shownRuns();
+  const chosen = planned() ?? state.baseline;
+  const scale = barScale([level.low, means.mean, level.high], runs, { always: chosen === null ? [] : [chosen] });
+  const gaps = beside();
+  const gapScale = gaps && barScale(gaps.numbers, runs, { numbers: [0], most: 3 });
+  const possible = gaps && (gaps.possible ?? gaps.words.map((said) => said === "better"));
 
-  const verdict = (run) => {
-    if (run === chosen) return planned() === null && state.baseline === null ? "best" : "baseline";
-    return word(run, chosen);
-  };
-  const bar = (run) => {
-    const cell = element("td", undefined, "bar");
-    const line = element("span");
-    if (level.low[run] !== null && level.high[run] !== null) {
-      const range = element("i");
-      range.style.left = `${share(level.low[run])}%`;
-      range.style.width = `${share(level.high[run]) - share(level.low[run])}%`;
-      line.append(range);
-    }
-    if (means.mean[run] !== null) {
-      const dot = element("b");
-      dot.style.left = `${share(means.mean[run])}%`;
-      line.append(dot);
-    }
-    cell.append(line);
+  const sized = (text, limits, className, label) => {
+    const cell = element("td", undefined, `number ${className}`);
+    cell.append(element("span", text, "value"));
+    if (limits && text !== none) cell.append(" ", element("span", limits, "limits"));
+    if (label) cell.dataset.label = label;
     return cell;
   };
-  const against = `against ${planned() === null && state.baseline === null ? "the best" : data.runs[chosen]}`;
-  // On a phone a cell stands below its name, not below its heading.
-  const labelled = (cell, label) => {
-    cell.dataset.label = label;
-    return cell;
-  };
-  const possible = (run) => ["no", "yes", "no, borderline", "yes, borderline"][inSet[run]];
-  const number = (text, className = "") => element("td", text, `number ${className}`);
-  const line = (run, place) => {
-    const row = element("tr", undefined, inSet && inSet[run] % 2 ? "possible" : "");
+  const line = (run) => {
+    const row = element("tr", undefined, gaps && possible[run] ? "possible" : "");
     row.dataset.run = data.runs[run];
-    row.append(number(ranks ? String(ranks.rank[run]) : unequal ? none : String(place + 1), "rank"));
+    row.append(element("td", means.rank[run] === null ? none : String(means.rank[run]), "number rank"));
     row.append(nameCell(data.runs[run], () => choose(run, run === state.b ? state.a : state.b)));
-    if (unequal) row.append(number(String(means.topics[run]), "extra"));
-    row.append(number(means.mean_text[run], "mean"));
-    if (limited) row.append(number(level.limits[run], "limits"));
-    row.append(bar(run));
-    if (ranks) row.append(number(ranking.limits[run], "extra"), number(ranks.share_first_text[run], "extra"));
-    if (inSet) row.append(labelled(element("td", possible(run), "in-set"), "may be best"));
-    if (judged) row.append(labelled(element("td", verdict(run), "verdict-word"), against));
+    if (unequal) row.append(element("td", String(means.topics[run]), "number extra"));
+    row.append(sized(means.mean_text[run], limited ? level.limits[run] : "", "mean"), drawnBar(scale, run));
+    if (gaps) {
+      const said = element("td", gaps.words[run], "said");
+      said.dataset.label = gaps.said;
+      const bar = drawnBar(gapScale, run);
+      bar.classList.add("gap-bar");
+      row.append(sized(gaps.texts[run], gaps.limits[run], "gap", "gap"), bar, said);
+    }
     return row;
   };
-  const scale = element("span", undefined, "scale");
-  if (ends.length) scale.append(element("span", decimals(least)), element("span", decimals(most)));
   const columns = [
-    { title: "rank", number: true, small: true, className: "rank", value: (row) => (ranks ? ranks.rank[row.run] : row.place) },
+    { title: "rank", number: true, small: true, className: "rank", value: (row) => means.rank[row.run] },
     { title: "run", value: (row) => data.runs[row.run] },
   ];
-  if (unequal) columns.push({ title: "topics", number: true, className: "extra", value: (row) => means.topics[row.run] });
-  columns.push({ title: name, number: true, value: (row) => means.mean[row.run] });
-  if (limited) {
-    columns.push({ title: `${levelText()} interval`, number: true, className: "limits", value: (row) => level.low[row.run] });
-  }
-  columns.push({ content: [scale], className: "bar" });
-  if (ranks) {
+  if (unequal) columns.push({ title: `${means.unit}s`, number: true, className: "extra", value: (row) => means.topics[row.run] });
+  const interval = limited ? ` [${levelText()} CI]` : "";
+  columns.push(
+    { title: `${name}${interval}`, number: true, className: "mean", value: (row) => means.mean[row.run] },
+    { content: [ticks(scale)], className: "bar" },
+  );
+  if (gaps) {
     columns.push(
-      { title: "rank interval", number: true, small: true, className: "extra", value: (row) => ranking.low[row.run] },
-      { title: "first in", number: true, className: "extra", value: (row) => ranks.share_first[row.run] },
+      { title: `${gaps.title} [CI]`, number: true, className: "gap", value: (row) => gaps.numbers[1][row.run] },
+      { content: [ticks(gapScale)], className: "bar gap-bar" },
+      { title: gaps.said, className: "said", value: (row) => gaps.words[row.run] },
     );
   }
-  if (inSet) columns.push({ title: "may be best", value: (row) => 1 - (inSet[row.run] % 2) });
-  if (judged) {
-    columns.push({ title: against, className: "against", value: (row) => verdict(row.run) });
-  }
-  const rows = places.map((run, place) => ({ run, place, line: () => line(run, place) }));
-  sortable(byId("leaderboard-table"), columns, rows);
-  leaderboardNote(places.length, limited, Boolean(judged));
+  const table = byId("leaderboard-table");
+  table.style.setProperty("--grid", grid(scale));
+  if (gaps) table.style.setProperty("--gap-grid", grid(gapScale));
+  sortable(table, columns, runs.map((run) => ({ run, line: () => line(run) })));
+  leaderboardNote(runs.length, limited, [...new Set([...scale.clipped, ...(gaps ? gapScale.clipped : [])])]);
   relink();
 }
+// Lines at the ticks, drawn as a background.
+const grid = (scale) =>
+  scale.ticks
+    .map(([, at]) => `linear-gradient(to right, transparent calc(${at}% - .5px), var(--line) 0 calc(${at}% + .5px), transparent 0)`)
+    .join(", ") || "none";
 // Runs without a score have no mean, and no topics either.
 const topicsDiffer = () => new Set(measure().means.topics.filter((count) => count > 0)).size > 1;
-function leaderboardNote(shown, limited, judged) {
-  const { name, means, ranks, best } = measure();
+function leaderboardNote(shown, limited, clipped) {
+  const { name, means, best, comparison } = measure();
   const said = [`${name}: means over ${means.over}`];
-  if (limited) said[0] += `, ${levelText()} intervals by the method ${means.method}`;
-  if (ranks && ranks.topics !== means.over) said.push(`Runs are ranked on the ${ranks.topics} that all of them have`);
-  if (ranks) said.push("A rank interval is for its run alone, not for all runs at once");
-  if (ranks && ranks.at[state.level].limits.some((limits) => limits.endsWith("borderline"))) said.push("Other replicates might change what is called borderline");
-  if (ranks) said.push("“first in” is the share of bootstrap samples of the topics in which the run ranks first");
-  if (best) said.push(`“may be best” says whether the run is in the ${levelText()} confidence set of the best run`);
-  if (judged) {
-    const against = isolated(data.runs[reference()]);
-    said.push(`The last column says whether the run is significantly better or worse than ${against}`);
-  }
-  if (shown < data.runs.length) said.unshift(`${shown} of ${data.runs.length} runs shown`);
+  if (limited) said[0] += ` with ${levelText()} confidence intervals (CI) by the method ${means.method}`;
+  if (planned() !== null) said.push(`Differences have simultaneous intervals for ${counted(data.runs.length - 1, "comparison")} with ${isolated(data.runs[planned()])}`);
+  else if (state.baseline !== null) said.push(`Differences have simultaneous intervals for all ${comparison ? comparison.pairs : ""} pairs: the baseline was chosen with the results in view`);
+  else if (best) said.push("A gap is the run’s mean less the best of the others, with simultaneous intervals (Hsu 1984); a run may be best unless the upper end of its interval is 0");
+  if (clipped.length) said.push(`Outside the scale: ${listed(clipped.map((run) => isolated(data.runs[run])))}`);
+  const all = data.runs.length;
+  const count = matching(measure().order).length;
   byId("leaderboard-note").textContent = `${said.join(". ")}.`;
+  byId("runs-shown").textContent = shown < all ? `${shown} of ${all} runs shown.` : "";
+  const button = byId("all-runs");
+  button.hidden = count <= FEW_RUNS || Boolean(state.filter);
+  button.textContent = state.all ? `Show the best ${RUNS_SHOWN}` : `Show all ${all} runs`;
 }

@@ -15,13 +15,18 @@ function refilled(chart, part) {
     const spec = { ...chart.spec, data: { values: differenceRecords() } };
     return { spec, caption: `${a} minus ${b} on each topic, by ${measure().name}` };
   }
-  if (!state.filter || !chart.by_run) return chart;
-  const kept = (records) => records.filter((record) => record.run === undefined || matches(record.run));
+  const few = chart.by_run && !chart.zoomable && shortened(data.runs.length);
+  if (!chart.by_run || !(state.filter || few)) return chart;
+  const names = new Set(shownRuns().map((run) => data.runs[run]));
+  const kept = (records) => records.filter((record) => record.run === undefined || (few ? names.has(record.run) : matches(record.run)));
   const { data: own, datasets } = chart.spec;
   const filtered = own
     ? { data: { values: kept(own.values) } }
     : { datasets: Object.fromEntries(Object.entries(datasets).map(([name, records]) => [name, kept(records)])) };
-  return { spec: { ...chart.spec, ...filtered }, caption: `${chart.caption}; runs filtered` };
+  const said = few ? `${names.size} of ${data.runs.length} runs shown` : "runs filtered";
+  const { height } = chart.spec;
+  if (height && height.step && names.size <= FEW_RUNS) filtered.height = { step: Math.max(ROW, height.step) };
+  return { spec: { ...chart.spec, ...filtered }, caption: `${chart.caption}; ${said}` };
 }
 function themed(spec) {
   const style = getComputedStyle(document.documentElement);
@@ -58,6 +63,8 @@ function withLegendAbove(part) {
 const darkScheme = matchMedia("(prefers-color-scheme: dark)");
 const bright = (spec) =>
   darkScheme.matches ? JSON.parse(JSON.stringify(spec).replaceAll("#0072B2", "#4AA5E0")) : spec;
+// Few rows of many are as high as those of a chart of few runs.
+const ROW = 18;
 // Cells of a grid are narrower on a phone.
 const NARROW_CELL = 38;
 // A chart of topics fills the page width if every label then has room.
@@ -142,8 +149,14 @@ async function draw(figure) {
     else if (run !== undefined) choose(data.runs.indexOf(run), state.b);
   });
   result.view.addEventListener("mouseover", (_, item) => point((item && item.datum && item.datum.run) ?? null));
+  hint(figure);
   index(figure);
   relink();
+}
+// A chart that is wider than its frame says so.
+function hint(figure) {
+  const frame = figure.querySelector(".frame");
+  figure.classList.toggle("scrolls", frame.scrollWidth > frame.clientWidth + 1);
 }
 function captioned(figure, caption) {
   figure.querySelector("figcaption").textContent = caption;
@@ -166,20 +179,28 @@ const distance = (figure) => {
   const { top, bottom } = figure.getBoundingClientRect();
   return Math.max(0, top - window.innerHeight, -bottom);
 };
-async function redraw(parts) {
+function redraw(parts) {
   for (const figure of document.querySelectorAll("figure.chart")) {
     if (!parts || parts.includes(figure.dataset.part)) waiting.add(figure);
   }
+  return pump();
+}
+// Draws what waits and can be seen; charts of folded parts are drawn when these are opened.
+const unfolded = (figure) => !figure.closest("details:not([open])");
+async function pump() {
   mark("false");
   if (drawing) return;
   drawing = true;
-  while (waiting.size) {
-    const next = [...waiting].reduce((x, y) => (distance(y) < distance(x) ? y : x));
+  for (let next = nearest(); next; next = nearest()) {
     waiting.delete(next);
     await draw(next).catch(() => undrawn(next));
     await new Promise((resolve) => setTimeout(resolve));
   }
   drawing = false;
   mark("true");
+}
+function nearest() {
+  const seen = [...waiting].filter(unfolded);
+  return seen.length ? seen.reduce((x, y) => (distance(y) < distance(x) ? y : x)) : null;
 }
 

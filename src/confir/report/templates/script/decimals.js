@@ -17,3 +17,5 @@ function decimals(value, { sign = false } = {}) {
   const [whole, rest] = (half ? (below + (below % 2)) / scale : size).toFixed(digits).split(".");
   return before + whole.replace(/\B(?=(\d{3})+$)/g, ",") + "." + rest;
 }
+// A round number on a scale, without what floating-point arithmetic added to it.
+const tickText = (tick) => (Math.abs(tick) < 1e-12 ? "0" : String(Number(tick.toPrecision(6))).replace("-", "−"));

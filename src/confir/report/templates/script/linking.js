@@ -18,7 +18,8 @@ function point(run) {
   relink();
 }
 function relink() {
-  const chosen = [data.runs[state.a], data.runs[state.b]];
+  const unchanged = state.a === initial.a && state.b === initial.b;
+  const chosen = unchanged ? [] : [data.runs[state.a], data.runs[state.b]];
   for (const row of byId("leaderboard-table").tBodies[0].rows) {
     row.classList.toggle("pointed", row.dataset.run === pointed);
     row.classList.toggle("chosen-run", chosen.includes(row.dataset.run));

@@ -45,7 +45,7 @@ function notHeld() {
 }
 function listOf(run, documents, others) {
   const column = element("div", undefined, "ranked");
-  const heading = element("h4", data.runs[run]);
+  const heading = element("h5", data.runs[run]);
   heading.dir = "auto";
   const list = element("ol");
   documents.forEach(({ id, grade }, place) => {

@@ -23,7 +23,7 @@ function matrix(figure) {
   const runs = matching(order).filter((run) => comparison.held.includes(run)).slice(0, 200);
   figure.hidden = runs.length < 2;
   if (figure.hidden) return;
-  const fitting = Math.floor((0.85 * figure.closest("section").clientWidth) / runs.length);
+  const fitting = Math.floor((0.85 * figure.closest(".part").clientWidth) / runs.length);
   const most = runs.length <= 12 ? 30 : runs.length <= 24 ? 22 : runs.length <= 45 ? 16 : 13;
   const cell = runs.length <= 45 ? most : Math.max(9, Math.min(most, fitting));
   const letters = Math.min(11, cell - 1);
@@ -98,6 +98,7 @@ function matrix(figure) {
     "significantly better than the first of the next." +
     (left ? ` ${runs.length} of ${order.length} runs shown.` : "");
   captioned(figure, caption);
+  hint(figure);
 }
 // Where groups start: a run that is significantly worse than the first of the group before.
 function groupStarts(runs) {

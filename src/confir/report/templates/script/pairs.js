@@ -19,6 +19,7 @@ function pairAt(place, turned) {
     other: turned ? pairs.second[place] : pairs.first[place],
     difference: turned ? opposed(pairs.difference[place]) : pairs.difference[place],
     low,
+    high,
     limits: low === none ? none : `${open > 0 ? "(" : "["}${low}, ${high}${open < 0 ? ")" : "]"}`,
     p: pairs.p_adjusted[place],
     p_text: pairs.p_text[place],

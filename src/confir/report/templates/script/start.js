@@ -9,6 +9,7 @@ const shows = {
     }
     answer();
     leaderboard();
+    papers();
     pairTable();
     verdict();
     topics();
@@ -31,9 +32,17 @@ const shows = {
     clearTimeout(typing);
     typing = setTimeout(() => redraw(["pairs", "topics", ...partsThat((chart) => chart.by_run)]), 250);
   },
+  all: () => {
+    leaderboard();
+    redraw(partsThat((chart) => chart.by_run));
+  },
   baseline: () => {
     answer();
     leaderboard();
+    papers();
+    if (state.baseline !== null && state.b !== state.baseline) {
+      choose(state.a === state.baseline ? state.b : state.a, state.baseline);
+    }
   },
   pair: () => {
     verdict();
@@ -76,7 +85,7 @@ byId("level").addEventListener("change", (event) => change({ level: event.target
 byId("filter").addEventListener("input", (event) => change({ filter: event.target.value }, { typed: true }));
 offer("run-a");
 offer("run-b");
-offer("baseline", "the best run");
+offer("baseline", "none");
 for (const id of ["run-a", "run-b"]) {
   if (!byId(id)) continue;
   byId(id).addEventListener("change", () => choose(Number(byId("run-a").value), Number(byId("run-b").value)));
@@ -90,14 +99,35 @@ for (const details of document.querySelectorAll("[data-table]")) {
   details.addEventListener("toggle", () => behind(details));
 }
 if (byId("pair-details")) byId("pair-details").addEventListener("toggle", pairTable);
-for (const link of document.querySelectorAll("nav a")) {
-  link.addEventListener("click", (event) => {
-    event.preventDefault();
-    const part = link.hash.slice(1);
-    change({}, { part });
-    byId(part).scrollIntoView();
+if (byId("layout")) byId("layout").addEventListener("change", papers);
+byId("all-runs").addEventListener("click", () => change({ all: !state.all }));
+for (const part of document.querySelectorAll("details.part")) {
+  part.addEventListener("toggle", () => {
+    if (!part.open) return;
+    pump();
+    join();
+  });
+  part.querySelector("summary").addEventListener("click", () => {
+    if (!part.open) change({}, { part: part.id });
   });
 }
+for (const link of document.querySelectorAll("a.within")) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    reveal(link.hash.slice(1));
+  });
+}
+// On paper all runs of the filter stand in the leaderboard.
+let before = false;
+window.addEventListener("beforeprint", () => {
+  before = state.all;
+  state.all = true;
+  leaderboard();
+});
+window.addEventListener("afterprint", () => {
+  state.all = before;
+  leaderboard();
+});
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
     const text = byId(button.dataset.copy);
@@ -120,7 +150,7 @@ const { wanted, part } = asked();
 Object.assign(state, wanted);
 document.documentElement.classList.add("scripted");
 show({ ...wanted });
-if (part && byId(part)) byId(part).scrollIntoView();
+reveal(part);
 window.addEventListener("popstate", follow);
 window.addEventListener("hashchange", follow);
 darkScheme.addEventListener("change", () => redraw());
