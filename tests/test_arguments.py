@@ -65,7 +65,10 @@ ALIASES = {
     "depth": ("halves",),
     "scores": ("topic", "run", "measure"),  # what they hold
     "runs": ("docid",),
-    "original": ("run",),
+    "original": ("run", "entry"),
+    "baseline_runs": ("run", "no such file"),
+    "teams": ("no such file",),
+    "contributors": ("no such file",),
     "precision": ("r-loss",),
     "groups": ("columns",),
     "grade_maps": ("judge",),  # whose grades they map
@@ -394,7 +397,10 @@ def takers_of_experiments():
         if wanted & set(inspect.signature(VERBS[name]).parameters)
         and not name.startswith("write_")
         and name
-        not in ("qrels_to_frame", "summarise_repeats", "plan_human_topics", "plan_human_documents")
+        not in (
+            *("qrels_to_frame", "summarise_repeats", "plan_human_topics", "plan_human_documents"),
+            "compare_reproduction",  # which compares runs with one
+        )
     ] + ["write_report"]
 
 
@@ -439,8 +445,8 @@ def test_verbs_take_what_makes_runs_and_qrels(name, valid, folder):
             [confir.as_run(RUNS[run], name=run) for run in ("xy" if several else "x")],
         ),
     }
-    if name == "bound_differences":
-        del sources["runs"]  # it needs two
+    if name in ("bound_differences", "estimate_reusability"):
+        del sources["runs"]  # they need two
     for parameter in parameters.keys() & sources.keys() & valid[name].keys():
         for source in sources[parameter]:
             call(VERBS[name], {**valid[name], parameter: source})

@@ -73,6 +73,7 @@ def test_all_outputs_name_the_same_runs_in_the_same_order(collection, confir_com
         (tmp_path / "board.tex")
         .read_text()
         .replace("\\_", "_")
+        .replace("\\allowbreak{}", "")
         .replace("\\textbf{", "")
         .replace("}", "")
     )

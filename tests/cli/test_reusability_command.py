@@ -59,7 +59,7 @@ def test_a_deeper_pool_has_fewer_unique_documents(confir_command, words, tmp_pat
             lambda words: (*words, "--contributors", "x"),
             "--pool-depth is for the pool of these runs",
         ),
-        (lambda words: (*words[:-4], "--teams", words[1]), "expected 2: run team"),
+        (lambda words: (*words[:-4], "--teams", words[1]), "expected a run and its team"),
         (lambda words: (*words, "--unjudged", "all"), "unknown value of --unjudged"),
         (lambda words: (*words[:-1], 0), "--pool-depth is 0; expected 1 or more"),
     ],

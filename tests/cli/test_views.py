@@ -131,7 +131,7 @@ def test_help_has_three_examples(confir_command, command, monkeypatch):
 
 
 def test_help_says_the_defaults_of_this_very_command(confir_command, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "260")
     said = {
         "evaluate": "By default AP, nDCG@10, P@10, RR and R@1000",
         "leaderboard": "By default nDCG@10 of runs",

@@ -18,7 +18,7 @@ from confir.data.scores import Scores
 from confir.intervals.catalogue import confidence_interval
 from confir.measures.evaluation import evaluate
 from confir.report.contents import Settings, gather_contents
-from confir.report.sections import answer_sentences
+from confir.report.sections import conclusions
 from confir.resampling.documents import resample_documents
 from confir.studies.collection.differences import Variant, compare_on_collection
 from confir.studies.collection.means import summarise_means
@@ -138,8 +138,8 @@ def test_the_report_does_not_blame_topics_that_do_not_differ():
         runs=runs,
         settings=Settings(0.95, replicates=499),
     )
-    (said,) = [s for s in answer_sentences(contents) if s.startswith("Of the variance")]
-    share = float(re.search(r"([\d.]+) % comes from the choice of topics", said)[1])
+    (said,) = [s for s in conclusions(contents).values() if s.startswith("Of the variance")]
+    share = float(re.search(r"([\d.]+)% comes from the choice of topics", said)[1])
     variance = contents["collection"].difference_variance
     assert share == pytest.approx(100 * (variance.topics / variance.total).item(), abs=0.51)
     assert share < 15

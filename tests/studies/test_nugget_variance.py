@@ -109,6 +109,8 @@ def test_a_folder_of_answers_is_one_table(tmp_path, capsys, monkeypatch):
         write_answers(tmp_path / f"{run}.jsonl", [[1.0, 0.0], [1.0, 1.0], [0.5, 0.0]], run=run)
     found = confir.estimate_nugget_variance(tmp_path)
     assert found.runs == ("x", "y")
-    monkeypatch.setattr("sys.argv", ["confir", "compare", "--scores", str(tmp_path), "-m", "all"])
+    monkeypatch.setattr(
+        "sys.argv", ["confir", "compare", "--scores", str(tmp_path), "-m", "all", "--show", "pairs"]
+    )
     assert not start.run()
     assert "identical" in capsys.readouterr().out

@@ -411,6 +411,7 @@ _LATEX_MATHEMATICS = {
     "ρ": r"\rho",
     "σ": r"\sigma",
     "π": r"\pi",
+    "Δ": r"\Delta",
     "τ": r"\tau",
 }
 _LATEX = {

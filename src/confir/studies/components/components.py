@@ -145,6 +145,7 @@ def decompose_scores(
         of Φ, and of Eρ² with judges or repeats; those of Eρ² of systems × topics are exact.
     """
     level = as_level(level)
+    generator = as_generator(rng)
     if not isinstance(repeats, str):
         as_flag("repeats", repeats)
     if judges is not None and not isinstance(judges, Mapping):
@@ -165,7 +166,7 @@ def decompose_scores(
     coefficients = _coefficients(variance[None], sources, facets, planned)
     named = {kind: each[0] for kind, each in coefficients.items()}
     if facets:
-        draws = as_generator(rng).chisquare(found.df, (_DRAWS, len(found.df)))
+        draws = generator.chisquare(found.df, (_DRAWS, len(found.df)))
         drawn = found.components(found.squares * found.df / draws)
         named |= _drawn_limits(_coefficients(drawn, sources, facets, planned), level)
     else:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from confir.arguments import as_choice, as_integer, as_level, as_list, as_real
+from confir.arguments import as_choice, as_function, as_integer, as_level, as_list, as_real
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import ReadingOptions, ReadingRules, takes_rules
 from confir.data.formats.objects import as_runs
@@ -247,6 +247,7 @@ def compare_reproduction(
     if baseline_runs is not None:
         refuse_design(reading.design, "the effect ratio")
     level = as_level(level)
+    as_function("progress", progress)
     as_integer("overlap_depth", overlap_depth)
     as_real("persistence", persistence, above=0.0, below=1.0)
     if ties is not None:

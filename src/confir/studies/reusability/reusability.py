@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from confir.arguments import as_flag, as_integer, as_level
+from confir.arguments import as_flag, as_function, as_integer, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import (
     Experiment,
@@ -213,6 +213,7 @@ def estimate_reusability(
     array([[0.25],
            [0.  ]])
     """
+    as_function("progress", progress)
     level, bounds = as_level(level), as_flag("bounds", bounds)
     as_integer("pool_depth", pool_depth)
     experiment = as_experiment(qrels, runs, ReadingRules(**rules))
