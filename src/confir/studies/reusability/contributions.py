@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -138,7 +138,9 @@ def read_contributions(source: Any, qrels: Qrels, teams: Sequence[str]) -> Contr
 def _is_contributed(documents: Any) -> bool:
     """Whether an object says which teams contributed the documents of a topic."""
     return isinstance(documents, Mapping) and not any(
-        isinstance(teams, str) or not all(isinstance(team, str) for team in teams)
+        isinstance(teams, str)
+        or not isinstance(teams, Iterable)
+        or not all(isinstance(team, str) for team in teams)
         for teams in documents.values()
     )
 

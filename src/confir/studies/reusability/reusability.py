@@ -217,7 +217,8 @@ def estimate_reusability(
     level, bounds = as_level(level), as_flag("bounds", bounds)
     as_integer("pool_depth", pool_depth)
     experiment = as_experiment(qrels, runs, ReadingRules(**rules))
-    wanted = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
+    wanted = chosen_measures(experiment, measures)
+    parse_measures(wanted, experiment.rules.rel)  # before runs are read
     known = as_teams(teams)  # before runs are read
     lists = experiment.lists(progress)
     of_run = teams_of(lists.runs, known)
