@@ -28,6 +28,7 @@ Functions, from files to results::
     find_best                           Scores -> BestRuns: which may be the best?
     rank_runs                           Scores -> Ranking
     compare_runs                        Scores -> Comparison
+    compare_groups                      Scores, groups of topics -> GroupComparison
     judge_gate                          Comparison -> Gate: may the runs be released?
     read_history                        file of a gate's looks -> GateHistory
     plan_topics                         pilot Scores -> Plan
@@ -137,6 +138,7 @@ if TYPE_CHECKING:
     from confir.studies.split_half.split_half import SplitHalf, validate_split_half
     from confir.studies.ties.ties import TieBounds, bound_ties
     from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty, describe_topics
+    from confir.studies.topic_groups.group_differences import GroupComparison, compare_groups
     from confir.studies.unjudged.bounds import UnjudgedBounds, bound_unjudged
     from confir.studies.unjudged.differences import UnjudgedDifferences, bound_differences
     from confir.studies.unjudged.estimates import UnjudgedEstimate, estimate_unjudged
@@ -209,6 +211,7 @@ __all__ = [
     "Experiment",
     "GateHistory",
     "GradeAgreement",
+    "GroupComparison",
     "HumanPlan",
     "Interval",
     "JudgedScores",
@@ -246,6 +249,7 @@ __all__ = [
     "bound_unjudged",
     "chart",
     "collection_effects",
+    "compare_groups",
     "compare_judgements",
     "compare_measures",
     "compare_on_collection",

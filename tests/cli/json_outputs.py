@@ -4,12 +4,14 @@
 RUNS = ("{qrels}", "{bm25}", "{dense}")
 PAIR = (*RUNS, "-m", "AP,P@10", "--baseline", "bm25")
 FEW = ("--replicates", "99")
+BY_LENGTH = ("--design", "{lengths}", "--by", "length")
 
 JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     "mean": [
         ("evaluate", *RUNS, "-m", "AP", "--method", "t", "--method", "bca", *FEW),
         ("evaluate", "--scores", "{one_topic}"),
         ("evaluate", "--scores", "{equal}"),
+        ("evaluate", "--scores", "{scores}", *BY_LENGTH),
         ("demo",),
     ],
     "mean-with-verdict": [("evaluate", *PAIR)],
@@ -37,6 +39,9 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "topic-difference": [("compare", *PAIR, "-q")],
     "group": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--groups", *FEW)],
+    "group-difference": [
+        ("compare", "--scores", "{scores}", *BY_LENGTH, *FEW),
+    ],
     "effect": [("compare", *PAIR, "--effects")],
     "best": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--best", *FEW)],
     "look": [("history", "{history}")],
@@ -45,6 +50,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("plan", *PAIR, "--difference", "observed", "--assurance", "0.9"),
         ("plan", *RUNS, "-m", "AP", "--half-width", "0.05"),
         ("plan", *PAIR),
+        ("plan", "--scores", "{scores}", "--half-width", "0.1", *BY_LENGTH),
         ("plan", *PAIR, "--topics", "100", "--difference", "0.02"),
     ],
     "topic": [("topics", *RUNS, "-m", "AP"), ("topics", *RUNS, "-m", "AP", "--run", "bm25", "-q")],

@@ -87,6 +87,7 @@ def report_command(
             rich_help_panel=_PAGE,
         ),
     ] = None,
+    by: options.ByOption = None,
     method: options.MethodOption = None,
     statistics: options.Statistics,
     quiet: options.QuietOption = False,
@@ -114,8 +115,9 @@ def report_command(
         judged = inputs.check_human()
         if method is not None:
             check_judged_method(method) if judged else find_method(method)
+        reading, groups = (inputs, None) if by is None else inputs.grouped(by)
         with collected_warnings(shown=not quiet) as collected:
-            scores, experiment = _read(inputs, baseline, quiet=quiet)
+            scores, experiment = _read(reading, baseline, quiet=quiet)
         origin = Origin(
             (*inputs.files(), *(judge or ())),
             command_line_with_seed(statistics.seed),
@@ -136,6 +138,7 @@ def report_command(
                 judges=judge or (),
                 grades=grades or (),
                 baseline=inputs.find_baseline(baseline, scores.runs),
+                by=groups,
                 figures=figures,
                 figure_width=figure_width,
                 origin=origin,

@@ -22,6 +22,7 @@ from confir.data.formats.run_metadata import RunMetadata
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
+from confir.data.sampling.topic_groups import TopicGroups
 from confir.data.scanning.list_scanner import read_lists
 from confir.data.scanning.stored_lists import StoredLists
 from confir.data.scores import Scores
@@ -74,6 +75,8 @@ class Settings:
         Qrels of other judges, and how their grades compare, as ``--grades`` of ``confir judges``.
     baseline
         The run that the others are compared with; by default all pairs are compared.
+    groups
+        Groups of topics to compare runs in; None for none.
     """
 
     level: float = LEVEL
@@ -85,6 +88,7 @@ class Settings:
     judges: Mapping[str, Any] | Sequence[Any] = ()
     grades: Sequence[str] = ()
     baseline: str | None = None
+    groups: TopicGroups | None = None
 
     @property
     def levels(self) -> tuple[float, ...]:

@@ -83,6 +83,7 @@ def evaluate_command(
             panel="Judgements",
         ),
     ] = None,
+    by: options.ByOption = None,
     method: options.MethodsOption = None,
     statistics: options.Statistics,
     out: options.Output,
@@ -105,6 +106,11 @@ def evaluate_command(
     if out.output is not None:
         _check_chart(out.output, method or [], baseline)
     example = "confir evaluate qrels.txt bm25.run"
+    if by is not None:
+        from confir.studies.topic_groups.command import evaluate_by
+
+        evaluate_by(inputs, by, lambda one: mean_answer(one, statistics, methods=method), out)
+        return
     if repeats:
         _check_repeats(inputs.context)
         every = inputs.load_scores(quiet=out.quiet, example=example)
