@@ -117,6 +117,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     "board": [
         ("leaderboard", "{datasets}", "-m", "AP", *FEW),
         ("leaderboard", "--means", "{means}", *FEW),
+        ("leaderboard", "--means", "{gappy}", "--incomplete", "model", "--standardise", *FEW),
     ],
     "component": [("components", *RUNS, "{tfidf}", "-m", "AP")],
     "reliability": [("components", *RUNS, "{tfidf}", "-m", "AP", "--reliability")],

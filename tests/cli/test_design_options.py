@@ -344,3 +344,20 @@ def test_results_of_mteb_are_a_leaderboard_of_means(confir_command, tmp_path):
         f"T{t}/{s}" for t in range(3) for s in ("en", "de")
     }
     assert {one["run"] for one in board if one["rank"] == 1} == {"org/b"}
+
+
+def test_leaderboard_ranks_runs_that_miss_datasets_by_a_model(confir_command, tmp_path):
+    table = tmp_path / "means.csv"
+    table.write_text("topic,a,<b>,c\nd,.1,.2,.3\ne,.2,,.4\nf,.3,.2,.5\ng,.2,.25,.35\n")
+    words = ("leaderboard", "--means", table, "--replicates", "99")
+    refused = confir_command(*words)
+    assert refused.code == 2
+    assert "drop-runs, drop-datasets or model" in refused.err
+    outcome = confir_command(*words, "--incomplete", "model")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "rank of complete runs" in outcome.out
+    assert "1 cell of 12 is missing" in outcome.out
+    assert confir_command(*words, "--incomplete", "model", "-o", tmp_path / "b.svg").code == 0
+    page = confir_command(*words, "--incomplete", "model", "--page", tmp_path / "p.html")
+    assert page.code == 2
+    assert "--page needs all runs on all datasets" in page.err

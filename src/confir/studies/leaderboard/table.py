@@ -13,7 +13,8 @@ from confir.studies.leaderboard.leaderboard import Leaderboard
 def leaderboard_table(board: Leaderboard, seed: int | None = None) -> Table:
     """Return one row per run, best first: rank, macro mean, Borda count and the datasets' means."""
     rows = tuple(_row(board, run) for run in board.order)
-    columns = ("rank", "run", "macro mean", "Borda", "Borda rank", "next", *board.datasets)
+    gaps = () if board.cells is None else ("datasets", "rank of complete runs")
+    columns = ("rank", "run", "macro mean", *gaps, "Borda", "Borda rank", "next", *board.datasets)
     return Table(columns, rows, leaderboard_note(board, seed), names=2)
 
 
@@ -28,6 +29,7 @@ def _row(board: Leaderboard, run: int) -> tuple[Cell, ...]:
         ranks,
         board.runs[run],
         interval_text(*(float(a[run]) for a in (board.macro, board.macro_low, board.macro_high))),
+        *_gap_texts(board, run),
         f"{board.borda[run]:,.10g}",
         borda,
         following,
@@ -37,6 +39,15 @@ def _row(board: Leaderboard, run: int) -> tuple[Cell, ...]:
         known = not math.isnan(numbers[1])
         cells.append(interval_text(*numbers) if known else number_text(numbers[0]))
     return tuple(Cell(text, strong=board.rank[run] == 1) for text in cells)
+
+
+def _gap_texts(board: Leaderboard, run: int) -> list[str]:
+    """Return how many datasets a run has, and its rank among those that have all of them."""
+    ranks = board.complete_rank, board.complete_rank_low, board.complete_rank_high
+    if board.cells is None or any(part is None for part in ranks):
+        return []
+    rank, low, high = (int(part[run]) for part in ranks if part is not None)
+    return [f"{board.cells[run]:,}", f"{rank} ({low}-{high})" if rank else "–"]
 
 
 def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
@@ -62,6 +73,14 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
         ),
         f"{counted(board.replicates, 'replicate')}" + ("" if seed is None else f", seed {seed}"),
     ]
+    if board.cells is not None:
+        missing = int(len(board.datasets) * len(board.runs) - board.cells.sum())
+        parts.append(
+            f"{counted(missing, 'cell')} of {len(board.datasets) * len(board.runs):,} "
+            f"{'is' if missing == 1 else 'are'} missing: macro means, ranks and p-values are by an "
+            "additive model of run and dataset, Borda counts have its predictions there; rank of complete "
+            "runs: among those on all datasets, without the model"
+        )
     if board.borderline.any():
         parts.append("borderline: other replicates might change a limit of the rank")
     return "\n".join(parts)
