@@ -29,6 +29,7 @@ Functions, from files to results::
     rank_runs                           Scores -> Ranking
     compare_runs                        Scores -> Comparison
     compare_groups                      Scores, groups of topics -> GroupComparison
+    compare_costs                       Scores, costs of runs -> CostComparison
     judge_gate                          Comparison -> Gate: may the runs be released?
     read_history                        file of a gate's looks -> GateHistory
     plan_topics                         pilot Scores -> Plan
@@ -139,6 +140,7 @@ if TYPE_CHECKING:
     from confir.studies.ties.ties import TieBounds, bound_ties
     from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty, describe_topics
     from confir.studies.topic_groups.group_differences import GroupComparison, compare_groups
+    from confir.studies.tradeoff.cost_comparison import CostComparison, compare_costs
     from confir.studies.unjudged.bounds import UnjudgedBounds, bound_unjudged
     from confir.studies.unjudged.differences import UnjudgedDifferences, bound_differences
     from confir.studies.unjudged.estimates import UnjudgedEstimate, estimate_unjudged
@@ -202,6 +204,7 @@ __all__ = [
     "Comparison",
     "Components",
     "CorrectedMeans",
+    "CostComparison",
     "Coverage",
     "DataQuality",
     "Design",
@@ -249,6 +252,7 @@ __all__ = [
     "bound_unjudged",
     "chart",
     "collection_effects",
+    "compare_costs",
     "compare_groups",
     "compare_judgements",
     "compare_measures",

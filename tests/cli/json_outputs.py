@@ -119,6 +119,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("leaderboard", "--means", "{means}", *FEW),
         ("leaderboard", "--means", "{gappy}", "--incomplete", "model", "--standardise", *FEW),
     ],
+    "cost": [("tradeoff", *RUNS, "-m", "AP", "--cost", "{prices}", *FEW)],
     "component": [("components", *RUNS, "{tfidf}", "-m", "AP")],
     "reliability": [("components", *RUNS, "{tfidf}", "-m", "AP", "--reliability")],
     "repeats": [("evaluate", "{qrels}", "{repeats}", "-m", "AP", "--repeats")],

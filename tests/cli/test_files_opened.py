@@ -180,6 +180,7 @@ def house(tmp_path_factory, collection):
         confir.write_qrels(qrels, place / "boards" / dataset / "qrels.txt")
         for name, run in (("a", first), ("b", second)):
             confir.write_run(run, place / "boards" / dataset / f"{name}.run")
+    (place / "costs.csv").write_text("run,price\na,1\nb,2\n")
     (place / "means.csv").write_text("dataset,a,b\nx,0.5,0.6\ny,0.4,0.5\nz,0.3,0.2\n")
     (place / "effects.csv").write_text("study,effect,se\nx,0.1,0.05\ny,0.2,0.06\nz,0.1,0.04\n")
     retrieved, judged = make_rows()
@@ -208,6 +209,7 @@ COMMANDS = [
     ("coverage", "--scores", "scores.csv", "--samples", "20", *FEW),
     ("chance", *PAIR, "--documents", "60000", "--draws", "0"),
     ("components", *PAIR),
+    ("tradeoff", *PAIR, "--cost", "costs.csv", *FEW),
     ("bias-variance", *PAIR, *FEW),
     ("judges", *PAIR[:2], "judge.txt", "runs/b.run.gz", "-m", "AP", *FEW),
     ("judges", "--judge", "x=qrels.txt", "--judge", "judge.txt", "runs", "-m", "AP", *FEW),

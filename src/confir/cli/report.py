@@ -87,6 +87,14 @@ def report_command(
             rich_help_panel=_PAGE,
         ),
     ] = None,
+    cost: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="What runs cost, as for confir tradeoff (repeatable).",
+            rich_help_panel=_PAGE,
+        ),
+    ] = None,
     by: options.ByOption = None,
     method: options.MethodOption = None,
     statistics: options.Statistics,
@@ -119,7 +127,7 @@ def report_command(
         with collected_warnings(shown=not quiet) as collected:
             scores, experiment = _read(reading, baseline, quiet=quiet)
         origin = Origin(
-            (*inputs.files(), *(judge or ())),
+            (*inputs.files(), *(judge or ()), *(cost or ())),
             command_line_with_seed(statistics.seed),
             tuple(collected),
         )
@@ -139,6 +147,7 @@ def report_command(
                 grades=grades or (),
                 baseline=inputs.find_baseline(baseline, scores.runs),
                 by=groups,
+                costs=cost or None,
                 figures=figures,
                 figure_width=figure_width,
                 origin=origin,

@@ -26,6 +26,7 @@ from confir.data.sampling.topic_groups import TopicGroups
 from confir.data.scanning.list_scanner import read_lists
 from confir.data.scanning.stored_lists import StoredLists
 from confir.data.scores import Scores
+from confir.data.tables.cost_files import Cost
 from confir.defaults import LEVEL, LEVELS, REPLICATES, SEED
 from confir.errors import (
     ConfirError,
@@ -77,6 +78,8 @@ class Settings:
         The run that the others are compared with; by default all pairs are compared.
     groups
         Groups of topics to compare runs in; None for none.
+    costs
+        What runs cost, as in `compare_costs`; none of it where that is empty.
     """
 
     level: float = LEVEL
@@ -89,6 +92,7 @@ class Settings:
     grades: Sequence[str] = ()
     baseline: str | None = None
     groups: TopicGroups | None = None
+    costs: tuple[Cost, ...] = ()
 
     @property
     def levels(self) -> tuple[float, ...]:

@@ -27,6 +27,7 @@ from confir.data.output_folder import OutputFolder
 from confir.data.result import Record
 from confir.data.sampling.design import DesignSource
 from confir.data.sampling.topic_groups import TopicGroups, as_topic_groups
+from confir.data.tables.cost_files import CostSource, read_costs
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, UnreadableError, counted
@@ -117,6 +118,7 @@ def write_report(
     baseline: str | None = None,
     by: str | Mapping[str, Any] | TopicGroups | None = None,
     topics: DesignSource | None = None,
+    costs: CostSource | None = None,
     figures: PathLike | None = None,
     figure_width: float | None = None,
     origin: Origin | None = None,
@@ -146,6 +148,8 @@ def write_report(
         The run that the others are compared with; by default all pairs are compared.
     by, topics
         What groups topics, and a table of them, as in `compare_groups`.
+    costs
+        What runs cost, as in `compare_costs`.
     figures, figure_width
         A folder to write the charts to, for papers: SVG and PDF; and their width in mm.
     origin
@@ -180,6 +184,8 @@ def write_report(
     if by is not None:
         groups = as_topic_groups(by, listed_scores(scores), topics)
         settings = replace(settings, groups=groups)
+    if costs is not None:
+        settings = replace(settings, costs=tuple(read_costs(costs)))
     check_width(figure_width, "figure_width")
     with nullcontext() if figures is None else OutputFolder(as_path("figures", figures), [target]):
         # the folder is checked first: it may hold other files

@@ -142,6 +142,15 @@ STUDIES = (
         section=True,
     ),
     Study(
+        "tradeoff",
+        "Which runs are worth their cost?",
+        ("quality against cost", "tradeoff.md"),
+        names={"compare_costs": "cost_comparison", "CostComparison": "cost_comparison"},
+        results={"cost_comparison.CostComparison": Shown("tradeoff_table", "tradeoff_chart")},
+        commands=("tradeoff",),
+        section=True,
+    ),
+    Study(
         "repeats",
         "How much does a mean vary between repeats of a system: are more topics or more repeats needed?",
         ("repeats", "designs.md#more-topics-or-more-repeats"),
