@@ -35,8 +35,10 @@ with atheris.instrument_imports(
     from confir.data.formats.run_readers import read_qrels, read_run
     from confir.data.formats.run_sources import RunSource
     from confir.data.lists.rankings import JudgedPositions
+    from confir.data.sampling.topic_groups import read_topic_groups
     from confir.data.scanning.scan_kernels import load_kernels
     from confir.data.scanning.scanner import Wanted, scan_rankings
+    from confir.data.tables.cost_files import read_costs
     from confir.data.tables.effect_files import read_effects
     from confir.data.tables.score_files import read_scores
 
@@ -83,6 +85,8 @@ JSON_RUN = b'{"1": {"a": 1.5, "b": 0}, "2": {"c": 1}}'
 TREC_QRELS = b"1 0 a 1\n1 0 b 0\n2 0 a 2\n"
 LONG = b"topic,run,measure,score\n1,x,AP,0.5\n2,x,AP,0.25\n1,y,AP,0\n2,y,AP,1\n"
 TREC_EVAL = b"runid\tall\tx\nmap\t1\t0.5\nmap\t2\t0.25\nmap\tall\t0.375\n"
+COSTS = b"run,topic,latency,price\nx,1,2.5,1\nx,2,3,1\ny,1,0,2\ny,2,1e3,2\n"
+GROUPS = b"topic,length,cluster\n1,long,a\n2,short,a\n3,long,b\n"
 EFFECTS = b"collection,difference,se\na,0.1,0.02\nb,-0.1,0.05\n"
 
 
@@ -107,6 +111,8 @@ READERS: dict[str, tuple[Reader, tuple[bytes, ...]]] = {
         (b"\1" + LONG, b"\0" + TREC_EVAL, b'\4{"topic":"1","score":0.5}\n', *seeds_of(SCORES)),
     ),
     "effects": (read_effects, (b"\1" + EFFECTS,)),
+    "costs": (read_costs, (b"\1" + COSTS, b'\4{"run":"x","price":1}\n')),
+    "groups": (lambda path: read_topic_groups("length", path), (b"\1" + GROUPS,)),
     "metadata": (lambda path: read_metadata(str(path)), (b"\0" + METADATA.encode(),)),
 }
 

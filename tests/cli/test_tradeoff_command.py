@@ -76,6 +76,12 @@ def test_wrong_costs_are_refused(confir_command, files, costs, text, message):
     assert message in outcome.err
 
 
+def test_costs_are_needed(confir_command, files):
+    outcome = confir_command("tradeoff", *files, "-m", "AP")
+    assert outcome.code == 2
+    assert "expected --cost FILE" in outcome.err
+
+
 def test_the_costs_are_not_written_over(confir_command, files, costs):
     before = costs.read_text()
     outcome = confir_command("tradeoff", *files, "-m", "AP", "--cost", costs, "-o", costs)

@@ -9,19 +9,20 @@ import typer
 from confir.cli import options
 from confir.cli.groups import Without
 from confir.cli.judged_input import JudgedInputs
+from confir.errors import InvalidValueError
 
 
 def tradeoff_command(
     *,
     inputs: Annotated[JudgedInputs, Without("bounded")],
     cost: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="FILE",
             help="What runs cost: a table with columns run, topic (if costs vary by topic), and one per "
             "cost, such as latency or tokens; lower is better (repeatable).",
         ),
-    ],
+    ] = None,
     statistics: options.Statistics,
     out: options.Output,
 ) -> None:
@@ -39,10 +40,11 @@ def tradeoff_command(
     out.prepare()
     inputs.check_human()
     check_level(statistics.level)
-    costs = read_costs(cost)  # before the runs, which take longer
-    scores = inputs.load_scores(
-        quiet=out.quiet, example="confir tradeoff qrels.txt runs/ --cost latency.csv"
-    )
+    example = "confir tradeoff qrels.txt runs/ --cost latency.csv"
+    scores = inputs.load_scores(quiet=out.quiet, example=example)
+    if not cost:
+        raise InvalidValueError(f"expected --cost FILE, what the runs cost; for example: {example}")
+    costs = read_costs(cost)
     if inputs.select or inputs.top is not None:
         costs = [one.of_runs(scores.runs) for one in costs]
     found = compare_costs(

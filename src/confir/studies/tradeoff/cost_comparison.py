@@ -133,7 +133,9 @@ class CostComparison(Result):
             f"on the frontier: {enumerate_names(on, 10)}"
             if on
             else "no run is significantly on the frontier",
-            f"dominated by a better run that costs no more: {enumerate_names(below, 10)}" if below else "",
+            f"dominated by a better run that costs no more: {enumerate_names(below, 10)}"
+            if below
+            else "",
             f"undecided on these topics: {enumerate_names(unclear, 10)}" if unclear else "",
         ]
         return f"{self.measures[measure]} against {self.costs[cost]}: " + "; ".join(
