@@ -36,8 +36,10 @@ with atheris.instrument_imports(
     from confir.data.formats.run_readers import read_qrels, read_run
     from confir.data.formats.run_sources import RunSource
     from confir.data.lists.rankings import JudgedPositions
+    from confir.data.sampling.topic_groups import read_topic_groups
     from confir.data.scanning.scan_kernels import load_kernels
     from confir.data.scanning.scanner import Wanted, scan_rankings
+    from confir.data.tables.cost_files import read_costs
     from confir.data.tables.effect_files import read_effects
     from confir.data.tables.score_files import read_scores
 
@@ -90,6 +92,8 @@ TOT = b"x\tf1\t28\t0.5\ny\tf1\t28\t1\nx\tf1\tall\t0.5\n"
 RANKING = b"28 Q0 x 0 0.5 f1\n28 Q0 y 0 1 f1\nall Q0 x 0 0.5 f1\n"
 EXCLUDED = b"1 a\n1 0 b 1\n2 c\n"
 EXCLUDED_JSON = b'{"1": ["a", "b"], "2": {"c": 1}}'
+COSTS = b"run,topic,latency,price\nx,1,2.5,1\nx,2,3,1\ny,1,0,2\ny,2,1e3,2\n"
+GROUPS = b"topic,length,cluster\n1,long,a\n2,short,a\n3,long,b\n"
 EFFECTS = b"collection,difference,se\na,0.1,0.02\nb,-0.1,0.05\n"
 TEAMS = b"bm25 ours\n# theirs\ndense theirs\n"
 CONTRIBUTORS = b"1 0 a 1 2 ours theirs\n1 0 b 0 0\n2 0 a 2 1 ours\n"
@@ -122,6 +126,8 @@ READERS: dict[str, tuple[Reader, tuple[bytes, ...]]] = {
     "teams": (lambda path: read_teams(str(path)), (b"\0" + TEAMS,)),
     "contributors": (lambda path: read_contributors(str(path)), (b"\0" + CONTRIBUTORS,)),
     "exclusions": (as_exclusions, (b"\0" + EXCLUDED, b"\3" + EXCLUDED_JSON)),
+    "costs": (read_costs, (b"\1" + COSTS, b'\4{"run":"x","price":1}\n')),
+    "groups": (lambda path: read_topic_groups("length", path), (b"\1" + GROUPS,)),
     "metadata": (lambda path: read_metadata(str(path)), (b"\0" + METADATA.encode(),)),
 }
 

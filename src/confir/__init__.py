@@ -29,6 +29,8 @@ Functions, from files to results::
     find_best                           Scores -> BestRuns: which may be the best?
     rank_runs                           Scores -> Ranking
     compare_runs                        Scores -> Comparison
+    compare_groups                      Scores, groups of topics -> GroupComparison
+    compare_costs                       Scores, costs of runs -> CostComparison
     judge_gate                          Comparison -> Gate: may the runs be released?
     compare_reproduction                a run and its reproductions -> Reproduction
     read_history                        file of a gate's looks -> GateHistory
@@ -143,6 +145,8 @@ if TYPE_CHECKING:
     from confir.studies.split_half.split_half import SplitHalf, validate_split_half
     from confir.studies.ties.ties import TieBounds, bound_ties
     from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty, describe_topics
+    from confir.studies.topic_groups.group_differences import GroupComparison, compare_groups
+    from confir.studies.tradeoff.cost_comparison import CostComparison, compare_costs
     from confir.studies.unjudged.bounds import UnjudgedBounds, bound_unjudged
     from confir.studies.unjudged.differences import UnjudgedDifferences, bound_differences
     from confir.studies.unjudged.estimates import UnjudgedEstimate, estimate_unjudged
@@ -206,6 +210,7 @@ __all__ = [
     "Comparison",
     "Components",
     "CorrectedMeans",
+    "CostComparison",
     "Coverage",
     "DataQuality",
     "Design",
@@ -215,6 +220,7 @@ __all__ = [
     "Experiment",
     "GateHistory",
     "GradeAgreement",
+    "GroupComparison",
     "HumanPlan",
     "Interval",
     "JudgedScores",
@@ -255,6 +261,8 @@ __all__ = [
     "bound_unjudged",
     "chart",
     "collection_effects",
+    "compare_costs",
+    "compare_groups",
     "compare_judgements",
     "compare_measures",
     "compare_on_collection",

@@ -4,12 +4,14 @@
 RUNS = ("{qrels}", "{bm25}", "{dense}")
 PAIR = (*RUNS, "-m", "AP,P@10", "--baseline", "bm25")
 FEW = ("--replicates", "99")
+BY_LENGTH = ("--design", "{lengths}", "--by", "length")
 
 JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     "mean": [
         ("evaluate", *RUNS, "-m", "AP", "--method", "t", "--method", "bca", *FEW),
         ("evaluate", "--scores", "{one_topic}"),
         ("evaluate", "--scores", "{equal}"),
+        ("evaluate", "--scores", "{scores}", *BY_LENGTH),
         ("demo",),
     ],
     "mean-with-verdict": [("evaluate", *PAIR)],
@@ -18,12 +20,12 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "mean-and-unjudged": [
         ("evaluate", *RUNS, "-m", "AP", "--show", "unjudged"),
-        ("evaluate", *RUNS, "-m", "AP", "--show", "unjudged", "--by", "condensed"),
-        ("evaluate", *RUNS, "-m", "AP", "--show", "unjudged", "--by", "resample", *FEW),
+        ("evaluate", *RUNS, "-m", "AP", "--show", "unjudged", "--treatment", "condensed"),
+        ("evaluate", *RUNS, "-m", "AP", "--show", "unjudged", "--treatment", "resample", *FEW),
     ],
     "mean-and-ties": [
         ("evaluate", *RUNS, "-m", "AP", "--show", "ties"),
-        ("evaluate", *RUNS, "-m", "AP", "--show", "ties", "--by", "expected"),
+        ("evaluate", *RUNS, "-m", "AP", "--show", "ties", "--treatment", "expected"),
     ],
     "score": [
         ("evaluate", *RUNS, "-m", "AP", "-q"),
@@ -37,6 +39,9 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "topic-difference": [("compare", *PAIR, "-q")],
     "group": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--show", "groups", *FEW)],
+    "group-difference": [
+        ("compare", "--scores", "{scores}", *BY_LENGTH, *FEW),
+    ],
     "effect": [("compare", *PAIR, "--show", "effects")],
     "best": [
         ("compare", *RUNS, "{tfidf}", "-m", "AP", *FEW),
@@ -50,6 +55,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("plan", *PAIR, "--difference", "observed", "--assurance", "0.9"),
         ("plan", *RUNS, "-m", "AP", "--half-width", "0.05"),
         ("plan", *PAIR),
+        ("plan", "--scores", "{scores}", "--half-width", "0.1", *BY_LENGTH),
         ("plan", *PAIR, "--topics", "100", "--difference", "0.02"),
     ],
     "topic": [("topics", *RUNS, "-m", "AP"), ("topics", *RUNS, "-m", "AP", "--run", "bm25", "-q")],
@@ -122,7 +128,9 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     "board": [
         ("leaderboard", "{datasets}", "-m", "AP", *FEW),
         ("leaderboard", "--means", "{means}", *FEW),
+        ("leaderboard", "--means", "{gappy}", "--incomplete", "model", "--standardise", *FEW),
     ],
+    "cost": [("tradeoff", *RUNS, "-m", "AP", "--cost", "{prices}", *FEW)],
     "component": [("components", *RUNS, "{tfidf}", "-m", "AP")],
     "reliability": [("components", *RUNS, "{tfidf}", "-m", "AP", "--show", "reliability")],
     "repeats": [("evaluate", "{qrels}", "{repeats}", "-m", "AP", "--repeats")],

@@ -80,8 +80,8 @@ def test_records_have_the_effective_topics_by_a_design_alone(confir_command, fil
         ("plan", "--baseline", "bm25", "--difference", "0.05"),
         ("coverage", "--samples", "20", "--replicates", "20"),
         ("topics",),
-        ("evaluate", "--show", "unjudged", "--by", "bounds"),
-        ("evaluate", "--show", "ties", "--by", "expected"),
+        ("evaluate", "--show", "unjudged", "--treatment", "bounds"),
+        ("evaluate", "--show", "ties", "--treatment", "expected"),
     ],
 )
 def test_commands_take_a_design(confir_command, files, topics, arguments):
@@ -441,3 +441,20 @@ def test_ranks_of_a_leaderboard_are_a_view_of_their_own(confir_command, tmp_path
     assert "simultaneous  Borda rank" not in best
     assert "may be best" not in ranks.split("\n\n")[1]
     assert best.splitlines()[:2] == ranks.splitlines()[:2]
+
+
+def test_leaderboard_ranks_runs_that_miss_datasets_by_a_model(confir_command, tmp_path):
+    table = tmp_path / "means.csv"
+    table.write_text("topic,a,<b>,c\nd,.1,.2,.3\ne,.2,,.4\nf,.3,.2,.5\ng,.2,.25,.35\n")
+    words = ("leaderboard", "--means", table, "--replicates", "99")
+    refused = confir_command(*words)
+    assert refused.code == 2
+    assert "drop-runs, drop-datasets or model" in refused.err
+    outcome = confir_command(*words, "--incomplete", "model")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "rank of complete runs" in outcome.out
+    assert "1 cell of 12 is missing" in outcome.out
+    assert confir_command(*words, "--incomplete", "model", "-o", tmp_path / "b.svg").code == 0
+    page = confir_command(*words, "--incomplete", "model", "--page", tmp_path / "p.html")
+    assert page.code == 2
+    assert "--page needs all runs on all datasets" in page.err

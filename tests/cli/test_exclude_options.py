@@ -9,8 +9,8 @@ TOPICS = [f"t{number:02}" for number in range(20)]
 DOCUMENTS = [*TOPICS, *(f"d{number}" for number in range(60))]
 COMMANDS = {
     "evaluate": ("-m", "AP"),
-    "evaluate --show unjudged --by bounds": ("-m", "P@5"),
-    "evaluate --show ties --by bounds": ("-m", "AP"),
+    "evaluate --show unjudged --treatment bounds": ("-m", "P@5"),
+    "evaluate --show ties --treatment bounds": ("-m", "AP"),
     "compare": ("-m", "AP", "--baseline", "a"),
     "collection": ("-m", "AP", "--replicates", "50"),
     "split-half": ("-m", "AP", "--replicates", "20"),

@@ -185,6 +185,7 @@ def house(tmp_path_factory, collection):
         f"{t} 0 {d} {gain} 2 A B\n" for t, own in qrels.to_dict().items() for d, gain in own.items()
     ]
     (place / "contributors.txt").write_text("".join(named))
+    (place / "costs.csv").write_text("run,price\na,1\nb,2\n")
     (place / "means.csv").write_text("dataset,a,b\nx,0.5,0.6\ny,0.4,0.5\nz,0.3,0.2\n")
     (place / "effects.csv").write_text("study,effect,se\nx,0.1,0.05\ny,0.2,0.06\nz,0.1,0.04\n")
     retrieved, judged = make_rows()
@@ -219,6 +220,7 @@ COMMANDS = [
         *("--baseline-runs", "runs/c.json", "d.parquet"),
     ),
     ("reusability", *PAIR, "--teams", "teams.txt", "--contributors", "contributors.txt"),
+    ("tradeoff", *PAIR, "--cost", "costs.csv", *FEW),
     ("bias-variance", *PAIR, *FEW),
     ("judges", *PAIR[:2], "judge.txt", "runs/b.run.gz", "-m", "AP", *FEW),
     ("judges", "--judge", "x=qrels.txt", "--judge", "judge.txt", "runs", "-m", "AP", *FEW),

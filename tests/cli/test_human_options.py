@@ -63,7 +63,7 @@ def test_human_judgements_correct_a_model(by_model):
         (("--human-sample", "random"), "unknown way to choose human topics 'random'"),
         ((*RANDOM, "-q"), "--show topics cannot be combined with --human"),
         (
-            (*RANDOM, "--show", "unjudged", "--by", "bounds"),
+            (*RANDOM, "--show", "unjudged", "--treatment", "bounds"),
             "--show unjudged cannot be combined with --human",
         ),
         (

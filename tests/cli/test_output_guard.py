@@ -48,7 +48,7 @@ NO_FILES = {
         "intervals",
         "shell",
     ),
-    *("qrels_name", "incomplete", "scheduler"),
+    *("qrels_name", "incomplete", "scheduler", "by"),
 }
 
 

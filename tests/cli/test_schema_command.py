@@ -33,6 +33,10 @@ TABLES = {
         for r in (1, 2, 3)
         for t in range(6)
     ),
+    "lengths": "topic,length\n"
+    + "".join(f"{t},{['long', 'short'][t % 2] if t < 150 else 'other'}\n" for t in range(101, 151)),
+    "prices": "run,price,seconds\nbm25,1,0.5\ndense,2,0.25\n",
+    "gappy": "topic,a,b,c\nd,0.1,0.2,0.3\ne,0.2,,0.4\nf,0.3,0.2,0.5\n",
     "means": "topic,a,b,c\nd,0.1,0.2,0.3\ne,0.2,0.1,0.4\nf,0.3,0.2,0.5\n",
 }
 

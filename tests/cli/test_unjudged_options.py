@@ -29,7 +29,7 @@ def record(outcome):
 
 def test_bounds_are_added_to_the_records(evaluate):
     found = record(
-        evaluate("-m", "P@2", "--show", "unjudged", "--by", "bounds", "--format", "json")
+        evaluate("-m", "P@2", "--show", "unjudged", "--treatment", "bounds", "--format", "json")
     )
     assert list(found)[-3:] == ["lowest", "highest", "judged"]
     assert found["mean"] == found["lowest"] == pytest.approx(0.5)
@@ -39,7 +39,7 @@ def test_bounds_are_added_to_the_records(evaluate):
 
 def test_condensed_means_are_added_to_the_records(evaluate):
     found = record(
-        evaluate("-m", "RR", "--show", "unjudged", "--by", "condensed", "--format", "json")
+        evaluate("-m", "RR", "--show", "unjudged", "--treatment", "condensed", "--format", "json")
     )
     assert found["mean"] == pytest.approx((0.5 + 0.5 + 1) / 3)
     assert found["condensed"] == pytest.approx(1.0)
@@ -47,20 +47,24 @@ def test_condensed_means_are_added_to_the_records(evaluate):
 
 def test_resampled_means_are_added_with_their_interval(evaluate):
     found = record(
-        evaluate("-m", "P@2", "--show", "unjudged", "--by", "resample", "--format", "json")
+        evaluate("-m", "P@2", "--show", "unjudged", "--treatment", "resample", "--format", "json")
     )
     assert found["expected_low"] <= found["expected"] <= found["expected_high"]
     # one of the three first documents is judged: too few to draw from
     assert found["expected"] == found["mean"]
-    outcome = evaluate("-m", "P@2", "--show", "unjudged", "--by", "resample")
+    outcome = evaluate("-m", "P@2", "--show", "unjudged", "--treatment", "resample")
     assert "too few documents are judged" in outcome.out
 
 
 def test_ties_are_added_to_the_records(evaluate):
-    found = record(evaluate("-m", "RR", "--show", "ties", "--by", "bounds", "--format", "json"))
+    found = record(
+        evaluate("-m", "RR", "--show", "ties", "--treatment", "bounds", "--format", "json")
+    )
     assert found["tie_lowest"] == pytest.approx((0.5 + 0.5 + 1) / 3)
     assert found["tie_highest"] == pytest.approx((1 + 0.5 + 1) / 3)
-    found = record(evaluate("-m", "RR", "--show", "ties", "--by", "expected", "--format", "json"))
+    found = record(
+        evaluate("-m", "RR", "--show", "ties", "--treatment", "expected", "--format", "json")
+    )
     assert found["tie_expected"] == pytest.approx((0.75 + 0.5 + 1) / 3)
 
 
@@ -71,7 +75,7 @@ def test_the_table_has_a_row_for_each_and_a_note(evaluate):
     assert [row[1] for row in rows[1:4]] == ["calibrated-beta", "unjudged", "judged"]
     assert rows[2][2:] == ["[0.5000,", "0.8333]"]
     assert "all that any run has in the lists" in outcome.out
-    outcome = evaluate("-m", "P@2", "--show", "ties", "--by", "expected")
+    outcome = evaluate("-m", "P@2", "--show", "ties", "--treatment", "expected")
     rows = [line.split() for line in outcome.out.splitlines()]
     assert [row[1] for row in rows[1:3]] == ["calibrated-beta", "ties"]
     assert "in random order" in outcome.out
@@ -79,10 +83,12 @@ def test_the_table_has_a_row_for_each_and_a_note(evaluate):
 
 def test_a_chart_shows_bounds_and_intervals(evaluate, tmp_path):
     target = tmp_path / "means.svg"
-    assert evaluate("-m", "P@2", "--show", "unjudged", "--by", "bounds", "-o", target).code == 0
+    assert (
+        evaluate("-m", "P@2", "--show", "unjudged", "--treatment", "bounds", "-o", target).code == 0
+    )
     assert "bounds (grey) and 95 % interval" in target.read_text()
     target.unlink()
-    assert evaluate("-m", "P@2", "--show", "ties", "--by", "bounds", "-o", target).code == 0
+    assert evaluate("-m", "P@2", "--show", "ties", "--treatment", "bounds", "-o", target).code == 0
     assert "P@2" in target.read_text()
 
 
@@ -90,32 +96,35 @@ def test_a_chart_shows_bounds_and_intervals(evaluate, tmp_path):
     ("arguments", "message"),
     [
         (
-            ("-m", "Q", "--show", "unjudged", "--by", "bounds"),
+            ("-m", "Q", "--show", "unjudged", "--treatment", "bounds"),
             "Q: no bounds over unjudged documents",
         ),
-        (("--unjudged", "bounds"), "--unjudged is now --show unjudged --by bounds|"),
-        (("--ties", "bounds"), "--ties is now --show ties --by bounds|expected"),
+        (("--unjudged", "bounds"), "--unjudged is now --show unjudged --treatment bounds|"),
+        (("--ties", "bounds"), "--ties is now --show ties --treatment bounds|expected"),
         (("--show", "unjudged", "--by", "bond"), "unknown value of --by 'bond'"),
         (
-            ("--show", "unjudged", "--by", "expected"),
+            ("--show", "unjudged", "--treatment", "expected"),
             "unknown value of --by with --show unjudged 'expected'",
         ),
-        (("--by", "bounds"), "--by has no effect on --show means"),
+        (("--treatment", "bounds"), "--by has no effect on --show means"),
         (("--pool-depth", "5"), "--pool-depth has no effect on --show means"),
         (("--show", "ties", "--pool-depth", "5"), "it is for --show unjudged"),
         (
-            ("--show", "unjudged", "--by", "condensed", "--pool-depth", "5"),
-            "--pool-depth is for --by bounds and resample",
+            ("--show", "unjudged", "--treatment", "condensed", "--pool-depth", "5"),
+            "--pool-depth is for --treatment bounds and resample",
         ),
         (
-            ("--show", "unjudged", "--by", "bounds", "--baseline", "good"),
+            ("--show", "unjudged", "--treatment", "bounds", "--baseline", "good"),
             "--baseline has no effect on",
         ),
         (
-            ("--show", "unjudged", "--by", "bounds", "-q"),
+            ("--show", "unjudged", "--treatment", "bounds", "-q"),
             "-q is --show topics; leave it out, or --show unjudged",
         ),
-        (("-m", "alpha_nDCG@10", "--show", "ties", "--by", "bounds"), "no rule for tied documents"),
+        (
+            ("-m", "alpha_nDCG@10", "--show", "ties", "--treatment", "bounds"),
+            "no rule for tied documents",
+        ),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(evaluate, arguments, message):
@@ -128,7 +137,7 @@ def test_options_that_do_not_go_together_are_refused(evaluate, arguments, messag
 def test_score_tables_have_no_documents(confir_command, tmp_path):
     (tmp_path / "scores.csv").write_text("topic,x\n1,0.5\n2,0.25\n")
     outcome = confir_command(
-        "evaluate", "--scores", tmp_path / "scores.csv", "--show", "ties", "--by", "bounds"
+        "evaluate", "--scores", tmp_path / "scores.csv", "--show", "ties", "--treatment", "bounds"
     )
     assert outcome.code == 2
     assert "--show ties needs the documents" in outcome.err
@@ -139,7 +148,7 @@ def test_a_run_with_one_topic_has_bounds_without_interval(confir_command, tmp_pa
     (tmp_path / "one.run").write_text("1 Q0 u 1 1 x\n")
     outcome = confir_command(
         *("evaluate", tmp_path / "qrels.txt", tmp_path / "one.run", "-m", "RR"),
-        *("--show", "unjudged", "--by", "bounds", "--format", "json"),
+        *("--show", "unjudged", "--treatment", "bounds", "--format", "json"),
     )
     found = record(outcome)
     assert (found["lowest"], found["highest"]) == (0.0, 1.0)

@@ -52,6 +52,12 @@ def make_results():
         confir.summarise_scores(gaps),
         confir.rank_runs(gaps, replicates=99, rng=1),
         confir.find_best(gaps, replicates=99, rng=1),
+        confir.compare_costs(
+            gaps, {run: float(place) for place, run in enumerate(gaps.runs)}, replicates=99, rng=1
+        ),
+        confir.compare_groups(
+            gaps, by={topic: topic[-1] for topic in gaps.topics}, replicates=99, rng=1
+        ),
         confir.Design(scores.topics, cluster=tuple(topic[:2] for topic in scores.topics)),
         confir.make_leaderboard(
             {"x": scores.select(measure="AP"), "y": scores.select(measure="AP", run=runs_in_order)},

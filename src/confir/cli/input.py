@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import typer
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from confir.data.experiment import Experiment
     from confir.data.formats.run_sources import RunSource
     from confir.data.run import Run
+    from confir.data.sampling.topic_groups import TopicGroups
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
 
@@ -390,6 +391,20 @@ class Inputs:
                 f"{enumerate_names(scores.measures, 5)}"
             )
         return replace(scores, bounded=self.bounded)
+
+    def grouped(self, by: str) -> tuple[Self, TopicGroups]:
+        """Return the inputs without a design that only groups topics, and the groups in a column."""
+        from confir.data.sampling.design import ROLES, has_design
+        from confir.data.sampling.topic_groups import read_topic_groups
+
+        if self.design is None:
+            raise InvalidValueError(
+                f"--by {by} names a column of a table of topics; expected --design FILE, with columns "
+                f"topic and {by}"
+            )
+        groups = read_topic_groups(by, self.design)
+        drawn = has_design(self.design, {role: getattr(self, role) for role in ROLES})
+        return self if drawn else replace(self, design=None), groups
 
     def files(self) -> list[str]:
         """Return what is read, as it was named."""

@@ -193,6 +193,16 @@ DesignColumn = Annotated[
         rich_help_panel=DESIGN_PANEL,
     ),
 ]
+ByOption = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="COLUMN",
+        help="Results for each group of topics: a column of the table that --design names, which may "
+        "have no other column but topic.",
+        rich_help_panel=DESIGN_PANEL,
+    ),
+]
 LevelOption = Annotated[
     float, typer.Option(help="Confidence level.", rich_help_panel=STATISTICS_PANEL)
 ]

@@ -39,6 +39,7 @@ INPUTS = (
     "contributors",
     "original",
     "baseline_runs",
+    "cost",
 )
 # Of the former, those that may be names of runs in place of files.
 RUN_NAMES = ("baseline", "run")

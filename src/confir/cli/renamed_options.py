@@ -28,8 +28,8 @@ _TOPICS = ("evaluate", "compare", "collection", "topics", "chance")
 RENAMED = (
     Renamed("--per-topic", "--show topics, or -q", _TOPICS),
     Renamed("--ranks", "confir compare --show ranks", ("evaluate",)),
-    Renamed("--unjudged", "--show unjudged --by bounds|condensed|resample", ("evaluate",)),
-    Renamed("--ties", "--show ties --by bounds|expected", ("evaluate",)),
+    Renamed("--unjudged", "--show unjudged --treatment bounds|condensed|resample", ("evaluate",)),
+    Renamed("--ties", "--show ties --treatment bounds|expected", ("evaluate",)),
     Renamed("--best", "--show best, which compare prints without --baseline", ("compare",)),
     Renamed("--groups", "--show groups", ("compare",)),
     Renamed("--effects", "--show effects", ("compare",)),

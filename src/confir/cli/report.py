@@ -86,6 +86,15 @@ def report_command(
             rich_help_panel=_PAGE,
         ),
     ] = None,
+    cost: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="What runs cost, as for confir tradeoff (repeatable).",
+            rich_help_panel=_PAGE,
+        ),
+    ] = None,
+    by: options.ByOption = None,
     method: options.MethodOption = None,
     statistics: options.Statistics,
     quiet: options.QuietOption = False,
@@ -117,10 +126,11 @@ def report_command(
         inputs.check_human()
         if method is not None:
             find_method(method)
+        reading, groups = (inputs, None) if by is None else inputs.grouped(by)
         with collected_warnings(shown=not quiet) as collected:
-            scores, experiment = _read(inputs, baseline, quiet=quiet)
+            scores, experiment = _read(reading, baseline, quiet=quiet)
         origin = Origin(
-            (*inputs.files(), *(judge or ())),
+            (*inputs.files(), *(judge or ()), *(cost or ())),
             command_line_with_seed(statistics.seed),
             tuple(collected),
         )
@@ -139,6 +149,8 @@ def report_command(
                 judges=judge or (),
                 grades=grades or (),
                 baseline=inputs.find_baseline(baseline, scores.runs),
+                by=groups,
+                costs=cost or None,
                 figures=figures,
                 figure_width=figure_width,
                 origin=origin,

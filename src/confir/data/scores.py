@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -144,6 +144,19 @@ class Scores(Result):
                 "human_sample 'random-topics' or 'all'"
             )
         return join_tables(human, self, human_sample)
+
+    @property
+    def all_topics(self) -> tuple[str, ...]:
+        """Topics that any judge has scores on: all topics, where there is one judge."""
+        return self.topics
+
+    def on_topics(self, topics: Collection[str]) -> Self:
+        """Return the scores on some topics, by all judges."""
+        wanted = set(topics)
+        chosen = self.select(topic=[topic for topic in self.topics if topic in wanted])
+        if chosen.design is None:
+            return chosen
+        return replace(chosen, design=as_design(chosen.design, chosen.topics, {}))
 
     def rows(self) -> Integers:
         """Return the rows of the scores that are there."""

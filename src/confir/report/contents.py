@@ -22,9 +22,11 @@ from confir.data.formats.run_metadata import RunMetadata
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
+from confir.data.sampling.topic_groups import TopicGroups
 from confir.data.scanning.list_scanner import read_lists
 from confir.data.scanning.stored_lists import StoredLists
 from confir.data.scores import Scores
+from confir.data.tables.cost_files import Cost
 from confir.defaults import LEVEL, LEVELS, REPLICATES, SEED
 from confir.errors import (
     ConfirError,
@@ -75,6 +77,10 @@ class Settings:
         Qrels of other judges, and how their grades compare, as ``--grades`` of ``confir judges``.
     baseline
         The run that the others are compared with; by default all pairs are compared.
+    groups
+        Groups of topics to compare runs in; None for none.
+    costs
+        What runs cost, as in `compare_costs`; none of it where that is empty.
     """
 
     level: float = LEVEL
@@ -86,6 +92,8 @@ class Settings:
     judges: Mapping[str, Any] | Sequence[Any] = ()
     grades: Sequence[str] = ()
     baseline: str | None = None
+    groups: TopicGroups | None = None
+    costs: tuple[Cost, ...] = ()
 
     @property
     def levels(self) -> tuple[float, ...]:

@@ -13,6 +13,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from importlib.metadata import metadata
 from importlib.resources import files
 from numbers import Integral
@@ -25,10 +26,14 @@ from confir.data.experiment import Experiment, ReadingRules, on_its_scheduler
 from confir.data.files import PathLike, check_page_name, write_whole
 from confir.data.output_folder import OutputFolder
 from confir.data.result import Record
+from confir.data.sampling.design import DesignSource
+from confir.data.sampling.topic_groups import TopicGroups, as_topic_groups
+from confir.data.tables.cost_files import CostSource, read_costs
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, UnreadableError, counted
 from confir.measures.evaluation import as_scores_or_summary, evaluate_lists
+from confir.measures.score_summary import listed_scores
 from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.charts import check_width, clean_specification
 from confir.report.contents import (
@@ -113,6 +118,9 @@ def write_report(
     judges: Mapping[str, Any] | Sequence[Any] = (),
     grades: Sequence[str] = (),
     baseline: str | None = None,
+    by: str | Mapping[str, Any] | TopicGroups | None = None,
+    topics: DesignSource | None = None,
+    costs: CostSource | None = None,
     figures: PathLike | None = None,
     figure_width: float | None = None,
     origin: Origin | None = None,
@@ -141,6 +149,10 @@ def write_report(
         compare where they differ, as ``--grades`` of ``confir judges``.
     baseline
         The run that the others are compared with; by default all pairs are compared.
+    by, topics
+        What groups topics, and a table of them, as in `compare_groups`.
+    costs
+        What runs cost, as in `compare_costs`.
     figures, figure_width
         A folder to write the charts to, for papers: SVG and PDF; and their width in mm.
     origin
@@ -173,6 +185,11 @@ def write_report(
         else:
             scores = as_scores_or_summary(scores)
         lists = None if experiment is None else experiment.lists_by_topic()
+    if by is not None:
+        groups = as_topic_groups(by, listed_scores(scores), topics)
+        settings = replace(settings, groups=groups)
+    if costs is not None:
+        settings = replace(settings, costs=tuple(read_costs(costs)))
     check_width(figure_width, "figure_width")
     with nullcontext() if figures is None else OutputFolder(as_path("figures", figures), [target]):
         # the folder is checked first: it may hold other files

@@ -113,6 +113,18 @@ STUDIES = (
         section=True,
     ),
     Study(
+        "topic_groups",
+        "Does the difference between two runs depend on the kind of topic?",
+        ("groups of topics", "groups.md"),
+        names={"compare_groups": "group_differences", "GroupComparison": "group_differences"},
+        results={
+            "group_differences.GroupComparison": Shown(
+                "group_difference_table", "group_difference_chart"
+            )
+        },
+        section=True,
+    ),
+    Study(
         "history",
         "How did a gate decide over time, and what can be concluded after repeated looks?",
         ("Waudby-Smith & Ramdas 2023", "gate.md"),
@@ -135,6 +147,15 @@ STUDIES = (
         names={"make_leaderboard": "leaderboard", "Leaderboard": "leaderboard"},
         results={"leaderboard.Leaderboard": Shown("leaderboard_table", "leaderboard_chart")},
         commands=("leaderboard",),
+        section=True,
+    ),
+    Study(
+        "tradeoff",
+        "Which runs are worth their cost?",
+        ("quality against cost", "tradeoff.md"),
+        names={"compare_costs": "cost_comparison", "CostComparison": "cost_comparison"},
+        results={"cost_comparison.CostComparison": Shown("tradeoff_table", "tradeoff_chart")},
+        commands=("tradeoff",),
         section=True,
     ),
     Study(

@@ -198,7 +198,7 @@ def as_design(
             raise InvalidValueError(f"{next(iter(named))} names a column, which a Design has not")
         whole = source
     else:
-        whole = _from_table(_as_table(source), named, datasets)
+        whole = _from_table(read_topic_table(source), named, datasets)
     lacking = sorted(set(topics) - set(whole.topics))
     if lacking:
         name = f"the design {source}" if isinstance(source, str | os.PathLike) else "the design"
@@ -229,7 +229,7 @@ def read_dataset_designs(source: Any, columns: Mapping[str, str | None]) -> dict
     The parameters are those of `as_design`.
     """
     named = {role: as_text(role, name) for role, name in columns.items() if name is not None}
-    table = _as_table(source)
+    table = read_topic_table(source)
     place = _place(table, "dataset", named.get("dataset"))
     if place is None:
         raise table.header_error("no column of datasets; expected one beside that of topics")
@@ -241,6 +241,12 @@ def read_dataset_designs(source: Any, columns: Mapping[str, str | None]) -> dict
     return {name: replace(part, dataset=None) for name, part in parts.items()}
 
 
+def has_design(source: DesignSource, columns: Mapping[str, str | None]) -> bool:
+    """Whether a table of topics says how these were drawn; the parameters are those of `as_design`."""
+    table = read_topic_table(source)
+    return any(name is not None or table.find([role]) is not None for role, name in columns.items())
+
+
 def refuse_design(design: Any, what: str) -> None:
     """Raise where topics have a design that a study cannot take into account."""
     if design is not None:
@@ -249,8 +255,8 @@ def refuse_design(design: Any, what: str) -> None:
         )
 
 
-def _as_table(source: Any) -> InputTable:
-    """Return the columns of a file, a frame, or a mapping."""
+def read_topic_table(source: DesignSource) -> InputTable:
+    """Return the columns of a file, a frame, or a mapping: a column topic, and others."""
     if isinstance(source, Mapping):
         held = dict(source)
         if not any(fold(str(name)) in TOPIC_NAMES for name in held):

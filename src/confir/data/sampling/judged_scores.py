@@ -9,9 +9,10 @@ more precise the better it is.
 from __future__ import annotations
 
 import math
-from dataclasses import field
+from collections.abc import Collection
+from dataclasses import field, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -275,6 +276,19 @@ class JudgedScores(Scores):
     def model_topics(self) -> int:
         """Number of topics that only the model judged."""
         return len(self.model.topics) - len(self.topics)
+
+    @property
+    def all_topics(self) -> tuple[str, ...]:
+        """Topics that people or the model judged."""
+        return self.model.topics
+
+    def on_topics(self, topics: Collection[str]) -> Self:
+        """Return the scores by people and by the model on some topics."""
+        wanted = set(topics)
+        places = [place for place, topic in enumerate(self.topics) if topic in wanted]
+        kept = tuple(self.topics[place] for place in places)
+        model = self.model.on_topics(wanted)
+        return replace(self, topics=kept, values=self.values[places], model=model)
 
     def judged(self) -> Judged:
         """Return the scores of both: topics × runs × measures."""

@@ -141,6 +141,7 @@ def compare_command(
         ),
     ] = None,
     records: GateRecords,
+    by: options.ByOption = None,
     method: options.MethodOption = None,
     test: Annotated[
         list[str] | None,
@@ -185,6 +186,11 @@ def compare_command(
 
     out.prepare()
     inputs.check_human()
+    if by is not None:
+        from confir.studies.topic_groups.command import compare_by
+
+        compare_by(inputs, by, baseline, statistics, out)
+        return
     gates = list(fail_if_worse or [])
     tests = test or [DEFAULT_TEST]
     _check_gate(gates, require, baseline, margin)

@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
+import numpy as np
+
 from confir.arguments import as_choice
 from confir.data.experiment import Experiment, ReadingOptions
 from confir.data.sampling.design import Design, read_dataset_designs
@@ -28,12 +30,15 @@ from confir.errors import (
 from confir.measures.catalogue import canonical_name
 from confir.measures.evaluation import evaluate
 from confir.measures.score_summary import ScoreSummary, find_group_summaries, find_summary
+from confir.order import TIE
 from confir.studies.leaderboard.joined_datasets import complete_cells, join_datasets
 
 BoardSource: TypeAlias = Any
 AnyScores = TypeVar("AnyScores", Scores, ScoreSummary)
 
-INCOMPLETE = ("error", "drop-runs", "drop-datasets")
+# What is done where a run lacks a dataset; MODEL predicts the missing cells.
+MODEL = "model"
+INCOMPLETE = ("error", "drop-runs", "drop-datasets", MODEL)
 
 # What scores are called whose measure no table names.
 _UNNAMED = "score"
@@ -242,7 +247,36 @@ def board_scores(
             scores = _of_means(scores, datasets)
         elif datasets is not None:
             scores = replace(scores, design=replace(scores.design, datasets=datasets))
-    return complete_cells(scores, incomplete)
+    return scores if incomplete == MODEL else complete_cells(scores, incomplete)
+
+
+def standardise_scores(scores: Scores) -> Scores:
+    """Return scores by one measure, whose means have mean 0 and sd 1 over the runs of each dataset."""
+    design = scores.design
+    if design is None or design.dataset is None:
+        raise InvalidValueError("the scores have no datasets; expected a design with datasets")
+    values = scores.values.copy()
+    labels = np.array(design.dataset)
+    for name in dict.fromkeys(design.dataset):
+        inside = labels == name
+        part = scores.on_topics([t for t, own in zip(scores.topics, inside, strict=True) if own])
+        mean = replace(part, design=_inside(part.design)).mean()[:, 0]
+        known = mean[~np.isnan(mean)]
+        spread = known.std(ddof=1) if len(known) > 1 else 0.0
+        if not spread > TIE:
+            raise InvalidValueError(
+                f"the runs have the same mean on dataset {name!r}, or there is one: it cannot be "
+                "standardised; expected runs that differ on every dataset"
+            )
+        values[inside] = (values[inside] - known.mean()) / spread
+    named = tuple(f"standardised {measure}" for measure in scores.measures)
+    return Scores(scores.topics, scores.runs, named, values, bounded=False, design=design)
+
+
+def _inside(design: Design | None) -> Design | None:
+    """Return the design inside a dataset; None where its topics are a simple random sample."""
+    own = None if design is None else replace(design, dataset=None)
+    return None if own is None or own.simple else own
 
 
 def _scores(source: Any) -> Scores:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,7 @@ def leaderboard_chart(board: Leaderboard) -> Any:
         {"run": board.runs[run], "dataset": name, "score": float(board.mean[place, run])}
         for run in board.order
         for place, name in enumerate(board.datasets)
+        if not math.isnan(board.mean[place, run])
     ]
     y = alt.Y("run_number:N", title=None, axis=axis)
     base = alt.Chart(inline_records(numbered(macro, run=order))).encode(

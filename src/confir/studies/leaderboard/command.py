@@ -117,11 +117,21 @@ def leaderboard_command(
     incomplete: Annotated[
         str,
         options.choice(
-            *("error", "drop-runs", "drop-datasets"),
-            help="If a run lacks a dataset: an error, or leave out such runs, or such datasets.",
+            *("error", "drop-runs", "drop-datasets", "model"),
+            help="If a run lacks a dataset: an error; leave out such runs, or such datasets; or rank all "
+            "runs by an additive model of run and dataset.",
             panel=options.INPUT_PANEL,
         ),
     ] = "error",
+    standardise: Annotated[
+        bool,
+        typer.Option(
+            "--standardise",
+            help="Standardise the scores of each dataset: the means of its runs have mean 0 and standard "
+            "deviation 1.",
+            rich_help_panel=options.INPUT_PANEL,
+        ),
+    ] = False,
     page: Annotated[
         str | None,
         typer.Option(
@@ -170,9 +180,13 @@ def leaderboard_command(
             "--page needs the score of every topic; a long table is only summarised"
         )
     every: Any = summaries or board_scores(found, measure, datasets, incomplete)
+    if page is not None and incomplete == "model":
+        raise InvalidValueError("--page needs all runs on all datasets, not --incomplete model")
     every = _highest(every, inputs.top)
     board = make_leaderboard(
         every,
+        incomplete=incomplete,
+        standardise=standardise,
         level=statistics.level,
         replicates=statistics.replicates,
         rng=statistics.seed,

@@ -124,7 +124,8 @@ def kept_cells(
     said = f"{len(lacking)} of {has.size} cells {verb} no score ({enumerate_names(lacking, 3)})"
     if incomplete == "error":
         raise TopicMismatchError(
-            f"{said}; expected all runs on all datasets, or incomplete drop-runs or drop-datasets"
+            f"{said}; expected all runs on all datasets, or incomplete drop-runs, drop-datasets or "
+            "model"
         )
     if incomplete == "drop-runs":
         return _without_gaps(has.T, runs, "run", said, fewest=1), names

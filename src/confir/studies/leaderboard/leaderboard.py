@@ -27,10 +27,23 @@ from confir.intervals.simultaneous import is_significant
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.resampling.clusters import Clusters, Ratios
+from confir.resampling.pair_draws import draw_normal_means
 from confir.resampling.topics import Rng, check_replicates, cluster_counts
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, pairs_by_measure
-from confir.studies.leaderboard.board_sources import INCOMPLETE, BoardSource, board_scores
+from confir.studies.leaderboard.additive_model import (
+    AdditiveFit,
+    Datasets,
+    additive_sample,
+    fit_additive,
+)
+from confir.studies.leaderboard.board_sources import (
+    INCOMPLETE,
+    MODEL,
+    BoardSource,
+    board_scores,
+    standardise_scores,
+)
 from confir.studies.leaderboard.summarised_board import (
     SummarisedBoard,
     dataset_cells,
@@ -78,6 +91,12 @@ class Leaderboard(Result):
         pairs of runs, and whether it is significantly higher; NaN and False for the last run.
     replicates
         Number of replicates.
+    cells
+        Number of datasets that each run has; None where all have all of them. Where a run lacks some,
+        macro means, ranks and p-values are by an additive model of run and dataset, and Borda counts
+        have its predictions in place of the missing cells.
+    complete_rank, complete_rank_low, complete_rank_high
+        Ranks among the runs that have all datasets, without the model; 0 for other runs.
     """
 
     runs: tuple[str, ...] = axis("run")
@@ -111,6 +130,10 @@ class Leaderboard(Result):
     pairs: int
     significant: int
     smallest: float
+    cells: Integers | None = over("run", default=None)
+    complete_rank: Integers | None = over("run", default=None)
+    complete_rank_low: Integers | None = over("run", default=None)
+    complete_rank_high: Integers | None = over("run", default=None)
 
     row_order = ("run", "dataset")
 
@@ -118,6 +141,10 @@ class Leaderboard(Result):
         """Yield the numbers of topics, None where they are not known."""
         counts = [None if number == 0 else number for number in self.topics.tolist()]
         yield Variable("topics", ("dataset",), counts)
+        for name in ("complete_rank", "complete_rank_low", "complete_rank_high"):
+            ranks = getattr(self, name)
+            if ranks is not None:
+                yield Variable(name, ("run",), [rank or None for rank in ranks.tolist()])
 
     @property
     def order(self) -> list[int]:
@@ -171,6 +198,7 @@ def make_leaderboard(
     measure: str | None = None,
     datasets: str | None = None,
     incomplete: str = "error",
+    standardise: bool = False,
     level: float = LEVEL,
     replicates: int = REPLICATES,
     rng: Rng = None,
@@ -189,8 +217,12 @@ def make_leaderboard(
         "fixed" for conclusions about these datasets, the default where scores by topic are known;
         "random" for datasets like these, the only way for means alone.
     incomplete
-        Where a run lacks a dataset: "error", or leave out such runs ("drop-runs") or such datasets
-        ("drop-datasets"), with a warning.
+        Where a run lacks a dataset: "error"; leave out such runs ("drop-runs") or such datasets
+        ("drop-datasets"), with a warning; or "model": rank all runs by an additive model of run
+        and dataset, fitted to the cells that are there.
+    standardise
+        Whether scores of each dataset are moved and scaled so that the means of its runs have mean
+        0 and standard deviation 1.
     level, replicates, rng
         Confidence level; number of replicates, and seed or generator.
     """
@@ -200,12 +232,19 @@ def make_leaderboard(
     check_replicates(replicates)
     as_choice("incomplete", incomplete, INCOMPLETE)
     parts = find_summaries(sources, measure, datasets, incomplete)
+    if parts and standardise:
+        raise UnsupportedMethodError(
+            "scores of a summary cannot be standardised; expected scores of single topics, or means"
+        )
     if parts:
         return _summarised(parts, level, replicates, as_generator(rng))
     scores = board_scores(sources, measure, datasets, incomplete)
+    scores = standardise_scores(scores) if standardise else scores
     if scores.design is None or scores.design.dataset is None:
         raise InvalidValueError("the scores have no datasets; expected a design with datasets")
     names = tuple(dict.fromkeys(scores.design.dataset))
+    if incomplete == MODEL and has_gaps(scores):
+        return _rank_with_gaps(scores, level, replicates, as_generator(rng))
     cells = _cells(scores, names, level)
     seeds = as_generator(rng).spawn(2)
     (pairs,) = compare_all_runs(scores, replicates, rng, what="ranks", level=level)
@@ -247,6 +286,112 @@ def _summarised(
     )
 
 
+def _rank_with_gaps(
+    scores: Scores, level: float, replicates: int, rng: np.random.Generator
+) -> Leaderboard:
+    """Return the leaderboard of runs some of which miss datasets, by the additive model."""
+    datasets = Datasets.of(scores)
+    fit = fit_additive(datasets)
+    sample = additive_sample(scores, datasets, fit)
+    seeds = rng.spawn(3)
+    (found,) = sample.by_measure("ranks")
+    means, maxima = seeds[0].spawn(1)[0], int(seeds[0].integers(2**63))
+    pairs = pairs_by_measure(found, replicates, means, maxima, level)
+    random = scores.design is not None and scores.design.random_datasets
+    counts = np.zeros_like(datasets.counts) if random else datasets.counts
+    board = _leaderboard(
+        datasets.names,
+        _gapped_cells(datasets, scores, level),
+        confidence_interval(sample.distribution(slice(None), None), level=level),
+        pairs,
+        ranking_of_pairs(scores, [pairs], level),
+        best_of_pairs(scores, [pairs], [level])[0],
+        _gapped_borda_limits(datasets, fit, replicates, seeds[1], level, random=random),
+        topics=counts if (datasets.counts == 1).all() else datasets.counts,
+        sampling="random" if random else "fixed",
+        replicates=replicates,
+        filled=fit.filled(fit.mean[fit.present]).T,
+    )
+    rank, low, high = _complete_ranks(scores, datasets, level, replicates, seeds[2])
+    return replace(
+        board,
+        cells=datasets.present.sum(axis=0),
+        complete_rank=rank,
+        complete_rank_low=low,
+        complete_rank_high=high,
+    )
+
+
+def _complete_ranks(
+    scores: Scores, datasets: Datasets, level: float, replicates: int, rng: np.random.Generator
+) -> Integers:
+    """Return rank and limits among the runs that have all datasets; 0 for others, or a run alone."""
+    whole: Booleans = np.all(datasets.present, axis=0)
+    ranks = np.zeros((3, len(whole)), np.int64)
+    if whole.sum() > 1:
+        kept = [run for run, all_of_them in zip(scores.runs, whole, strict=True) if all_of_them]
+        board = make_leaderboard(
+            scores.select(run=kept), level=level, replicates=replicates, rng=rng
+        )
+        ranks[:, whole] = board.rank, board.rank_low, board.rank_high
+    return ranks
+
+
+def has_gaps(scores: Scores) -> bool:
+    """Whether a run lacks a dataset."""
+    labels = np.array((scores.design and scores.design.dataset) or ())
+    there = ~np.isnan(scores.values[:, :, 0])
+    return not all(there[labels == name].any(axis=0).all() for name in np.unique(labels))
+
+
+def _gapped_cells(
+    datasets: Datasets, scores: Scores, level: float
+) -> tuple[Floats, Floats, Floats]:
+    """Return the means of the cells that are there with limits over topics: runs × datasets."""
+    low, high = np.full((2, *datasets.present.shape), np.nan)
+    for number, part in enumerate(datasets.scores):
+        if len(part) > 1:
+            has = datasets.present[number]
+            topics = tuple(str(place) for place in range(len(part)))
+            runs = tuple(run for run, there in zip(datasets.runs, has, strict=True) if there)
+            own = Scores(topics, runs, scores.measures, part[:, :, None], scores.bounded)
+            interval = confidence_interval(own, level=level)
+            low[number, has], high[number, has] = interval.low[:, 0], interval.high[:, 0]
+    return datasets.means().T, low.T, high.T
+
+
+def _gapped_borda_limits(
+    datasets: Datasets,
+    fit: AdditiveFit,
+    replicates: int,
+    rng: np.random.Generator,
+    level: float,
+    *,
+    random: bool,
+) -> Limits:
+    """Return the middle part of the Borda rank over replicates, missing cells predicted.
+
+    Random datasets are resampled as they are filled; of fixed ones, the means of cells are drawn as
+    normal over topics, and the model is fitted anew.
+    """
+    filled = fit.filled(fit.mean[fit.present])
+    if random:
+        each = np.stack([borda_counts(row[:, None]) for row in filled])
+        drawn = rng.multinomial(fit.datasets, np.full(fit.datasets, 1.0 / fit.datasets), replicates)
+        return _middle(descending_ranks(drawn.astype(np.float64) @ each), level)
+    moves = [
+        draw_normal_means(np.atleast_2d(np.cov(part, rowvar=False)) / len(part), replicates, rng)
+        for part in datasets.scores
+    ]
+    cells = fit.mean[fit.present] + np.concatenate(moves).T
+    block = max(1, _NUMBERS_AT_ONCE // filled.size)
+    ranks = np.empty((replicates, fit.runs), np.int32)
+    for start in range(0, replicates, block):
+        means = np.moveaxis(fit.filled(cells[start : start + block]), -2, -1)
+        ranks[start : start + block] = descending_ranks(borda_counts(_rounded(means)))
+    return _middle(ranks, level)
+
+
 def _leaderboard(
     names: tuple[str, ...],
     cells: tuple[Floats, Floats, Floats],
@@ -259,10 +404,14 @@ def _leaderboard(
     topics: Integers,
     sampling: str,
     replicates: int,
+    filled: Floats | None = None,
 ) -> Leaderboard:
-    """Return the leaderboard of datasets, from means with limits on each, runs × datasets, and over all."""
+    """Return the leaderboard of datasets, from means with limits on each, runs × datasets, and over all.
+
+    ``filled`` has the means that Borda counts are of, where some are missing.
+    """
     mean, low, high = cells
-    borda = borda_counts(mean)
+    borda = borda_counts(mean if filled is None else filled)
     p_next, separable, unclear = _neighbours(pairs, ranking.level)
     every, differing = np.triu_indices(pairs.runs, 1), np.array([])
     if len(every[0]):

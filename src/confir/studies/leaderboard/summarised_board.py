@@ -28,7 +28,7 @@ from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws, draw_normal_means
 from confir.resampling.sample import Knowledge, MeasureSample, Sample
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
-from confir.studies.leaderboard.board_sources import one_measure
+from confir.studies.leaderboard.board_sources import MODEL, one_measure
 from confir.studies.leaderboard.joined_datasets import kept_cells
 
 
@@ -48,6 +48,11 @@ def find_summaries(
         raise UnsupportedMethodError(
             "a summary serves conclusions about these datasets; expected datasets 'fixed' (--generalise-to these), or a "
             "table of means"
+        )
+    if incomplete == MODEL:
+        raise UnsupportedMethodError(
+            "the model of runs that miss datasets needs the scores of single topics, which a summary "
+            "lacks; expected drop-runs or drop-datasets, or a table of means"
         )
     parts = {name: one_measure(summarise_scores(each), measure) for name, each in found.items()}
     measures = dict.fromkeys(part.measures[0] for part in parts.values())

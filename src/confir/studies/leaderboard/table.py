@@ -25,7 +25,9 @@ def leaderboard_table(board: Leaderboard, seed: int | None = None) -> Table:
     top, borda = is_best(board.macro), is_best(board.borda)
     tops = [is_best(mean) for mean in board.mean]
     rows = tuple(_row(board, run, top, borda, tops) for run in board.order)
-    columns = ("rank", "run", "macro mean", "gap", "may be best", "Borda", *board.datasets)
+    gaps = () if board.cells is None else ("datasets", "rank of complete runs")
+    named = ("rank", "run", "macro mean", "gap", "may be best", *gaps, "Borda")
+    columns = (*named, *board.datasets)
     return Table(columns, rows, leaderboard_note(board, seed), 2, _BOLD)
 
 
@@ -46,6 +48,7 @@ def _row(
         Cell(interval_text(macro[0], macro[1], macro[2]), bool(top[run])),
         Cell(difference_text(gap[0], gap[1], gap[2])),
         Cell("yes" if board.may_be_best[run] else "no"),
+        *map(Cell, _gap_texts(board, run)),
         Cell(f"{board.borda[run]:,.10g}", bool(borda[run])),
     ]
     for place, best in enumerate(tops):
@@ -111,6 +114,15 @@ def pairs_sentence(board: Leaderboard) -> str:
     )
 
 
+def _gap_texts(board: Leaderboard, run: int) -> list[str]:
+    """Return how many datasets a run has, and its rank among those that have all of them."""
+    ranks = board.complete_rank, board.complete_rank_low, board.complete_rank_high
+    if board.cells is None or any(part is None for part in ranks):
+        return []
+    rank, low, high = (int(part[run]) for part in ranks if part is not None)
+    return [f"{board.cells[run]:,}", f"{rank} ({low}-{high})" if rank else "–"]
+
+
 def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
     """Return what the columns are."""
     about = (
@@ -134,6 +146,14 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
         ),
         _drawn(board, seed),
     ]
+    if board.cells is not None:
+        missing = int(len(board.datasets) * len(board.runs) - board.cells.sum())
+        parts.append(
+            f"{counted(missing, 'cell')} of {len(board.datasets) * len(board.runs):,} "
+            f"{'is' if missing == 1 else 'are'} missing: macro means, ranks and p-values are by an "
+            "additive model of run and dataset, Borda counts have its predictions there; rank of complete "
+            "runs: among those on all datasets, without the model"
+        )
     if board.borderline.any():
         parts.append(
             "borderline: other replicates might change a limit of the rank, or the comparison with the next run"

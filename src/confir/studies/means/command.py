@@ -62,7 +62,7 @@ def evaluate_command(
             "name or its file.",
         ),
     ] = None,
-    by: Annotated[
+    treatment: Annotated[
         str | None,
         options.choice(
             *dict.fromkeys((*UNJUDGED, *TIES)),
@@ -82,6 +82,7 @@ def evaluate_command(
             rich_help_panel="Judgements",
         ),
     ] = None,
+    by: options.ByOption = None,
     method: options.MethodsOption = None,
     statistics: options.Statistics,
     out: options.Output,
@@ -100,7 +101,7 @@ def evaluate_command(
 
     out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics)
-    doubts = Doubts.of(view.name, by, pool_depth)
+    doubts = Doubts.of(view.name, treatment, pool_depth)
     doubts.check(inputs)
     check_level(statistics.level)
     for name in method or ():
@@ -108,6 +109,11 @@ def evaluate_command(
     if out.output is not None:
         _check_chart(out.output, method or [], baseline)
     example = "confir evaluate qrels.txt bm25.run"
+    if by is not None:
+        from confir.studies.topic_groups.command import evaluate_by
+
+        evaluate_by(inputs, by, lambda one: mean_answer(one, statistics, methods=method), out)
+        return
     if inputs.repeats is not None and view.name == "means":
         _check_repeats(inputs.context)
         every = inputs.load_scores(quiet=out.quiet, example=example)

@@ -122,6 +122,7 @@ def plan_command(
             rich_help_panel=options.HUMAN_PANEL,
         ),
     ] = None,
+    by: options.ByOption = None,
     level: options.LevelOption = LEVEL,
     out: options.Output,
 ) -> None:
@@ -148,6 +149,29 @@ def plan_command(
         reason = "is for differences to detect, not for a half width"
         refuse_options(inputs.context, ["power"], reason)
     size = _parse_difference(difference)
+
+    def plan_of(scores: Any) -> Answer:
+        plan = plan_topics(
+            scores,
+            baseline=inputs.find_baseline(baseline, scores.runs),
+            half_width=half_width,
+            difference=size,
+            topics=topics,
+            judgements=judgements,
+            judgements_per_topic=judgements_per_topic,
+            power=power,
+            level=level,
+            family=family,
+            assurance=assurance,
+        )
+        table = with_design_note(plan_table(plan), scores.design)
+        return Answer(plan.to_records(), table, plan)
+
+    if by is not None:
+        from confir.studies.topic_groups.command import plan_by
+
+        plan_by(inputs, by, baseline, plan_of, out)
+        return
     scores = inputs.load_scores_or_summary(
         baseline=baseline,
         quiet=out.quiet,
@@ -185,21 +209,7 @@ def plan_command(
         )
         out.deliver(Answer(found.to_records(), human_plan_table(found), found))
         return
-    plan = plan_topics(
-        scores,
-        baseline=inputs.find_baseline(baseline, scores.runs),
-        half_width=half_width,
-        difference=size,
-        topics=topics,
-        judgements=judgements,
-        judgements_per_topic=judgements_per_topic,
-        power=power,
-        level=level,
-        family=family,
-        assurance=assurance,
-    )
-    table = with_design_note(plan_table(plan), scores.design)
-    out.deliver(Answer(plan.to_records(), table, plan))
+    out.deliver(plan_of(scores))
 
 
 def _check_labels(

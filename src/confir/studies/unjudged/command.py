@@ -69,7 +69,7 @@ class Beside:
 
 
 # The options of these views, the views, and how each bounds or estimates means, the default first.
-DOUBT_OPTIONS = ("by", "pool_depth")
+DOUBT_OPTIONS = ("treatment", "pool_depth")
 DOUBTED = ("unjudged", "ties")
 UNJUDGED = ("bounds", "condensed", "resample")
 TIES = ("bounds", "expected")
@@ -83,16 +83,16 @@ class Doubts(NamedTuple):
     ties: str | None
 
     @classmethod
-    def of(cls, view: str, by: str | None, pool_depth: int | None) -> Self:
+    def of(cls, view: str, treatment: str | None, pool_depth: int | None) -> Self:
         """Return what a view asks for; raise where it knows no such way."""
         ways = {"unjudged": UNJUDGED, "ties": TIES}.get(view)
         if ways is None:
             return cls(None, None, None)
-        if by is not None and by not in ways:
-            raise UnknownNameError(f"value of --by with --show {view}", by, ways)
-        way = by or ways[0]
+        if treatment is not None and treatment not in ways:
+            raise UnknownNameError(f"value of --treatment with --show {view}", treatment, ways)
+        way = treatment or ways[0]
         if pool_depth is not None and way == "condensed":
-            raise InvalidValueError("--pool-depth is for --by bounds and resample")
+            raise InvalidValueError("--pool-depth is for --treatment bounds and resample")
         return cls(*((way, pool_depth, None) if view == "unjudged" else (None, None, way)))
 
     def __bool__(self) -> bool:

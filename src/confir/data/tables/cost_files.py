@@ -1,0 +1,154 @@
+"""What do runs cost? Tables of latency, tokens or money, per run or per run and topic."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.arguments import as_list, as_real, invalid
+from confir.arrays import Floats
+from confir.data.files import PathLike
+from confir.data.formats.entries import has_columns
+from confir.data.tables.columns import TOPIC_NAMES, InputTable, fold
+from confir.data.tables.table_files import TableKind, read_table
+from confir.errors import FormatError, InvalidValueError, UnknownNameError, enumerate_names
+
+_RUN_NAMES = ("run", "run_id", "runid", "system", "model")
+_EXPECTED = "expected columns run, topic (if costs vary by topic), and one of numbers per cost"
+_COSTS = TableKind(_EXPECTED, frozenset((*_RUN_NAMES, *TOPIC_NAMES)))
+
+CostSource = PathLike | Mapping[str, float] | Sequence[PathLike] | Any
+
+
+class Cost(NamedTuple):
+    """One kind of cost of runs.
+
+    Attributes
+    ----------
+    name
+        What it is: latency, tokens, money.
+    values
+        By run, and by topic where it varies: run → topic → cost; topic None for a constant one.
+    source
+        Where it comes from, for messages.
+    """
+
+    name: str
+    values: dict[str, dict[str | None, float]]
+    source: str
+
+    @property
+    def constant(self) -> bool:
+        """Whether each run has one cost, whatever the topic."""
+        return all(set(topics) == {None} for topics in self.values.values())
+
+    def of_runs(self, runs: Sequence[str]) -> Cost:
+        """Return the costs of some runs."""
+        return self._replace(values={run: self.values[run] for run in runs if run in self.values})
+
+    def table(self, runs: Sequence[str], topics: Sequence[str]) -> Floats:
+        """Return the costs: runs of a constant cost, else topics × runs; raise where one lacks."""
+        for run in self.values:
+            if run not in runs:
+                raise UnknownNameError(f"run with {self.name} in {self.source}", run, runs)
+        lacking = [run for run in runs if run not in self.values]
+        if lacking:
+            raise InvalidValueError(
+                f"{self.source}: no {self.name} of {enumerate_names(lacking, 5)}; expected the cost "
+                "of every run"
+            )
+        if self.constant:
+            return np.array([self.values[run][None] for run in runs])
+        for run in runs:
+            own = self.values[run]
+            gone = [topic for topic in topics if topic not in own]
+            if gone:
+                raise InvalidValueError(
+                    f"{self.source}: no {self.name} of run {run!r} on {enumerate_names(gone, 5)}; "
+                    "expected the cost of every run on every topic"
+                )
+        return np.array([[self.values[run][topic] for run in runs] for topic in topics])
+
+
+def read_costs(source: CostSource) -> list[Cost]:
+    """Return the costs in files, frames, or a mapping run → cost.
+
+    Parameters
+    ----------
+    source
+        A table with columns run, topic (where costs vary by topic) and one per cost: a path, a
+        frame, or several of them; or run → cost.
+    """
+    if isinstance(source, Mapping):
+        values: dict[str, dict[str | None, float]] = {
+            str(run): {None: _checked(run, value)} for run, value in source.items()
+        }
+        return [Cost("cost", values, "costs")]
+    if isinstance(source, str | os.PathLike) or has_columns(source):
+        return _from_table(read_table(source, _COSTS))
+    listed = as_list("costs", source)
+    found = [
+        cost for one in listed for cost in ([one] if isinstance(one, Cost) else read_costs(one))
+    ]
+    names = [cost.name for cost in found]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if not found or twice:
+        raise invalid("costs", twice or source, "costs of different names")
+    return found
+
+
+def _checked(run: Any, value: Any) -> float:
+    """Return a cost; raise where it is none."""
+    number = as_real(f"the cost of {run!r}", value)
+    if not np.isfinite(number) or number < 0:
+        raise InvalidValueError(
+            f"the cost of {run!r} is {number:g}; expected a number of 0 or more"
+        )
+    return number
+
+
+def _from_table(table: InputTable) -> list[Cost]:
+    """Return the costs in the columns of a table."""
+    run, topic = table.find(_RUN_NAMES), table.find(TOPIC_NAMES)
+    if run is None:
+        raise table.header_error(f"no column of runs; {_EXPECTED}")
+    places = [place for place in range(len(table.header)) if place not in (run, topic)]
+    if not places:
+        raise table.header_error(f"no column of costs; {_EXPECTED}")
+    runs = table.ids(run)
+    names = [runs.names[code] for code in runs.codes.tolist()]
+    topics: list[str | None] = [None] * len(names)
+    if topic is not None:
+        ids = table.ids(topic)
+        topics = [ids.names[code] for code in ids.codes.tolist()]
+    return [_column(table, place, names, topics) for place in places]
+
+
+def _column(
+    table: InputTable, place: int, runs: Sequence[str], topics: Sequence[str | None]
+) -> Cost:
+    """Return the costs in one column; raise where one is missing, negative, or there twice."""
+    name = table.header[place].strip()
+    if not fold(name):
+        raise table.header_error("a column of costs has no name; expected one, such as latency")
+    numbers = table.numbers([place], expected="a cost of 0 or more")[0]
+    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
+    if len(wrong):
+        row = int(wrong[0])
+        is_what = "missing" if np.isnan(numbers[row]) else f"{numbers[row]:g}"
+        raise table.error(
+            f"the {name} of run {runs[row]!r} is {is_what}; expected a number of 0 or more", row
+        )
+    values: dict[str, dict[str | None, float]] = {}
+    for row, (run, topic) in enumerate(zip(runs, topics, strict=True)):
+        own = values.setdefault(run, {})
+        if topic in own:
+            where = "" if topic is None else f" on topic {topic!r}"
+            raise table.error(f"a second {name} of run {run!r}{where}; expected one", row)
+        own[topic] = float(numbers[row])
+    if not values:
+        raise FormatError("no rows; expected the cost of every run", path=table.source)
+    return Cost(name, values, table.source)

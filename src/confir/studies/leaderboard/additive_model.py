@@ -1,0 +1,488 @@
+"""Runs that miss datasets: macro means by an additive model of run and dataset.
+
+The mean of run s on dataset d is ``θ_s + b_d + error`` with ``Σ b_d = 0``, by least squares over the
+cells that are there: θ_s is the run's macro mean over all datasets, its own where it has all of them.
+Of random datasets the errors are the residuals; of fixed ones, whose topics are a sample, each θ is a
+weighted sum of cells, and the cells of a dataset share its topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.scores import Scores
+from confir.errors import (
+    InvalidValueError,
+    TopicMismatchError,
+    UnsupportedMethodError,
+    enumerate_names,
+)
+from confir.measures.bounds import bounded_measures
+from confir.order import TIE
+from confir.resampling.clusters import summed_df
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.pair_draws import Moves, PairDraws, draw_normal_means
+from confir.resampling.sample import Knowledge, MeasureSample, Sample
+from confir.resampling.studentised_maxima import sizes_in_memory
+
+
+class Datasets(NamedTuple):
+    """Scores of runs by dataset, in which cells may be missing.
+
+    Attributes
+    ----------
+    names, runs
+        Of the datasets, and of the runs.
+    scores
+        Of each dataset, topics × the runs that it has; one row where its means alone are known.
+    present
+        Which dataset has which run: datasets × runs.
+    """
+
+    names: tuple[str, ...]
+    runs: tuple[str, ...]
+    scores: tuple[Floats, ...]
+    present: Booleans
+
+    @classmethod
+    def of(cls, scores: Scores) -> Datasets:
+        """Return the scores by one measure; topics that a run of the dataset lacks are left out."""
+        design = scores.design
+        if design is None or design.dataset is None:
+            raise InvalidValueError("the scores have no datasets; expected a design with datasets")
+        if any(getattr(design, role) is not None for role in ("stratum", "cluster", "weight")):
+            raise UnsupportedMethodError(
+                "runs that miss datasets are ranked by a model that takes topics of a dataset as a "
+                "simple random sample; expected no strata, clusters or weights"
+            )
+        names = tuple(dict.fromkeys(design.dataset))
+        parts, present = [], []
+        for name in names:
+            inside = np.array([own == name for own in design.dataset])
+            own = scores.values[inside][:, :, 0]
+            there = ~np.isnan(own)
+            has = there.any(axis=0)
+            complete = own[there[:, has].all(axis=1)][:, has]
+            if not len(complete):
+                raise TopicMismatchError(
+                    f"the runs of dataset {name!r} have no topic in common; expected some"
+                )
+            parts.append(complete)
+            present.append(has)
+        return cls(names, scores.runs, tuple(parts), np.stack(present))
+
+    @property
+    def counts(self) -> Integers:
+        """Number of topics of each dataset."""
+        return np.array([len(part) for part in self.scores])
+
+    def means(self) -> Floats:
+        """Return the mean of each cell: datasets × runs, NaN where it is missing."""
+        mean = np.full(self.present.shape, np.nan)
+        for row, has, part in zip(mean, self.present, self.scores, strict=True):
+            row[has] = part.mean(axis=0)
+        return mean
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveFit:
+    """The least-squares fit of runs and datasets.
+
+    Attributes
+    ----------
+    present, mean
+        The cells: datasets × runs, NaN where one is missing.
+    """
+
+    present: Booleans
+    mean: Floats
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return int(self.present.shape[1])
+
+    @property
+    def datasets(self) -> int:
+        """Number of datasets."""
+        return int(self.present.shape[0])
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """The design matrix: cells × (runs + datasets - 1); dataset effects sum to 0."""
+        dataset, run = np.nonzero(self.present)
+        matrix = np.zeros((len(run), self.runs + self.datasets))
+        matrix[np.arange(len(run)), run] = 1.0
+        matrix[np.arange(len(run)), self.runs + dataset] = 1.0
+        last = matrix[:, -1:]
+        return np.hstack([matrix[:, : self.runs], matrix[:, self.runs : -1] - last])
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """``(X'X)⁻¹``."""
+        return np.asarray(np.linalg.inv(self.matrix.T @ self.matrix), np.float64)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """What each cell adds to each coefficient: (runs + datasets - 1) × cells."""
+        return self.inverse @ self.matrix.T
+
+    def coefficients(self, cells: Floats) -> Floats:
+        """Return macro means and effects of datasets from means of cells (… × cells)."""
+        found = cells @ self.weights.T
+        last = -found[..., self.runs :].sum(axis=-1, keepdims=True)
+        return np.concatenate([found, last], axis=-1)
+
+    @cached_property
+    def fitted(self) -> tuple[Floats, Floats]:
+        """Macro means of runs, and effects of datasets."""
+        found = self.coefficients(self.mean[self.present])
+        return found[: self.runs], found[self.runs :]
+
+    def filled(self, cells: Floats) -> Floats:
+        """Return means of cells (… × cells) with those predicted that are missing: … × datasets × runs."""
+        found = self.coefficients(cells)
+        whole: Floats = found[..., None, : self.runs] + found[..., self.runs :, None]
+        whole[..., self.present] = cells
+        return whole
+
+    @property
+    def df(self) -> int:
+        """Degrees of freedom of the residuals: cells - runs - datasets + 1."""
+        return int(self.present.sum()) - self.runs - self.datasets + 1
+
+    def residual_variance(self) -> float:
+        """Return the variance of the residuals, σ²."""
+        theta, effects = self.fitted
+        residual = (self.mean - theta - effects[:, None])[self.present]
+        return float(np.square(residual).sum() / self.df)
+
+    def dataset_variance(self) -> tuple[float, float]:
+        """Return the variance of the datasets' effects, and that of their errors for σ² = 1."""
+        _, effects = self.fitted
+        between = np.square(effects).sum() / (self.datasets - 1)
+        block = self.inverse[self.runs :, self.runs :]
+        return float(between), float((np.trace(block) + block.sum()) / (self.datasets - 1))
+
+
+def fit_additive(datasets: Datasets) -> AdditiveFit:
+    """Return the fit; raise where no dataset connects some runs with the others."""
+    _check_connected(datasets)
+    return AdditiveFit(datasets.present, datasets.means())
+
+
+def _check_connected(datasets: Datasets) -> None:
+    """Raise where runs share no dataset with the others, directly or through other runs."""
+    present = datasets.present
+    lacking = [datasets.runs[r] for r in np.flatnonzero(~present.any(axis=0)).tolist()]
+    if lacking:
+        raise TopicMismatchError(f"{enumerate_names(lacking, 5)}: no score on any dataset")
+    reached = np.zeros(len(datasets.runs), np.bool_)
+    reached[int(np.argmax(present.sum(axis=0)))] = True
+    while True:
+        via = present[:, reached].any(axis=1)
+        further = present[via].any(axis=0)
+        if (further <= reached).all():
+            break
+        reached |= further
+    if not reached.all():
+        apart = [datasets.runs[r] for r in np.flatnonzero(~reached).tolist()]
+        raise TopicMismatchError(
+            f"no dataset connects {enumerate_names(apart, 5)} with the other runs; expected runs that "
+            "share datasets, directly or through other runs"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdditiveSample(Sample):
+    """Macro means of runs that miss datasets, or their differences.
+
+    Attributes
+    ----------
+    labels, shape, support
+        As in `Sample`.
+    estimate
+        Of each column.
+    parts, part_df
+        Independent parts of the covariance of all runs, parts × runs × runs, and their degrees of
+        freedom: that of the residuals, or one of each dataset's topics.
+    mean_variance, mean_df
+        Of the macro means of all runs, which vary with the datasets, too.
+    cells
+        Means of the cells: datasets × runs; NaN where missing.
+    topics_held, units
+        Number of topics, and of independent units.
+    plus, minus
+        Numbers of the runs of each column; ``minus`` is None for macro means.
+    """
+
+    labels: tuple[tuple[str, str], ...]
+    shape: tuple[int, ...]
+    support: Booleans
+    estimate: Floats
+    parts: Floats
+    part_df: Floats
+    mean_variance: Floats
+    mean_df: Floats
+    cells: Floats
+    topics_held: int
+    units: float
+    plus: Integers
+    minus: Integers | None = None
+
+    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
+    kind: ClassVar = "runs that miss datasets"
+
+    @property
+    def topics(self) -> int:
+        """Number of topics of all datasets; of datasets, where their means alone are known."""
+        return self.topics_held
+
+    @property
+    def rows(self) -> int:
+        """Numbers held per column: none of single topics."""
+        return 0
+
+    @property
+    def largest_df(self) -> float:
+        """The most degrees of freedom of a difference."""
+        return float(self.part_df.sum())
+
+    def unit_counts(self, counts: Integers) -> Floats:
+        """Return the number of independent units, the same for all columns."""
+        return np.full(counts.shape, self.units)
+
+    def provides(self, need: str) -> bool:
+        """Whether the distribution has a field of this name."""
+        return need in ("se", "replicates")
+
+    def draw(
+        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
+    ) -> Floats:
+        """Return normal replicates of all runs' macro means about 0: replicates × runs."""
+        del needs
+        return draw_normal_means(self.parts.sum(axis=0), replicates, rng).T
+
+    def variances(self) -> tuple[Floats, Floats]:
+        """Return variance and degrees of freedom of each column."""
+        if self.minus is None:
+            return self.mean_variance[self.plus], self.mean_df[self.plus]
+        own = np.diagonal(self.parts, axis1=1, axis2=2)
+        variance = own[:, self.plus] + own[:, self.minus]
+        variance = np.maximum(variance - 2.0 * self.parts[:, self.plus, self.minus], 0.0)
+        found = summed_df(variance, self.part_df[:, None])
+        total: Floats = variance.sum(axis=0)
+        return total, np.where(np.isfinite(found), found, self.largest_df)
+
+    def distribution(
+        self, columns: slice, weights: Floats | None, needs: Collection[str] = ()
+    ) -> SamplingDistribution:
+        """Return the sampling distribution of some columns."""
+        del needs
+        variance, df = self.variances()
+        drawn = None
+        if weights is not None:
+            moved = weights[:, self.plus]
+            moved = moved if self.minus is None else moved - weights[:, self.minus]
+            drawn = np.asfortranarray((self.estimate + moved)[:, columns])
+        estimate = self.estimate[columns]
+        return SamplingDistribution(
+            labels=self.labels[columns],
+            estimate=estimate,
+            count=np.full(len(estimate), self.topics),
+            df=df[columns],
+            support=self.support[columns],
+            resampled=frozenset({"topics"}),
+            se=np.sqrt(variance[columns]),
+            replicates=drawn,
+            independent=False,
+        )
+
+    def chosen(self, columns: Any) -> Self:
+        """Return some columns of macro means, as a one-dimensional sample."""
+        places = np.arange(self.columns)[columns]
+        labels = tuple(self.labels[place] for place in places.tolist())
+        return replace(
+            self,
+            labels=labels,
+            shape=(len(labels),),
+            support=self.support[places],
+            estimate=self.estimate[places],
+            plus=self.plus[places],
+        )
+
+    def _contrast(self, plus: Integers, minus: Integers) -> Self:
+        """Return differences between macro means, free of the datasets' effects."""
+        labels = tuple(self.labels[place] for place in plus.tolist())
+        return replace(
+            self,
+            labels=labels,
+            shape=(len(labels),),
+            support=np.zeros(len(labels), np.bool_),
+            estimate=self.estimate[plus] - self.estimate[minus],
+            plus=self.plus[plus],
+            minus=self.plus[minus],
+        )
+
+    def extremes(self) -> tuple[Floats, Floats]:
+        """Return the smallest and the largest difference of the cells that both runs have.
+
+        Where these do not tell, since the model compares the runs, the variance says what varies.
+        """
+        variance, _ = self.variances()
+        middle = np.rint(self.estimate / TIE)
+        varies = variance > TIE * TIE
+        return np.where(varies, middle - 1.0, middle), np.where(varies, middle + 1.0, middle)
+
+    def wins(self) -> tuple[Integers, Integers, Integers]:
+        """Return on how many datasets that both have the differences are above, at and below 0."""
+        if self.minus is None:
+            raise InvalidValueError("these are means; expected differences between runs")
+        apart = self.cells[:, self.plus] - self.cells[:, self.minus]
+        return (
+            np.sum(apart > TIE, axis=0),
+            np.sum(np.abs(apart) <= TIE, axis=0),
+            np.sum(apart < -TIE, axis=0),
+        )
+
+    def by_measure(self, what: str) -> list[MeasureSample]:
+        """Return all runs, by the one measure."""
+        del what
+        every = np.ones(self.columns, np.bool_)
+        return [MeasureSample(every, replace(self, shape=(self.columns,)), self.topics)]
+
+    def pair_draws(
+        self, replicates: int, rng: np.random.Generator
+    ) -> Iterator[tuple[PairDraws, int]]:
+        """Yield differences between all columns in replicates of a multivariate t."""
+        covariance = self.parts.sum(axis=0)[np.ix_(self.plus, self.plus)]
+        first, second = np.triu_indices(self.columns, 1)
+        df = self.largest_df
+        if len(first):
+            every = replace(self, plus=self.plus[second], minus=self.plus[first])
+            df = float(every.variances()[1].min())
+        for size in sizes_in_memory(replicates, self.columns, self.columns):
+            drawn = draw_normal_means(covariance, size, rng)
+            scale = rng.chisquare(df, size) / df
+            yield StudentDraws(covariance, self.units, drawn, scale), size
+
+    def covariance(self) -> Floats | None:
+        """Return the covariance of the columns, as if over single units."""
+        whole: Floats = self.parts.sum(axis=0)[np.ix_(self.plus, self.plus)]
+        return whole * self.units
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StudentDraws(PairDraws):
+    """Differences between runs as of a multivariate t: normal ones, whose variance is estimated.
+
+    Attributes
+    ----------
+    matrix
+        Covariance of the runs' macro means: runs × runs.
+    units
+        Number of independent units.
+    drawn
+        Normal numbers with this covariance: runs × replicates.
+    scale
+        Estimated over true variance in each replicate.
+    """
+
+    matrix: Floats
+    units: float
+    drawn: Floats
+    scale: Floats
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.matrix)
+
+    def moves(self, run: int, others: Integers, block: slice) -> Moves:
+        """Return how far the differences of other runs from one move in a block of replicates."""
+        variance = self.matrix[run, run] + self.matrix.diagonal()[others]
+        variance = variance - 2.0 * self.matrix[run, others]
+        varies = variance > TIE * TIE
+        deviation = self.drawn[others[varies], block] - self.drawn[run, block]
+        estimated = variance[varies][:, None] * self.scale[block]
+        return Moves(varies, deviation, estimated, self.units, 1.0 / self.units)
+
+
+def additive_sample(scores: Scores, datasets: Datasets, fit: AdditiveFit) -> AdditiveSample:
+    """Return the macro means of runs that miss datasets, for these datasets or for such as these."""
+    random = scores.design is not None and scores.design.random_datasets
+    parts, part_df = _residual_part(fit) if random else _topic_parts(datasets, fit)
+    variance: Floats = np.diagonal(parts, axis1=1, axis2=2)
+    df: Floats = summed_df(variance, part_df[:, None])
+    total: Floats = variance.sum(axis=0)
+    if random:
+        total, df = _with_datasets(fit, total, float(part_df[0]))
+    theta, _ = fit.fitted
+    inside = bool(bounded_measures(scores).all()) & (theta > 0.0) & (theta < 1.0)
+    topics = len(datasets.names) if random else int(datasets.counts.sum())
+    return AdditiveSample(
+        labels=tuple((run, scores.measures[0]) for run in scores.runs),
+        shape=(len(scores.runs), 1),
+        support=inside,
+        estimate=theta,
+        parts=parts,
+        part_df=part_df,
+        mean_variance=total,
+        mean_df=df,
+        cells=fit.mean,
+        topics_held=topics,
+        # a variance that all pairs share is worth as many units as it has degrees of freedom
+        units=float(part_df[0]) + 1.0 if random else float(topics),
+        plus=np.arange(len(scores.runs)),
+    )
+
+
+def _residual_part(fit: AdditiveFit) -> tuple[Floats, Floats]:
+    """Return ``σ²(X'X)⁻¹`` of the runs, with the degrees of freedom of σ²."""
+    if fit.df < 1:
+        raise TopicMismatchError(
+            f"{int(fit.present.sum())} cells of {fit.runs} runs and {fit.datasets} datasets leave no "
+            "residuals, whose variance is needed; expected more cells"
+        )
+    block = fit.inverse[: fit.runs, : fit.runs]
+    return (fit.residual_variance() * block)[None], np.array([float(fit.df)])
+
+
+def _with_datasets(fit: AdditiveFit, variance: Floats, df: float) -> tuple[Floats, Floats]:
+    """Return the variance of macro means over datasets like these, and its degrees of freedom.
+
+    The datasets' effects add their variance over their number. It is that of the estimated effects,
+    less what errors of the cells add to these.
+    """
+    residual = fit.residual_variance()
+    between, error = fit.dataset_variance()
+    if between <= residual * error:
+        return variance, np.full(variance.shape, df)
+    first = np.full(variance.shape, between / fit.datasets)
+    second = variance - residual * error / fit.datasets
+    both = np.stack([first, second])
+    found = summed_df(both, np.array([[fit.datasets - 1.0], [df]]))
+    return both.sum(axis=0), np.clip(found, 1.0, fit.datasets - 1.0 + df)
+
+
+def _topic_parts(datasets: Datasets, fit: AdditiveFit) -> tuple[Floats, Floats]:
+    """Return the covariance that each dataset's topics add, and its degrees of freedom."""
+    dataset = np.nonzero(fit.present)[0]
+    weights = fit.weights[: fit.runs]
+    parts = []
+    for number, scores in enumerate(datasets.scores):
+        if len(scores) < 2:
+            raise InvalidValueError(
+                f"dataset {datasets.names[number]!r} has one topic, which says nothing of how topics "
+                "vary; expected two or more, or datasets 'random'"
+            )
+        own = scores @ weights[:, dataset == number].T
+        centred = own - own.mean(axis=0)
+        parts.append(centred.T @ centred / (len(own) * (len(own) - 1.0)))
+    return np.stack(parts), np.asarray(datasets.counts - 1.0)

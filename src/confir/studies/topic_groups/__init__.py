@@ -1,0 +1,1 @@
+"""Does the difference between two runs depend on the kind of topic?"""

@@ -1,0 +1,286 @@
+"""Does the difference between two runs depend on the kind of topic? Differences by group of topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.arguments import as_generator, as_level
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.experiment import on_its_scheduler
+from confir.data.result import Variable, axis, constant, over, result
+from confir.data.sampling.design import DesignSource
+from confir.data.sampling.topic_groups import TopicGroups, as_topic_groups
+from confir.data.scores import Scores
+from confir.data.tables.score_objects import ScoresSource
+from confir.defaults import LEVEL, REPLICATES
+from confir.errors import UnsupportedMethodError, collect_warnings, warn_caller
+from confir.intervals.simultaneous import is_significant
+from confir.measures.evaluation import as_scores, in_id_order
+from confir.measures.score_summary import ScoreSummary, find_summary
+from confir.resampling.kinds import as_sample
+from confir.resampling.sample import Knowledge
+from confir.resampling.topics import Rng, own_seed
+from confir.studies.comparison.compare import compare_runs
+from confir.studies.comparison.comparison import Comparison
+from confir.studies.comparison.corrections import adjust_p_values
+from confir.studies.comparison.pair_result import PairResult
+from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs
+from confir.studies.comparison.verdicts import NOT_COMPARED, Words
+from confir.studies.topic_groups.heterogeneity import Heterogeneity, check_groups
+
+
+@result
+class GroupComparison(PairResult):
+    """Differences between runs in each group of topics, each run minus its baseline.
+
+    Attributes
+    ----------
+    scores
+        The scores that were compared.
+    column
+        What the groups are by.
+    groups, sizes
+        Names of the groups, and the number of topics of each.
+    overall
+        The comparison on all topics, which the groups do not change.
+    first, second
+        Numbers of the two runs of each pair: baseline and run.
+    difference, low, high, open_end
+        Mean difference in each group and its interval, simultaneous over pairs and groups; NaN where
+        topics are too few. ``open_end`` is as in `Comparison`.
+    topics
+        Topics of the group that both runs have.
+    verdict
+        better, worse, equivalent, identical or inconclusive by that interval; not compared where
+        both runs have fewer than two topics.
+    f, df_groups, df_error, p, p_adjusted
+        Welch's F that the difference is the same in all groups tested, p by permutation of the
+        groups' labels, adjusted by Holm's method for the pairs; NaN where it is not tested.
+    tested
+        Which groups are tested: those of five topics or more whose differences vary.
+    untested
+        Why no pair is tested; empty where pairs are.
+    level, replicates
+        Of the intervals, all groups together; permutations and replicates.
+    """
+
+    scores: Scores
+    column: str = constant(column="by")
+    groups: tuple[str, ...] = axis("group")
+    sizes: Integers = over("group")
+    overall: Comparison
+    first: Integers = over("pair")
+    second: Integers = over("pair")
+    difference: Floats = over("group", "pair", "measure")
+    low: Floats = over("group", "pair", "measure")
+    high: Floats = over("group", "pair", "measure")
+    open_end: Integers = over("group", "pair", "measure")
+    topics: Integers = over("group", "pair", "measure")
+    verdict: Words = over("group", "pair", "measure")
+    f: Floats = over("pair", "measure")
+    df_groups: Floats = over("pair", "measure")
+    df_error: Floats = over("pair", "measure")
+    p: Floats = over("pair", "measure")
+    p_adjusted: Floats = over("pair", "measure")
+    tested: Booleans = over("group", "pair", "measure")
+    untested: str
+    level: float = constant()
+    replicates: int
+
+    row_order = ("measure", "pair", "group")
+    record_columns = (
+        "measure",
+        "baseline",
+        "run",
+        "by",
+        "group",
+        "topics",
+        "difference",
+        "low",
+        "high",
+        "open",
+        "level",
+        "verdict",
+        "overall_difference",
+        "overall_low",
+        "overall_high",
+        "overall_verdict",
+        "f",
+        "df_groups",
+        "df_error",
+        "p_groups",
+        "p_groups_adjusted",
+        "tested",
+    )
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield open ends, what all topics show, and the test's p-values by their full names."""
+        cells = ("pair", "measure")
+        ends = np.array([None, "low", "high"], object)  # high for -1
+        yield Variable("open", ("group", *cells), ends[self.open_end])
+        words = self.verdict.astype(object)
+        words[self.verdict == NOT_COMPARED] = None
+        yield Variable("verdict", ("group", *cells), words)
+        limits = self.overall.limits
+        yield Variable("overall_difference", cells, self.overall.difference)
+        yield Variable("overall_low", cells, limits.low)
+        yield Variable("overall_high", cells, limits.high)
+        yield Variable("overall_verdict", cells, self.overall.verdict[0])
+        yield Variable("p_groups", cells, self.p)
+        yield Variable("p_groups_adjusted", cells, self.p_adjusted)
+
+    @property
+    def significant(self) -> Booleans:
+        """Whether the difference depends on the group: pairs × measures."""
+        known = ~np.isnan(self.p_adjusted)
+        found: Booleans = known & is_significant(np.where(known, self.p_adjusted, 1.0), self.level)
+        return found
+
+    def sentences(self) -> list[str]:
+        """Return one answer per measure and pair: does the difference depend on the group?"""
+        from confir.studies.topic_groups.sentences import group_sentences
+
+        return group_sentences(self)
+
+
+class _GroupDifferences(NamedTuple):
+    """What one group of topics says of all pairs: pairs × measures."""
+
+    difference: Floats
+    low: Floats
+    high: Floats
+    open_end: Integers
+    topics: Integers
+    verdict: Words
+
+
+@on_its_scheduler
+def compare_groups(
+    scores: ScoresSource,
+    *,
+    by: str | Mapping[str, Any] | TopicGroups,
+    topics: DesignSource | None = None,
+    baseline: str | None = None,
+    level: float = LEVEL,
+    replicates: int = REPLICATES,
+    rng: Rng = None,
+) -> GroupComparison:
+    """Return the differences between runs in each group of topics, and whether they depend on it.
+
+    Each group is a family of its own at ``level^(1/Γ)`` for Γ groups, so that the intervals of all
+    groups and pairs hold at once. Whether a pair's difference is the same in all groups is tested
+    by Welch's F, with p-values by permutation and Holm's correction for the pairs of a measure.
+
+    Parameters
+    ----------
+    scores
+        Scores of two runs or more, or what `as_scores` makes them of.
+    by
+        What groups topics: a column of ``topics`` or of the scores' design; or topic → group.
+    topics
+        A table of topics: a file, a frame or a mapping of columns, one of which is topic.
+    baseline, replicates, rng
+        As in `compare_runs`; replicates are also the permutations.
+    level
+        Of the intervals of all groups together; 1 - level is the α of the test.
+    """
+    table = _held(scores)
+    groups = as_topic_groups(by, table, topics)
+    level = as_level(level)
+    seed = own_seed(as_generator(rng))
+    drawing: dict[str, Any] = {"replicates": replicates, "rng": seed}
+    overall = compare_runs(table, baseline=baseline, level=level, **drawing)
+    sizes = [len(members) for members in groups.members().values()]
+    compared = sum(size >= LEAST_TOPICS for size in sizes)
+    own = level ** (1.0 / compared)
+    parts = [
+        _compare_group(name, part, overall, {**drawing, "level": own})
+        for name, part in groups.parts(table)
+    ]
+    tested, reason = _test(table, groups, overall, replicates, seed)
+    return GroupComparison(
+        scores=table,
+        column=groups.column,
+        groups=groups.names,
+        sizes=np.array(sizes),
+        overall=overall,
+        first=overall.first,
+        second=overall.second,
+        **{name: np.stack([getattr(part, name) for part in parts]) for name in parts[0]._fields},
+        **tested,
+        untested=reason,
+        level=level,
+        replicates=replicates,
+    )
+
+
+def _held(scores: ScoresSource) -> Scores:
+    """Return the scores of single topics, in the order that samples have; a summary raises."""
+    found = find_summary(scores)
+    if isinstance(found, ScoreSummary):
+        raise UnsupportedMethodError(
+            "groups need the scores of single topics, which a summary lacks; expected a table that "
+            "fits into memory"
+        )
+    return in_id_order(as_scores(found, human=True))
+
+
+def _compare_group(
+    name: str, scores: Scores, overall: Comparison, options: Mapping[str, Any]
+) -> _GroupDifferences:
+    """Return the differences in one group; means alone where topics are too few."""
+    shape = overall.difference.shape
+    nothing = np.full(shape, np.nan)
+    counts = scores.topic_counts()
+    both = np.isfinite(scores.values[:, overall.first] + scores.values[:, overall.second])
+    topics: Integers = both.sum(axis=0)
+    if topics.max() < LEAST_TOPICS or counts.max() < LEAST_TOPICS:
+        apart = scores.values[:, overall.second] - scores.values[:, overall.first]
+        mean = np.where(topics > 0, np.nansum(apart, axis=0) / np.maximum(topics, 1), np.nan)
+        words = np.full(shape, NOT_COMPARED)
+        return _GroupDifferences(mean, nothing, nothing, np.zeros(shape, int), topics, words)
+    with collect_warnings() as collected:
+        found = compare_runs(scores, baseline=overall.baseline, **options)
+    for message, category in collected:
+        warn_caller(f"{name}: {message}", category)
+    words = np.where(found.topics >= LEAST_TOPICS, found.verdict[0], NOT_COMPARED)
+    low, high = found.limits
+    return _GroupDifferences(found.difference, low, high, found.open_end, found.topics, words)
+
+
+def _test(
+    scores: Scores, groups: TopicGroups, overall: Comparison, replicates: int, seed: int
+) -> tuple[dict[str, Any], str]:
+    """Return the test of every pair, as fields of the result, and why there is none."""
+    shape = overall.difference.shape
+    reason = _objection(scores, groups)
+    if reason:
+        none = np.full(shape, np.nan)
+        fields = dict.fromkeys(("f", "df_groups", "df_error", "p", "p_adjusted"), none)
+        return {**fields, "tested": np.zeros((len(groups.names), *shape), np.bool_)}, reason
+    pairs = Pairs(as_sample(scores), overall.first, overall.second)
+    numbers = groups.codes(scores.topics)
+    blocks = [
+        check_groups(pairs.contrast(columns).unit_scores(), numbers, replicates, seed)
+        for columns in pairs.blocks()
+    ]
+    joined = Heterogeneity(*(np.concatenate(part, axis=-1) for part in zip(*blocks, strict=True)))
+    f, df_groups, df_error, p = (part.reshape(shape) for part in joined[:4])
+    tested = joined.tested.reshape(len(groups.names), *shape)
+    if np.isnan(p).all():
+        reason = "fewer than two groups have five topics or more whose differences vary"
+    adjusted = adjust_p_values(p, "holm")
+    found = {"f": f, "df_groups": df_groups, "df_error": df_error, "p": p, "p_adjusted": adjusted}
+    return {**found, "tested": tested}, reason
+
+
+def _objection(scores: Scores, groups: TopicGroups) -> str:
+    """Return why labels of topics cannot be permuted; nothing where they can."""
+    large = [part for _, part in groups.parts(scores) if len(part.topics) >= LEAST_TOPICS]
+    for sample in map(as_sample, large):
+        if Knowledge.VALUES not in sample.knowledge:
+            return f"permuting topics needs {Knowledge.VALUES}, which {sample.kind} lack"
+    return ""

@@ -1,0 +1,153 @@
+"""Answers in words: does a difference depend on the group, and which groups go the other way?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from confir.errors import counted, enumerate_names
+from confir.order import bracketed, signed
+from confir.studies.comparison.verdicts import BETTER, NOT_COMPARED, OPPOSITE, WORSE
+from confir.studies.topic_groups.group_differences import GroupComparison
+
+# Decimals of differences in sentences, and the most groups that one names.
+_DECIMALS = 3
+_MOST_NAMED = 6
+
+# Smaller p-values would round to 0.
+_SMALLEST_P = 0.00005
+
+
+def group_sentences(comparison: GroupComparison) -> list[str]:
+    """Return one sentence per measure and pair, in the order of the records."""
+    pairs, measures = comparison.difference.shape[1:]
+    return [
+        group_sentence(comparison, pair, measure)
+        for measure in range(measures)
+        for pair in range(pairs)
+    ]
+
+
+def group_sentence(comparison: GroupComparison, pair: int, measure: int) -> str:
+    """Return whether one pair's difference depends on the group, and what stays undecided.
+
+    That one group is significant and another is not is never taken for a difference between them:
+    only the test of all groups, or significant differences of opposite sign, say so.
+    """
+    parts = [
+        _dependence(comparison, pair, measure),
+        _directions(comparison, pair, measure),
+        _undecided(comparison, pair, measure),
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _dependence(comparison: GroupComparison, pair: int, measure: int) -> str:
+    """Return what the test says of the groups."""
+    baseline, run = comparison.pairs[pair]
+    name = comparison.scores.measures[measure]
+    what = f"the difference between {run} and {baseline} in {name}"
+    p = float(comparison.p_adjusted[pair, measure])
+    if math.isnan(p):
+        reason = comparison.untested or "too few of its groups vary or have five topics"
+        return f"Whether {what} depends on {comparison.column} was not tested: {reason}"
+    adjusted = "adjusted p" if len(comparison.first) > 1 else "p"
+    said = f"{adjusted} {_p_words(p)}"
+    if comparison.significant[pair, measure]:
+        return f"{what[:1].upper()}{what[1:]} depends on {comparison.column} ({said})"
+    return f"Whether {what} depends on {comparison.column} is inconclusive ({said})"
+
+
+def _p_words(p: float) -> str:
+    return "< 0.0001" if p < _SMALLEST_P else f"= {p:.4f}"
+
+
+def _directions(comparison: GroupComparison, pair: int, measure: int) -> str:
+    """Return which groups are significant, and which go the other way than all topics together."""
+    _, run = comparison.pairs[pair]
+    verdict = comparison.verdict[:, pair, measure]
+    found = {word: np.flatnonzero(verdict == word).tolist() for word in (BETTER, WORSE)}
+    parts = [
+        f"significantly {word} for {_named(comparison, places, pair, measure)}"
+        for word, places in found.items()
+        if places
+    ]
+    said = f"{run} is {' and '.join(parts)}" if parts else ""
+    other = _other_way(comparison, pair, measure)
+    if not other:
+        return _join(said, "all groups go the same way")
+    unclear = [place for place in other if verdict[place] not in OPPOSITE]
+    if not unclear:
+        return said
+    overall = signed(float(comparison.overall.difference[pair, measure]), _DECIMALS)
+    verb = "goes" if len(unclear) == 1 else "go"
+    named = _named(comparison, unclear, pair, measure)
+    return _join(said, f"{named} {verb} the other way than all topics together ({overall})")
+
+
+def _other_way(comparison: GroupComparison, pair: int, measure: int) -> list[int]:
+    """Return the groups whose difference has another sign than that of all topics."""
+    overall = np.sign(comparison.overall.difference[pair, measure])
+    signs = np.sign(np.nan_to_num(comparison.difference[:, pair, measure]))
+    found: list[int] = np.flatnonzero(signs * overall < 0).tolist()
+    return found
+
+
+def _undecided(comparison: GroupComparison, pair: int, measure: int) -> str:
+    """Return for which groups the topics do not decide which run is better."""
+    verdict = comparison.verdict[:, pair, measure]
+    few = np.flatnonzero(verdict == NOT_COMPARED).tolist()
+    open_groups = np.flatnonzero(verdict == "inconclusive").tolist()
+    parts = []
+    if open_groups:
+        names = enumerate_names([comparison.groups[place] for place in open_groups], _MOST_NAMED)
+        every = len(open_groups) == len(verdict)
+        names = "any group" if every else names
+        parts.append(f"the topics do not decide which run is better for {names}")
+    if few:
+        named = [
+            f"{comparison.groups[place]} ({counted(int(comparison.sizes[place]), 'topic')})"
+            for place in few
+        ]
+        parts.append(f"too few topics: {enumerate_names(named, _MOST_NAMED)}")
+    left_out = [
+        place
+        for place in np.flatnonzero(~comparison.tested[:, pair, measure]).tolist()
+        if place not in few and comparison.tested[:, pair, measure].any()
+    ]
+    if left_out:
+        names = enumerate_names([comparison.groups[place] for place in left_out], _MOST_NAMED)
+        parts.append(f"not in the test, with fewer than five topics or equal differences: {names}")
+    return "; ".join(parts)
+
+
+def _named(comparison: GroupComparison, places: Sequence[int], pair: int, measure: int) -> str:
+    """Return groups with their differences and intervals, the largest differences first."""
+    ordered = sorted(places, key=lambda g: -abs(comparison.difference[g, pair, measure]))
+    shown = [_with_interval(comparison, place, pair, measure) for place in ordered[:_MOST_NAMED]]
+    more = len(ordered) - len(shown)
+    last = [f"{more} more"] if more else []
+    return _listed([*shown, *last])
+
+
+def _with_interval(comparison: GroupComparison, place: int, pair: int, measure: int) -> str:
+    cell = place, pair, measure
+    difference = signed(float(comparison.difference[cell]), _DECIMALS)
+    low, high = float(comparison.low[cell]), float(comparison.high[cell])
+    if math.isnan(low) or math.isnan(high):
+        return f"{comparison.groups[place]} ({difference})"
+    limits = bracketed(
+        signed(low, _DECIMALS), signed(high, _DECIMALS), int(comparison.open_end[cell])
+    )
+    return f"{comparison.groups[place]} ({difference} {limits})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as words: "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _join(first: str, second: str) -> str:
+    return f"{first}; {second}" if first else second

@@ -1,0 +1,1 @@
+"""Which runs are worth their cost?"""

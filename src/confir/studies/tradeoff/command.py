@@ -1,0 +1,58 @@
+"""``confir tradeoff``: which runs are worth their cost?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from confir.cli import options
+from confir.cli.groups import Without
+from confir.cli.judged_input import JudgedInputs
+from confir.errors import InvalidValueError
+
+
+def tradeoff_command(
+    *,
+    inputs: Annotated[JudgedInputs, Without("bounded")],
+    cost: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="What runs cost: a table with columns run, topic (if costs vary by topic), and one per "
+            "cost, such as latency or tokens; lower is better (repeatable).",
+        ),
+    ] = None,
+    statistics: options.Statistics,
+    out: options.Output,
+) -> None:
+    """Show which runs are worth their cost: on the frontier, dominated, or undecided.
+
+    Example: `confir tradeoff qrels.txt runs/ -m nDCG@10 --cost latency.csv`
+    """
+    from confir.cli.terminal import Answer
+    from confir.data.tables.cost_files import read_costs
+    from confir.intervals.interval import check_level
+    from confir.report.tables import with_design_note
+    from confir.studies.tradeoff.cost_comparison import compare_costs
+    from confir.studies.tradeoff.table import tradeoff_table
+
+    out.prepare()
+    inputs.check_human()
+    check_level(statistics.level)
+    example = "confir tradeoff qrels.txt runs/ --cost latency.csv"
+    scores = inputs.load_scores(quiet=out.quiet, example=example)
+    if not cost:
+        raise InvalidValueError(f"expected --cost FILE, what the runs cost; for example: {example}")
+    costs = read_costs(cost)
+    if inputs.select or inputs.top is not None:
+        costs = [one.of_runs(scores.runs) for one in costs]
+    found = compare_costs(
+        scores,
+        costs,
+        level=statistics.level,
+        replicates=statistics.replicates,
+        rng=statistics.seed,
+    )
+    table = with_design_note(tradeoff_table(found, statistics.seed), scores.design)
+    out.deliver(Answer(found.to_records(), table, found))
