@@ -30,6 +30,7 @@ from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import make_scores
+from confir.data.votes import Votes
 from confir.errors import InvalidValueError
 from confir.measures.catalogue import DEFAULT_MEASURES
 from confir.measures.foreign import ForeignMeasure
@@ -37,6 +38,7 @@ from confir.measures.measure import Measure
 from confir.measures.parsing import AnyMeasure, parse_measures
 from confir.measures.run_checks import check_ranked, warn_of_gains_above_one
 from confir.measures.score_summary import ScoreSummary, find_summary
+from confir.measures.strengths import Strengths, fit_strengths
 from confir.parallel import Progress, run_in_threads
 from confir.scheduler import scheduler_in_use
 
@@ -210,10 +212,16 @@ def in_id_order(scores: Scores) -> Scores:
     return replace(scores, **moved)
 
 
-def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:
-    """Return what `as_scores` does, or a summary: that given, or that of a long Parquet table."""
+def as_scores_or_summary(source: Any) -> Any:
+    """Return what every verb about runs takes: scores, a summary of them, or strengths by votes.
+
+    A summary is the one given, or that of a long Parquet table.
+    """
     source = find_summary(source)
-    return source if isinstance(source, ScoreSummary) else as_scores(source, human=True)
+    if isinstance(source, Votes):
+        return fit_strengths(source)
+    whole = isinstance(source, ScoreSummary | Strengths)
+    return source if whole else as_scores(source, human=True)
 
 
 def chosen_measures(

@@ -14,9 +14,11 @@ from confir.defaults import REPLICATES, SUMMARY_REPLICATES
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.evaluation import as_scores
 from confir.measures.score_summary import ScoreSummary, find_summary
+from confir.measures.strengths import Strengths
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.human_judgements import judged_sample
+from confir.resampling.influence import InfluenceSample, Wins
 from confir.resampling.sample import Sample, names
 from confir.resampling.statistics import WeightedStatistic
 from confir.resampling.summarised_topics import SummarisedTopics
@@ -30,7 +32,7 @@ from confir.resampling.topics import (
 
 
 def as_sample(
-    scores: ScoresLike | ScoreSummary,
+    scores: ScoresLike | ScoreSummary | Strengths,
     *,
     statistic: str | WeightedStatistic = "mean",
     baseline: str | None = None,
@@ -40,14 +42,14 @@ def as_sample(
     Parameters
     ----------
     scores
-        Anything that `as_scores` takes, an array of scores, or a `ScoreSummary`.
+        Anything that `as_scores` takes, an array of scores, a `ScoreSummary`, or `Strengths`.
     statistic, baseline
         As in `bootstrap_topics`; a difference is that of each run from the baseline.
     """
     scores = find_summary(scores)
     if isinstance(scores, Experiment | JudgedScores):
         scores = as_scores(scores, human=True)
-    if not isinstance(scores, JudgedScores | ScoreSummary):
+    if not isinstance(scores, JudgedScores | ScoreSummary | Strengths):
         return topic_sample(scores, statistic=statistic, baseline=baseline)
     if statistic not in _LINEAR:
         raise UnsupportedMethodError(
@@ -59,9 +61,23 @@ def as_sample(
     sample: Sample
     if isinstance(scores, ScoreSummary):
         sample = SummarisedTopics.of_means(scores)
+    elif isinstance(scores, Strengths):
+        sample = strength_sample(scores)
     else:
         sample = judged_sample(scores)
     return sample if baseline is None else against(sample, baseline)
+
+
+def strength_sample(strengths: Strengths) -> InfluenceSample:
+    """Return strengths by votes as a sample: one column per system."""
+    return InfluenceSample(
+        labels=tuple((run, measure) for run in strengths.runs for measure in strengths.measures),
+        shape=strengths.mean().shape,
+        estimate=strengths.strength,
+        influence=strengths.influence,
+        count=strengths.count,
+        compared=Wins(*strengths.table),
+    )
 
 
 # Statistics that are means of one variable, whose contrasts are differences.
