@@ -33,6 +33,7 @@ INPUTS = (
     "design",
     "sources",
     "means",
+    "votes",
 )
 # Of the former, those that may be names of runs in place of files.
 RUN_NAMES = ("baseline", "run")

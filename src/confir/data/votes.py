@@ -104,7 +104,9 @@ class Votes:
 
     def __post_init__(self) -> None:
         if not len(self.left) == len(self.right) == len(self.winner):
-            raise InvalidValueError("left, right and winner differ in length; expected one per vote")
+            raise InvalidValueError(
+                "left, right and winner differ in length; expected one per vote"
+            )
         if not len(self.left):
             raise InvalidValueError("there are no votes; expected at least 2")
 
@@ -194,22 +196,23 @@ def votes_from_table(table: InputTable) -> Votes:
     left, right = _systems(table)
     names = tuple(sorted({*left.names, *right.names}))
     places = {name: place for place, name in enumerate(names)}
-    sides = [
+    one, other = (
         np.array([places[name] for name in side.names], np.int64)[side.codes]
         for side in (left, right)
-    ]
-    alone = np.flatnonzero(sides[0] == sides[1])
+    )
+    alone = np.flatnonzero(one == other)
     if len(alone):
         row = int(alone[0])
-        name = names[sides[0][row]]
+        name = names[one[row]]
         raise table.error(f"{name!r} against itself; expected two different systems", row)
     votes = Votes(
-        names,
-        *sides,
-        np.full(len(table), 0.5),
-        _labels(table, _TOPIC),
-        _labels(table, _JUDGE),
-        table.source,
+        systems=names,
+        left=one,
+        right=other,
+        winner=np.full(len(table), 0.5),
+        topic=_labels(table, _TOPIC),
+        judge=_labels(table, _JUDGE),
+        source=table.source,
     )
     winner = table.find(_WINNER)
     if winner is not None:

@@ -59,12 +59,14 @@ class Strengths(Result):
     runs: tuple[str, ...] = axis("run")
     strength: Floats = over("run")
     votes: Integers = over("run")
-    table: VoteTable
-    inverse: Floats
-    influence: Floats
+    table: VoteTable = over("run", "run")
+    inverse: Floats = over("run", "run")
+    influence: Floats = over("", "run")
     count: Integers
     cluster: str
     prior: float
+
+    record_columns = ("run", "strength", "votes")
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -144,7 +146,7 @@ def fit_strengths(
         check_connected(held.systems, table)
     strength = maximise_likelihood(table.points, added)
     fitted = _information(strength, table.votes, added)
-    inverse = np.linalg.inv(fitted if added else fitted + 1.0 / len(strength))
+    inverse: Floats = np.linalg.inv(fitted if added else fitted + 1.0 / len(strength))
     units = _single_votes if cluster is None else _clustered_votes
     scores, count = units(held, win_probability(strength), cluster)
     influence = scores @ inverse
@@ -283,7 +285,7 @@ class _Units(NamedTuple):
     """Scores of distinct units, and how many units have each."""
 
     scores: Floats
-    count: Integers
+    units: Integers
 
 
 def _single_votes(votes: Votes, probability: Floats, _: str | None) -> _Units:
@@ -319,9 +321,10 @@ def _clustered_votes(votes: Votes, probability: Floats, cluster: str | None) -> 
     _check_units(len(present), str(cluster))
     residual = votes.winner - probability[votes.left, votes.right]
     cells = len(present) * size
-    scores = np.bincount(member * size + votes.left, residual, cells)
-    scores -= np.bincount(member * size + votes.right, residual, cells)
-    return _Units(scores.reshape(len(present), size), np.ones(len(present), np.int64))
+    won = np.bincount(member * size + votes.left, residual, cells)
+    lost = np.bincount(member * size + votes.right, residual, cells)
+    scores: Floats = (won - lost).reshape(len(present), size)
+    return _Units(scores, np.ones(len(present), np.int64))
 
 
 def _check_units(units: int, unit: str) -> None:
