@@ -39,6 +39,7 @@ with atheris.instrument_imports(
     from confir.data.scanning.scanner import Wanted, scan_rankings
     from confir.data.tables.effect_files import read_effects
     from confir.data.tables.score_files import read_scores
+    from confir.data.votes import read_votes
 
 from confir.errors import ConfirError, ConfirWarning
 
@@ -84,6 +85,8 @@ TREC_QRELS = b"1 0 a 1\n1 0 b 0\n2 0 a 2\n"
 LONG = b"topic,run,measure,score\n1,x,AP,0.5\n2,x,AP,0.25\n1,y,AP,0\n2,y,AP,1\n"
 TREC_EVAL = b"runid\tall\tx\nmap\t1\t0.5\nmap\t2\t0.25\nmap\tall\t0.375\n"
 EFFECTS = b"collection,difference,se\na,0.1,0.02\nb,-0.1,0.05\n"
+VOTES = b"model_a,model_b,winner,judge\na,b,model_a,x\nb,c,tie (bothbad),y\nc,a,c,\n"
+VOTE_COUNTS = b"left,right,left_wins,right_wins,ties,query\na,b,3,1,2,q1\na,b,0,2,,q2\n"
 
 
 def seeds_of(files: Mapping[str, tuple[str, str]]) -> tuple[bytes, ...]:
@@ -107,6 +110,7 @@ READERS: dict[str, tuple[Reader, tuple[bytes, ...]]] = {
         (b"\1" + LONG, b"\0" + TREC_EVAL, b'\4{"topic":"1","score":0.5}\n', *seeds_of(SCORES)),
     ),
     "effects": (read_effects, (b"\1" + EFFECTS,)),
+    "votes": (read_votes, (b"\1" + VOTES, b"\1" + VOTE_COUNTS)),
     "metadata": (lambda path: read_metadata(str(path)), (b"\0" + METADATA.encode(),)),
 }
 

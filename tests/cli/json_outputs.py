@@ -29,16 +29,25 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("evaluate", *RUNS, "-m", "AP", "-q"),
         ("evaluate", "--scores", "{gaps}", "-q"),
     ],
-    "rank": [("evaluate", *RUNS, "-m", "AP", "--ranks", *FEW)],
+    "rank": [
+        ("evaluate", *RUNS, "-m", "AP", "--ranks", *FEW),
+        ("preferences", "{votes}", "--show", "ranks", *FEW),
+    ],
     "difference": [
         ("compare", *PAIR, "--margin", "0.01", "--test", "t", "--test", "sign"),
         ("compare", *RUNS, "{tfidf}", "-m", "AP", *FEW),
         ("compare", "--scores", "{equal}", "--baseline", "a"),
     ],
     "topic-difference": [("compare", *PAIR, "-q")],
-    "group": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--groups", *FEW)],
+    "group": [
+        ("compare", *RUNS, "{tfidf}", "-m", "AP", "--groups", *FEW),
+        ("preferences", "{votes}", "--show", "groups", *FEW),
+    ],
     "effect": [("compare", *PAIR, "--effects")],
-    "best": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--best", *FEW)],
+    "best": [
+        ("compare", *RUNS, "{tfidf}", "-m", "AP", "--best", *FEW),
+        ("preferences", "{votes}", "--show", "best", *FEW),
+    ],
     "look": [("history", "{history}")],
     "plan": [
         ("plan", *PAIR, "--difference", "0.05"),
@@ -106,6 +115,16 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("meta", *RUNS, "-m", "AP"),
         ("meta", "{effects}"),
     ],
+    "preference": [("preferences", "{votes}", *FEW)],
+    "preference-pair": [
+        ("preferences", "{votes}", "--show", "pairs", *FEW),
+        ("preferences", "{votes}", "--show", "pairs", "--baseline", "a", *FEW),
+    ],
+    "vote-plan": [
+        ("preferences", "{votes}", "--show", "plan"),
+        ("preferences", "{votes}", "--show", "plan", "--half-width", "0.1"),
+    ],
+    "share-sequence": [("preferences", "{clicks}", "--show", "sequence")],
     "measure": [("measures",)],
     "method": [("methods",)],
     "board": [

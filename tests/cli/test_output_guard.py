@@ -35,7 +35,7 @@ NO_FILES = {
         "intervals",
         "shell",
     ),
-    *("qrels_name", "incomplete", "scheduler"),
+    *("qrels_name", "incomplete", "scheduler", "show"),
 }
 
 
@@ -89,6 +89,7 @@ def spellings(path):
         ("coverage", "--scores"),
         ("plan", "--scores"),
         ("meta",),
+        ("preferences",),
         ("evaluate", "qrels.txt", "a.run", "--intents"),
         ("evaluate", "qrels.txt"),
         ("evaluate", "qrels.txt", "a.run", "--baseline"),

@@ -24,8 +24,8 @@ _JUDGE = ("judge", "judge_id", "user", "user_id", "annotator", "assessor")
 
 # What a winner may be called, beside the name of a system: the share of the vote that is the left one's.
 _WORDS = {
-    **dict.fromkeys(("left", "a", "model_a", "system_a"), 1.0),
-    **dict.fromkeys(("right", "b", "model_b", "system_b"), 0.0),
+    **dict.fromkeys(("left", "model_a", "system_a"), 1.0),
+    **dict.fromkeys(("right", "model_b", "system_b"), 0.0),
     **dict.fromkeys(("tie", "draw", "both", "bothbad", "both bad", "both_bad"), 0.5),
     **dict.fromkeys(("tie (bothbad)", "tie (both bad)"), 0.5),
 }

@@ -146,7 +146,7 @@ def fit_strengths(
         check_connected(held.systems, table)
     strength = maximise_likelihood(table.points, added)
     fitted = _information(strength, table.votes, added)
-    inverse: Floats = np.linalg.inv(fitted if added else fitted + 1.0 / len(strength))
+    inverse = np.asarray(np.linalg.inv(fitted if added else fitted + 1.0 / len(strength)), float)
     units = _single_votes if cluster is None else _clustered_votes
     scores, count = units(held, win_probability(strength), cluster)
     influence = scores @ inverse
@@ -323,7 +323,7 @@ def _clustered_votes(votes: Votes, probability: Floats, cluster: str | None) -> 
     cells = len(present) * size
     won = np.bincount(member * size + votes.left, residual, cells)
     lost = np.bincount(member * size + votes.right, residual, cells)
-    scores: Floats = (won - lost).reshape(len(present), size)
+    scores = np.asarray(won - lost, float).reshape(len(present), size)
     return _Units(scores, np.ones(len(present), np.int64))
 
 

@@ -20,6 +20,7 @@ from confir.intervals.interval import check_level
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
+from confir.measures.strengths import Strengths
 from confir.parallel import run_in_threads
 from confir.resampling.topics import Rng
 from confir.studies.best.run_pairs import (
@@ -124,7 +125,7 @@ def find_best(
 
 
 def best_of_pairs(
-    scores: Scores | ScoreSummary, pairs: Sequence[RunPairs], levels: Sequence[float]
+    scores: Scores | ScoreSummary | Strengths, pairs: Sequence[RunPairs], levels: Sequence[float]
 ) -> list[BestRuns]:
     """Return the sets of the best run at each level, from all pairs by each measure."""
     p_values = run_in_threads(best_p_values, pairs)

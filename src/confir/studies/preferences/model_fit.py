@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.measures.strengths import Strengths
 from confir.order import TIE
 
@@ -83,7 +83,7 @@ def check_fit(strengths: Strengths, rng: np.random.Generator) -> ModelFit:
     )
 
 
-def _exceeding(reached: Floats) -> float:
+def _exceeding(reached: Booleans) -> float:
     return float(1 + np.count_nonzero(reached)) / (len(reached) + 1)
 
 

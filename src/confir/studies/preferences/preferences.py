@@ -6,7 +6,7 @@ Intervals, families of pairs, the set of the best and ranks are those of any oth
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -137,7 +137,7 @@ class PreferencePairs(Result):
     family: str = constant()
     level: float = constant()
 
-    label_parts = {"pair": ("run", "against")}
+    label_parts: ClassVar = {"pair": ("run", "against")}
 
     def derived(self) -> Iterator[Variable]:
         """Yield observed shares, None where there are no votes."""

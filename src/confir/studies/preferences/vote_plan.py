@@ -8,7 +8,8 @@ variance after m votes follows in closed form (Sherman & Morrison 1950).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class VotePlan(Result):
     level: float = constant()
     power: float = constant()
 
-    label_parts = {"contrast": ("run", "against")}
+    label_parts: ClassVar = {"contrast": ("run", "against")}
     record_columns = (
         "run",
         "against",
@@ -177,7 +178,7 @@ def _contrasts(strengths: Strengths, half_width: float | None, baseline: str | N
         return _Contrasts(centred[order], tuple((runs[run], "") for run in order))
     if len(runs) < 2:
         raise InvalidValueError("there is one system; a plan needs at least 2")
-    names = tuple((runs[a], runs[b]) for a, b in zip(order[:-1], order[1:], strict=True))
+    names = tuple((runs[a], runs[b]) for a, b in pairwise(order))
     return _Contrasts(every[order[:-1]] - every[order[1:]], names)
 
 

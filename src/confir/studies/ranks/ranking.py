@@ -20,6 +20,7 @@ from confir.defaults import LEVEL, REPLICATES
 from confir.intervals.interval import check_level
 from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
+from confir.measures.strengths import Strengths
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.topics import Rng
@@ -155,7 +156,7 @@ def rank_runs(
 
 
 def ranking_of_pairs(
-    scores: Scores | ScoreSummary, pairs: Sequence[RunPairs], level: float
+    scores: Scores | ScoreSummary | Strengths, pairs: Sequence[RunPairs], level: float
 ) -> Ranking:
     """Return the ranking of the runs, from all pairs by each measure."""
     tests = run_in_threads(rank_tests, pairs)
