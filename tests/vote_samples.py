@@ -1,14 +1,26 @@
 """Votes whose strengths are known, for tests."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
+from confir.arrays import Floats
 from confir.data.tables.columns import Ids
 from confir.data.votes import Votes
 
 
 def simulate_votes(
-    strength, votes, rng, *, ties=0.0, judges=0, judge_sd=0.0, weights=None, names=None
-):
+    strength: Sequence[float] | Floats,
+    votes: int,
+    rng: int,
+    *,
+    ties: float = 0.0,
+    judges: int = 0,
+    judge_sd: float = 0.0,
+    weights: Sequence[Any] | None = None,
+    names: Sequence[str] | None = None,
+) -> Votes:
     """Return votes between systems of known strengths.
 
     Parameters

@@ -19,7 +19,6 @@ from judge_files import noisy_judge, write_judge
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
 from requirements import required
 
-
 VOTES = "left,right,winner\n" + "a,b,a\nb,a,b\nb,c,left\nc,b,c\na,c,tie\n" * 4
 
 

@@ -3,10 +3,10 @@
 import json
 
 import numpy as np
-import pandas
-import polars
-import pyarrow
-import pyarrow.parquet
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from confir.data.votes import Votes, read_votes
@@ -37,10 +37,10 @@ def test_votes_are_the_same_in_every_format(tmp_path):
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
         assert_read(read_votes(tmp_path / name))
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(RECORDS), tmp_path / "v.parquet")
+    pq.write_table(pa.Table.from_pylist(RECORDS), tmp_path / "v.parquet")
     assert_read(read_votes(tmp_path / "v.parquet"))
     columns = {name: [record[name] for record in RECORDS] for name in RECORDS[0]}
-    for held in (RECORDS, columns, pandas.DataFrame(columns), polars.DataFrame(columns)):
+    for held in (RECORDS, columns, pd.DataFrame(columns), pl.DataFrame(columns)):
         assert_read(read_votes(held))
 
 

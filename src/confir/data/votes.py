@@ -90,6 +90,8 @@ class Votes:
         1 where the left system won, 0 where the right one did, ½ for a tie.
     topic, judge
         What each vote was about, and who cast it; "" where unknown, None where no vote says so.
+    topic_kind
+        What topics are, in words: "topic", or "dataset".
     source
         Where the votes come from, for messages.
     """
@@ -100,6 +102,7 @@ class Votes:
     winner: Floats
     topic: Ids | None = None
     judge: Ids | None = None
+    topic_kind: str = "topic"
     source: str = "votes"
 
     def __post_init__(self) -> None:

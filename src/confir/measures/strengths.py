@@ -51,7 +51,7 @@ class Strengths(Result):
         What units add to the strengths, distinct rows × systems, and how many units each row is of.
         Rows sum to 0 over units.
     cluster
-        What a unit is: "vote", "judge" or "topic".
+        What a unit is: "vote", "judge", "topic" or "dataset".
     prior
         Ties of every system with one whose strength is 0; 0 for none.
     """
@@ -160,7 +160,7 @@ def fit_strengths(
         inverse=inverse,
         influence=influence,
         count=count,
-        cluster=cluster or "vote",
+        cluster=held.topic_kind if cluster == "topic" else cluster or "vote",
         prior=added,
     )
 
@@ -318,7 +318,7 @@ def _clustered_votes(votes: Votes, probability: Floats, cluster: str | None) -> 
     alone = np.array([name == "" for name in named.names])[codes]
     codes = np.where(alone, len(named.names) + np.cumsum(alone), codes)
     present, member = np.unique(codes, return_inverse=True)
-    _check_units(len(present), str(cluster))
+    _check_units(len(present), votes.topic_kind if cluster == "topic" else str(cluster))
     residual = votes.winner - probability[votes.left, votes.right]
     cells = len(present) * size
     won = np.bincount(member * size + votes.left, residual, cells)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from confir.cli import options
+from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.input import DESIGN, Inputs, reading_options
 from confir.errors import InvalidValueError, UnreadableError
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
+    from confir.data.votes import Votes
     from confir.measures.score_summary import ScoreSummary
 
 _EXAMPLE = "confir leaderboard beir/*/ -m nDCG@10"
@@ -89,6 +91,22 @@ def leaderboard_command(
             panel=options.INPUT_PANEL,
         ),
     ] = "error",
+    by_wins: Annotated[
+        bool,
+        typer.Option(
+            "--by-wins",
+            help="Rate runs by the datasets that they win against each other, which needs no common "
+            "scale: Bradley-Terry strengths, as of confir preferences.",
+        ),
+    ] = False,
+    prior: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            help="With --by-wins: N ties of every run with an average one, such as 1, for runs that win "
+            "or lose on all datasets.",
+        ),
+    ] = None,
     page: Annotated[
         str | None,
         typer.Option(
@@ -107,6 +125,7 @@ def leaderboard_command(
     from confir.intervals.interval import check_level
     from confir.report.tables import with_design_note
     from confir.studies.leaderboard.board_sources import board_scores, with_designs
+    from confir.studies.leaderboard.dataset_votes import votes_of_datasets
     from confir.studies.leaderboard.leaderboard import make_leaderboard
     from confir.studies.leaderboard.summarised_board import find_summaries
     from confir.studies.leaderboard.table import leaderboard_table
@@ -121,6 +140,15 @@ def leaderboard_command(
     measure = measures[0] if measures else None
     column = dataset or "dataset"
     found = _read(sources or [], means, measures, qrels_name, inputs, column)
+    if by_wins:
+        refuse_options(
+            inputs.context,
+            ("design", "stratum", "cluster", "weight", "datasets", "page"),
+            "cannot be combined with --by-wins",
+        )
+        _show_wins(votes_of_datasets(found, measure=measure), prior, statistics, out)
+        return
+    refuse_options(inputs.context, ["prior"], "is for --by-wins")
     columns = {"dataset": dataset, "stratum": stratum, "cluster": cluster, "weight": weight}
     found = with_designs(found, design, columns)
     scores: Any = find_summaries(found, measure, datasets, incomplete)
@@ -152,6 +180,24 @@ def leaderboard_command(
                 (*(sources or ()), *(means or ())), command_line_with_seed(statistics.seed)
             ),
         )
+
+
+def _show_wins(
+    votes: Votes, prior: float | None, statistics: options.Statistics, out: options.Output
+) -> None:
+    """Write or print the strengths of runs by the datasets that they win."""
+    from confir.studies.preferences.command import preferences_answer
+    from confir.studies.preferences.preferences import rate_preferences
+
+    found = rate_preferences(
+        votes,
+        cluster="topic",
+        prior=prior,
+        level=statistics.level,
+        replicates=statistics.replicates,
+        rng=statistics.seed,
+    )
+    out.deliver(preferences_answer(found, "strengths", statistics.seed))
 
 
 def _read(

@@ -50,7 +50,7 @@ class Preferences(Result):
     may_be_best
         Whether the system is in the confidence set of the best.
     units, cluster
-        Number of independent units, and what these are: "vote", "judge" or "topic".
+        Number of independent units, and what these are: "vote", "judge", "topic" or "dataset".
     level
         Confidence level.
     strengths, comparison, best, ranking

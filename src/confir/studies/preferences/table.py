@@ -201,8 +201,11 @@ def vote_plan_table(plan: VotePlan) -> Table:
         if plan.goal == "half-width"
         else f"a significant difference with power {plan.power:g}, if it is the observed one"
     )
+    like = "" if plan.cluster == "vote" else f", on further {plan.cluster}s like these"
+    if plan.cluster == "judge":
+        like = ", by further judges like these"
     note = (
-        f"further votes for {goal}, level {_percent(plan.level)}, of each {what} by itself; votes: "
+        f"further votes{like}, for {goal}, level {_percent(plan.level)}, of each {what} by itself; votes: "
         "spread over pairs as so far; ask: the pair whose votes lower the variance most; on it: votes "
         "on that pair alone; a dash where no number suffices"
     )
@@ -222,8 +225,9 @@ def _about(found: Preferences) -> str:
     added = found.strengths.prior
     prior = f", and {added:g} ties of each system with an average one" if added else ""
     if found.cluster == "vote":
-        return f"{votes}{tied}{prior}, taken for independent"
-    return f"{votes}{tied}{prior}, in {counted(found.units, found.cluster)}"
+        return f"{votes}{tied}{prior}, treated as independent"
+    joined = "by" if found.cluster == "judge" else "on"
+    return f"{votes}{tied}{prior}, {joined} {counted(found.units, found.cluster)}"
 
 
 def _percent(level: float) -> str:

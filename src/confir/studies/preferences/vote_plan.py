@@ -46,6 +46,8 @@ class VotePlan(Result):
         "half-width" or "separate".
     level, power
         Confidence level, and the power with which neighbours are separated.
+    cluster
+        What a unit is: further votes come in further units like these.
     """
 
     contrasts: tuple[tuple[str, str], ...] = axis("contrast")
@@ -58,6 +60,7 @@ class VotePlan(Result):
     goal: str = constant()
     level: float = constant()
     power: float = constant()
+    cluster: str = constant()
 
     label_parts: ClassVar = {"contrast": ("run", "against")}
     record_columns = (
@@ -73,6 +76,7 @@ class VotePlan(Result):
         "goal",
         "level",
         "power",
+        "cluster",
     )
 
     def derived(self) -> Iterator[Variable]:
@@ -156,6 +160,7 @@ def plan_votes(
         goal="separate" if half_width is None else "half-width",
         level=level,
         power=power,
+        cluster=strengths.cluster,
     )
 
 
