@@ -43,7 +43,7 @@ def make_results():
     groups = [Group("AP", run, "base", place) for run, place in zip("abc", "xyy", strict=True)]
     judges = [sample.qrels, *(noisy_judge(sample.qrels, seed=seed) for seed in (1, 2))]
     judged = confir.compare_judgements(judges, runs, ["AP", "P@10"], replicates=99, rng=1)
-    votes = {"left": "aabbcc" * 9, "right": "bcacab" * 9, "winner": "aabbca" * 9}
+    votes = {"left": "aabbcc" * 9, "right": "bcacab" * 9, "winner": "aabbcb" * 9}
     return [
         gaps,
         confir.confidence_interval(gaps),

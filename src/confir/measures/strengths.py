@@ -24,7 +24,7 @@ TIES = ("half", "drop")
 CLUSTERS = ("judge", "topic")
 
 # With fewer clusters, Student's t is too optimistic about sums of different size.
-FEW_CLUSTERS = 10
+_FEW_UNITS = 10
 
 _MOST_STEPS = 200
 _CONVERGED = 1e-9  # of the strengths: Newton's error is the square of its last step
@@ -130,7 +130,7 @@ def fit_strengths(
 
     Examples
     --------
-    >>> votes = {"left": ["a"] * 4, "right": ["b"] * 4, "winner": ["a", "a", "a", "b"]}
+    >>> votes = {"left": ["a"] * 12, "right": ["b"] * 12, "winner": ["a", "a", "a", "b"] * 3}
     >>> fit_strengths(votes).strength.round(3)
     array([ 0.549, -0.549])
     """
@@ -331,9 +331,9 @@ def _check_units(units: int, unit: str) -> None:
     """Raise where one unit shows no variance; warn where a few show little of it."""
     if units < 2:
         raise InvalidValueError(f"there is one {unit}; strengths need at least 2 to vary over")
-    if units < FEW_CLUSTERS:
+    if units < _FEW_UNITS:
         warn_caller(
-            f"there are {counted(units, unit)}: intervals from fewer than {FEW_CLUSTERS} rest on the "
+            f"there are {counted(units, unit)}: intervals from fewer than {_FEW_UNITS} rest on the "
             "assumption that all are alike",
             SmallSampleWarning,
         )

@@ -25,7 +25,7 @@ from confir.resampling.studentised_maxima import (
 )
 from confir.resampling.topic_weights import topic_weights
 
-PROVIDED = frozenset({"se", "skewness", "acceleration", "replicates", "replicate_se"})
+_PROVIDED = frozenset({"se", "skewness", "acceleration", "replicates", "replicate_se"})
 
 
 class Wins(NamedTuple):
@@ -92,7 +92,7 @@ class InfluenceSample(Sample):
 
     def provides(self, need: str) -> bool:
         """Whether the distribution has a field of this name."""
-        return need in PROVIDED
+        return need in _PROVIDED
 
     def draw(
         self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()

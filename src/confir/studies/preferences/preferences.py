@@ -171,9 +171,9 @@ def rate_preferences(
 
     Examples
     --------
-    >>> votes = {"left": "aabbcc" * 9, "right": "bcacab" * 9, "winner": "aabbca" * 9}
+    >>> votes = {"left": "aabbcc" * 9, "right": "bcacab" * 9, "winner": "aabbcb" * 9}
     >>> rate_preferences(votes, rng=1).rank
-    array([1, 2, 3])
+    array([2, 1, 3])
     """
     level = as_level(level)
     strengths = fit_strengths(votes, cluster=cluster, ties=ties, prior=prior)

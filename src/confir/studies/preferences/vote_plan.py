@@ -131,7 +131,7 @@ def plan_votes(
     --------
     >>> votes = {"left": ["a"] * 40, "right": ["b"] * 40, "winner": ["a", "a", "a", "b"] * 10}
     >>> plan_votes(votes, half_width=0.2).votes
-    array([75., 75.])
+    array([100., 100.])
     """
     from scipy.special import ndtri, stdtrit
 
