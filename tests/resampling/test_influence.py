@@ -91,6 +91,18 @@ def test_many_rows_are_normal():
     assert (type(pairs).__name__, size) == ("NormalDraws", 99)
 
 
+def test_units_of_which_few_matter_to_a_column_are_resampled():
+    many = np.array([20_000, 20_000])
+    even = of_means(np.array([[1.0, 2.0], [3.0, 1.0]]), many)
+    values = np.array([[1.0, 0.0], [2.0, 0.0], [1.5, 50.0]])
+    rare = of_means(values, np.array([20_000, 20_000, 20]))
+    kinds = [
+        type(next(sample.pair_draws(9, np.random.default_rng(1)))[0]).__name__
+        for sample in (even, rare)
+    ]
+    assert kinds == ["NormalDraws", "InfluenceDraws"]
+
+
 def test_signs_are_not_flipped():
     strengths = fit_strengths(simulate_votes([0, 0.5, -0.5], 100, 1))
     for test in ("randomisation", "sign", "wilcoxon"):

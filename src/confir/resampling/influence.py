@@ -27,6 +27,9 @@ from confir.resampling.topic_weights import topic_weights
 
 _PROVIDED = frozenset({"se", "skewness", "acceleration", "replicates", "replicate_se"})
 
+# Sums of so many units that count alike, or as much as these, are normal: nothing is resampled.
+_NORMAL_UNITS = 1_000
+
 
 class Wins(NamedTuple):
     """How often a column was preferred to another, where units say so: columns × columns.
@@ -211,12 +214,24 @@ class InfluenceSample(Sample):
         weighted = self.influence * self.count[:, None]
         return np.atleast_2d(units * units / (units - 1.0) * (self.influence.T @ weighted))
 
+    @property
+    def _is_normal(self) -> bool:
+        """Whether estimates are normal: rows are many, or the units that matter for each column."""
+        if self.rows >= NORMAL_TOPICS:
+            return True
+        if self.topics < NORMAL_TOPICS:
+            return False
+        second, fourth = (self.count @ self.influence**power for power in (2, 4))
+        with np.errstate(invalid="ignore"):
+            effective = np.square(second) / fourth
+        return bool(np.nanmin(effective, initial=np.inf) >= _NORMAL_UNITS)
+
     def pair_draws(
         self, replicates: int, rng: np.random.Generator
     ) -> Iterator[tuple[PairDraws, int]]:
         """Yield differences between all columns in replicates of the units, and how many these are."""
         units = self.topics
-        if self.rows >= NORMAL_TOPICS:
+        if self._is_normal:
             covariance = self.covariance()
             if covariance is not None:
                 yield from RunCovariance(covariance, float(units)).pair_draws(replicates, rng)
@@ -228,7 +243,7 @@ class InfluenceSample(Sample):
     def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:
         """Return the estimates of replicates: replicates × columns; normal where units are many."""
         units, covariance = self.topics, self.covariance()
-        if self.rows < NORMAL_TOPICS or covariance is None:
+        if not self._is_normal or covariance is None:
             drawn = self.draw(replicates, rng, ("replicates",))
             return self.distribution(slice(None), drawn, ("replicates",)).require("replicates")
         moved = draw_normal_means(covariance / units, replicates, rng)
