@@ -224,6 +224,7 @@ def main() -> None:
     """Write the page; end with an error where the rates are too low."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--data", type=Path, help="not used: votes are simulated")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
     warnings.simplefilter("ignore", SmallSampleWarning)
