@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_path, invalid
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.formats.entries import has_columns
 from confir.data.tables.columns import TOPIC_NAMES, Ids, InputTable, fold
 from confir.data.tables.table_files import TableKind, read_table
 from confir.errors import FormatError, InvalidValueError
@@ -35,6 +38,12 @@ _EXPECTED = (
     "left_wins and right_wins; also topic and judge where known"
 )
 _VOTES = TableKind(_EXPECTED, frozenset((*_LEFT, *_RIGHT, *_WINNER, *_COUNTS)))
+
+_ACCEPTED = (
+    "Votes, a path to a table of votes, a frame with the columns of one, a list of dicts, or a mapping "
+    "column → cells"
+)
+_NAME = "votes"
 
 # Of more votes, a table of counts is a mistake.
 _MOST_VOTES = 100_000_000
@@ -171,27 +180,44 @@ def read_votes(source: Any) -> Votes:
     """
     if isinstance(source, Votes):
         return source
-    table = _object_table(source)
-    return votes_from_table(read_table(source, _VOTES) if table is None else table)
-
-
-def _object_table(source: Any) -> InputTable | None:
-    """Return the table in a list of dicts, or in a mapping of columns; None where it is neither."""
+    if isinstance(source, str | os.PathLike):
+        return votes_from_table(read_table(as_path(_NAME, source), _VOTES))
     if isinstance(source, Mapping):
-        columns = [list(cells) for cells in source.values()]
-        if len({len(column) for column in columns}) != 1 or not columns[0]:
-            raise FormatError(f"columns of different lengths, or none; {_EXPECTED}", path="votes")
-        return InputTable("votes", list(source), columns, range(1, len(columns[0]) + 1), "row")
-    if not isinstance(source, Sequence) or isinstance(source, str | bytes):
-        return None
-    for row, record in enumerate(source, start=1):
-        if not isinstance(record, Mapping):
-            raise FormatError(f"row {row}: not a mapping; {_EXPECTED}", path="votes")
-    names = dict.fromkeys(name for record in source for name in record)
+        return votes_from_table(_column_table(source))
+    if isinstance(source, list | tuple) and all(isinstance(one, Mapping) for one in source):
+        return votes_from_table(_record_table(source))
+    if has_columns(source):
+        return votes_from_table(read_table(source, _VOTES))
+    raise invalid(_NAME, source, _ACCEPTED)
+
+
+def _column_table(columns: Mapping[Any, Any]) -> InputTable:
+    """Return the table in a mapping of columns, which are as long as each other."""
+    cells = [_cells(column) for column in columns.values()]
+    sizes = {len(column) for column in cells if column is not None}
+    if None in cells or not all(isinstance(name, str) for name in columns):
+        raise invalid(_NAME, columns, _ACCEPTED)
+    if len(sizes) != 1 or sizes == {0}:
+        raise FormatError(f"columns of different lengths, or none; {_EXPECTED}", path=_NAME)
+    return InputTable(_NAME, list(columns), cells, range(1, sizes.pop() + 1), "row")
+
+
+def _cells(column: Any) -> list[Any] | None:
+    """Return the cells of a column; None where it is none."""
+    if isinstance(column, np.ndarray):
+        return list(column.tolist()) if column.ndim == 1 else None
+    return list(column) if isinstance(column, Sequence) else None
+
+
+def _record_table(records: Sequence[Mapping[Any, Any]]) -> InputTable:
+    """Return the table in a list of dicts; what a record lacks is missing."""
+    names = dict.fromkeys(name for record in records for name in record)
     if not names:
-        raise FormatError(f"no votes; {_EXPECTED}", path="votes")
-    columns = [[record.get(name) for record in source] for name in names]
-    return InputTable("votes", list(names), columns, range(1, len(source) + 1), "row")
+        raise FormatError(f"no votes; {_EXPECTED}", path=_NAME)
+    if not all(isinstance(name, str) for name in names):
+        raise invalid(_NAME, records, _ACCEPTED)
+    columns = [[record.get(name) for record in records] for name in names]
+    return InputTable(_NAME, list(names), columns, range(1, len(records) + 1), "row")
 
 
 def votes_from_table(table: InputTable) -> Votes:

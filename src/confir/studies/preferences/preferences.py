@@ -177,7 +177,8 @@ def rate_preferences(
     """
     level = as_level(level)
     strengths = fit_strengths(votes, cluster=cluster, ties=ties, prior=prior)
-    seed = rng if isinstance(rng, int) else int(as_generator(rng).integers(2**63))
+    generator = as_generator(rng)
+    seed = rng if isinstance(rng, int) else int(generator.integers(2**63))
     (pairs,) = compare_all_runs(strengths, replicates, seed, what="ranks", level=level)
     if baseline is None:
         single = compare_runs(
