@@ -168,8 +168,8 @@ def measure(case: Case, number: int, samples: int) -> Rates:
             )
         )
     refused = 1.0 - len(found) / samples
-    rates = np.mean(found, axis=0) if found else np.full(6, np.nan)
-    return Rates(*map(float, rates), refused, len(found))
+    rates = (np.mean(found, axis=0) if found else np.full(6, np.nan)).tolist()
+    return Rates._make([*rates, refused, len(found)])
 
 
 def page(rates: dict[Case, Rates], samples: int) -> str:

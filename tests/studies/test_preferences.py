@@ -65,6 +65,23 @@ def test_verbs_about_runs_take_votes_as_they_are(votes):
     assert confir.rank_runs(votes, replicates=99, rng=1).rank.tolist() == [[1], [2], [3], [4], [5]]
 
 
+def test_strengths_have_intervals_of_every_method_for_influence_values(votes, rated):
+    found = confir.confidence_interval(fit_strengths(votes, cluster="judge"), method="t")
+    np.testing.assert_allclose(found.low[:, 0], rated.low)
+    assert confir.confidence_interval(votes, method="bca", rng=1).low.shape == (5, 1)
+
+
+def test_verbs_about_single_topics_refuse_votes(votes, tmp_path):
+    for refused in (
+        lambda: confir.plan_topics(votes, half_width=0.1),
+        lambda: confir.write_report(tmp_path / "x.html", votes),
+        lambda: confir.describe_topics(votes),
+        lambda: confir.compare_runs(votes, replicates=99).topic_differences(),
+    ):
+        with pytest.raises(InvalidValueError, match="scores is "):
+            refused()
+
+
 def test_a_baseline_is_a_family_and_a_gate(votes):
     rated = rate_preferences(votes, baseline="s002", replicates=999, rng=1)
     assert rated.comparison.family == "baseline"

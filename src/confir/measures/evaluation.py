@@ -212,16 +212,17 @@ def in_id_order(scores: Scores) -> Scores:
     return replace(scores, **moved)
 
 
-def as_scores_or_summary(source: Any) -> Any:
-    """Return what every verb about runs takes: scores, a summary of them, or strengths by votes.
-
-    A summary is the one given, or that of a long Parquet table.
-    """
+def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:
+    """Return what `as_scores` does, or a summary: that given, or that of a long Parquet table."""
     source = find_summary(source)
+    return source if isinstance(source, ScoreSummary) else as_scores(source, human=True)
+
+
+def as_rated(source: Any) -> Any:
+    """Return what `as_scores_or_summary` does, or strengths: those given, or those of votes."""
     if isinstance(source, Votes):
         return fit_strengths(source)
-    whole = isinstance(source, ScoreSummary | Strengths)
-    return source if whole else as_scores(source, human=True)
+    return source if isinstance(source, Strengths) else as_scores_or_summary(source)
 
 
 def chosen_measures(

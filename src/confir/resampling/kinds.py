@@ -10,11 +10,12 @@ import numpy as np
 from confir.arguments import as_choice, as_generator
 from confir.data.experiment import Experiment
 from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.votes import Votes
 from confir.defaults import REPLICATES, SUMMARY_REPLICATES
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.evaluation import as_scores
 from confir.measures.score_summary import ScoreSummary, find_summary
-from confir.measures.strengths import Strengths
+from confir.measures.strengths import Strengths, fit_strengths
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.human_judgements import judged_sample
@@ -32,7 +33,7 @@ from confir.resampling.topics import (
 
 
 def as_sample(
-    scores: ScoresLike | ScoreSummary | Strengths,
+    scores: ScoresLike | ScoreSummary | Strengths | Votes,
     *,
     statistic: str | WeightedStatistic = "mean",
     baseline: str | None = None,
@@ -42,11 +43,13 @@ def as_sample(
     Parameters
     ----------
     scores
-        Anything that `as_scores` takes, an array of scores, a `ScoreSummary`, or `Strengths`.
+        Anything that `as_scores` takes, an array of scores, a `ScoreSummary`, `Strengths`, or `Votes`.
     statistic, baseline
         As in `bootstrap_topics`; a difference is that of each run from the baseline.
     """
     scores = find_summary(scores)
+    if isinstance(scores, Votes):
+        scores = fit_strengths(scores)
     if isinstance(scores, Experiment | JudgedScores):
         scores = as_scores(scores, human=True)
     if not isinstance(scores, JudgedScores | ScoreSummary | Strengths):

@@ -18,7 +18,7 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
 from confir.intervals.interval import check_level
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
-from confir.measures.evaluation import as_scores_or_summary
+from confir.measures.evaluation import as_rated
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.parallel import run_in_threads
@@ -110,12 +110,13 @@ def find_best(
     ----------
     scores
         Scores of the runs, or what `as_scores` makes them of; topics that a run lacks are left out.
+        Or `Votes`, or `Strengths`.
     level
         Confidence level; or several, which give a list.
     replicates, rng
         Number of replicates, and seed or generator.
     """
-    scores = as_scores_or_summary(scores)
+    scores = as_rated(scores)
     levels = as_levels(level)
     for one in levels:
         check_level(one)

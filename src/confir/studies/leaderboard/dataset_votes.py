@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.scores import Scores
 from confir.data.tables.columns import encode_ids
 from confir.data.votes import Votes
 from confir.errors import InvalidValueError, enumerate_names
 from confir.measures.catalogue import canonical_name
-from confir.measures.evaluation import as_scores_or_summary
+from confir.measures.evaluation import as_scores, as_scores_or_summary
 from confir.order import TIE
 
 
@@ -69,7 +68,7 @@ def _means(sources: Any, measure: str | None) -> dict[str, dict[str, float]]:
     if by_dataset:
         held = {str(name): as_scores_or_summary(part) for name, part in sources.items()}
         return {name: _by_run(part, part.mean(), measure) for name, part in held.items()}
-    scores: Scores = as_scores_or_summary(sources)
+    scores = as_scores(sources)
     if scores.design is None or scores.design.dataset is None:
         names, member = list(scores.topics), np.arange(len(scores.topics))
     else:

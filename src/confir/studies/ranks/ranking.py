@@ -18,7 +18,7 @@ from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
 from confir.intervals.interval import check_level
-from confir.measures.evaluation import as_scores_or_summary
+from confir.measures.evaluation import as_rated
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.order import TIE
@@ -138,14 +138,14 @@ def rank_runs(
     Parameters
     ----------
     scores
-        Scores of the runs, or what `as_scores` makes them of.
+        Scores of the runs, or what `as_scores` makes them of; or `Votes`, or `Strengths`.
     level
         Confidence level of the rank intervals; or several, which give a list of rankings.
     replicates, rng
         Number of replicates, and seed or generator: the same seed draws the same topics as in
         `confidence_interval`.
     """
-    scores = as_scores_or_summary(scores)
+    scores = as_rated(scores)
     levels = as_levels(level)
     for one in levels:
         check_level(one)
