@@ -108,6 +108,16 @@ def test_pairs_have_observed_and_predicted_shares_the_stronger_first(rated):
     assert found["low"] <= found["difference"] <= found["high"]
 
 
+def test_limits_of_pairs_are_turned_with_their_sign(rated):
+    comparison, pairs = rated.comparison, rated.pairs()
+    expected = {}
+    for pair, (baseline, run) in enumerate(comparison.pairs):
+        low, high = (float(limit[pair, 0]) for limit in comparison.limits)
+        expected[run, baseline], expected[baseline, run] = (low, high), (-high, -low)
+    found = zip(pairs.low.tolist(), pairs.high.tolist(), strict=True)
+    assert [expected[pair] for pair in pairs.pairs] == list(found)
+
+
 def test_share_won_is_of_the_votes_between_both(rated):
     comparison = rated.comparison
     decided = comparison.wins + comparison.ties + comparison.losses
