@@ -26,11 +26,13 @@ from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
-from confir.intervals.simultaneous import ComparisonFamily, is_significant, self_normalised_sums
+from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.evaluation import evaluate
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
+from confir.resampling.self_normalised import self_normalised_sums
 from confir.resampling.studentised_maxima import largest_statistics
+from confir.resampling.topics import topic_sample
 from confir.studies.best.best_runs import find_best
 
 SEED = 1993
@@ -147,7 +149,9 @@ class Sample:
         borrowed = BorrowedVariance(size, median)
         maxima = np.empty(0)
         if draws:
-            maxima = largest_statistics(self.values, REPLICATES, rng, borrowed, self.alone)
+            maxima = largest_statistics(
+                topic_sample(self.values), REPLICATES, rng, borrowed, self.alone
+            )
         return ComparisonFamily.of(size, maxima, borrowed=borrowed)
 
     def judge(self, family: ComparisonFamily, *, signs: bool) -> tuple[Rule, Booleans]:

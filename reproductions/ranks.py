@@ -26,7 +26,7 @@ from confir.errors import ConfirWarning
 from confir.measures.evaluation import as_scores, evaluate
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.best.best_runs import best_of_pairs
-from confir.studies.best.run_pairs import RunPairs, pair_runs
+from confir.studies.best.run_pairs import RunPairs, compare_all_runs
 from confir.studies.ranks.ranking import ranking_of_pairs
 
 SEED = 2024
@@ -103,7 +103,7 @@ def study(population: Population, topics: int, samples: int) -> list[Found]:
     for sample in range(samples):
         values = population.values[rng.integers(0, len(population.values), topics)]
         scores = Scores(tuple(map(str, range(topics))), names, ("gain",), values[:, :, None])
-        pairs = pair_runs(scores, REPLICATES, sample, what="ranks", level=LEVEL)
+        pairs = compare_all_runs(scores, REPLICATES, sample, what="ranks", level=LEVEL)
         (chosen,) = best_of_pairs(scores, pairs, [LEVEL])
         ranking = ranking_of_pairs(scores, pairs, LEVEL)
         low, high = ranking.low[:, 0], ranking.high[:, 0]

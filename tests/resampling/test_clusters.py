@@ -21,6 +21,10 @@ from confir.resampling.topics import cluster_counts, topic_sample
 from requirements import required
 
 
+def clusters_of(sample):
+    return sample.clusters
+
+
 def make_scores(values):
     """Return scores of runs by AP: topics × runs."""
     topics = tuple(f"{place:03}" for place in range(len(values)))
@@ -154,7 +158,7 @@ def test_replicates_equal_those_computed_topic_by_topic(clustered, strata):
     stratum = cluster % strata
     table = columns(scores, cluster, weight=weight, stratum=[str(name) for name in stratum])
     sample = topic_sample(scores.with_design(table))
-    counts = cluster_counts(sample.clusters, 5, np.random.default_rng(9))
+    counts = cluster_counts(clusters_of(sample), 5, np.random.default_rng(9))
     found = sample.distribution(slice(None), counts)
     # the clusters in the order of the counts: by stratum, then by cluster
     order = sorted(range(12), key=lambda one: (one % strata, one))
@@ -183,7 +187,7 @@ def test_replicates_of_a_ratio_equal_those_computed_topic_by_topic(clustered):
     scores = make_scores(values)
     designed = scores.with_design(columns(scores, cluster, weight=weight))
     sample = topic_sample(designed, statistic="ratio", baseline="run0")
-    counts = cluster_counts(sample.clusters, 3, np.random.default_rng(2))
+    counts = cluster_counts(clusters_of(sample), 3, np.random.default_rng(2))
     found = sample.distribution(slice(None), counts)
     for b in range(3):
         copies = [one for one in range(12) for _ in range(int(counts[b, one]))]
@@ -210,7 +214,7 @@ def test_replicates_of_small_scores_are_those_of_large_ones_but_for_the_scale(cl
             designed = scores.with_design(columns(scores, cluster, weight=weight))
             options = {} if statistic == "mean" else {"baseline": baseline}
             sample = topic_sample(designed, statistic=statistic, **options)
-            counts = cluster_counts(sample.clusters, 5, np.random.default_rng(2))
+            counts = cluster_counts(clusters_of(sample), 5, np.random.default_rng(2))
             drawn = sample.distribution(slice(None), counts)
             found.append(np.concatenate([drawn.se[None], drawn.replicate_se]))
         same = found[0] if statistic == "ratio" else 2.0**-20 * found[0]
@@ -323,8 +327,8 @@ def test_formulas_of_clusters_agree_with_those_of_topics(clustered):
     plain = topic_sample(scores)
     uneven = {"topic": scores.topics, "weight": np.linspace(1.0, 1.0 + 1e-13, 60)}
     sample = topic_sample(scores.with_design(uneven))
-    assert sample.clusters is not None
-    counts = cluster_counts(sample.clusters, 50, np.random.default_rng(1))
+    assert clusters_of(sample) is not None
+    counts = cluster_counts(clusters_of(sample), 50, np.random.default_rng(1))
     by_clusters = sample.distribution(slice(None), counts)
     by_topics = plain.distribution(slice(None), counts / 60)
     for name in ("estimate", "se", "df", "acceleration", "replicates", "replicate_se"):
@@ -483,7 +487,7 @@ def test_studentised_maxima_of_clusters_that_weigh_alike_borrow_by_their_number(
         rng = np.random.default_rng(seed)
         borrowed = BorrowedVariance(7, median)
         (found,) = largest_statistics(sample, 1, rng, borrowed)
-        (counts,) = cluster_counts(sample.clusters, 1, np.random.default_rng(seed))
+        (counts,) = cluster_counts(clusters_of(sample), 1, np.random.default_rng(seed))
         move, variance = 0.0, 0.0
         for block in np.split(np.arange(8), strata):
             drawn = np.repeat(apart[block], counts[block].astype(int))

@@ -115,16 +115,21 @@ def test_scores_that_are_all_0_by_people_have_limits():
     assert ((found.high > 0) & (found.high < 0.3)).all()
 
 
-def test_methods_are_checked_before_anything_is_read():
+def test_methods_that_do_not_fit_are_refused():
     for name in ("gaffke", "betting", "beta-logit", "bca", "hall-logit"):
-        with pytest.raises(UnsupportedMethodError, match=r"one simple random sample.*fit: t, "):
-            confir.correct_judgements(
-                "nowhere.qrels",
-                "nowhere",
-                human="nowhere",
-                human_sample="random-topics",
-                method=name,
-            )
+        with pytest.raises(UnsupportedMethodError, match=r"does not fit.*fit: t, "):
+            correct(method=name)
+
+
+def test_names_of_methods_are_checked_before_anything_is_read():
+    with pytest.raises(confir.errors.UnknownNameError, match="gafke"):
+        confir.correct_judgements(
+            "nowhere.qrels",
+            "nowhere",
+            human="nowhere",
+            human_sample="random-topics",
+            method="gafke",
+        )
 
 
 def test_a_method_that_resamples_draws_both_parts():

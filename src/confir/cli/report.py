@@ -105,15 +105,15 @@ def report_command(
     if quiet:
         be_quiet()
     with _uncollected(), ScriptBundle():  # first, beside the imports
-        from confir.intervals.catalogue import check_judged_method, find_method
+        from confir.intervals.catalogue import find_method
         from confir.intervals.interval import check_level
         from confir.report.contents import collected_warnings, number_of_steps
         from confir.report.page import DEFAULT_TITLE, Origin, write_report
 
         check_level(statistics.level)
-        judged = inputs.check_human()
+        inputs.check_human()
         if method is not None:
-            check_judged_method(method) if judged else find_method(method)
+            find_method(method)
         with collected_warnings(shown=not quiet) as collected:
             scores, experiment = _read(inputs, baseline, quiet=quiet)
         origin = Origin(

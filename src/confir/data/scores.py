@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from confir.data.result import Result, axis, over, result
 from confir.data.sampling.design import ROLES, Datasets, Design, DesignSource, as_design
 from confir.data.tables.columns import Ids
 from confir.errors import FormatError
+
+if TYPE_CHECKING:
+    from confir.data.sampling.repeats import RepeatedScores
 
 # Scores of a measure in [0, 1] may lie this far outside it, as rounded or printed numbers do.
 RANGE_TOLERANCE = 1e-6
@@ -106,6 +109,21 @@ class Scores(Result):
         for role in columns:
             as_choice("columns", role, ROLES, "column of a design")
         return replace(self, design=as_design(design, self.topics, columns, datasets))
+
+    def with_repeats(self, pattern: str | None = None) -> RepeatedScores:
+        """Return the scores of systems, whose repeats the runs are.
+
+        Means, intervals and comparisons then count that repeats vary.
+
+        Parameters
+        ----------
+        pattern
+            How repeats are named, such as ``{system}-v{repeat}``; by default ``system@1``,
+            ``system_seed1``, ``system-s1`` and the like.
+        """
+        from confir.data.sampling.repeats import group_repeats
+
+        return group_repeats(self, pattern)
 
     def rows(self) -> Integers:
         """Return the rows of the scores that are there."""

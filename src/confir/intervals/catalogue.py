@@ -46,7 +46,6 @@ from confir.measures.bounds import assumed_bounded
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.order import TIE
 from confir.resampling.distribution import Resampled, SamplingDistribution
-from confir.resampling.human_judgements import PROVIDED
 from confir.resampling.kinds import as_sample, default_replicates
 from confir.resampling.statistics import WeightedStatistic
 from confir.resampling.topics import Rng, ScoresLike, check_replicates
@@ -122,29 +121,6 @@ def check_fit(method: Method, source: Source) -> None:
     elif lacking:
         reason = f"it needs {' and '.join(lacking)}, which this statistic lacks"
     raise misfit(method, reason, [other for other in METHODS.values() if fits(other, source)])
-
-
-def serves_judged(method: Method) -> bool:
-    """Whether a method has limits for means by a model's judgements and a few by people."""
-    return not method.one_sample and set(method.needs) <= PROVIDED
-
-
-def check_judged_method(name: str, *, bounded: bool = True) -> Method:
-    """Return a method that serves means by a model and people; raise for any other.
-
-    Parameters
-    ----------
-    name
-        Name of the method.
-    bounded
-        Whether methods for statistics in [0, 1] alone are among those that fit.
-    """
-    method = find_method(name)
-    if not serves_judged(method):
-        reason = "it is for the mean of one simple random sample of topics"
-        fitting = filter(serves_judged, methods_over("topics").values())
-        raise misfit(method, reason, [one for one in fitting if bounded or not one.bounded])
-    return method
 
 
 def misfit(method: Method, reason: str, fitting: Iterable[Method]) -> UnsupportedMethodError:

@@ -72,6 +72,7 @@ def join_judges(human: Scores, model: Scores, human_sample: str = RANDOM_TOPICS)
         human.values,
         human.bounded,
         human.inside,
+        human.design,
         model=model,
         human_sample=human_sample,
     )

@@ -7,7 +7,7 @@ estimated anew in each replicate.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -31,7 +31,7 @@ from confir.resampling.topic_weights import topic_weights
 from confir.resampling.topics import extremes_of, signs_of, tie_steps
 
 # The fields of a sampling distribution that corrected means have; sample and skewness are people's.
-PROVIDED = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
+_PROVIDED = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
 
 
 class JudgedWeights(NamedTuple):
@@ -82,9 +82,13 @@ class JudgedSample(Sample):
         """Numbers held per column: topics by people and by the model."""
         return len(self.values.human) + len(self.values.rest)
 
+    def fields(self) -> dict[str, Any]:
+        """Return the attributes by name, for a sample that has these and more."""
+        return {one.name: getattr(self, one.name) for one in fields(JudgedSample)}
+
     def provides(self, need: str) -> bool:
         """Whether the distribution of the means has a field of this name."""
-        return need in PROVIDED
+        return need in _PROVIDED
 
     def draw(
         self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()

@@ -10,6 +10,7 @@ import numpy as np
 from confir.arguments import as_choice, as_generator
 from confir.data.experiment import Experiment
 from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling.repeats import RepeatedScores
 from confir.data.votes import Votes
 from confir.defaults import REPLICATES, SUMMARY_REPLICATES
 from confir.errors import InvalidValueError, UnsupportedMethodError
@@ -18,14 +19,18 @@ from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.human_judgements import judged_sample
+from confir.resampling.human_judgements import JudgedSample, judged_sample
 from confir.resampling.influence import InfluenceSample, Wins
+from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
+from confir.resampling.repeats import RepeatSample
 from confir.resampling.sample import Sample, names
 from confir.resampling.statistics import WeightedStatistic
 from confir.resampling.summarised_topics import SummarisedTopics
 from confir.resampling.topics import (
+    ClusteredSample,
     Rng,
     ScoresLike,
+    TopicSample,
     check_replicates,
     own_seed,
     topic_sample,
@@ -52,12 +57,12 @@ def as_sample(
         scores = fit_strengths(scores)
     if isinstance(scores, Experiment | JudgedScores):
         scores = as_scores(scores, human=True)
-    if not isinstance(scores, JudgedScores | ScoreSummary | Strengths):
+    if not isinstance(scores, JudgedScores | ScoreSummary | RepeatedScores | Strengths):
         return topic_sample(scores, statistic=statistic, baseline=baseline)
     if statistic not in _LINEAR:
         raise UnsupportedMethodError(
-            f"the statistic {statistic!r} needs the scores of single topics by one judge; expected "
-            "the mean, or the difference from a baseline"
+            f"the statistic {statistic!r} needs the scores of single topics, by one judge and of one "
+            "repeat; expected the mean, or the difference from a baseline"
         )
     if (statistic == "difference") != (baseline is not None):
         raise InvalidValueError(f"the statistic is {statistic!r} and the baseline {baseline!r}")
@@ -66,6 +71,11 @@ def as_sample(
         sample = SummarisedTopics.of_means(scores)
     elif isinstance(scores, Strengths):
         sample = strength_sample(scores)
+    elif isinstance(scores, RepeatedScores):
+        sample = RepeatSample.of(topic_sample(scores), scores)
+    elif scores.model.design is not None:
+        clusters = JudgedClusters.of(scores, scores.model.design)
+        sample = ClusteredJudgedSample(**judged_sample(scores).fields(), clusters=clusters)
     else:
         sample = judged_sample(scores)
     return sample if baseline is None else against(sample, baseline)
@@ -82,6 +92,16 @@ def strength_sample(strengths: Strengths) -> InfluenceSample:
         compared=Wins(*strengths.table),
     )
 
+
+# Every kind of sample; the contract tests run every verb on each of them.
+KINDS: tuple[type[Sample], ...] = (
+    TopicSample,
+    ClusteredSample,
+    JudgedSample,
+    ClusteredJudgedSample,
+    RepeatSample,
+    SummarisedTopics,
+)
 
 # Statistics that are means of one variable, whose contrasts are differences.
 _LINEAR = ("mean", "difference")

@@ -71,12 +71,18 @@ class Sample(ABC):
 
     __slots__ = ()
 
-    labels: tuple[tuple[str, str], ...]
-    shape: tuple[int, ...]
     knowledge: ClassVar[frozenset[Knowledge]]
     kind: ClassVar[str]
 
-    if TYPE_CHECKING:  # an attribute, or a property
+    if TYPE_CHECKING:  # attributes, or properties
+
+        @property
+        def labels(self) -> tuple[tuple[str, str], ...]:
+            """(run, measure) of each column."""
+
+        @property
+        def shape(self) -> tuple[int, ...]:
+            """The columns' shape in results."""
 
         @property
         def support(self) -> Booleans:
@@ -253,6 +259,10 @@ class Sample(ABC):
     def fourth_powers(self, _sd: Floats) -> Floats | None:
         """Return sums of fourth powers of deviations, of values with this sd; None where unknown."""
         return None
+
+    def fixed_variance(self) -> Floats:
+        """Return the variance of each column that more topics do not reduce."""
+        return np.zeros(self.columns)
 
     def spent_df(self, counts: Integers, df: Floats) -> Floats | None:
         """Return how many degrees of freedom the estimate takes of its topics; None for clusters."""

@@ -261,7 +261,15 @@ class JudgedScores(Scores):
     @property
     def human(self) -> Scores:
         """People's scores alone."""
-        return Scores(self.topics, self.runs, self.measures, self.values, self.bounded, self.inside)
+        return Scores(
+            self.topics,
+            self.runs,
+            self.measures,
+            self.values,
+            self.bounded,
+            self.inside,
+            self.design,
+        )
 
     @property
     def model_topics(self) -> int:

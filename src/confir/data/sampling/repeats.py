@@ -1,17 +1,26 @@
-"""Which runs are repeats of one system? Those named ``system@1``, ``system@2``, …"""
+"""Repeats of systems: runs that differ by chance alone, such as the seed that a model was trained with.
+
+Which runs are repeats of one system, their names say: ``system@1``, ``system_seed2``, ``system-s3``.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import Floats, Integers
+from confir.data.result import result
 from confir.data.scores import Scores
-from confir.errors import InvalidValueError, enumerate_names
+from confir.errors import InvalidValueError, TopicMismatchError, enumerate_names
 
-_REPEAT = re.compile(r"(.+)@([^@]+)")
+# After the name of a system: @ and anything, or a word for a repeat and its number.
+_USUAL = re.compile(
+    r"(.+?)(?:@([^@]+)|[._-](?:seed|repeat|rep|run|trial|s|r)[._-]?(\d+))", re.IGNORECASE
+)
+_SYSTEM, _REPEAT = "{system}", "{repeat}"
 
 
 class Repeats(NamedTuple):
@@ -28,20 +37,6 @@ class Repeats(NamedTuple):
     systems: tuple[str, ...]
     places: tuple[tuple[int, ...], ...]
 
-    def mean(self, scores: Scores) -> Scores:
-        """Return the mean over each system's repeats; NaN where one of them has no score."""
-        parts = [scores.values[:, list(own)].mean(axis=1) for own in self.places]
-        values = np.stack(parts, axis=1)
-        return Scores(
-            scores.topics,
-            self.systems,
-            scores.measures,
-            values,
-            bounded=scores.bounded,
-            inside=scores.inside,
-            design=scores.design,
-        )
-
     def cube(self, scores: Scores, measure: int) -> Floats:
         """Return the scores by one measure, systems × repeats × topics; raise where they differ."""
         counts = {len(own) for own in self.places}
@@ -54,14 +49,71 @@ class Repeats(NamedTuple):
         return scores.values[:, np.array(self.places), measure].transpose(1, 2, 0)
 
 
-def find_repeats(scores: Scores) -> Repeats:
+# As `over` declares fields, for one that follows fields with defaults.
+_BY_REPEAT = {"over": ("topic", "run", "", "measure"), "column": "repeat", "flat": False}
+
+
+@result
+class RepeatedScores(Scores):
+    """Scores of systems that were run several times: means over the repeats, and the repeats.
+
+    As `Scores`, the runs are the systems, and their scores the means over repeats.
+
+    Attributes
+    ----------
+    repeats
+        Topics × systems × repeats × measures; NaN where a system has fewer repeats than others.
+    """
+
+    repeats: Floats = field(kw_only=True, metadata=_BY_REPEAT)
+
+    @property
+    def repeat_counts(self) -> Integers:
+        """Number of repeats of each system."""
+        counts: Integers = np.sum(~np.isnan(self.repeats[0, :, :, 0]), axis=1)
+        return counts
+
+
+def group_repeats(scores: Scores, pattern: str | None = None) -> RepeatedScores:
+    """Return scores of systems, from those of their repeats; raise where a run is none, or alone.
+
+    Parameters
+    ----------
+    scores
+        Scores of every repeat on every topic.
+    pattern
+        How repeats are named, such as ``{system}-v{repeat}``; by default ``system@1``,
+        ``system_seed1``, ``system-s1`` and the like.
+    """
+    found = find_repeats(scores, pattern)
+    if np.isnan(scores.values).any():
+        raise TopicMismatchError("a score is missing; repeats need all runs on all topics")
+    topics, _, measures = scores.values.shape
+    most = max(map(len, found.places))
+    repeats = np.full((topics, len(found.systems), most, measures), np.nan)
+    for system, own in enumerate(found.places):
+        repeats[:, system, : len(own)] = scores.values[:, list(own)]
+    return RepeatedScores(
+        scores.topics,
+        found.systems,
+        scores.measures,
+        np.nanmean(repeats, axis=2),
+        bounded=scores.bounded,
+        inside=scores.inside,
+        design=scores.design,
+        repeats=repeats,
+    )
+
+
+def find_repeats(scores: Scores, pattern: str | None = None) -> Repeats:
     """Return which runs are repeats of one system; raise where a run is none, or the only one."""
+    expression, example = _expression(pattern)
     found: dict[str, list[int]] = {}
     for place, run in enumerate(scores.runs):
-        match = _REPEAT.fullmatch(run)
+        match = expression.fullmatch(run)
         if match is None:
             raise InvalidValueError(
-                f"run {run!r} names no repeat; expected names such as {run}@1 and {run}@2"
+                f"run {run!r} names no repeat; expected names such as {example.format(run)}"
             )
         found.setdefault(match[1], []).append(place)
     single = [name for name, own in found.items() if len(own) < 2]
@@ -70,3 +122,22 @@ def find_repeats(scores: Scores) -> Repeats:
             f"there is one repeat of {enumerate_names(single, 3)}; expected at least 2 of each system"
         )
     return Repeats(tuple(found), tuple(map(tuple, found.values())))
+
+
+def _expression(pattern: str | None) -> tuple[re.Pattern[str], str]:
+    """Return what names of repeats match, their system first, and an example of such names."""
+    if pattern is None:
+        return _USUAL, "{0}@1 and {0}@2"
+    if pattern.count(_SYSTEM) != 1 or pattern.count(_REPEAT) != 1:
+        raise InvalidValueError(
+            f"the pattern of repeats is {pattern!r}; expected one with {_SYSTEM} and {_REPEAT}, such "
+            f"as {_SYSTEM}-v{_REPEAT}"
+        )
+    if pattern.index(_SYSTEM) > pattern.index(_REPEAT):
+        raise InvalidValueError(
+            f"the pattern of repeats is {pattern!r}; expected {_SYSTEM} before {_REPEAT}"
+        )
+    escaped = re.escape(pattern)
+    for name, group in ((_SYSTEM, "(.+)"), (_REPEAT, "(.+?)")):
+        escaped = escaped.replace(re.escape(name), group)
+    return re.compile(escaped), pattern.replace(_SYSTEM, "x").replace(_REPEAT, "1")

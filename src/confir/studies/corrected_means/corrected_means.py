@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Unpack, cast
 
 import numpy as np
@@ -21,18 +22,14 @@ from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample
 from confir.defaults import LEVEL, REPLICATES
 from confir.errors import InvalidValueError
-from confir.intervals.catalogue import (
-    METHODS,
-    check_judged_method,
-    confidence_interval,
-)
+from confir.intervals.catalogue import METHODS, confidence_interval, find_method
 from confir.intervals.columns import find_intervals
 from confir.intervals.interval import Interval
 from confir.measures.evaluation import evaluate
 from confir.parallel import Progress
 from confir.resampling.human_judgements import judged_sample
+from confir.resampling.kinds import as_sample
 from confir.resampling.topics import Rng, check_replicates, topic_sample
-from confir.studies.judgements.judge_effects import mean_limits
 
 
 @result
@@ -129,15 +126,9 @@ def correct_judgements(
             f"evaluate(…, human_sample={RANDOM_DOCUMENTS!r}), and its scores"
         )
     if method is not None:
-        check_judged_method(method)
+        find_method(method)
     rules_given = ReadingRules(**rules)
-    experiment = as_experiment(
-        qrels,
-        runs,
-        rules_given,
-        (human, human_sample),
-        without_design="correction by human judgements",
-    )
+    experiment = as_experiment(qrels, runs, rules_given, (human, human_sample))
     scores = cast("JudgedScores", evaluate(experiment, measures=measures, progress=progress))
     return correct_scores(scores, level=level, method=method, replicates=replicates, rng=rng)
 
@@ -164,29 +155,33 @@ def correct_scores(
     methods = tuple(METHODS[name] for name in corrected.methods)
     people, generator = topic_sample(scores.human), as_generator(rng)
     alone = find_intervals(people, [methods], [level], replicates, generator)[0]
-    sample = judged_sample(scores).values
-    found = sample.corrected()
+    whole, values = as_sample(scores), judged_sample(scores).values
+    weight = values.corrected().weight
     shape = len(scores.runs), len(scores.measures)
-    bias, (bias_low, bias_high) = mean_limits(sample.model - sample.human, level)
-    n = len(sample.human)
-    people_variance = np.square(sample.human.std(axis=0, ddof=1)) / n
+    apart = replace(people, values=(values.model - values.human,), support=weight < 0)
+    bias = find_intervals(apart, [(METHODS["t"],) * whole.columns], [level], 1, generator)[0]
+    n, more = len(values.human), len(values.rest)
+    by_people, by_both = (
+        np.square(each.distribution(slice(None), None, ("se",)).require("se"))
+        for each in (people, whole)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        worth = np.minimum(n * people_variance / np.square(found.se) - n, len(sample.rest))
+        worth = np.minimum(n * by_people / by_both - n, more)
     return CorrectedMeans(
         runs=scores.runs,
         measures=scores.measures,
         human_topics=n,
-        model_topics=len(sample.rest),
+        model_topics=more,
         **_limits("", corrected, shape),
         level=level,
         methods=_by_run(corrected.methods, shape),
         **_limits("human_", alone, shape),
         model_mean=scores.model.mean(),
-        bias=bias.reshape(shape),
-        bias_low=bias_low.reshape(shape),
-        bias_high=bias_high.reshape(shape),
-        weight=found.weight.reshape(shape),
-        worth=np.where(found.weight > 0, worth, 0.0).reshape(shape),
+        bias=bias.estimate.reshape(shape),
+        bias_low=bias.low.reshape(shape),
+        bias_high=bias.high.reshape(shape),
+        weight=weight.reshape(shape),
+        worth=np.where(weight > 0, worth, 0.0).reshape(shape),
     )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.errors import counted
-from confir.intervals.catalogue import check_judged_method
 from confir.order import is_best, signed
 from confir.report.contents import Contents
 from confir.report.names import isolated
@@ -24,8 +23,6 @@ def _gather(scope: Scope) -> CorrectedMeans | None:
     settings = scope.settings
     if not isinstance(scope.scores, JudgedScores):
         return None
-    if settings.method is not None:
-        check_judged_method(settings.method)
     return correct_scores(
         scope.scores, level=settings.level, method=settings.method, **settings.drawing
     )

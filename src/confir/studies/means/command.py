@@ -187,7 +187,6 @@ def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> N
 def _check_judged(inputs: JudgedInputs, methods: Sequence[str]) -> None:
     """Raise if options do not apply to means by a model's judgements and people's."""
     from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
-    from confir.intervals.catalogue import check_judged_method
 
     by_document = inputs.human_sample == RANDOM_DOCUMENTS
     others = Doubts._fields if by_document else ("per_topic", "baseline", *Doubts._fields)
@@ -196,8 +195,6 @@ def _check_judged(inputs: JudgedInputs, methods: Sequence[str]) -> None:
         return
     if len(methods) > 1:
         raise InvalidValueError("--human takes one --method")
-    for name in methods:
-        check_judged_method(name)
 
 
 def _corrected(

@@ -32,7 +32,7 @@ class Adjusted(NamedTuple):
     tested: Integers
 
 
-def choose_family(family: str | None, groups: Sequence[Group]) -> str:
+def family_of_effects(family: str | None, groups: Sequence[Group]) -> str:
     """Return the family of pooled effects: by default what is pooled decides.
 
     Several runs against one baseline are the family "baseline", all else none.

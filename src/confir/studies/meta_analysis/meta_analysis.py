@@ -39,7 +39,7 @@ from confir.studies.meta_analysis.effect_sample import (
     or_nan,
 )
 from confir.studies.meta_analysis.estimates import estimate_mean, stouffer_test
-from confir.studies.meta_analysis.families import adjust_effects, choose_family
+from confir.studies.meta_analysis.families import adjust_effects, family_of_effects
 from confir.studies.meta_analysis.models import (
     DEFAULT_MODEL,
     HARTUNG_KNAPP,
@@ -298,7 +298,7 @@ def pool_models(
     names = as_choices("models", models, MODELS, "model")
     chosen = [MODELS[name] for name in dict.fromkeys(names)]
     sample = effect_sample(effects, sigmas, studies, groups)
-    family = choose_family(family, sample.groups)
+    family = family_of_effects(family, sample.groups)
     _warn_of_few(sample, chosen)
     return PooledModels(tuple(_pool(sample, model, level, family) for model in chosen))
 

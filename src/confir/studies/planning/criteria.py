@@ -39,7 +39,7 @@ def planned_criterion(
     runs, measures = names(sample)
     bound = family_level(level, family, len(runs))
     if family == NO_FAMILY:
-        return Criterion(bound, freedom=pilot.freedom)
+        return Criterion(bound, freedom=pilot.freedom, fixed=pilot.fixed)
     comparisons = family_size(family, len(runs))
     sides = 1 if family == BEST else 2
     signs = sample.sums_signs and comparisons > 1
@@ -55,6 +55,7 @@ def planned_criterion(
         median=median,
         certain=largest_bound_sum(comparisons, sides, level) if signs else math.inf,
         freedom=pilot.freedom,
+        fixed=pilot.fixed,
     )
 
 

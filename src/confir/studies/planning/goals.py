@@ -17,7 +17,7 @@ def is_observed(difference: object) -> bool:
     return isinstance(difference, str) and difference == OBSERVED
 
 
-def choose_family(family: str | None, baseline: str | None, runs: int) -> str:
+def planned_family(family: str | None, baseline: str | None, runs: int) -> str:
     """Return the family planned for: by default that in which the runs will be compared.
 
     Several runs against a baseline are a family; a single one, or means, are none.

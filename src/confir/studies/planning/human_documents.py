@@ -17,7 +17,7 @@ from confir.defaults import BEST, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.resampling.kinds import as_sample
-from confir.studies.planning.goals import choose_family
+from confir.studies.planning.goals import planned_family
 from confir.studies.planning.pilot import partners
 from confir.studies.planning.power import BonferroniFamily, fewest_topics
 
@@ -127,7 +127,7 @@ def plan_human_documents(
         )
     as_real("half_width", half_width, above=0.0)
     costs = _check_costs(topics, documents, human_cost, model_cost)
-    family = choose_family(family, baseline, len(sampled.runs))
+    family = planned_family(family, baseline, len(sampled.runs))
     pilot = _Draws.of(sampled, baseline, by_partner=baseline is None and family != NO_FAMILY)
     level = as_level(level)
     goal = half_width / (2.0 if family == BEST else 1.0)

@@ -17,7 +17,7 @@ from confir.errors import InvalidValueError
 from confir.intervals.quantiles import t_quantile
 from confir.measures.evaluation import as_scores
 from confir.resampling.human_judgements import JudgedSample, judged_sample
-from confir.studies.planning.goals import choose_family
+from confir.studies.planning.goals import planned_family
 from confir.studies.planning.pilot import planned_differences
 from confir.studies.planning.power import BonferroniFamily, fewest_topics
 
@@ -119,7 +119,7 @@ def plan_human_topics(
     as_real("half_width", half_width, above=0.0)
     level = as_level(level)
     total = _total_topics(judged, model_topics, human_cost, model_cost)
-    family = choose_family(family, baseline, len(judged.runs))
+    family = planned_family(family, baseline, len(judged.runs))
     by_partner = baseline is None and family != NO_FAMILY
     sample = planned_differences(judged_sample(judged), baseline, by_partner=by_partner)
     factor = 2.0 if family == BEST else 1.0

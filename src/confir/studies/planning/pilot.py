@@ -33,6 +33,8 @@ class Pilot(NamedTuple):
         Number of topics, and degrees of freedom of the standard deviation.
     freedom
         Degrees of freedom that another number of topics would give.
+    fixed
+        Variance of the mean that more topics do not reduce.
     """
 
     mean: Floats
@@ -42,6 +44,7 @@ class Pilot(NamedTuple):
     topics: Integers
     df: Floats
     freedom: Freedom
+    fixed: Floats
 
     def upper_sd(self, assurance: float) -> Floats:
         """Return the sd that the true one exceeds with probability 1 - assurance.
@@ -95,8 +98,9 @@ def measure_pilot(sample: Sample, level: float) -> Pilot:
     standard error by themselves.
     """
     distribution = sample.distribution(slice(None), None, ("se",))
-    root = np.sqrt(distribution.count)
-    sd = np.where(distribution.degenerate, np.nan, distribution.require("se") * root)
+    fixed = sample.fixed_variance()
+    of_topics = np.maximum(np.square(distribution.require("se")) - fixed, 0.0)
+    sd = np.where(distribution.degenerate, np.nan, np.sqrt(of_topics * distribution.count))
     fourth = sample.fourth_powers(sd)
     if fourth is None:
         low, high = _normal_limits(sd, distribution.df, level)
@@ -121,7 +125,7 @@ def measure_pilot(sample: Sample, level: float) -> Pilot:
     spent = sample.spent_df(count, df)
     size = np.maximum(count / np.maximum(df + 1.0, 1.0), 1.0)
     freedom = Freedom(cluster_size=size) if spent is None else Freedom(taken=spent)
-    return Pilot(distribution.estimate, sd, low, high, count, df, freedom)
+    return Pilot(distribution.estimate, sd, low, high, count, df, freedom, fixed)
 
 
 def _normal_limits(sd: Floats, df: Floats, level: float) -> tuple[Floats, Floats]:

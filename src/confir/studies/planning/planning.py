@@ -29,9 +29,9 @@ from confir.studies.planning.goals import (
     ACHIEVED_WIDTH,
     HALF_WIDTH,
     POWER,
-    choose_family,
     choose_goal,
     is_observed,
+    planned_family,
     topics_of_budget,
 )
 from confir.studies.planning.pilot import Pilot, measure_pilot, planned_differences
@@ -211,7 +211,7 @@ def plan_topics(
         is planned with an upper limit of the sd. By default with the sd itself.
     """
     scores = as_scores_or_summary(scores)
-    family = choose_family(family, baseline, len(scores.runs))
+    family = planned_family(family, baseline, len(scores.runs))
     topics = topics_of_budget(topics, judgements, judgements_per_topic)
     goal = choose_goal(
         baseline=baseline,

@@ -60,6 +60,8 @@ class Criterion:
         The self-normalised sum from which on the sign of a difference is significant by itself.
     freedom
         Degrees of freedom of each column's standard error.
+    fixed
+        Variance of each column's mean that more topics do not reduce.
     """
 
     level: float | Floats
@@ -67,6 +69,7 @@ class Criterion:
     median: float | Floats = 0.0
     certain: float = math.inf
     freedom: Freedom = Freedom()  # noqa: RUF009 - immutable
+    fixed: float | Floats = 0.0
 
     def critical_value(self, topics: Integers) -> Floats:
         """Return the critical value with a number of topics."""
@@ -75,10 +78,13 @@ class Criterion:
         return np.asarray(-stdtrit(self.freedom.at(topics), (1.0 - self.level) / 2.0))
 
     def total_variance(self, sd: Floats, topics: Integers) -> Floats:
-        """Return the variance over topics with what it borrows from the family."""
+        """Return the variance over topics with what it borrows from the family.
+
+        What topics do not reduce counts as if it were theirs: n times as much.
+        """
         units = np.maximum(topics / self.freedom.cluster_size, 1.0)
         borrowed = BorrowedVariance(self.comparisons, 1.0).of(units) * self.median
-        return np.asarray(np.square(sd) + borrowed)
+        return np.asarray(np.square(sd) + borrowed + topics * self.fixed)
 
     def half_width(self, sd: Floats, topics: Integers) -> Floats:
         """Return the half width of the interval: ``c·√((sd² + u·M)/n)``."""
@@ -90,6 +96,7 @@ class Criterion:
         By the noncentral t for a single comparison. In a family the sample's variance is averaged
         over, as the borrowed one does not vary with it.
         """
+        sd = np.sqrt(np.square(sd) + topics * self.fixed)
         if self.comparisons < 2:
             with np.errstate(divide="ignore"):
                 shift = difference * np.sqrt(topics) / sd
@@ -102,8 +109,8 @@ class Criterion:
         column = nodes.reshape(-1, *[1] * len(shape))
         spread = sd * np.sqrt(chdtri(df, column) / df)  # of samples
         units = topics / self.freedom.cluster_size
-        own = np.square(spread) - np.square(sd)
-        needed = self.critical_value(topics) * np.sqrt(self.total_variance(sd, topics) + own)
+        borrowed = self.total_variance(np.zeros(1), topics) - topics * self.fixed
+        needed = self.critical_value(topics) * np.sqrt(np.square(spread) + borrowed)
         needed = np.minimum(needed, spread * _t_of_sums(self.certain, units))
         with np.errstate(divide="ignore", invalid="ignore"):
             shift = difference * np.sqrt(topics)

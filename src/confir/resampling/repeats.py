@@ -1,0 +1,300 @@
+"""Means over topics and over repeats of each system: two crossed sets of units.
+
+x_tr = μ + a_t + b_r + e_tr for topic t and repeat r. The variance of a system's mean is that of its
+means by topic, over topics, and σ_b²/K of its K repeats. Repeats of different systems are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.sampling.repeats import RepeatedScores
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.pair_draws import Moves, PairDraws
+from confir.resampling.sample import Knowledge, MeasureSample, Sample
+from confir.resampling.topics import TopicSample
+
+_PROVIDED = ("se", "replicates", "replicate_se")
+
+
+class RepeatDraws(NamedTuple):
+    """What replicates draw.
+
+    Attributes
+    ----------
+    topics
+        What the sample of topics draws.
+    effects, parts
+        How far repeats move each system's mean, and the variance that the replicate estimates for
+        it: replicates × systems and measures.
+    """
+
+    topics: Any
+    effects: Floats
+    parts: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RepeatSample(Sample):
+    """Means of systems over topics and over repeats, or differences between them.
+
+    Attributes
+    ----------
+    over_topics
+        The means over repeats, by topic.
+    parts
+        Variance σ_b²/K that repeats add to the mean of each system and measure.
+    residuals
+        Variance MS_e/(T·K) that topics and repeats have together, a part of that over topics.
+    spare
+        Degrees of freedom of each: K - 1.
+    plus, minus
+        Which of these each column adds, and which it subtracts; the latter None for means.
+    """
+
+    over_topics: TopicSample
+    parts: Floats
+    residuals: Floats
+    spare: Floats
+    plus: Integers
+    minus: Integers | None = None
+
+    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
+    kind: ClassVar = "means over repeats"
+
+    @classmethod
+    def of(cls, over_topics: TopicSample, scores: RepeatedScores) -> Self:
+        """Return the sample of scores whose means over repeats are prepared."""
+        counts = scores.repeat_counts
+        found = [
+            _repeat_variances(over_topics, scores.repeats[:, system, :count]) / count
+            for system, count in enumerate(counts.tolist())
+        ]
+        parts, residuals = np.stack(found, axis=1).reshape(2, -1)
+        spare = np.repeat(counts - 1.0, len(scores.measures))
+        return cls(over_topics, parts, residuals, spare, np.arange(len(parts)))
+
+    @property
+    def labels(self) -> tuple[tuple[str, str], ...]:
+        """(system, measure) of each column."""
+        return self.over_topics.labels
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The columns' shape in results."""
+        return self.over_topics.shape
+
+    @property
+    def support(self) -> Booleans:
+        """Columns whose estimate lies in [0, 1]."""
+        return self.over_topics.support
+
+    @property
+    def topics(self) -> int:
+        """Number of topics."""
+        return self.over_topics.topics
+
+    @property
+    def design_words(self) -> str:
+        """What the topics' design is, in words."""
+        return self.over_topics.design_words
+
+    @property
+    def clusters_drawn(self) -> int | None:
+        """Number of clusters, where these are drawn in place of topics."""
+        return None
+
+    @property
+    def uneven(self) -> bool:
+        """Whether few clusters weigh so much more than others that t is too optimistic."""
+        return self.over_topics.uneven
+
+    @property
+    def largest_df(self) -> float:
+        """The most degrees of freedom that a difference between columns can have."""
+        return self.over_topics.largest_df + float(self.spare.sum())
+
+    def repeat_variance(self) -> Floats:
+        """Return the variance that repeats add to each column, σ_b²/K."""
+        return self._over_both(self.parts)
+
+    def residual_variance(self) -> Floats:
+        """Return the part of each column's variance that more topics and more repeats reduce."""
+        return self._over_both(self.residuals)
+
+    def _over_both(self, values: Floats, sign: float = 1.0) -> Floats:
+        """Return what each column adds up of both systems: … × columns."""
+        own: Floats = values[..., self.plus]
+        return own if self.minus is None else own + sign * values[..., self.minus]
+
+    def fixed_variance(self) -> Floats:
+        """Return the variance of each column that more topics do not reduce."""
+        return self.repeat_variance()
+
+    def provides(self, need: str) -> bool:
+        """Whether the distribution has a field of this name."""
+        return need in _PROVIDED and self.over_topics.provides(need)
+
+    def draw(
+        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
+    ) -> RepeatDraws:
+        """Return what the topics draw, and effects of the repeats."""
+        return RepeatDraws(
+            self.over_topics.draw(replicates, rng, needs), *self._draw_repeats(replicates, rng)
+        )
+
+    def _draw_repeats(self, replicates: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return normal effects of repeats, and their variances as K repeats would estimate them.
+
+        The variance of K means of repeats varies as χ² with K - 1 degrees of freedom; MS_e/T is taken
+        away from it, as in the sample.
+        """
+        size = replicates, len(self.parts)
+        effects = np.sqrt(self.parts) * rng.standard_normal(size)
+        spread = rng.chisquare(self.spare, size) / self.spare
+        parts = np.maximum(0.0, (self.parts + self.residuals) * spread - self.residuals)
+        return effects, parts
+
+    def distribution(
+        self, columns: slice, weights: RepeatDraws | None, needs: Collection[str] = _PROVIDED
+    ) -> SamplingDistribution:
+        """Return the sampling distribution of some columns; df by Satterthwaite (1946)."""
+        drawn = None if weights is None else weights.topics
+        own = self.over_topics.distribution(columns, drawn, needs)
+        part = self.repeat_variance()[columns]
+        of_topics = np.square(own.require("se"))
+        total = of_topics + part
+        of_repeats = self._over_both(np.square(self.parts) / self.spare)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            df = np.square(total) / (np.square(of_topics) / own.df + of_repeats[columns])
+        replicates, replicate_se = own.replicates, own.replicate_se
+        if weights is not None and replicates is not None:
+            moved = self._over_both(weights.effects, -1.0)[:, columns]
+            replicates = np.asfortranarray(replicates + moved)
+            if replicate_se is not None:
+                drawn_parts = self._over_both(weights.parts)[:, columns]
+                replicate_se = np.sqrt(np.square(replicate_se) + drawn_parts)
+        return SamplingDistribution(
+            labels=own.labels,
+            estimate=own.estimate,
+            count=own.count,
+            df=np.where(total > 0, df, own.df),
+            support=own.support,
+            resampled=own.resampled,
+            se=np.sqrt(total),
+            replicates=replicates,
+            replicate_se=replicate_se,
+            dropped=own.dropped,
+            independent=False,
+            effective=own.effective,
+        )
+
+    def chosen(self, columns: Any) -> Self:
+        """Return some columns of means, as a one-dimensional sample."""
+        return replace(self, over_topics=self.over_topics.chosen(columns), plus=self.plus[columns])
+
+    def contrast(self, plus: Integers, minus: Integers) -> Self:
+        """Return the differences between columns of means."""
+        apart = self.over_topics.contrast(plus, minus)
+        plus, minus = (side.reshape(-1) for side in np.broadcast_arrays(plus, minus))
+        return replace(self, over_topics=apart, plus=self.plus[plus], minus=self.plus[minus])
+
+    def _contrast(self, plus: Integers, minus: Integers) -> Self:
+        return self.contrast(plus, minus)
+
+    def extremes(self) -> tuple[Floats, Floats]:
+        """Return the smallest and the largest difference of each column of a contrast.
+
+        Where all topics show the same one, but repeats differ, they are apart by a step: it varies.
+        """
+        least, most = self.over_topics.extremes()
+        varies = (self.repeat_variance() > 0) & (least >= most)
+        return least, np.where(varies, most + 1.0, most)
+
+    def wins(self) -> tuple[Integers, Integers, Integers]:
+        """Return on how many topics the differences of a contrast are above, at and below 0."""
+        return self.over_topics.wins()
+
+    def unit_counts(self, counts: Integers) -> Floats:
+        """Return the number of independent units of topics."""
+        return self.over_topics.unit_counts(counts)
+
+    def by_measure(self, what: str) -> list[MeasureSample]:
+        """Return the systems by each measure; none lacks a topic."""
+        del what
+        every = np.ones(self.shape[0], np.bool_)
+        return [
+            MeasureSample(every, self.of_measure(measure), self.topics)
+            for measure in range(self.shape[1])
+        ]
+
+    def pair_draws(
+        self, replicates: int, rng: np.random.Generator
+    ) -> Iterator[tuple[PairDraws, int]]:
+        """Yield differences between all columns in replicates, and how many these are."""
+        for pairs, size in self.over_topics.pair_draws(replicates, rng):
+            effects, parts = (each[:, self.plus].T for each in self._draw_repeats(size, rng))
+            yield RepeatedPairDraws(pairs, effects, parts), size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RepeatedPairDraws(PairDraws):
+    """Differences between systems in resampled topics, with effects of their repeats.
+
+    Attributes
+    ----------
+    over_topics
+        Differences of the means over repeats.
+    effects, parts
+        How far repeats move each system, and their estimated variance: systems × replicates.
+    """
+
+    over_topics: PairDraws
+    effects: Floats
+    parts: Floats
+
+    @property
+    def runs(self) -> int:
+        """Number of systems."""
+        return self.over_topics.runs
+
+    def moves(self, run: int, others: Integers, block: slice) -> Moves:
+        """Return how far the differences of other systems from one move in a block of replicates."""
+        found = self.over_topics.moves(run, others, block).of_means()
+        deviation = self.effects[others, block] - self.effects[run, block]
+        variance = self.parts[others, block] + self.parts[run, block]
+        varies = found.varies | np.any(deviation != 0, axis=1)
+        deviation[found.varies] += found.deviation
+        variance[found.varies] += found.variance
+        return found._replace(varies=varies, deviation=deviation[varies], variance=variance[varies])
+
+
+def _repeat_variances(over_topics: TopicSample, values: Floats) -> Floats:
+    """Return σ_b² of one system, ``max(0, s²(repeat means) - MS_e/T)``, and MS_e/T: 2 × measures.
+
+    MS_e/T, the variance over topics of one repeat's mean beyond what repeats share, is that of its
+    deviations from the repeats' mean: so it holds by a design, too. Values are topics × repeats ×
+    measures.
+    """
+    topics, repeats, measures = values.shape
+
+    def found(cells: Floats) -> SamplingDistribution:
+        columns = replace(
+            over_topics,
+            labels=(("", ""),) * (repeats * measures),
+            shape=(repeats, measures),
+            values=(np.ascontiguousarray(cells.reshape(topics, -1)),),
+            support=np.zeros(repeats * measures, np.bool_),
+        )
+        return columns.distribution(slice(None), None, ("se",))
+
+    means = found(values).estimate.reshape(repeats, measures)
+    apart = found(values - values.mean(axis=1, keepdims=True))
+    squares = np.square(apart.require("se")).reshape(repeats, measures)
+    residual = squares.sum(axis=0) / (repeats - 1.0)
+    return np.stack([np.maximum(0.0, means.var(axis=0, ddof=1) - residual), residual])
