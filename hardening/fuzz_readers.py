@@ -42,6 +42,7 @@ with atheris.instrument_imports(
     from confir.data.tables.cost_files import read_costs
     from confir.data.tables.effect_files import read_effects
     from confir.data.tables.score_files import read_scores
+    from confir.data.votes import read_votes
 
 from confir.data.tables.team_files import read_teams
 from confir.errors import ConfirError, ConfirWarning
@@ -97,6 +98,8 @@ GROUPS = b"topic,length,cluster\n1,long,a\n2,short,a\n3,long,b\n"
 EFFECTS = b"collection,difference,se\na,0.1,0.02\nb,-0.1,0.05\n"
 TEAMS = b"bm25 ours\n# theirs\ndense theirs\n"
 CONTRIBUTORS = b"1 0 a 1 2 ours theirs\n1 0 b 0 0\n2 0 a 2 1 ours\n"
+VOTES = b"model_a,model_b,winner,judge\na,b,model_a,x\nb,c,tie (bothbad),y\nc,a,c,\n"
+VOTE_COUNTS = b"left,right,left_wins,right_wins,ties,query\na,b,3,1,2,q1\na,b,0,2,,q2\n"
 
 
 def seeds_of(files: Mapping[str, tuple[str, str]]) -> tuple[bytes, ...]:
@@ -128,6 +131,7 @@ READERS: dict[str, tuple[Reader, tuple[bytes, ...]]] = {
     "exclusions": (as_exclusions, (b"\0" + EXCLUDED, b"\3" + EXCLUDED_JSON)),
     "costs": (read_costs, (b"\1" + COSTS, b'\4{"run":"x","price":1}\n')),
     "groups": (lambda path: read_topic_groups("length", path), (b"\1" + GROUPS,)),
+    "votes": (read_votes, (b"\1" + VOTES, b"\1" + VOTE_COUNTS)),
     "metadata": (lambda path: read_metadata(str(path)), (b"\0" + METADATA.encode(),)),
 }
 

@@ -32,6 +32,7 @@ RUNS = {
 }
 MODEL = {topic: {"a": 1, "b": 1, "c": 2, "d": 0, "e": 0} for topic in TOPICS}
 FEW = {"replicates": 19, "rng": 1}
+VOTES = {"left": "xyxyxy", "right": "yxyxyx", "winner": "xyyxxx", "judge": "aabbcc"}
 LOOK = {
     "look": 1,
     "date": "2026-01-01",
@@ -55,7 +56,7 @@ LOOK = {
 
 # What else a message may call a parameter, where another word is plainer.
 ALIASES = {
-    "source": ("run", "qrels", "scores"),
+    "source": ("run", "qrels", "scores", "votes"),
     "name": ("measure",),
     "tau2": ("τ²",),
     "studies": ("study",),
@@ -149,6 +150,7 @@ def recipes(folder: Path):
         "expected_random_ap": {"documents": 10, "relevant": 3},
         "expected_random_score": {"measure": "AP", "documents": 10, "relevant": 3},
         "fit_population": {"scores": table},
+        "fit_strengths": {"votes": VOTES, "cluster": "judge"},
         "inspect_data": lists,
         "judge_gate": {"comparison": comparison, "measure": "AP"},
         "make_leaderboard": {
@@ -161,8 +163,10 @@ def recipes(folder: Path):
         "plan_human_documents": {"scores": by_drawn, "half_width": 0.3},
         "plan_human_topics": {"scores": by_people, "half_width": 0.3},
         "plan_topics": {"scores": table, "baseline": "x"},
+        "plan_votes": {"votes": VOTES},
         "pool_effects": {"effects": [0.1, 0.2, 0.4], "sigmas": [0.1, 0.1, 0.2]},
         "qrels_to_frame": {"qrels": QRELS},
+        "rate_preferences": {"votes": VOTES, **FEW},
         "rank_runs": {"scores": table, **FEW},
         "find_best": {"scores": table, **FEW},
         "read_effects": {"files": folder / "effects.csv"},
@@ -170,10 +174,12 @@ def recipes(folder: Path):
         "read_qrels": {"path": folder / "qrels.txt"},
         "read_run": {"path": folder / "x.txt"},
         "read_scores": {"paths": folder / "scores.csv"},
+        "read_votes": {"source": VOTES},
         "resample_documents": {**lists, "measures": "AP", **FEW},
         "run_to_frame": {"run": RUNS["x"]},
         "sample_collection": {},
         "save_chart": {"result": comparison, "path": folder / "chart.svg"},
+        "share_sequence": {"votes": VOTES},
         "simulate_scores": {"scores": table, "topics": 5},
         "summarise_means": {"sample": sample},
         "summarise_repeats": {"scores": repeated},

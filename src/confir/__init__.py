@@ -26,6 +26,10 @@ Functions, from files to results::
     estimate_nugget_variance            assignments of nuggets -> NuggetVariance
     decompose_scores                    Scores -> Components of variance, and reliability
     make_leaderboard                    Scores of many datasets -> Leaderboard
+    read_votes                          votes between two systems each, in a file or an object -> Votes
+    rate_preferences                    Votes -> Preferences: Bradley-Terry strengths, ranks, best set
+    fit_strengths                       Votes -> Strengths, which find_best and compare_runs take
+    plan_votes, share_sequence          Votes -> VotePlan; of two systems, limits for every look
     find_best                           Scores -> BestRuns: which may be the best?
     rank_runs                           Scores -> Ranking
     compare_runs                        Scores -> Comparison
@@ -83,6 +87,7 @@ if TYPE_CHECKING:
     from confir.data.simulation import sample_collection
     from confir.data.tables.effect_files import read_effects
     from confir.data.tables.score_files import read_scores, write_scores
+    from confir.data.votes import Votes, read_votes
     from confir.intervals.catalogue import METHODS, confidence_interval
     from confir.intervals.interval import Interval
     from confir.intervals.method import Method
@@ -92,6 +97,7 @@ if TYPE_CHECKING:
     from confir.measures.measure import Measure
     from confir.measures.partitioned_evaluation import summarise_runs
     from confir.measures.score_summary import ScoreSummary, summarise_scores
+    from confir.measures.strengths import fit_strengths
     from confir.report.charts import chart, save_chart
     from confir.report.page import write_report
     from confir.resampling.distribution import SamplingDistribution
@@ -133,6 +139,9 @@ if TYPE_CHECKING:
     from confir.studies.planning.human_documents import DocumentPlan, plan_human_documents
     from confir.studies.planning.human_topics import HumanPlan, plan_human_topics
     from confir.studies.planning.planning import Plan, plan_topics
+    from confir.studies.preferences.early_looks import share_sequence
+    from confir.studies.preferences.preferences import Preferences, rate_preferences
+    from confir.studies.preferences.vote_plan import plan_votes
     from confir.studies.ranks.ranking import Ranking, rank_runs
     from confir.studies.repeats.repeat_means import RepeatMeans, summarise_repeats
     from confir.studies.reproduction.reproduction import Reproduction, compare_reproduction
@@ -170,6 +179,7 @@ _HOMES = {
     "ScoreSummary": "confir.measures.score_summary",
     "Scores": "confir.data.scores",
     "Study": "confir.studies",
+    "Votes": "confir.data.votes",
     "as_qrels": "confir.data.formats.objects",
     "as_run": "confir.data.formats.objects",
     "as_scores": "confir.measures.evaluation",
@@ -182,6 +192,7 @@ _HOMES = {
     "read_qrels": "confir.data.formats.run_readers",
     "read_run": "confir.data.formats.run_readers",
     "read_scores": "confir.data.tables.score_files",
+    "read_votes": "confir.data.votes",
     "resample_documents": "confir.resampling.documents",
     "run_to_frame": "confir.data.formats.frames",
     "sample_collection": "confir.data.simulation",
@@ -231,6 +242,7 @@ __all__ = [
     "NuggetVariance",
     "Plan",
     "PooledEffect",
+    "Preferences",
     "Qrels",
     "Ranking",
     "ReadingRules",
@@ -251,6 +263,7 @@ __all__ = [
     "UnjudgedBounds",
     "UnjudgedDifferences",
     "UnjudgedEstimate",
+    "Votes",
     "as_qrels",
     "as_run",
     "as_scores",
@@ -286,6 +299,7 @@ __all__ = [
     "expected_random_score",
     "find_best",
     "fit_population",
+    "fit_strengths",
     "inspect_data",
     "judge_gate",
     "make_leaderboard",
@@ -294,18 +308,22 @@ __all__ = [
     "plan_human_documents",
     "plan_human_topics",
     "plan_topics",
+    "plan_votes",
     "pool_effects",
     "qrels_to_frame",
     "rank_runs",
+    "rate_preferences",
     "read_effects",
     "read_history",
     "read_qrels",
     "read_run",
     "read_scores",
+    "read_votes",
     "resample_documents",
     "run_to_frame",
     "sample_collection",
     "save_chart",
+    "share_sequence",
     "simulate_scores",
     "summarise_means",
     "summarise_repeats",

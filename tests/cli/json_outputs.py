@@ -31,14 +31,20 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("evaluate", *RUNS, "-m", "AP", "-q"),
         ("evaluate", "--scores", "{gaps}", "-q"),
     ],
-    "rank": [("compare", *RUNS, "-m", "AP", "--show", "ranks", *FEW)],
+    "rank": [
+        ("compare", *RUNS, "-m", "AP", "--show", "ranks", *FEW),
+        ("preferences", "{votes}", "--show", "ranks", *FEW),
+    ],
     "difference": [
         ("compare", *PAIR, "--margin", "0.01", "--test", "t", "--test", "sign"),
         ("compare", *RUNS, "{tfidf}", "-m", "AP", "--show", "pairs", *FEW),
         ("compare", "--scores", "{equal}", "--baseline", "a"),
     ],
     "topic-difference": [("compare", *PAIR, "-q")],
-    "group": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--show", "groups", *FEW)],
+    "group": [
+        ("compare", *RUNS, "{tfidf}", "-m", "AP", "--show", "groups", *FEW),
+        ("preferences", "{votes}", "--show", "groups", *FEW),
+    ],
     "group-difference": [
         ("compare", "--scores", "{scores}", *BY_LENGTH, *FEW),
     ],
@@ -46,6 +52,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     "best": [
         ("compare", *RUNS, "{tfidf}", "-m", "AP", *FEW),
         ("compare", *RUNS, "-m", "AP", "--show", "best", *FEW),
+        ("preferences", "{votes}", "--show", "best", *FEW),
     ],
     "team": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--teams", "{teams}", *FEW)],
     "unjudged-difference": [("compare", *PAIR, "--show", "unjudged")],
@@ -123,6 +130,16 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("meta", *RUNS, "-m", "AP"),
         ("meta", "{effects}"),
     ],
+    "preference": [("preferences", "{votes}", *FEW)],
+    "preference-pair": [
+        ("preferences", "{votes}", "--show", "pairs", *FEW),
+        ("preferences", "{votes}", "--show", "pairs", "--baseline", "a", *FEW),
+    ],
+    "vote-plan": [
+        ("preferences", "{votes}", "--show", "plan"),
+        ("preferences", "{votes}", "--show", "plan", "--half-width", "0.1"),
+    ],
+    "share-sequence": [("preferences", "{clicks}", "--show", "sequence")],
     "measure": [("measures",)],
     "method": [("methods",)],
     "board": [

@@ -49,6 +49,14 @@ TABLES = st.tuples(
     st.sampled_from(["topic,run,score", "topic,run,measure,score", "topic,a,b", "run,score"]),
     st.one_of(rows(IDS, IDS, NUMBERS, separator=","), rows(IDS, IDS, IDS, NUMBERS, separator=",")),
 ).map("\n".join)
+WINNERS = st.sampled_from(["left", "tie", "model_b"])
+VOTES = st.tuples(
+    st.sampled_from(["left,right,winner", "model_a,model_b,winner", "left,right,judge"]),
+    st.one_of(
+        rows(IDS, IDS, st.one_of(IDS, WINNERS), separator=","),
+        rows(st.just("Ωx"), st.sampled_from(["<script>alert(1)", "a'b"]), WINNERS, separator=","),
+    ),
+).map("\n".join)
 OUTPUTS = st.sampled_from(["", "x.svg", "x.csv", "x.json", "x.tex", "x.md", "x.parquet", "x.html"])
 FROM_RUNS = ["evaluate", "compare", "topics", "collection", "bias-variance", "components", "report"]
 FROM_RUNS += ["reproduce", "reusability"]
@@ -135,6 +143,21 @@ def test_any_scores(tmp_path, monkeypatch, confir_command, table, command, outpu
     (tmp_path / "s.csv").write_text(table, encoding="utf-8")
     words = ["s.csv"] if command == "leaderboard" else ["--scores", "s.csv"]
     run(confir_command, monkeypatch, tmp_path, command, words, output)
+
+
+@many
+@given(
+    table=VOTES,
+    view=st.sampled_from(["strengths", "pairs", "ranks", "best", "groups", "plan", "sequence"]),
+    prior=st.sampled_from([[], ["--prior", "1"]]),
+    output=OUTPUTS,
+)
+def test_any_votes(tmp_path, monkeypatch, confir_command, table, view, prior, output):
+    (tmp_path / "v.csv").write_text(table, encoding="utf-8")
+    drawn = [] if view in ("plan", "sequence") else ["--replicates", "20"]
+    prior = [] if view == "sequence" else prior
+    words = ["v.csv", "--show", view, *drawn, *prior]
+    run(confir_command, monkeypatch, tmp_path, "preferences", words, output)
 
 
 @st.composite

@@ -19,6 +19,8 @@ from judge_files import noisy_judge, write_judge
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
 from requirements import required
 
+VOTES = "left,right,winner\n" + "a,b,a\nb,a,b\nb,c,left\nc,b,c\na,c,tie\n" * 4
+
 
 @pytest.fixture(scope="module")
 def collection():
@@ -187,6 +189,7 @@ def house(tmp_path_factory, collection):
     (place / "contributors.txt").write_text("".join(named))
     (place / "costs.csv").write_text("run,price\na,1\nb,2\n")
     (place / "means.csv").write_text("dataset,a,b\nx,0.5,0.6\ny,0.4,0.5\nz,0.3,0.2\n")
+    (place / "votes.csv").write_text(VOTES)
     (place / "effects.csv").write_text("study,effect,se\nx,0.1,0.05\ny,0.2,0.06\nz,0.1,0.04\n")
     retrieved, judged = make_rows()
     write_folder(qrels_table(judged), place / "parted" / "qrels")
@@ -226,6 +229,7 @@ COMMANDS = [
     ("judges", "--judge", "x=qrels.txt", "--judge", "judge.txt", "runs", "-m", "AP", *FEW),
     ("simulate", "--scores", "scores.csv", "-o", "{out}/new.csv"),
     ("meta", "effects.csv"),
+    ("preferences", "votes.csv", *FEW),
     ("leaderboard", "boards/one", "boards/two", "-m", "AP", *FEW),
     ("leaderboard", "--means", "means.csv", *FEW),
     ("leaderboard", "--means", "mteb/x.json", "--means", "mteb/y.json", *FEW),

@@ -102,6 +102,7 @@ def spellings(path):
         ("coverage", "--scores"),
         ("plan", "--scores"),
         ("meta",),
+        ("preferences",),
         ("evaluate", "qrels.txt", "a.run", "--intents"),
         ("evaluate", "qrels.txt"),
         ("evaluate", "qrels.txt", "a.run", "--baseline"),

@@ -25,6 +25,8 @@ TABLES = {
     "one_topic": "run,measure,topic,score\na,AP,1,.5\nb,AP,1,.6\n",
     "equal": "run,measure,topic,score\na,AP,1,.5\nb,AP,1,.5\na,AP,2,.5\nb,AP,2,.5\n",
     "gaps": "run,measure,topic,score\na,AP,1,.5\nb,AP,1,\na,AP,2,.5\nb,AP,2,.5\n",
+    "votes": "left,right,winner\n" + "a,b,a\nb,a,b\nb,c,left\nc,b,c\na,c,tie\n" * 4,
+    "clicks": "left,right,winner\n" + "a,b,a\nb,a,b\n" * 4,
     "effects": "study,effect,se\nx,0.1,0.05\ny,0.2,0.1\nz,0.05,0.1\n",
     "datasets": "dataset,run,measure,topic,score\n"
     + "".join(

@@ -45,6 +45,7 @@ def make_results():
     groups = [Group("AP", run, "base", place) for run, place in zip("abc", "xyy", strict=True)]
     judges = [sample.qrels, *(noisy_judge(sample.qrels, seed=seed) for seed in (1, 2))]
     judged = confir.compare_judgements(judges, runs, ["AP", "P@10"], replicates=99, rng=1)
+    votes = {"left": "aabbcc" * 9, "right": "bcacab" * 9, "winner": "aabbcb" * 9}
     return [
         gaps,
         confir.confidence_interval(gaps),
@@ -169,6 +170,10 @@ def make_results():
             ),
             half_width=0.1,
         ),
+        confir.rate_preferences(votes, replicates=99, rng=1),
+        confir.rate_preferences(votes, replicates=99, rng=1).pairs(),
+        confir.plan_votes(votes),
+        confir.share_sequence({"left": "ab", "right": "ba", "winner": "aa"}),
         confir.correct_judgements(
             judges[1],
             runs,

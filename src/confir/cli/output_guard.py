@@ -40,6 +40,7 @@ INPUTS = (
     "original",
     "baseline_runs",
     "cost",
+    "votes",
 )
 # Of the former, those that may be names of runs in place of files.
 RUN_NAMES = ("baseline", "run")

@@ -31,6 +31,7 @@ from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import make_scores
+from confir.data.votes import Votes
 from confir.errors import InvalidValueError
 from confir.measures.catalogue import DEFAULT_MEASURES
 from confir.measures.foreign import ForeignMeasure
@@ -38,6 +39,7 @@ from confir.measures.measure import Measure
 from confir.measures.parsing import AnyMeasure, parse_measures
 from confir.measures.run_checks import check_ranked, warn_of_gains_above_one
 from confir.measures.score_summary import ScoreSummary, find_summary
+from confir.measures.strengths import Strengths, fit_strengths
 from confir.parallel import Progress, run_in_threads
 from confir.scheduler import scheduler_in_use
 
@@ -222,6 +224,13 @@ def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:
     """Return what `as_scores` does, or a summary: that given, or that of a long Parquet table."""
     source = find_summary(source)
     return source if isinstance(source, ScoreSummary) else as_scores(source, human=True)
+
+
+def as_rated(source: Any) -> Any:
+    """Return what `as_scores_or_summary` does, or strengths: those given, or those of votes."""
+    if isinstance(source, Votes):
+        return fit_strengths(source)
+    return source if isinstance(source, Strengths) else as_scores_or_summary(source)
 
 
 def chosen_measures(

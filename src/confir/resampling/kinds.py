@@ -11,13 +11,16 @@ from confir.arguments import as_choice, as_generator
 from confir.data.experiment import Experiment
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.sampling.repeats import RepeatedScores
+from confir.data.votes import Votes
 from confir.defaults import REPLICATES, SUMMARY_REPLICATES
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.evaluation import as_scores
 from confir.measures.score_summary import ScoreSummary, find_summary
+from confir.measures.strengths import Strengths, fit_strengths
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.human_judgements import JudgedSample, judged_sample
+from confir.resampling.influence import InfluenceSample, Wins
 from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
 from confir.resampling.repeats import RepeatSample
 from confir.resampling.sample import Sample, names
@@ -35,7 +38,7 @@ from confir.resampling.topics import (
 
 
 def as_sample(
-    scores: ScoresLike | ScoreSummary,
+    scores: ScoresLike | ScoreSummary | Strengths | Votes,
     *,
     statistic: str | WeightedStatistic = "mean",
     baseline: str | None = None,
@@ -45,14 +48,16 @@ def as_sample(
     Parameters
     ----------
     scores
-        Anything that `as_scores` takes, an array of scores, or a `ScoreSummary`.
+        Anything that `as_scores` takes, an array of scores, a `ScoreSummary`, `Strengths`, or `Votes`.
     statistic, baseline
         As in `bootstrap_topics`; a difference is that of each run from the baseline.
     """
     scores = find_summary(scores)
+    if isinstance(scores, Votes):
+        scores = fit_strengths(scores)
     if isinstance(scores, Experiment | JudgedScores):
         scores = as_scores(scores, human=True)
-    if not isinstance(scores, JudgedScores | ScoreSummary | RepeatedScores):
+    if not isinstance(scores, JudgedScores | ScoreSummary | RepeatedScores | Strengths):
         return topic_sample(scores, statistic=statistic, baseline=baseline)
     if statistic not in _LINEAR:
         raise UnsupportedMethodError(
@@ -64,6 +69,8 @@ def as_sample(
     sample: Sample
     if isinstance(scores, ScoreSummary):
         sample = SummarisedTopics.of_means(scores)
+    elif isinstance(scores, Strengths):
+        sample = strength_sample(scores)
     elif isinstance(scores, RepeatedScores):
         sample = RepeatSample.of(topic_sample(scores), scores)
     elif scores.model.design is not None:
@@ -74,7 +81,20 @@ def as_sample(
     return sample if baseline is None else against(sample, baseline)
 
 
-# Every kind of sample; the contract tests run every verb on each of them.
+def strength_sample(strengths: Strengths) -> InfluenceSample:
+    """Return strengths by votes as a sample: one column per system."""
+    return InfluenceSample(
+        labels=tuple((run, measure) for run in strengths.runs for measure in strengths.measures),
+        shape=strengths.mean().shape,
+        estimate=strengths.strength,
+        influence=strengths.influence,
+        count=strengths.count,
+        compared=Wins(*strengths.table),
+    )
+
+
+# Every kind of sample of scores, on each of which the contract tests run every verb; strengths by votes
+# have tests of their own.
 KINDS: tuple[type[Sample], ...] = (
     TopicSample,
     ClusteredSample,

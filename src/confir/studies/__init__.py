@@ -390,6 +390,27 @@ STUDIES = (
         commands=("meta",),
     ),
     Study(
+        "preferences",
+        "Which system do people prefer, and how many more votes are needed?",
+        ("Bradley & Terry 1952", "preferences.md"),
+        names={
+            "Preferences": "preferences",
+            "fit_strengths": ".measures.strengths",
+            "plan_votes": "vote_plan",
+            "rate_preferences": "preferences",
+            "share_sequence": "early_looks",
+        },
+        results={
+            "preferences.Preferences": Shown("preferences_table", "preferences_chart"),
+            "preferences.PreferencePairs": Shown(
+                "preference_pairs_table", "preference_pairs_chart"
+            ),
+            "vote_plan.VotePlan": Shown("vote_plan_table"),
+            "early_looks.ShareSequence": Shown("sequence_table"),
+        },
+        commands=("preferences",),
+    ),
+    Study(
         "discrimination",
         "Which measure separates the runs best?",
         ("Sakai 2006, Voorhees 2002", "designs.md#measures-which-one-separates-the-runs-best"),

@@ -19,8 +19,9 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
 from confir.intervals.interval import check_level
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
-from confir.measures.evaluation import as_scores_or_summary
+from confir.measures.evaluation import as_rated
 from confir.measures.score_summary import ScoreSummary
+from confir.measures.strengths import Strengths
 from confir.order import TIE, best_first
 from confir.parallel import run_in_threads
 from confir.resampling.topics import Rng
@@ -135,12 +136,13 @@ def find_best(
     ----------
     scores
         Scores of the runs, or what `as_scores` makes them of; topics that a run lacks are left out.
+        Or `Votes`, or `Strengths`.
     level
         Confidence level; or several, which give a list.
     replicates, rng
         Number of replicates, and seed or generator.
     """
-    scores = as_scores_or_summary(scores)
+    scores = as_rated(scores)
     levels = as_levels(level)
     for one in levels:
         check_level(one)
@@ -153,7 +155,7 @@ def find_best(
 
 
 def best_of_pairs(
-    scores: Scores | ScoreSummary, pairs: Sequence[RunPairs], levels: Sequence[float]
+    scores: Scores | ScoreSummary | Strengths, pairs: Sequence[RunPairs], levels: Sequence[float]
 ) -> list[BestRuns]:
     """Return the sets of the best run at each level, from all pairs by each measure."""
     p_values = run_in_threads(best_p_values, pairs)

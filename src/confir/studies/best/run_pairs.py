@@ -24,6 +24,7 @@ from confir.intervals.simultaneous import (
     positive,
 )
 from confir.measures.score_summary import ScoreSummary
+from confir.measures.strengths import Strengths
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
@@ -179,7 +180,7 @@ class RunDifferences(NamedTuple):
 
 
 def compare_all_runs(
-    scores: Scores | ScoreSummary, replicates: int, rng: Rng, *, what: str, level: float
+    scores: Scores | ScoreSummary | Strengths, replicates: int, rng: Rng, *, what: str, level: float
 ) -> list[RunPairs]:
     """Return all pairs of runs by each measure.
 

@@ -11,7 +11,7 @@ from confir.data.experiment import on_its_scheduler
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY
 from confir.intervals.catalogue import DEFAULT_METHOD
-from confir.measures.evaluation import as_scores_or_summary
+from confir.measures.evaluation import as_rated
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.kinds import as_sample, default_replicates
 from confir.resampling.topics import Rng, check_replicates, own_seed
@@ -69,7 +69,8 @@ def compare_runs(
     scores
         Scores of two runs or more, or what `as_scores` makes them of, or a `ScoreSummary`. A pair is
         compared on the topics that both have. Of `JudgedScores`, differences are those by people,
-        each corrected with the model's weight for the pair (PPI++).
+        each corrected with the model's weight for the pair (PPI++). `Votes` and `Strengths` are
+        compared by strength.
     baseline
         The run that the others are compared with; by default all pairs are compared.
     family
@@ -88,7 +89,7 @@ def compare_runs(
         Number of replicates, by default 9,999 (999 where a summary is resampled); seed or
         generator.
     """
-    scores = as_scores_or_summary(scores)
+    scores = as_rated(scores)
     sample = as_sample(scores)
     named = default_test(sample) if test is None else test
     tests = [find_test(name) for name in as_texts("test", named, least=0)]

@@ -233,14 +233,14 @@ class Comparison(PairResult):
     def share_won(self) -> Floats:
         """Share of topics won; a tie counts half."""
         with np.errstate(invalid="ignore"):
-            share: Floats = (self.wins + self.ties / 2.0) / self.topics
+            share: Floats = (self.wins + self.ties / 2.0) / self._decided
         return share
 
     @property
     def robustness_index(self) -> Floats:
         """Topics won less topics lost, as a share of all: RI."""
         with np.errstate(invalid="ignore"):
-            index: Floats = (self.wins - self.losses) / self.topics
+            index: Floats = (self.wins - self.losses) / self._decided
         return index
 
     @property
@@ -258,6 +258,12 @@ class Comparison(PairResult):
         order = self.order
         turned = np.repeat(order.turned.T.reshape(-1), len(self.tests))[self.rows()]
         return turn_columns(PairResult.to_dict(self), turned)
+
+    @property
+    def _decided(self) -> Integers:
+        """Topics, or votes between both, that are won, tied or lost."""
+        decided: Integers = self.wins + self.ties + self.losses
+        return decided
 
     def places(self) -> Iterator[Place]:
         """Yield the differences by measure, then pair in the order of the records, then test."""

@@ -10,6 +10,7 @@ import typer
 
 from confir.cli import options
 from confir.cli.completion import among, measure_names
+from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
 from confir.cli.input import DESIGN, Inputs, reading_options
 from confir.cli.views import View, Views
@@ -18,6 +19,7 @@ from confir.errors import InvalidValueError, UnreadableError
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
+    from confir.data.votes import Votes
     from confir.measures.score_summary import ScoreSummary
 
     Datasets = Scores | Mapping[str, Scores | ScoreSummary]
@@ -132,6 +134,22 @@ def leaderboard_command(
             rich_help_panel=options.INPUT_PANEL,
         ),
     ] = False,
+    by_wins: Annotated[
+        bool,
+        typer.Option(
+            "--by-wins",
+            help="Rate runs by the datasets that they win against each other, which needs no common "
+            "scale: Bradley-Terry strengths, as of confir preferences.",
+        ),
+    ] = False,
+    prior: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            help="With --by-wins: N ties of every run with an average one, such as 1, for runs that win "
+            "or lose on all datasets.",
+        ),
+    ] = None,
     page: Annotated[
         str | None,
         typer.Option(
@@ -156,6 +174,7 @@ def leaderboard_command(
     from confir.intervals.interval import check_level
     from confir.report.tables import with_design_note
     from confir.studies.leaderboard.board_sources import board_scores, with_designs
+    from confir.studies.leaderboard.dataset_votes import votes_of_datasets
     from confir.studies.leaderboard.leaderboard import make_leaderboard
     from confir.studies.leaderboard.summarised_board import find_summaries
     from confir.studies.leaderboard.table import board_part, leaderboard_table, rank_table
@@ -172,6 +191,15 @@ def leaderboard_command(
     column = dataset or "dataset"
     found = _read(sources or [], scores or [], means or [], measures, qrels_name, inputs, column)
     found = _selected(found, inputs.select or [])
+    if by_wins:
+        refuse_options(
+            inputs.context,
+            ("design", "stratum", "cluster", "weight", "datasets", "page"),
+            "cannot be combined with --by-wins",
+        )
+        _show_wins(votes_of_datasets(found, measure=measure), prior, statistics, out)
+        return
+    refuse_options(inputs.context, ["prior"], "is for --by-wins")
     columns = {"dataset": dataset, "stratum": stratum, "cluster": cluster, "weight": weight}
     found = with_designs(found, design, columns)
     summaries = find_summaries(found, measure, datasets, incomplete)
@@ -211,6 +239,24 @@ def leaderboard_command(
                 command_line_with_seed(statistics.seed),
             ),
         )
+
+
+def _show_wins(
+    votes: Votes, prior: float | None, statistics: options.Statistics, out: options.Output
+) -> None:
+    """Write or print the strengths of runs by the datasets that they win."""
+    from confir.studies.preferences.command import preferences_answer
+    from confir.studies.preferences.preferences import rate_preferences
+
+    found = rate_preferences(
+        votes,
+        cluster="topic",
+        prior=prior,
+        level=statistics.level,
+        replicates=statistics.replicates,
+        rng=statistics.seed,
+    )
+    out.deliver(preferences_answer(found, "strengths", statistics.seed))
 
 
 def _read(

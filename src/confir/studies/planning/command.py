@@ -123,6 +123,15 @@ def plan_command(
         ),
     ] = None,
     by: options.ByOption = None,
+    votes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="How many more votes, from votes as of confir preferences: for --half-width, or to "
+            "separate neighbours; and which pairs to ask about. See also confir preferences --show plan.",
+            rich_help_panel=_GOAL,
+        ),
+    ] = None,
     level: options.LevelOption = LEVEL,
     out: options.Output,
 ) -> None:
@@ -143,6 +152,9 @@ def plan_command(
 
     out.prepare()
     check_level(level)
+    if votes is not None:
+        _plan_votes(inputs, votes, half_width, baseline, power, level, out)
+        return
     judged = inputs.check_human()
     _check_labels(inputs, half_width, human_topics=human_topics, judged=judged)
     if half_width is not None:
@@ -210,6 +222,35 @@ def plan_command(
         out.deliver(Answer(found.to_records(), human_plan_table(found), found))
         return
     out.deliver(plan_of(scores))
+
+
+def _plan_votes(
+    inputs: JudgedInputs,
+    votes: str,
+    half_width: float | None,
+    baseline: str | None,
+    power: float,
+    level: float,
+    out: options.Output,
+) -> None:
+    """Write or print how many more votes are needed."""
+    from confir.cli.terminal import result_answer
+    from confir.studies.preferences.vote_plan import plan_votes
+
+    kept = {"votes", "half_width", "baseline", "power", "level", "cluster"}
+    printed = {"output", "kind", "width", "intervals", "decimals", "figure_width"}
+    known = {*kept, *printed, "quiet", "provenance", "scheduler"}
+    others = [name for name in inputs.context.params if name not in known]
+    refuse_options(inputs.context, others, "cannot be combined with --votes")
+    plan = plan_votes(
+        votes,
+        half_width=half_width,
+        baseline=baseline,
+        power=power,
+        level=level,
+        cluster=inputs.cluster,
+    )
+    out.deliver(result_answer(plan))
 
 
 def _check_labels(

@@ -18,8 +18,9 @@ from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
 from confir.intervals.interval import check_level
-from confir.measures.evaluation import as_scores_or_summary
+from confir.measures.evaluation import as_rated
 from confir.measures.score_summary import ScoreSummary
+from confir.measures.strengths import Strengths
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.topics import Rng
@@ -145,14 +146,14 @@ def rank_runs(
     Parameters
     ----------
     scores
-        Scores of the runs, or what `as_scores` makes them of.
+        Scores of the runs, or what `as_scores` makes them of; or `Votes`, or `Strengths`.
     level
         Confidence level of the rank intervals; or several, which give a list of rankings.
     replicates, rng
         Number of replicates, and seed or generator: the same seed draws the same topics as in
         `confidence_interval`.
     """
-    scores = as_scores_or_summary(scores)
+    scores = as_rated(scores)
     levels = as_levels(level)
     for one in levels:
         check_level(one)
@@ -163,7 +164,7 @@ def rank_runs(
 
 
 def ranking_of_pairs(
-    scores: Scores | ScoreSummary, pairs: Sequence[RunPairs], level: float
+    scores: Scores | ScoreSummary | Strengths, pairs: Sequence[RunPairs], level: float
 ) -> Ranking:
     """Return the ranking of the runs, from all pairs by each measure."""
     tests = run_in_threads(rank_tests, pairs)

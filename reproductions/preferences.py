@@ -1,0 +1,242 @@
+"""Do intervals of strengths, ranks and best sets from votes hold as often as they say?
+
+Votes are simulated from known strengths: balanced or not, with ties, and by judges with tastes of their own,
+where intervals that take votes for independent stand beside those by judge.
+
+    python reproductions/preferences.py --output docs/reproductions
+
+`--quick` takes a tenth of the samples, for a first look.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+from scipy.special import expit
+
+from confir.data.files import write_whole
+from confir.data.tables.columns import Ids
+from confir.data.votes import Votes
+from confir.errors import SmallSampleWarning, UnsupportedMethodError
+from confir.measures.strengths import Strengths, fit_strengths, maximise_likelihood
+from confir.studies.best.best_runs import best_of_pairs
+from confir.studies.best.run_pairs import compare_all_runs
+from confir.studies.ranks.ranking import ranking_of_pairs
+
+SEED = 1952
+LEVEL = 0.95
+SAMPLES = 400
+REPLICATES = 399
+# A share may be this many Monte-Carlo errors below the level, and .01, before the script ends with an error.
+ERRORS = 3.0
+SLACK = 0.01
+# Few votes on many systems: strengths are asymptotic.
+FEW_PER_SYSTEM = 50
+
+
+class Case(NamedTuple):
+    """How votes are drawn."""
+
+    systems: int
+    votes: int
+    spread: float = 1.0  # of equally spaced strengths: highest less lowest
+    uneven: float = 1.0  # how much more often each system is asked about than the next
+    ties: float = 0.0
+    judges: int = 0
+    taste: float = 0.0  # sd of a judge's own strengths about the common ones
+
+    @property
+    def strength(self) -> np.ndarray:
+        """Common strengths, highest first."""
+        return np.linspace(self.spread / 2, -self.spread / 2, self.systems)
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """How often each pair is asked about: systems × systems, above the diagonal."""
+        asked = self.uneven ** -np.arange(self.systems)
+        return np.triu(np.outer(asked, asked), 1) / np.triu(np.outer(asked, asked), 1).sum()
+
+    def truth(self) -> np.ndarray:
+        """Strengths that fit the expected shares: those of judges' tastes on average."""
+        z, weight = np.polynomial.hermite_e.hermegauss(61)
+        apart = (self.strength[:, None] - self.strength)[..., None]
+        share = expit(apart + np.sqrt(2.0) * self.taste * z) @ (weight / weight.sum())
+        points = (self.pairs + self.pairs.T) * share * self.votes
+        return maximise_likelihood(points)
+
+    def draw(self, rng: np.random.Generator) -> Votes:
+        """Return votes."""
+        flat = rng.choice(self.systems**2, self.votes, p=self.pairs.reshape(-1))
+        left, right = np.divmod(flat, self.systems)
+        judge = rng.integers(max(self.judges, 1), size=self.votes)
+        taste = self.taste * rng.standard_normal((max(self.judges, 1), self.systems))
+        own = self.strength + taste
+        share = expit(own[judge, left] - own[judge, right])
+        tied = 2.0 * self.ties * share * (1.0 - share)
+        drawn = rng.random(self.votes)
+        winner = np.select([drawn < share - tied / 2, drawn < share + tied / 2], [1.0, 0.5], 0.0)
+        names = tuple(f"s{place:02}" for place in range(self.systems))
+        judges = Ids([f"j{number:04}" for number in range(self.judges)], judge)
+        return Votes(names, left, right, winner, judge=judges if self.judges else None)
+
+    def words(self) -> str:
+        """What is drawn, in words."""
+        parts = [f"{self.systems} systems, {self.votes:,} votes"]
+        parts += ["equal strengths"] if not self.spread else []
+        parts += ["unbalanced"] if self.uneven > 1 else []
+        parts += ["ties"] if self.ties else []
+        parts += [f"{self.judges} judges"] if self.judges else []
+        return ", ".join(parts)
+
+
+CASES = (
+    Case(5, 100),
+    Case(5, 1_000),
+    Case(5, 10_000),
+    Case(5, 1_000, spread=0.0),
+    Case(5, 1_000, ties=0.8),
+    Case(5, 1_000, uneven=2.0),
+    Case(10, 500),
+    Case(10, 2_000, uneven=1.5, ties=0.5),
+    Case(20, 1_000),
+    Case(20, 10_000),
+    Case(20, 2_000, spread=0.0),
+    Case(20, 10_000, uneven=1.2, ties=0.5),
+    Case(5, 1_000, judges=20, taste=0.7),
+    Case(5, 1_000, judges=100, taste=0.7),
+    Case(10, 2_000, judges=50, taste=0.7),
+    Case(10, 2_000, spread=0.0, judges=50, taste=0.7),
+    Case(10, 10_000, judges=50, taste=0.7, ties=0.5, uneven=1.2),
+)
+
+
+class Rates(NamedTuple):
+    """How often what is said of a case holds, and how often strengths do not exist."""
+
+    strengths: float
+    naive: float
+    pairs: float
+    best: float
+    size: float
+    ranks: float
+    refused: float
+    samples: int
+
+
+def holds(fitted: Strengths, truth: np.ndarray) -> np.ndarray:
+    """Return which intervals of strengths hold the truth."""
+    half = stats.t.ppf((1 + LEVEL) / 2, fitted.units - 1) * np.sqrt(fitted.covariance().diagonal())
+    return np.abs(fitted.strength - truth) <= half
+
+
+def measure(case: Case, number: int, samples: int) -> Rates:
+    """Return the rates of a case."""
+    truth = case.truth()
+    rank = 1 + (truth[:, None] < truth - 1e-9).sum(axis=1)
+    best_one = truth >= truth.max() - 1e-9
+    found = []
+    for sample in range(samples):
+        votes = case.draw(np.random.default_rng([SEED, number, sample]))
+        try:
+            fitted = fit_strengths(votes, cluster="judge" if case.judges else None)
+        except UnsupportedMethodError:
+            continue
+        (pairs,) = compare_all_runs(fitted, REPLICATES, sample, what="ranks", level=LEVEL)
+        (best,) = best_of_pairs(fitted, [pairs], [LEVEL])
+        ranking = ranking_of_pairs(fitted, [pairs], LEVEL)
+        low, high = ranking.simultaneous_low[:, 0], ranking.simultaneous_high[:, 0]
+        critical = pairs.every.critical_value(pairs.df, LEVEL)
+        errors = pairs.every.standard_errors(
+            pairs.difference, pairs.differences.se, pairs.units, pairs.df
+        )
+        off = np.abs(pairs.difference - (truth - truth[:, None])) > critical * np.nan_to_num(errors)
+        np.fill_diagonal(off, False)
+        found.append(
+            (
+                holds(fitted, truth).mean(),
+                holds(fit_strengths(votes), truth).mean(),
+                not off.any(),
+                best.in_set[best_one, 0].mean(),
+                best.in_set[:, 0].sum(),
+                ((low <= rank) & (rank <= high)).all(),
+            )
+        )
+    refused = 1.0 - len(found) / samples
+    rates = (np.mean(found, axis=0) if found else np.full(6, np.nan)).tolist()
+    return Rates._make([*rates, refused, len(found)])
+
+
+def page(rates: dict[Case, Rates], samples: int) -> str:
+    """Return the page in Markdown."""
+    lines = [
+        "# Strengths, ranks and best sets from votes",
+        "",
+        (
+            "Made by `python reproductions/preferences.py --output docs/reproductions`. Votes are simulated from "
+            f"known strengths, equally spaced over 1. {samples:,} samples of each case, seed {SEED}, level "
+            f"{LEVEL:g}, {REPLICATES} replicates; the Monte-Carlo standard error of a share near .95 is "
+            f"{np.sqrt(LEVEL * (1 - LEVEL) / samples):.3f}, and less for strengths, of which a sample has several. "
+            "Unbalanced: each system is asked about 1.2 to 2 times as often as the next. Judges: each has a taste "
+            "of its own for every system, sd 0.7; the truth is then what the judges' average predicts."
+        ),
+        "",
+        (
+            "`strengths`: share of the intervals that hold the strength, units being judges where there are any; "
+            "`naive`: the same if votes are treated as independent; `pairs`: samples whose simultaneous intervals "
+            "of all pairs hold; `best`: samples whose confidence set holds the best system (with equal strengths, "
+            "the mean over systems), with the set's mean size; `ranks`: samples whose simultaneous limits hold all "
+            "ranks; `refused`: samples without finite strengths, which need a prior and are left out."
+        ),
+        "",
+        "| votes | strengths | naive | pairs | best | size | ranks | refused |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {case.words()} | {one.strengths:.3f} | {one.naive if case.judges else np.nan:.3f} | "
+        f"{one.pairs:.3f} | {one.best:.3f} | {one.size:.1f} | {one.ranks:.3f} | {one.refused:.3f} |"
+        for case, one in rates.items()
+    ]
+    return "\n".join(lines).replace(" nan ", " – ") + "\n"
+
+
+def failures(rates: dict[Case, Rates]) -> list[str]:
+    """Return where a share is below the level by more than chance and a hundredth."""
+    found = []
+    for case, one in rates.items():
+        if case.votes < FEW_PER_SYSTEM * case.systems:
+            continue
+        least = LEVEL - SLACK - ERRORS * np.sqrt(LEVEL * (1 - LEVEL) / max(one.samples, 1))
+        found += [
+            f"{case.words()}: {name} {getattr(one, name):.3f}; expected {least:.3f} or more"
+            for name in ("strengths", "pairs", "best", "ranks")
+            if getattr(one, name) < least
+        ]
+    return found
+
+
+def main() -> None:
+    """Write the page; end with an error where the rates are too low."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--data", type=Path, help="not used: votes are simulated")
+    parser.add_argument("--quick", action="store_true")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore", SmallSampleWarning)
+    samples = SAMPLES // 10 if given.quick else SAMPLES
+    rates = {case: measure(case, number, samples) for number, case in enumerate(CASES)}
+    text = page(rates, samples)
+    print(text)
+    write_whole(given.output / "preferences.md", text.encode())
+    wrong = failures(rates)
+    if wrong:
+        sys.exit("; ".join(wrong))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,318 @@
+"""Votes between two systems: who was preferred, on which topic, and by which judge."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.arguments import as_path, invalid
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.formats.entries import has_columns
+from confir.data.tables.columns import TOPIC_NAMES, Ids, InputTable, fold
+from confir.data.tables.table_files import TableKind, read_table
+from confir.errors import FormatError, InvalidValueError
+
+# What columns may be called, the preferred name first; the first two belong together.
+_LEFT = ("left", "model_a", "system_a")
+_RIGHT = ("right", "model_b", "system_b")
+_WINNER = ("winner",)
+_COUNTS = ("left_wins", "right_wins")
+_TIES = "ties"
+_TOPIC = (*TOPIC_NAMES, "question_id")
+_JUDGE = ("judge", "judge_id", "user", "user_id", "annotator", "assessor")
+
+# What a winner may be called, beside the name of a system: the share of the vote that is the left one's.
+_WORDS = {
+    **dict.fromkeys(("left", "model_a", "system_a"), 1.0),
+    **dict.fromkeys(("right", "model_b", "system_b"), 0.0),
+    **dict.fromkeys(("tie", "draw", "both", "bothbad", "both bad", "both_bad"), 0.5),
+    **dict.fromkeys(("tie (bothbad)", "tie (both bad)"), 0.5),
+}
+
+_EXPECTED = (
+    "expected columns left, right and winner (or model_a, model_b and winner), or left, right, "
+    "left_wins and right_wins; also topic and judge where known"
+)
+_VOTES = TableKind(_EXPECTED, frozenset((*_LEFT, *_RIGHT, *_WINNER, *_COUNTS)))
+
+_ACCEPTED = (
+    "Votes, a path to a table of votes, a frame with the columns of one, a list of dicts, or a mapping "
+    "column → cells"
+)
+_NAME = "votes"
+
+# Of more votes, a table of counts is a mistake.
+_MOST_VOTES = 100_000_000
+
+
+class VoteTable(NamedTuple):
+    """How often systems won against each other: systems × systems, the row's wins.
+
+    Attributes
+    ----------
+    wins
+        Votes for the row's system against the column's.
+    ties
+        Ties between both, the same in both places.
+    """
+
+    wins: Integers
+    ties: Integers
+
+    @property
+    def votes(self) -> Integers:
+        """Number of votes between two systems."""
+        votes: Integers = self.wins + self.wins.T + self.ties
+        return votes
+
+    @property
+    def points(self) -> Floats:
+        """Wins of the row's system, a tie counting half."""
+        points: Floats = self.wins + self.ties / 2.0
+        return points
+
+    @property
+    def share(self) -> Floats:
+        """Share of the votes that the row's system won, a tie counting half; NaN without votes."""
+        votes = self.votes
+        share: Floats = np.divide(
+            self.points, votes, out=np.full(votes.shape, np.nan), where=votes > 0
+        )
+        return share
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Votes:
+    """Votes between two systems each, in the order in which they were cast.
+
+    Attributes
+    ----------
+    systems
+        Names, in bytewise order.
+    left, right
+        Numbers of the two systems of each vote.
+    winner
+        1 where the left system won, 0 where the right one did, ½ for a tie.
+    topic, judge
+        What each vote was about, and who cast it; "" where unknown, None where no vote says so.
+    topic_kind
+        What topics are, in words: "topic", or "dataset".
+    source
+        Where the votes come from, for messages.
+    """
+
+    systems: tuple[str, ...]
+    left: Integers
+    right: Integers
+    winner: Floats
+    topic: Ids | None = None
+    judge: Ids | None = None
+    topic_kind: str = "topic"
+    source: str = "votes"
+
+    def __post_init__(self) -> None:
+        if not len(self.left) == len(self.right) == len(self.winner):
+            raise InvalidValueError(
+                "left, right and winner differ in length; expected one per vote"
+            )
+        if not len(self.left):
+            raise InvalidValueError("there are no votes; expected at least 2")
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __repr__(self) -> str:
+        return f"Votes(systems: {len(self.systems)}, votes: {len(self)})"
+
+    @property
+    def tied(self) -> Booleans:
+        """Which votes are ties."""
+        tied: Booleans = self.winner == 0.5
+        return tied
+
+    def table(self) -> VoteTable:
+        """Return how often systems won against each other, and tied."""
+        size = len(self.systems)
+        won = np.where(self.winner == 1.0, self.left, self.right)
+        lost = np.where(self.winner == 1.0, self.right, self.left)
+        decided = ~self.tied
+        wins = np.bincount(won[decided] * size + lost[decided], minlength=size * size)
+        both = np.bincount((self.left * size + self.right)[self.tied], minlength=size * size)
+        ties = both.reshape(size, size)
+        return VoteTable(wins.reshape(size, size), ties + ties.T)
+
+    def where(self, chosen: Booleans | Integers) -> Votes:
+        """Return some of the votes, which may come more than once, between the same systems."""
+        topic, judge = (
+            None if one is None else Ids(one.names, one.codes[chosen])
+            for one in (self.topic, self.judge)
+        )
+        return replace(
+            self,
+            left=self.left[chosen],
+            right=self.right[chosen],
+            winner=self.winner[chosen],
+            topic=topic,
+            judge=judge,
+        )
+
+
+def read_votes(source: Any) -> Votes:
+    """Return the votes that a file or an object holds.
+
+    Parameters
+    ----------
+    source
+        A path to CSV, TSV, JSON, JSON Lines or Parquet; a frame; a list of dicts; or a mapping
+        column → cells. Columns are left, right and winner, or model_a, model_b and winner as in
+        Chatbot Arena and MTEB's arena; and topic and judge where known. A winner is left or right
+        (model_a, model_b), the name of a system, or a tie ("both bad" too). In place of winner,
+        left_wins, right_wins and ties count votes, as interleaving does by query.
+
+    Examples
+    --------
+    >>> read_votes([{"left": "bm25", "right": "dense", "winner": "right"}])
+    Votes(systems: 2, votes: 1)
+    """
+    if isinstance(source, Votes):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return votes_from_table(read_table(as_path(_NAME, source), _VOTES))
+    if isinstance(source, Mapping):
+        return votes_from_table(_column_table(source))
+    if isinstance(source, list | tuple) and all(isinstance(one, Mapping) for one in source):
+        return votes_from_table(_record_table(source))
+    if has_columns(source):
+        return votes_from_table(read_table(source, _VOTES))
+    raise invalid(_NAME, source, _ACCEPTED)
+
+
+def _column_table(columns: Mapping[Any, Any]) -> InputTable:
+    """Return the table in a mapping of columns, which are as long as each other."""
+    cells = [_cells(column) for column in columns.values()]
+    sizes = {len(column) for column in cells if column is not None}
+    if None in cells or not all(isinstance(name, str) for name in columns):
+        raise invalid(_NAME, columns, _ACCEPTED)
+    if len(sizes) != 1 or sizes == {0}:
+        raise FormatError(f"columns of different lengths, or none; {_EXPECTED}", path=_NAME)
+    return InputTable(_NAME, list(columns), cells, range(1, sizes.pop() + 1), "row")
+
+
+def _cells(column: Any) -> list[Any] | None:
+    """Return the cells of a column; None where it is none."""
+    if isinstance(column, np.ndarray):
+        return list(column.tolist()) if column.ndim == 1 else None
+    return list(column) if isinstance(column, Sequence) else None
+
+
+def _record_table(records: Sequence[Mapping[Any, Any]]) -> InputTable:
+    """Return the table in a list of dicts; what a record lacks is missing."""
+    names = dict.fromkeys(name for record in records for name in record)
+    if not names:
+        raise FormatError(f"no votes; {_EXPECTED}", path=_NAME)
+    if not all(isinstance(name, str) for name in names):
+        raise invalid(_NAME, records, _ACCEPTED)
+    columns = [[record.get(name) for record in records] for name in names]
+    return InputTable(_NAME, list(names), columns, range(1, len(records) + 1), "row")
+
+
+def votes_from_table(table: InputTable) -> Votes:
+    """Return the votes in a table; the message of an error names the line."""
+    left, right = _systems(table)
+    names = tuple(sorted({*left.names, *right.names}))
+    places = {name: place for place, name in enumerate(names)}
+    one, other = (
+        np.array([places[name] for name in side.names], np.int64)[side.codes]
+        for side in (left, right)
+    )
+    alone = np.flatnonzero(one == other)
+    if len(alone):
+        row = int(alone[0])
+        name = names[one[row]]
+        raise table.error(f"{name!r} against itself; expected two different systems", row)
+    votes = Votes(
+        systems=names,
+        left=one,
+        right=other,
+        winner=np.full(len(table), 0.5),
+        topic=_labels(table, _TOPIC),
+        judge=_labels(table, _JUDGE),
+        source=table.source,
+    )
+    winner = table.find(_WINNER)
+    if winner is not None:
+        return replace(votes, winner=_winners(table, winner, votes))
+    return _counted(table, votes)
+
+
+def _systems(table: InputTable) -> tuple[Ids, Ids]:
+    """Return the columns of both systems."""
+    for names in zip(_LEFT, _RIGHT, strict=True):
+        left, right = (table.find([name]) for name in names)
+        if left is not None and right is not None:
+            return table.ids(left), table.ids(right)
+    raise table.header_error(f"no columns of two systems; {_EXPECTED}")
+
+
+def _labels(table: InputTable, names: Sequence[str]) -> Ids | None:
+    """Return an optional column of ids in bytewise order; None where no row has one."""
+    place = table.find(names)
+    if place is None:
+        return None
+    ids = table.ids(place, optional=True).in_order()
+    return None if list(ids.names) == [""] else ids
+
+
+def _winners(table: InputTable, place: int, votes: Votes) -> Floats:
+    """Return the share of each vote that is the left system's."""
+    found = table.ids(place)
+    systems = {name: number for number, name in enumerate(votes.systems)}
+    by_word = np.array([_WORDS.get(fold(name), np.nan) for name in found.names])[found.codes]
+    named = np.array([systems.get(name, -1) for name in found.names])[found.codes]
+    by_name = np.where(named == votes.left, 1.0, np.where(named == votes.right, 0.0, np.nan))
+    unknown = np.flatnonzero(np.isnan(by_word) & np.isnan(by_name))
+    if len(unknown):
+        row = int(unknown[0])
+        left, right = votes.systems[votes.left[row]], votes.systems[votes.right[row]]
+        raise table.error(
+            f"winner {found.names[found.codes[row]]!r} is unknown; expected left, right, model_a, "
+            f"model_b, tie, tie (bothbad), {left!r} or {right!r}",
+            row,
+        )
+    unclear = np.flatnonzero(~np.isnan(by_word) & ~np.isnan(by_name) & (by_word != by_name))
+    if len(unclear):
+        row = int(unclear[0])
+        name = found.names[found.codes[row]]
+        raise table.error(
+            f"winner {name!r} is a side, or the name of the other system; expected systems with "
+            "other names",
+            row,
+        )
+    return np.where(np.isnan(by_word), by_name, by_word)
+
+
+def _counted(table: InputTable, votes: Votes) -> Votes:
+    """Return the votes that rows of counts stand for: wins of both systems, and ties."""
+    places = [table.find([name]) for name in _COUNTS]
+    if None in places:
+        raise table.header_error(f"no column of winners, nor of wins; {_EXPECTED}")
+    ties = table.find([_TIES])
+    chosen = [place for place in (*places, ties) if place is not None]
+    counts = np.nan_to_num(table.numbers(chosen)).T
+    wrong = (counts < 0) | (counts != np.rint(counts))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0].tolist()
+        name = table.header[chosen[column]]
+        raise table.error(f"{name} is {counts[row, column]:g}; expected a number of votes", row)
+    if not 0 < counts.sum() <= _MOST_VOTES:
+        raise table.header_error(
+            f"{counts.sum():,.0f} votes; expected at least 2, and at most {_MOST_VOTES:,}"
+        )
+    shares = np.array([1.0, 0.0, 0.5])[: counts.shape[1]]
+    repeated = counts.astype(np.int64).reshape(-1)
+    every = votes.where(np.repeat(np.arange(len(table)), counts.shape[1]).repeat(repeated))
+    return replace(every, winner=np.tile(shares, len(table)).repeat(repeated))

@@ -1,0 +1,268 @@
+"""Estimates with influence values: what each independent unit adds to them, to first order.
+
+Any estimator that is no mean over units becomes a sample this way, as Bradley-Terry strengths do: its
+variance is G/(G-1)·Σψ² over G units, contrasts are differences of rows, and replicates draw units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.order import TIE
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.moments import ROUNDING
+from confir.resampling.pair_draws import PairDraws, UnitDraws, draw_normal_means
+from confir.resampling.sample import Knowledge, MeasureSample, Sample
+from confir.resampling.studentised_maxima import (
+    NORMAL_TOPICS,
+    RunCovariance,
+    sizes_in_memory,
+)
+from confir.resampling.topic_weights import topic_weights
+
+_PROVIDED = frozenset({"se", "skewness", "acceleration", "replicates", "replicate_se"})
+
+# Sums of so many units that count alike, or as much as these, are normal: nothing is resampled.
+_NORMAL_UNITS = 1_000
+
+
+class Wins(NamedTuple):
+    """How often a column was preferred to another, where units say so: columns × columns.
+
+    Attributes
+    ----------
+    wins
+        Of the row's column over the column's.
+    ties
+        Of both, the same in both places.
+    """
+
+    wins: Integers
+    ties: Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InfluenceSample(Sample):
+    """Estimates with one row of influence values per independent unit, or per kind of unit.
+
+    Flipping signs of influence values is no exact test, unlike that of topics' differences: such
+    tests, which need UNITS, are refused, and p-values of signs alone (p_T) do not exist.
+
+    Attributes
+    ----------
+    labels, shape
+        As in `Sample`.
+    estimate
+        One per column.
+    influence
+        Rows × columns; 0 in sum over units.
+    count
+        How many units have each row.
+    compared
+        Wins between the columns; of a contrast, those of its two columns: 3 × columns, wins, ties
+        and losses.
+    """
+
+    labels: tuple[tuple[str, str], ...]
+    shape: tuple[int, ...]
+    estimate: Floats
+    influence: Floats
+    count: Integers
+    compared: Wins | Integers
+
+    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
+    kind: ClassVar = "estimates with influence values"
+
+    @property
+    def support(self) -> Booleans:
+        """No estimate is known to lie in [0, 1]."""
+        return np.zeros(self.columns, np.bool_)
+
+    @property
+    def topics(self) -> int:
+        """Number of independent units."""
+        return int(self.count.sum())
+
+    @property
+    def rows(self) -> int:
+        """Numbers held per column."""
+        return len(self.count)
+
+    def provides(self, need: str) -> bool:
+        """Whether the distribution has a field of this name."""
+        return need in _PROVIDED
+
+    def draw(
+        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
+    ) -> Floats:
+        """Return the share of each row in replicates of the units: replicates × rows."""
+        del needs
+        units = self.topics
+        if len(self.count) == units:
+            return topic_weights(units, replicates, rng)
+        shares: Floats = rng.multinomial(units, self.count / units, replicates) / units
+        return shares
+
+    def distribution(
+        self,
+        columns: slice,
+        weights: Floats | None,
+        needs: Collection[str] = ("replicates", "replicate_se"),
+    ) -> SamplingDistribution:
+        """Return the sampling distribution of some columns."""
+        estimate, units = self.estimate[columns], float(self.topics)
+        scaled = units * self.influence[:, columns]  # deviations of pseudo-values from their mean
+        share = self.count / units
+        second, third = share @ np.square(scaled), share @ scaled**3
+        se = np.sqrt(second / (units - 1.0))
+        largest = np.maximum(1.0, np.abs(estimate))
+        varies = se > ROUNDING * largest
+        with np.errstate(divide="ignore", invalid="ignore"):
+            skewness = third / second**1.5
+        drawn = drawn_se = None
+        if weights is not None:
+            moved = weights @ scaled
+            drawn = np.asfortranarray(estimate + moved)
+            if "replicate_se" in needs:
+                spread = np.maximum(weights @ np.square(scaled) - np.square(moved), 0.0)
+                drawn_se = np.sqrt(spread / (units - 1.0))
+        return SamplingDistribution(
+            labels=self.labels[columns],
+            estimate=estimate,
+            count=np.full(len(estimate), int(units)),
+            df=np.full(len(estimate), units - 1.0),
+            support=self.support[columns],
+            resampled=frozenset({"topics"}),
+            se=np.where(varies, se, 0.0),
+            skewness=skewness,
+            acceleration=skewness / (6.0 * np.sqrt(units)),
+            replicates=drawn,
+            replicate_se=drawn_se,
+            dropped=None if drawn is None else np.zeros(len(estimate), np.int64),
+            independent=False,
+        )
+
+    def _contrast(self, plus: Integers, minus: Integers) -> Self:
+        """Return differences between columns, whose influence values are differences."""
+        labels = tuple(self.labels[place] for place in plus.tolist())
+        return replace(
+            self,
+            labels=labels,
+            shape=(len(labels),),
+            estimate=self.estimate[plus] - self.estimate[minus],
+            influence=self.influence[:, plus] - self.influence[:, minus],
+            compared=self._compared_pairs(plus, minus),
+        )
+
+    def _compared_pairs(self, plus: Integers, minus: Integers) -> Integers:
+        """Return wins, ties and losses of the first columns against the others: 3 × columns."""
+        if not isinstance(self.compared, Wins):  # a contrast of contrasts compares no two columns
+            return np.zeros((3, len(plus)), np.int64)
+        wins, ties = self.compared
+        return np.stack([wins[plus, minus], ties[plus, minus], wins[minus, plus]])
+
+    def chosen(self, columns: Any) -> Self:
+        """Return some columns, as a one-dimensional sample."""
+        places = np.arange(self.columns)[columns]
+        labels = tuple(self.labels[place] for place in places.tolist())
+        compared: Wins | Integers
+        if isinstance(self.compared, Wins):
+            compared = Wins(*(part[np.ix_(places, places)] for part in self.compared))
+        else:
+            compared = self.compared[:, places]
+        return replace(
+            self,
+            labels=labels,
+            shape=(len(labels),),
+            estimate=self.estimate[places],
+            influence=self.influence[:, places],
+            compared=compared,
+        )
+
+    def extremes(self) -> tuple[Floats, Floats]:
+        """Return the smallest and the largest pseudo-value of each column of a contrast."""
+        values = self.estimate + self.topics * self.influence
+        steps = TIE * np.maximum(1.0, np.abs(values).max(axis=0))
+        whole = np.rint(values / steps)
+        return whole.min(axis=0), whole.max(axis=0)
+
+    def wins(self) -> tuple[Integers, Integers, Integers]:
+        """Return how often the first column of each contrast won, tied and lost."""
+        if isinstance(self.compared, Wins):
+            raise TypeError("wins are those of a contrast")
+        wins, ties, losses = self.compared
+        return wins, ties, losses
+
+    def by_measure(self, what: str) -> list[MeasureSample]:
+        """Return the columns of each measure; none lacks a unit."""
+        del what
+        columns, measures = self.shape
+        every = np.ones(columns, np.bool_)
+        return [
+            MeasureSample(every, self.of_measure(measure), self.topics)
+            for measure in range(measures)
+        ]
+
+    def covariance(self) -> Floats | None:
+        """Return the covariance of the columns over units: that of the estimates, times their number."""
+        units = float(self.topics)
+        weighted = self.influence * self.count[:, None]
+        return np.atleast_2d(units * units / (units - 1.0) * (self.influence.T @ weighted))
+
+    @property
+    def _is_normal(self) -> bool:
+        """Whether estimates are normal: rows are many, or the units that matter for each column."""
+        if self.rows >= NORMAL_TOPICS:
+            return True
+        if self.topics < NORMAL_TOPICS:
+            return False
+        second, fourth = (self.count @ self.influence**power for power in (2, 4))
+        with np.errstate(invalid="ignore"):
+            effective = np.square(second) / fourth
+        return bool(np.nanmin(effective, initial=np.inf) >= _NORMAL_UNITS)
+
+    def pair_draws(
+        self, replicates: int, rng: np.random.Generator
+    ) -> Iterator[tuple[PairDraws, int]]:
+        """Yield differences between all columns in replicates of the units, and how many these are."""
+        units = self.topics
+        if self._is_normal:
+            covariance = self.covariance()
+            if covariance is not None:
+                yield from RunCovariance(covariance, float(units)).pair_draws(replicates, rng)
+            return
+        scaled = np.ascontiguousarray(units * self.influence.T)
+        for size in sizes_in_memory(replicates, self.rows, self.columns):
+            yield InfluenceDraws(scaled, np.ascontiguousarray(self.draw(size, rng).T), units), size
+
+    def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:
+        """Return the estimates of replicates: replicates × columns; normal where units are many."""
+        units, covariance = self.topics, self.covariance()
+        if not self._is_normal or covariance is None:
+            drawn = self.draw(replicates, rng, ("replicates",))
+            return self.distribution(slice(None), drawn, ("replicates",)).require("replicates")
+        moved = draw_normal_means(covariance / units, replicates, rng)
+        return (self.estimate[:, None] + moved).T
+
+
+@dataclass(frozen=True, eq=False)
+class InfluenceDraws(UnitDraws):
+    """Differences between columns in replicates of units, of which several may have one row.
+
+    Attributes
+    ----------
+    number
+        Number of units.
+    """
+
+    number: int
+
+    @property
+    def units(self) -> float:
+        """Number of units."""
+        return float(self.number)

@@ -1,0 +1,98 @@
+"""Wins on datasets as votes: which runs are best over many datasets, without a common scale?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from confir.arrays import Floats
+from confir.data.tables.columns import encode_ids
+from confir.data.votes import Votes
+from confir.errors import InvalidValueError, enumerate_names
+from confir.measures.catalogue import canonical_name
+from confir.measures.evaluation import as_scores, as_scores_or_summary
+from confir.order import TIE
+
+
+def votes_of_datasets(sources: Any, *, measure: str | None = None) -> Votes:
+    """Return one vote per dataset and pair of runs, for the run with the higher mean.
+
+    A run that lacks a dataset has no vote on it. Votes on one dataset depend on each other: fit them
+    with ``cluster="topic"``, whose topics are the datasets.
+
+    Parameters
+    ----------
+    sources
+        A mapping dataset → scores, or what `as_scores` takes, or a `ScoreSummary`; or scores whose
+        topics are datasets, as of a table of means; or scores with a design of datasets.
+    measure
+        By default the one that all datasets have.
+
+    Examples
+    --------
+    >>> means = {"a": [0.5, 0.4, 0.9], "b": [0.1, 0.6, 0.7]}
+    >>> votes_of_datasets(means).winner
+    array([1., 0., 1.])
+    """
+    means = _means(sources, measure)
+    runs = sorted({run for held in means.values() for run in held})
+    if len(runs) < 2:
+        raise InvalidValueError("there is one run; wins need at least 2")
+    table = np.array([[held.get(run, np.nan) for run in runs] for held in means.values()])
+    first, second = (side.astype(np.int64) for side in np.triu_indices(len(runs), 1))
+    apart = table[:, first] - table[:, second]
+    dataset, pair = np.nonzero(~np.isnan(apart))
+    difference = apart[dataset, pair]
+    if not len(difference):
+        raise InvalidValueError("no two runs share a dataset; expected some that do")
+    names = list(means)
+    topics = encode_ids([names[place] for place in dataset.tolist()]).in_order()
+    return Votes(
+        systems=tuple(runs),
+        left=first[pair],
+        right=second[pair],
+        winner=np.where(np.abs(difference) <= TIE, 0.5, np.where(difference > 0, 1.0, 0.0)),
+        topic=topics,
+        topic_kind="dataset",
+        source="wins on datasets",
+    )
+
+
+def _means(sources: Any, measure: str | None) -> dict[str, dict[str, float]]:
+    """Return the mean of each run on each dataset."""
+    by_dataset = isinstance(sources, Mapping) and all(
+        isinstance(part, Mapping | str) or hasattr(part, "runs") for part in sources.values()
+    )
+    if by_dataset:
+        held = {str(name): as_scores_or_summary(part) for name, part in sources.items()}
+        return {name: _by_run(part, part.mean(), measure) for name, part in held.items()}
+    scores = as_scores(sources)
+    if scores.design is None or scores.design.dataset is None:
+        names, member = list(scores.topics), np.arange(len(scores.topics))
+    else:
+        ids = encode_ids(list(scores.design.dataset))
+        names, member = list(ids.names), ids.codes
+    return {
+        name: _by_run(scores, np.nanmean(scores.values[member == place], axis=0), measure)
+        for place, name in enumerate(names)
+    }
+
+
+def _by_run(scores: Any, means: Floats, measure: str | None) -> dict[str, float]:
+    """Return the means of runs by one measure; those that a run lacks are left out."""
+    wanted = None if measure is None else canonical_name(measure)
+    known = [canonical_name(name) for name in scores.measures]
+    if wanted is None and len(known) > 1:
+        raise InvalidValueError(
+            f"there are several measures ({enumerate_names(scores.measures)}); expected one, by name"
+        )
+    if wanted is not None and wanted not in known:
+        raise InvalidValueError(f"no scores by {measure}; there are {enumerate_names(known)}")
+    column = means[:, 0 if wanted is None else known.index(wanted)]
+    return {
+        run: float(mean)
+        for run, mean in zip(scores.runs, column, strict=True)
+        if not np.isnan(mean)
+    }

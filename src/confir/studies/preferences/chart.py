@@ -1,0 +1,114 @@
+"""Charts of preferences: strengths with intervals, and shares of wins of all pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from confir.data.result import Record
+from confir.errors import counted
+from confir.report.charts import (
+    COLOURS,
+    INK,
+    import_altair,
+    interval_layers,
+    label_names,
+    names_best_first,
+    numbered,
+    panel_facet,
+    run_rows,
+    styled,
+    tooltips,
+)
+from confir.report.inline_records import inline_records
+from confir.studies.preferences.preferences import PreferencePairs, Preferences
+
+# Up to this many systems a cell has room for its share in per cent.
+_MOST_LABELLED = 20
+_CELL = 28
+_SMALL_CELL = 14
+_KINDS = ("observed", "predicted")
+
+
+def preferences_chart(found: Preferences) -> Any:
+    """Return a chart of strengths with intervals; systems outside of the best set are grey."""
+    alt = import_altair()
+    records = found.to_records()
+    order = names_best_first(records, "strength")
+    axis, step = run_rows(alt, order)
+    colour = alt.ColorValue(INK, condition={"test": "datum.may_be_best", "value": COLOURS[0]})
+    base = alt.Chart(inline_records(numbered(records, run=order))).encode(
+        y=alt.Y("run_number:N", title=None, axis=axis),
+        color=colour,
+        tooltip=[
+            *tooltips("run:N", "strength:Q", "low:Q", "high:Q", "votes:Q", "rank:Q"),
+            *tooltips("rank_low:Q", "rank_high:Q"),
+            alt.Tooltip("share:Q", format=".3f", title="predicted share of wins"),
+            alt.Tooltip("may_be_best:N", title="may be the best"),
+        ],
+    )
+    level = f"{100 * found.level:g}%"
+    title = f"strength with {level} interval"
+    zero = alt.Chart().mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.XDatum(0))
+    drawing = alt.layer(zero, *interval_layers(base, "strength", title)).properties(
+        width=360, height=step
+    )
+    about = (
+        f"Strengths by {counted(found.total, 'vote')}: blue, the {level} confidence set of the best"
+    )
+    return styled(drawing, about)
+
+
+def preference_pairs_chart(pairs: PreferencePairs) -> Any:
+    """Return two matrices of shares of wins, row against column: observed and predicted."""
+    alt = import_altair()
+    order = tuple(dict.fromkeys(name for pair in pairs.pairs for name in pair))
+    records = numbered(_cells(pairs), run=order, against=order, kind=_KINDS)
+    names = alt.Axis(grid=False, labelExpr=label_names(order))
+    labelled = len(order) <= _MOST_LABELLED
+    base = alt.Chart().encode(
+        x=alt.X("against_number:N", title=None, axis=names),
+        y=alt.Y("run_number:N", title=None, axis=names),
+        tooltip=[
+            *tooltips("run:N", "against:N", "votes:Q"),
+            alt.Tooltip("observed:Q", format=".3f"),
+            alt.Tooltip("predicted:Q", format=".3f"),
+        ],
+    )
+    colours = alt.Scale(
+        domain=[0, 0.5, 1], range=[COLOURS[1], "#f7f7f7", COLOURS[0]], type="linear"
+    )
+    tiles = base.mark_rect().encode(
+        color=alt.Color("share:Q", scale=colours, title=["share of wins", "of the row"])
+    )
+    layers = [tiles]
+    if labelled:
+        layers.append(base.mark_text(fontSize=9).encode(text=alt.Text("share:Q", format=".0%")))
+    cell = alt.Step(_CELL if labelled else _SMALL_CELL)
+    panels = (
+        alt.layer(*layers, data=inline_records(records))
+        .properties(width=cell, height=cell)
+        .facet(facet=panel_facet(alt, "kind", _KINDS), columns=2)
+    )
+    return styled(panels, "Shares of wins, observed and predicted by strengths")
+
+
+def _cells(pairs: PreferencePairs) -> list[Record]:
+    """Return a record per cell of both matrices, in which a pair has two."""
+    cells = []
+    for record in pairs.to_records():
+        observed, predicted = record["observed"], record["predicted"]
+        shown = {"votes": record["votes"], "observed": observed, "predicted": predicted}
+        names = {"run": record["run"], "against": record["against"]}
+        turned = {"run": record["against"], "against": record["run"]}
+        back = {
+            "votes": record["votes"],
+            "observed": None if observed is None else 1.0 - observed,
+            "predicted": 1.0 - predicted,
+        }
+        for kind in _KINDS:
+            cells += [
+                {**who, **what, "kind": kind, "share": what[kind]}
+                for who, what in ((names, shown), (turned, back))
+                if what[kind] is not None
+            ]
+    return cells

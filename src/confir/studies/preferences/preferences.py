@@ -1,0 +1,258 @@
+"""Which system do people prefer, and how sure is that? Bradley-Terry strengths with their intervals.
+
+Intervals, families of pairs, the set of the best and ranks are those of any other sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from confir.arguments import as_generator, as_level
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.votes import VoteTable
+from confir.defaults import LEVEL, NO_FAMILY, REPLICATES
+from confir.intervals.catalogue import find_method
+from confir.measures.strengths import Strengths, fit_strengths
+from confir.resampling.kinds import as_sample
+from confir.resampling.topics import Rng
+from confir.studies.best.best_runs import BestRuns, best_of_pairs
+from confir.studies.best.run_pairs import compare_all_runs
+from confir.studies.comparison.compare import compare_runs
+from confir.studies.comparison.comparison import Comparison
+from confir.studies.comparison.run_groups import RunGroups
+from confir.studies.preferences.model_fit import ModelFit, check_fit
+from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
+
+# Strengths are asymptotically normal, their variance is that of sums over units.
+_METHOD = "t"
+
+
+@result
+class Preferences(Result):
+    """Strengths of systems by votes, with what follows from them; arrays are over systems.
+
+    Attributes
+    ----------
+    runs
+        Names of the systems.
+    strength, low, high
+        Bradley-Terry strengths, whose sum is 0, with their own intervals: t over units.
+    share
+        Predicted share of wins against the average of the other systems.
+    votes, wins, ties, losses
+        Votes on each system, and how they ended.
+    rank, rank_low, rank_high
+        Rank by strength, with simultaneous limits, of all ranks at once.
+    may_be_best
+        Whether the system is in the confidence set of the best.
+    units, cluster
+        Number of independent units, and what these are: "vote", "judge", "topic" or "dataset".
+    level
+        Confidence level.
+    strengths, comparison, best, ranking
+        The strengths with their influence values; differences of all pairs, or from the baseline;
+        the confidence set of the best; and the ranks.
+    fit
+        Whether one strength per system is enough.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    strength: Floats = over("run")
+    low: Floats = over("run")
+    high: Floats = over("run")
+    share: Floats = over("run")
+    votes: Integers = over("run")
+    wins: Integers = over("run")
+    ties: Integers = over("run")
+    losses: Integers = over("run")
+    rank: Integers = over("run")
+    rank_low: Integers = over("run")
+    rank_high: Integers = over("run")
+    may_be_best: Booleans = over("run")
+    units: int = constant()
+    cluster: str = constant()
+    level: float = constant()
+    strengths: Strengths
+    comparison: Comparison
+    best: BestRuns
+    ranking: Ranking
+    fit: ModelFit
+
+    @property
+    def order(self) -> list[int]:
+        """The systems, strongest first."""
+        order: list[int] = np.argsort(-self.strength, kind="stable").tolist()
+        return order
+
+    @property
+    def total(self) -> int:
+        """Number of votes."""
+        return int(self.votes.sum()) // 2
+
+    def group_runs(self) -> RunGroups:
+        """Return groups of systems without a significant difference; needs all pairs."""
+        return self.comparison.group_runs()
+
+    def pairs(self) -> PreferencePairs:
+        """Return observed and predicted shares of wins of each pair, with its difference."""
+        return pairs_of(self.comparison, self.strengths)
+
+
+@result
+class PreferencePairs(Result):
+    """Pairs of systems: votes between them, predicted shares of wins and differences in strength.
+
+    Attributes
+    ----------
+    pairs
+        A system, and the one that it is compared with.
+    votes, wins, ties, losses
+        Votes between both.
+    observed, predicted
+        Share of wins, ties half, and the one that strengths predict; NaN without votes.
+    difference, low, high
+        Difference in strength, with the limits that the verdict rests on.
+    p_adjusted, verdict
+        Of the difference, adjusted for all pairs.
+    level
+        Confidence level.
+    """
+
+    pairs: tuple[tuple[str, str], ...] = axis("pair")
+    votes: Integers = over("pair")
+    wins: Integers = over("pair")
+    ties: Integers = over("pair")
+    losses: Integers = over("pair")
+    observed: Floats = over("pair")
+    predicted: Floats = over("pair")
+    difference: Floats = over("pair")
+    low: Floats = over("pair")
+    high: Floats = over("pair")
+    p_adjusted: Floats = over("pair")
+    verdict: Any = over("pair")
+    family: str = constant()
+    level: float = constant()
+
+    label_parts: ClassVar = {"pair": ("run", "against")}
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield observed shares, None where there are no votes."""
+        known = [None if np.isnan(share) else share for share in self.observed.tolist()]
+        yield Variable("observed", ("pair",), known)
+
+
+def rate_preferences(
+    votes: Any,
+    *,
+    baseline: str | None = None,
+    cluster: str | None = None,
+    ties: str = "half",
+    prior: float | None = None,
+    level: float = LEVEL,
+    replicates: int = REPLICATES,
+    rng: Rng = None,
+) -> Preferences:
+    """Return strengths of systems by votes, with intervals, ranks and the set of the best.
+
+    Parameters
+    ----------
+    votes
+        What `read_votes` takes, or `Votes`.
+    baseline
+        The system that the others are compared with; by default all pairs are.
+    cluster, ties, prior
+        As in `fit_strengths`.
+    level, replicates, rng
+        Confidence level; number of replicates, and seed or generator.
+
+    Examples
+    --------
+    >>> votes = {"left": "aabbcc" * 9, "right": "bcacab" * 9, "winner": "aabbcb" * 9}
+    >>> rate_preferences(votes, rng=1).rank
+    array([2, 1, 3])
+    """
+    level = as_level(level)
+    strengths = fit_strengths(votes, cluster=cluster, ties=ties, prior=prior)
+    generator = as_generator(rng)
+    seed = rng if isinstance(rng, int) else int(generator.integers(2**63))
+    (pairs,) = compare_all_runs(strengths, replicates, seed, what="ranks", level=level)
+    if baseline is None:
+        single = compare_runs(
+            strengths, family=NO_FAMILY, level=level, replicates=replicates, rng=seed
+        )
+        comparison = single.as_family([pairs.maxima.largest])
+    else:
+        comparison = compare_runs(
+            strengths, baseline=baseline, level=level, replicates=replicates, rng=seed
+        )
+    (best,) = best_of_pairs(strengths, [pairs], [level])
+    ranking = ranking_of_pairs(strengths, [pairs], level)
+    found = as_sample(strengths).distribution(slice(None), None, ("se",))
+    low, high = find_method(_METHOD).compute(found, level)
+    wins, tied, losses = _outcomes(strengths.table)
+    return Preferences(
+        runs=strengths.runs,
+        strength=strengths.strength,
+        low=low,
+        high=high,
+        share=strengths.share(),
+        votes=strengths.votes,
+        wins=wins,
+        ties=tied,
+        losses=losses,
+        rank=ranking.rank[:, 0],
+        rank_low=ranking.simultaneous_low[:, 0],
+        rank_high=ranking.simultaneous_high[:, 0],
+        may_be_best=best.in_set[:, 0],
+        units=strengths.units,
+        cluster=strengths.cluster,
+        level=level,
+        strengths=strengths,
+        comparison=comparison,
+        best=best,
+        ranking=ranking,
+        fit=check_fit(strengths, np.random.default_rng(seed)),
+    )
+
+
+def _outcomes(table: VoteTable) -> tuple[Integers, Integers, Integers]:
+    """Return how many votes each system won, tied and lost."""
+    return table.wins.sum(axis=1), table.ties.sum(axis=1), table.wins.sum(axis=0)
+
+
+def pairs_of(comparison: Comparison, strengths: Strengths) -> PreferencePairs:
+    """Return the pairs of a comparison of strengths, the stronger system first without a baseline."""
+    second, first = comparison.second, comparison.first
+    difference = comparison.difference[:, 0]
+    turned = (difference < 0) & (comparison.baseline is None)
+    run, against = np.where(turned, first, second), np.where(turned, second, first)
+    sign = np.where(turned, -1.0, 1.0)
+    low, high = (limit[:, 0] for limit in comparison.limits)
+    verdict = comparison.verdict[0, :, 0]
+    table, predicted = strengths.table, strengths.predicted()
+    opposite = {"better": "worse", "worse": "better"}
+    said = [
+        opposite.get(str(word), str(word)) if back else str(word)
+        for word, back in zip(verdict, turned, strict=True)
+    ]
+    order = np.lexsort((-strengths.strength[against], -strengths.strength[run]))
+    return PreferencePairs(
+        pairs=tuple((strengths.runs[run[k]], strengths.runs[against[k]]) for k in order),
+        votes=table.votes[run, against][order],
+        wins=table.wins[run, against][order],
+        ties=table.ties[run, against][order],
+        losses=table.wins[against, run][order],
+        observed=table.share[run, against][order],
+        predicted=predicted[run, against][order],
+        difference=(sign * difference)[order],
+        low=np.where(turned, -high, low)[order],
+        high=np.where(turned, -low, high)[order],
+        p_adjusted=comparison.p_adjusted[0, :, 0][order],
+        verdict=np.array(said, object)[order],
+        family=comparison.family,
+        level=comparison.level,
+    )

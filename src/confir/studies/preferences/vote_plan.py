@@ -1,0 +1,219 @@
+"""How many more votes are needed, and between which systems?
+
+The variance of a contrast c of strengths is r·cᵀH⁻¹c, where r is by how much votes vary more or less
+than the model says. A vote between two systems adds w·eeᵀ to the information H, w = P(1-P), so that the
+variance after m votes follows in closed form (Sherman & Morrison 1950).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from confir.arguments import as_choice, as_level, as_real
+from confir.arrays import Floats, Integers
+from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.defaults import DEFAULT_POWER, LEVEL
+from confir.errors import InvalidValueError
+from confir.measures.strengths import Strengths, fit_strengths
+
+# More votes are no plan.
+_MOST_VOTES = 10**12
+
+
+@result
+class VotePlan(Result):
+    """How many more votes reach a goal, for each contrast of strengths.
+
+    Attributes
+    ----------
+    contrasts
+        A system, and the one that its strength is compared with; "" for the strength itself.
+    difference, half_width
+        The contrast, and the half width of its interval now.
+    target
+        The half width wanted; to separate two systems, the standard error wanted, times t.
+    votes
+        Further votes, spread over pairs as so far; None where no number suffices.
+    ask
+        The pair of systems whose votes lower the variance most.
+    ask_votes
+        Further votes on this pair alone; None where no number suffices.
+    goal
+        "half-width" or "separate".
+    level, power
+        Confidence level, and the power with which neighbours are separated.
+    cluster
+        What a unit is: further votes come in further units like these.
+    """
+
+    contrasts: tuple[tuple[str, str], ...] = axis("contrast")
+    difference: Floats = over("contrast")
+    half_width: Floats = over("contrast")
+    target: Floats = over("contrast")
+    votes: Floats = over("contrast")
+    ask: tuple[tuple[str, str], ...] = over("contrast")
+    ask_votes: Floats = over("contrast")
+    goal: str = constant()
+    level: float = constant()
+    power: float = constant()
+    cluster: str = constant()
+
+    label_parts: ClassVar = {"contrast": ("run", "against")}
+    record_columns = (
+        "run",
+        "against",
+        "difference",
+        "half_width",
+        "target",
+        "votes",
+        "ask_first",
+        "ask_second",
+        "ask_votes",
+        "goal",
+        "level",
+        "power",
+        "cluster",
+    )
+
+    def derived(self) -> Iterator[Variable]:
+        """Yield numbers of votes, None where none suffices, and the systems to ask about."""
+        for name in ("votes", "ask_votes"):
+            counts = [int(n) if np.isfinite(n) else None for n in getattr(self, name).tolist()]
+            yield Variable(name, ("contrast",), counts)
+        for place, name in enumerate(("ask_first", "ask_second")):
+            yield Variable(name, ("contrast",), [pair[place] for pair in self.ask])
+        others = [other or None for _, other in self.contrasts]
+        yield Variable("against", ("contrast",), others)
+        power = self.power if self.goal == "separate" else None
+        yield Variable("power", (), power)
+
+
+class _Contrasts(NamedTuple):
+    """Contrasts of strengths: coefficients, contrasts × systems, and the pairs that they name."""
+
+    weights: Floats
+    names: tuple[tuple[str, str], ...]
+
+
+def plan_votes(
+    votes: Any,
+    *,
+    half_width: float | None = None,
+    baseline: str | None = None,
+    power: float = DEFAULT_POWER,
+    level: float = LEVEL,
+    cluster: str | None = None,
+    ties: str = "half",
+    prior: float | None = None,
+) -> VotePlan:
+    """Return how many more votes reach a goal, and which pairs of systems to ask about.
+
+    Parameters
+    ----------
+    votes
+        The votes so far: what `read_votes` takes.
+    half_width
+        An interval no wider than ± this, of every strength or, with a baseline, of every difference
+        from it. By default, neighbours in the order of strengths are to differ significantly, if the
+        difference is the observed one.
+    baseline
+        The system that the others are compared with.
+    power, level
+        Power of the test of neighbours; confidence level.
+    cluster, ties, prior
+        As in `fit_strengths`.
+
+    Examples
+    --------
+    >>> votes = {"left": ["a"] * 40, "right": ["b"] * 40, "winner": ["a", "a", "a", "b"] * 10}
+    >>> plan_votes(votes, half_width=0.2).votes
+    array([100., 100.])
+    """
+    from scipy.special import ndtri, stdtrit
+
+    level, power = as_level(level), as_level(power, "power")
+    strengths = fit_strengths(votes, cluster=cluster, ties=ties, prior=prior)
+    chosen = _contrasts(strengths, half_width, baseline)
+    difference = chosen.weights @ strengths.strength
+    variance = _forms(chosen.weights, strengths.covariance())
+    critical = float(stdtrit(strengths.units - 1.0, (1.0 + level) / 2.0))
+    if half_width is not None:
+        wanted = np.full(len(difference), as_real("half_width", half_width, above=0.0) / critical)
+    else:
+        wanted = np.abs(difference) / (critical + float(ndtri(power)))
+    total = int(strengths.votes.sum()) // 2
+    with np.errstate(divide="ignore"):
+        more = np.ceil(total * np.maximum(variance / np.square(wanted) - 1.0, 0.0))
+    ask, ask_votes = _best_pairs(strengths, chosen.weights, variance, np.square(wanted))
+    return VotePlan(
+        contrasts=chosen.names,
+        difference=difference,
+        half_width=critical * np.sqrt(variance),
+        target=critical * wanted,
+        votes=_possible(more),
+        ask=tuple((strengths.runs[first], strengths.runs[second]) for first, second in ask),
+        ask_votes=_possible(ask_votes),
+        goal="separate" if half_width is None else "half-width",
+        level=level,
+        power=power,
+        cluster=strengths.cluster,
+    )
+
+
+def _possible(votes: Floats) -> Floats:
+    """Return numbers of votes; infinity where they are more than anybody casts."""
+    return np.where(votes <= _MOST_VOTES, votes, np.inf)
+
+
+def _contrasts(strengths: Strengths, half_width: float | None, baseline: str | None) -> _Contrasts:
+    """Return strengths, differences from the baseline, or those of neighbours."""
+    runs = strengths.runs
+    every = np.eye(len(runs))
+    if baseline is not None:
+        place = runs.index(as_choice("baseline", baseline, runs, "system"))
+        others = [run for run in range(len(runs)) if run != place]
+        return _Contrasts(every[others] - every[place], tuple((runs[r], baseline) for r in others))
+    order = np.argsort(-strengths.strength, kind="stable")
+    if half_width is not None:
+        centred = every - 1.0 / len(runs)
+        return _Contrasts(centred[order], tuple((runs[run], "") for run in order))
+    if len(runs) < 2:
+        raise InvalidValueError("there is one system; a plan needs at least 2")
+    names = tuple((runs[a], runs[b]) for a, b in pairwise(order))
+    return _Contrasts(every[order[:-1]] - every[order[1:]], names)
+
+
+def _forms(weights: Floats, matrix: Floats) -> Floats:
+    """Return cᵀMc of each contrast."""
+    forms: Floats = np.einsum("ci,ij,cj->c", weights, matrix, weights)
+    return forms
+
+
+def _best_pairs(
+    strengths: Strengths, weights: Floats, variance: Floats, wanted: Floats
+) -> tuple[Integers, Floats]:
+    """Return for each contrast the pair whose next vote lowers its variance most, and how many.
+
+    After m votes of weight w on a pair e, the variance cᵀH⁻¹c falls by m·w·a²/(1 + m·w·b), where
+    a = cᵀH⁻¹e and b = eᵀH⁻¹e.
+    """
+    first, second = (side.astype(np.int64) for side in np.triu_indices(len(strengths.runs), 1))
+    inverse = strengths.inverse
+    apart = inverse[:, first] - inverse[:, second]  # H⁻¹e: systems × pairs
+    b = apart[first, np.arange(len(first))] - apart[second, np.arange(len(first))]
+    probability = strengths.predicted()[first, second]
+    w = probability * (1.0 - probability)
+    a = weights @ apart
+    model = _forms(weights, inverse)
+    chosen = np.argmax(w * np.square(a) / (1.0 + w * b), axis=1)
+    a, b, w = a[np.arange(len(weights)), chosen], b[chosen], w[chosen]
+    fall = model - wanted * model / variance
+    with np.errstate(divide="ignore", invalid="ignore"):
+        votes = fall / (w * (np.square(a) - fall * b))
+    reachable = np.square(a) > fall * b
+    needed = np.where(fall <= 0, 0.0, np.where(reachable, np.ceil(votes), np.inf))
+    return np.stack([first[chosen], second[chosen]], axis=1), needed

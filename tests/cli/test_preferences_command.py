@@ -1,0 +1,167 @@
+"""``confir preferences``: views, records, charts, the gate, and what is refused."""
+
+import json
+
+import pytest
+
+ROWS = ["x,y,x,j1", "y,x,x,j2", "x,y,y,j3", "y,z,left,j1", "z,y,z,j2", "x,z,tie,j3", "z,x,x,j4"]
+VOTES = "left,right,winner,judge\n" + "".join(
+    f"{row}{number % 3}\n" for number in range(6) for row in ROWS
+)
+FEW = ("--replicates", 99)
+
+
+@pytest.fixture
+def votes(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text(VOTES)
+    return path
+
+
+@pytest.fixture
+def preferences(confir_command, votes):
+    def run(*arguments):
+        return confir_command("preferences", votes, *arguments)
+
+    return run
+
+
+def test_strengths_are_printed_strongest_first_with_best_set_and_fit(preferences):
+    outcome = preferences(*FEW)
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[0].split()[:6] == ["system", "strength", "wins", "votes", "rank", "ranks"]
+    assert [line.split()[0] for line in lines[1:4]] == ["x", "y", "z"]
+    assert "95% confidence set of the best system" in outcome.out
+    assert "42 votes between 3 systems, 6 of them ties, treated as independent" in outcome.out
+    assert "One strength per system" in outcome.out
+
+
+def test_records_have_strengths_that_sum_to_0(preferences):
+    records = json.loads(preferences(*FEW, "--format", "json").out)
+    assert sum(record["strength"] for record in records) == pytest.approx(0)
+    assert [record["votes"] for record in records] == [30, 30, 24]
+    assert {record["cluster"] for record in records} == {"vote"}
+    clustered = json.loads(preferences(*FEW, "--cluster", "judge", "--format", "json").out)
+    assert {(record["units"], record["cluster"]) for record in clustered} == {(12, "judge")}
+
+
+@pytest.mark.parametrize("view", ["pairs", "ranks", "best", "groups", "plan"])
+@pytest.mark.parametrize("ending", ["csv", "tex", "md", "html"])
+def test_every_view_is_written_in_every_format(preferences, tmp_path, view, ending):
+    few = () if view == "plan" else FEW
+    target = tmp_path / f"out.{ending}"
+    outcome = preferences("--show", view, *few, "-o", target)
+    assert outcome.code == 0, outcome.err
+    assert target.stat().st_size > 50
+
+
+@pytest.mark.parametrize("view", ["strengths", "pairs"])
+def test_strengths_and_pairs_have_a_chart(preferences, tmp_path, view):
+    outcome = preferences("--show", view, *FEW, "-o", tmp_path / "chart.svg")
+    assert outcome.code == 0
+    assert "<svg" in (tmp_path / "chart.svg").read_text()
+
+
+def test_dropped_ties_and_priors_change_the_strengths(preferences):
+    def strengths(*options):
+        records = json.loads(preferences(*FEW, *options, "--format", "json").out)
+        return [record["strength"] for record in records]
+
+    plain, dropped, prior = strengths(), strengths("--ties", "drop"), strengths("--prior", 10)
+    assert max(dropped) > max(plain) > max(prior)
+
+
+@pytest.mark.parametrize("baseline", ["x", "y"])
+def test_a_gate_without_significant_losses_is_open(preferences, baseline):
+    outcome = preferences(*FEW, "--baseline", baseline, "--fail-if-worse", "--margin", 3)
+    assert (outcome.code, "gate open: by strength" in outcome.err) == (0, True)
+
+
+def test_a_gate_is_closed_by_a_weaker_system(confir_command, tmp_path):
+    path = tmp_path / "votes.jsonl"
+    record = {"model_a": "old", "model_b": "new"}
+    winners = ["model_a"] * 40 + ["model_b"] * 5
+    path.write_text("\n".join(json.dumps({**record, "winner": winner}) for winner in winners))
+    given = ("preferences", path, "--baseline", "old", "--fail-if-worse", *FEW)
+    outcome = confir_command(*given)
+    assert outcome.code == 1
+    assert "gate closed: by strength against old, new: difference -2.07" in outcome.err
+    assert confir_command(*given, "--margin", 9).code == 0
+    assert confir_command(*given, "--require", "superior").code == 1
+
+
+def test_two_systems_have_a_confidence_sequence(confir_command, tmp_path):
+    path = tmp_path / "clicks.csv"
+    rows = "".join(f"new,old,{5 + n % 3},{1 + n % 2},q{n}\n" for n in range(60))
+    path.write_text(f"left,right,left_wins,right_wins,query\n{rows}")
+    given = ("preferences", path, "--show", "sequence", "--baseline", "old", "--cluster", "topic")
+    (record,) = json.loads(confir_command(*given, "--format", "json").out)
+    assert (record["units"], record["cluster"]) == (60, "topic")
+    assert 0.5 < record["low"] < record["share"] < record["high"]
+    assert "new is preferred to old" in confir_command(*given).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--fail-if-worse"], "--fail-if-worse needs --baseline"),
+        (["--margin", "0.1"], "--margin needs --fail-if-worse"),
+        (["--half-width", "0.1"], "--half-width is for --show plan"),
+        (["--show", "plan", "--seed", "3"], "--seed is not for --show plan"),
+        (["--show", "groups", "--baseline", "x"], "--baseline is not for --show groups"),
+        (
+            ["--show", "sequence"],
+            "there are 3 systems; limits for every look are of votes between 2",
+        ),
+        (["--show", "all"], "unknown value of --show 'all'"),
+        (["--cluster", "topic"], "votes name no topic"),
+        (["--baseline", "w"], "unknown run 'w'"),
+        (["--prior", "-1"], "prior is -1.0; expected a number above 0"),
+        (["--level", "2"], "2"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_a_sentence(preferences, arguments, problem):
+    outcome = preferences(*arguments)
+    assert outcome.code == 2
+    assert problem in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_a_command_without_votes_gives_an_example(confir_command):
+    outcome = confir_command("preferences")
+    assert outcome.code == 2
+    assert "for example: confir preferences votes.csv" in outcome.err
+
+
+def test_plan_takes_votes_too(confir_command, votes, preferences):
+    one = confir_command("plan", "--votes", votes, "--half-width", 0.1, "--format", "json").out
+    assert one == preferences("--show", "plan", "--half-width", 0.1, "--format", "json").out
+    refused = confir_command("plan", "--votes", votes, "-m", "AP")
+    assert (refused.code, "--measure cannot be combined with --votes" in refused.err) == (2, True)
+
+
+def test_names_are_escaped(confir_command, tmp_path):
+    path = tmp_path / "votes.csv"
+    rows = "<b>a_1,\x1b[31mb,left\n\x1b[31mb,<b>a_1,left\n" * 6
+    path.write_text(f"left,right,winner\n{rows}")
+    page, latex = tmp_path / "t.html", tmp_path / "t.tex"
+    for target in (page, latex):
+        assert confir_command("preferences", path, *FEW, "-o", target).code == 0
+    assert "<b>a" not in page.read_text()
+    assert "a\\_1" in latex.read_text()
+    assert "\x1b" not in confir_command("preferences", path, *FEW).out
+
+
+def test_a_leaderboard_by_wins_takes_any_scale(confir_command, tmp_path):
+    path = tmp_path / "means.csv"
+    rows = [(0.1, 0.2, 0.3), (20, 10, 40), (3, 2, 5), (0.5, 0.4, 0.3), (30, 35, 20)] * 2
+    lines = [f"d{n},{','.join(map(str, row))}" for n, row in enumerate(rows)]
+    path.write_text("\n".join(["dataset,a,b,c", *lines]) + "\n")
+    outcome = confir_command("leaderboard", "--means", path, "--by-wins", *FEW, "--format", "json")
+    records = json.loads(outcome.out)
+    assert [record["votes"] for record in records] == [20, 20, 20]
+    assert {(record["units"], record["cluster"]) for record in records} == {(10, "dataset")}
+    assert [record["wins"] for record in records] == [10, 8, 12]
+    refused = confir_command("leaderboard", "--means", path, "--prior", 1)
+    assert (refused.code, "--prior is for --by-wins" in refused.err) == (2, True)
