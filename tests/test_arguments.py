@@ -111,6 +111,12 @@ def recipes(folder: Path):
         "compare_judgements": {"judges": judges, "runs": RUNS, "measures": "AP", **FEW},
         "compare_measures": {"scores": table, "splits": 3, **FEW},
         "compare_on_collection": {"sample": sample, "baseline": "x"},
+        "compare_costs": {"scores": table, "costs": dict.fromkeys(table.runs, 1.0), **FEW},
+        "compare_groups": {
+            "scores": table,
+            "by": {topic: str(place % 2) for place, topic in enumerate(table.topics)},
+            **FEW,
+        },
         "compare_runs": {"scores": table, **FEW},
         "compare_with_chance": {"qrels": QRELS, "scores": table, "documents": 10, "draws": 9},
         "confidence_interval": {"scores": table, **FEW},
