@@ -126,6 +126,12 @@ def recipes(folder: Path):
             "qrels": QRELS,
             "measures": "AP",
         },
+        "compare_costs": {"scores": table, "costs": dict.fromkeys(table.runs, 1.0), **FEW},
+        "compare_groups": {
+            "scores": table,
+            "by": {topic: str(place % 2) for place, topic in enumerate(table.topics)},
+            **FEW,
+        },
         "compare_runs": {"scores": table, **FEW},
         "compare_with_chance": {"qrels": QRELS, "scores": table, "documents": 10, "draws": 9},
         "confidence_interval": {"scores": table, **FEW},
@@ -182,6 +188,7 @@ def recipes(folder: Path):
         "share_sequence": {"votes": VOTES},
         "simulate_scores": {"scores": table, "topics": 5},
         "summarise_means": {"sample": sample},
+        "score_successes": {"scores": repeated, "measure": "AP"},
         "summarise_repeats": {"scores": repeated},
         "summarise_runs": {**lists, "measures": "AP"},
         "summarise_scores": {"scores": table},
@@ -383,7 +390,8 @@ def takers_of_scores():
     return [
         name
         for name in takers
-        if name not in ("summarise_repeats", "plan_human_topics", "plan_human_documents")
+        if name
+        not in ("summarise_repeats", "score_successes", "plan_human_topics", "plan_human_documents")
     ]
 
 
@@ -404,7 +412,13 @@ def takers_of_experiments():
         and not name.startswith("write_")
         and name
         not in (
-            *("qrels_to_frame", "summarise_repeats", "plan_human_topics", "plan_human_documents"),
+            *(
+                "qrels_to_frame",
+                "summarise_repeats",
+                "score_successes",
+                "plan_human_topics",
+                "plan_human_documents",
+            ),
             "compare_reproduction",  # which compares runs with one
         )
     ] + ["write_report"]

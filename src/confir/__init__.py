@@ -23,6 +23,7 @@ Functions, from files to results::
     confidence_interval                 Scores -> Interval
     compare_measures                    Scores -> Discrimination: which measure separates runs best?
     summarise_repeats                   Scores of repeated runs -> RepeatMeans
+    score_successes                     Scores of repeated runs -> Scores
     estimate_nugget_variance            assignments of nuggets -> NuggetVariance
     decompose_scores                    Scores -> Components of variance, and reliability
     make_leaderboard                    Scores of many datasets -> Leaderboard
@@ -144,6 +145,7 @@ if TYPE_CHECKING:
     from confir.studies.preferences.vote_plan import plan_votes
     from confir.studies.ranks.ranking import Ranking, rank_runs
     from confir.studies.repeats.repeat_means import RepeatMeans, summarise_repeats
+    from confir.studies.repeats.successes import score_successes
     from confir.studies.reproduction.reproduction import Reproduction, compare_reproduction
     from confir.studies.reusability.reusability import Reusability, estimate_reusability
     from confir.studies.simulation.score_simulation import (
@@ -323,6 +325,7 @@ __all__ = [
     "run_to_frame",
     "sample_collection",
     "save_chart",
+    "score_successes",
     "share_sequence",
     "simulate_scores",
     "summarise_means",

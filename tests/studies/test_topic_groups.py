@@ -262,14 +262,14 @@ def test_columns_come_from_a_table_beside_a_design(tmp_path):
     groups = as_topic_groups("length", scores, path)
     assert groups.names == ("long", "short")
     assert [len(part.topics) for _, part in groups.parts(scores)] == [12, 12]
-    assert confir.compare_groups(scores, by="length", topics=path, replicates=99).column == "length"
+    assert confir.compare_groups(scores, by="length", table=path, replicates=99).column == "length"
 
 
 def test_an_unknown_column_suggests_the_nearest():
     scores = two_way()
     table = {"topic": list(scores.topics), "length": ["long", "short"] * 12}
-    with pytest.raises(UnknownNameError, match="'lenght'; did you mean length"):
-        confir.compare_groups(scores, by="lenght", topics=table)
+    with pytest.raises(UnknownNameError, match="'lengthh'; did you mean length"):
+        confir.compare_groups(scores, by="lengthh", table=table)
 
 
 def test_topics_without_a_group_are_refused(tmp_path):
@@ -278,7 +278,7 @@ def test_topics_without_a_group_are_refused(tmp_path):
     lines = [f"{topic},long" for topic in scores.topics]
     path.write_text("topic,length\n" + "\n".join([*lines[:3], f"{scores.topics[3]},", *lines[4:]]))
     with pytest.raises(FormatError, match=r"topics\.csv:5: topic 't003' has no length"):
-        confir.compare_groups(scores, by="length", topics=path)
+        confir.compare_groups(scores, by="length", table=path)
     with pytest.raises(TopicMismatchError, match=r"2 topics \(t022, t023\) have no group"):
         confir.compare_groups(scores, by=dict.fromkeys(scores.topics[:22], "x"))
 
@@ -289,7 +289,7 @@ def test_a_topic_in_two_groups_is_refused(tmp_path):
     with pytest.raises(
         FormatError, match=r"topics\.csv:3: topic 't000' is in the groups 'long' and"
     ):
-        confir.compare_groups(two_way(), by="length", topics=path)
+        confir.compare_groups(two_way(), by="length", table=path)
 
 
 @pytest.mark.parametrize(

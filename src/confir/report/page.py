@@ -119,7 +119,7 @@ def write_report(
     grades: Sequence[str] = (),
     baseline: str | None = None,
     by: str | Mapping[str, Any] | TopicGroups | None = None,
-    topics: DesignSource | None = None,
+    table: DesignSource | None = None,
     costs: CostSource | None = None,
     figures: PathLike | None = None,
     figure_width: float | None = None,
@@ -149,7 +149,7 @@ def write_report(
         compare where they differ, as ``--grades`` of ``confir judges``.
     baseline
         The run that the others are compared with; by default all pairs are compared.
-    by, topics
+    by, table
         What groups topics, and a table of them, as in `compare_groups`.
     costs
         What runs cost, as in `compare_costs`.
@@ -186,7 +186,7 @@ def write_report(
             scores = as_scores_or_summary(scores)
         lists = None if experiment is None else experiment.lists_by_topic()
     if by is not None:
-        groups = as_topic_groups(by, listed_scores(scores), topics)
+        groups = as_topic_groups(by, listed_scores(scores), table)
         settings = replace(settings, groups=groups)
     if costs is not None:
         settings = replace(settings, costs=tuple(read_costs(costs)))

@@ -162,7 +162,11 @@ STUDIES = (
         "repeats",
         "How much does a mean vary between repeats of a system: are more topics or more repeats needed?",
         ("repeats", "designs.md#more-topics-or-more-repeats"),
-        names={"summarise_repeats": "repeat_means", "RepeatMeans": "repeat_means"},
+        names={
+            "summarise_repeats": "repeat_means",
+            "RepeatMeans": "repeat_means",
+            "score_successes": "successes",
+        },
         results={"repeat_means.RepeatMeans": Shown("repeats_table", "repeats_chart")},
     ),
     Study(

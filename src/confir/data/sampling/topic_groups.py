@@ -58,8 +58,8 @@ class TopicGroups(Result):
         if lacking:
             raise TopicMismatchError(
                 f"{counted(len(lacking), 'topic')} ({enumerate_names(lacking, 5)}) "
-                f"{'has' if len(lacking) == 1 else 'have'} no {self.column}; expected a group for "
-                "each topic"
+                f"{'has' if len(lacking) == 1 else 'have'} no {self.column}; expected every topic "
+                f"in a group by {self.column}"
             )
         wanted = set(topics)
         kept = [place for place, topic in enumerate(self.topics) if topic in wanted]
@@ -109,9 +109,9 @@ def as_topic_groups(
         return by.of_topics(scores.all_topics)
     if isinstance(by, Mapping):
         if table is not None:
-            raise InvalidValueError("by says which groups there are; expected no table beside it")
+            raise InvalidValueError("table is given beside a mapping of groups; expected no table")
         found = TopicGroups(tuple(map(str, by)), tuple(map(str, by.values())))
-    elif not isinstance(by, str):
+    elif not isinstance(by, str) or not by:
         raise invalid("by", by, "the name of a column, or a mapping topic → group")
     elif table is None or isinstance(table, Design):
         found = _from_design(by, scores.design if table is None else table)
@@ -124,7 +124,7 @@ def _from_design(by: str, design: Design | None) -> TopicGroups:
     """Return the groups that a design has: datasets, strata or clusters."""
     if design is None:
         raise InvalidValueError(
-            f"there is no table of topics with a column {by!r}; expected one (in Python topics=…, "
+            f"there is no table of topics with a column {by!r}; expected one (in Python table=…, "
             "otherwise --design FILE), or a mapping topic → group"
         )
     known = {role: getattr(design, role) for role in ROLES if role != "weight"}

@@ -87,6 +87,8 @@ def read_costs(source: CostSource) -> list[Cost]:
             str(run): {None: _checked(run, value)} for run, value in source.items()
         }
         return [Cost("cost", values, "costs")]
+    if isinstance(source, str) and not source:
+        raise invalid("costs", source, "a table of costs")
     if isinstance(source, str | os.PathLike) or has_columns(source):
         return _from_table(read_table(source, _COSTS))
     listed = as_list("costs", source)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from confir.arguments import as_choice, as_generator, as_level, as_text
+from confir.arguments import as_choice, as_flag, as_generator, as_level, as_text
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, Variable, axis, constant, over, result
@@ -231,6 +231,7 @@ def make_leaderboard(
     level = as_level(level)
     check_replicates(replicates)
     as_choice("incomplete", incomplete, INCOMPLETE)
+    as_flag("standardise", standardise)
     parts = find_summaries(sources, measure, datasets, incomplete)
     if parts and standardise:
         raise UnsupportedMethodError(

@@ -27,24 +27,46 @@ if TYPE_CHECKING:
     from confir.studies.comparison.comparison import Comparison
 
 VIEWS = Views(
-    View("means", "means with intervals", "mean", paired="mean-with-verdict", lacks=DOUBT_OPTIONS),
+    View(
+        "means",
+        "means with intervals",
+        "mean",
+        paired="mean-with-verdict",
+        lacks=("threshold", *DOUBT_OPTIONS),
+    ),
     View(
         TOPICS,
         "the score on every topic",
         "score",
-        lacks=("baseline", "level", "method", "bounded", "replicates", "seed", *DOUBT_OPTIONS),
+        lacks=(
+            "baseline",
+            "level",
+            "method",
+            "bounded",
+            "replicates",
+            "seed",
+            "threshold",
+            *DOUBT_OPTIONS,
+        ),
     ),
     View(
         "unjudged",
         "what unjudged documents could do to the means",
         "mean-and-unjudged",
-        lacks=("baseline",),
+        lacks=("baseline", "threshold"),
     ),
     View(
         "ties",
         "what the order of documents with equal scores could do to them",
         "mean-and-ties",
-        lacks=("baseline", "pool_depth"),
+        lacks=("baseline", "pool_depth", "threshold"),
+    ),
+    View(
+        "pass",
+        "pass@k, pass^k and the worst of k repeats",
+        "mean",
+        needs=("repeats",),
+        lacks=("baseline", *DOUBT_OPTIONS),
     ),
 )
 
@@ -83,6 +105,13 @@ def evaluate_command(
         ),
     ] = None,
     by: options.ByOption = None,
+    threshold: Annotated[
+        float,
+        typer.Option(
+            metavar="SCORE",
+            help="With --show pass, the lowest score of a repeat that is a success.",
+        ),
+    ] = 1.0,
     method: options.MethodsOption = None,
     statistics: options.Statistics,
     out: options.Output,
@@ -118,6 +147,13 @@ def evaluate_command(
         _check_repeats(inputs.context)
         every = inputs.load_scores(quiet=out.quiet, example=example)
         out.deliver(_repeats(every, baseline, statistics.level))
+        return
+    if view.name == "pass":
+        from confir.studies.repeats.successes import score_successes
+
+        every = inputs.load_scores(quiet=out.quiet, example=example)
+        tries = score_successes(every, threshold=threshold)
+        out.deliver(mean_answer(tries, statistics, methods=method))
         return
     if inputs.check_human():
         _check_judged(inputs, view, method or [])

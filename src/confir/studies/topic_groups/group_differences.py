@@ -162,7 +162,7 @@ def compare_groups(
     scores: ScoresSource,
     *,
     by: str | Mapping[str, Any] | TopicGroups,
-    topics: DesignSource | None = None,
+    table: DesignSource | None = None,
     baseline: str | None = None,
     level: float = LEVEL,
     replicates: int = REPLICATES,
@@ -179,30 +179,30 @@ def compare_groups(
     scores
         Scores of two runs or more, or what `as_scores` makes them of.
     by
-        What groups topics: a column of ``topics`` or of the scores' design; or topic → group.
-    topics
+        What groups topics: a column of ``table`` or of the scores' design; or topic → group.
+    table
         A table of topics: a file, a frame or a mapping of columns, one of which is topic.
     baseline, replicates, rng
         As in `compare_runs`; replicates are also the permutations.
     level
         Of the intervals of all groups together; 1 - level is the α of the test.
     """
-    table = _held(scores)
-    groups = as_topic_groups(by, table, topics)
+    held = _held(scores)
+    groups = as_topic_groups(by, held, table)
     level = as_level(level)
     seed = own_seed(as_generator(rng))
     drawing: dict[str, Any] = {"replicates": replicates, "rng": seed}
-    overall = compare_runs(table, baseline=baseline, level=level, **drawing)
+    overall = compare_runs(held, baseline=baseline, level=level, **drawing)
     sizes = [len(members) for members in groups.members().values()]
     compared = sum(size >= LEAST_TOPICS for size in sizes)
     own = level ** (1.0 / compared)
     parts = [
         _compare_group(name, part, overall, {**drawing, "level": own})
-        for name, part in groups.parts(table)
+        for name, part in groups.parts(held)
     ]
-    tested, reason = _test(table, groups, overall, replicates, seed)
+    tested, reason = _test(held, groups, overall, replicates, seed)
     return GroupComparison(
-        scores=table,
+        scores=held,
         column=groups.column,
         groups=groups.names,
         sizes=np.array(sizes),
