@@ -25,6 +25,7 @@ NO_FILES = {
     *("model", "target", "variable", "parameter", "difference", "family", "grades"),
     *(
         "human_sample",
+        "treatment",
         "repeats",
         "ties",
         "unjudged",

@@ -101,12 +101,12 @@ def test_a_chart_shows_bounds_and_intervals(evaluate, tmp_path):
         ),
         (("--unjudged", "bounds"), "--unjudged is now --show unjudged --treatment bounds|"),
         (("--ties", "bounds"), "--ties is now --show ties --treatment bounds|expected"),
-        (("--show", "unjudged", "--by", "bond"), "unknown value of --by 'bond'"),
+        (("--show", "unjudged", "--treatment", "bond"), "unknown value of --treatment 'bond'"),
         (
             ("--show", "unjudged", "--treatment", "expected"),
-            "unknown value of --by with --show unjudged 'expected'",
+            "unknown value of --treatment with --show unjudged 'expected'",
         ),
-        (("--treatment", "bounds"), "--by has no effect on --show means"),
+        (("--treatment", "bounds"), "--treatment has no effect on --show means"),
         (("--pool-depth", "5"), "--pool-depth has no effect on --show means"),
         (("--show", "ties", "--pool-depth", "5"), "it is for --show unjudged"),
         (

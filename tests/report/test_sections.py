@@ -176,7 +176,7 @@ def test_the_documentation_lists_the_parts_of_the_page_under_their_headings():
     headings = [section.heading for section in find_sections().values() if section.anchor]
     assert listed == ["The answer", *headings, "Methods"]
     page = rendered(gathered(measures=("AP",)))
-    absent = ("judgements", "corrected_means", "leaderboard")  # one judge, one dataset
+    absent = ("judgements", "corrected_means", "leaderboard", "topic_groups", "tradeoff")
     absent += ("collection", "chance", "data_quality")  # scores alone
     shown = [n for n in listed[2:-1] if n not in {find_sections()[a].heading for a in absent}]
     shown[0] = "All 3 pairs, with groups and ranks"

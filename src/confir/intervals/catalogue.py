@@ -47,6 +47,7 @@ from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.order import TIE
 from confir.resampling.distribution import Resampled, SamplingDistribution
 from confir.resampling.kinds import as_sample, default_replicates
+from confir.resampling.sample import Sample
 from confir.resampling.statistics import WeightedStatistic
 from confir.resampling.topics import Rng, ScoresLike, check_replicates
 
@@ -133,7 +134,7 @@ def misfit(method: Method, reason: str, fitting: Iterable[Method]) -> Unsupporte
 
 @overload
 def confidence_interval(
-    scores: ScoresLike | ScoreSummary | SamplingDistribution,
+    scores: ScoresLike | ScoreSummary | Sample | SamplingDistribution,
     *,
     level: float = ...,
     method: str | None = ...,
@@ -146,7 +147,7 @@ def confidence_interval(
 
 @overload
 def confidence_interval(
-    scores: ScoresLike | ScoreSummary | SamplingDistribution,
+    scores: ScoresLike | ScoreSummary | Sample | SamplingDistribution,
     *,
     level: float | Sequence[float] = ...,
     method: str | Sequence[str] | None = ...,
@@ -159,7 +160,7 @@ def confidence_interval(
 
 @on_its_scheduler
 def confidence_interval(
-    scores: ScoresLike | ScoreSummary | SamplingDistribution,
+    scores: ScoresLike | ScoreSummary | Sample | SamplingDistribution,
     *,
     level: float | Sequence[float] = LEVEL,
     method: str | Sequence[str] | None = None,
@@ -228,7 +229,7 @@ def means_alone(scores: Scores | ScoreSummary, level: float) -> Interval:
 
 
 def _source(
-    scores: ScoresLike | ScoreSummary | SamplingDistribution,
+    scores: ScoresLike | ScoreSummary | Sample | SamplingDistribution,
     statistic: str | WeightedStatistic,
     baseline: str | None,
 ) -> Source:

@@ -20,7 +20,7 @@ from confir.errors import (
 )
 
 STRENGTH = "strength"
-TIES = ("half", "drop")
+TIE_RULES = ("half", "drop")
 CLUSTERS = ("judge", "topic")
 
 # With fewer clusters, Student's t is too optimistic about sums of different size.
@@ -134,7 +134,7 @@ def fit_strengths(
     >>> fit_strengths(votes).strength.round(3)
     array([ 0.549, -0.549])
     """
-    as_choice("ties", ties, TIES)
+    as_choice("ties", ties, TIE_RULES)
     added = 0.0 if prior is None else as_real("prior", prior, above=0.0)
     if cluster is not None:
         as_choice("cluster", cluster, CLUSTERS)

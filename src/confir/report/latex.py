@@ -411,6 +411,7 @@ _LATEX_MATHEMATICS = {
     "ρ": r"\rho",
     "σ": r"\sigma",
     "π": r"\pi",
+    "Γ": r"\Gamma",
     "Δ": r"\Delta",
     "τ": r"\tau",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from confir.resampling.topics import (
 
 
 def as_sample(
-    scores: ScoresLike | ScoreSummary | Strengths | Votes,
+    scores: ScoresLike | ScoreSummary | Strengths | Votes | Sample,
     *,
     statistic: str | WeightedStatistic = "mean",
     baseline: str | None = None,
@@ -48,17 +48,20 @@ def as_sample(
     Parameters
     ----------
     scores
-        Anything that `as_scores` takes, an array of scores, a `ScoreSummary`, `Strengths`, or `Votes`.
+        Anything that `as_scores` takes, an array of scores, a `ScoreSummary`, `Strengths`, `Votes`, or
+        a sample, which is returned as it is.
     statistic, baseline
         As in `bootstrap_topics`; a difference is that of each run from the baseline.
     """
-    scores = find_summary(scores)
-    if isinstance(scores, Votes):
-        scores = fit_strengths(scores)
-    if isinstance(scores, Experiment | JudgedScores):
-        scores = as_scores(scores, human=True)
-    if not isinstance(scores, JudgedScores | ScoreSummary | RepeatedScores | Strengths):
-        return topic_sample(scores, statistic=statistic, baseline=baseline)
+    if isinstance(scores, Sample):
+        return scores
+    given: Any = find_summary(scores)
+    if isinstance(given, Votes):
+        given = fit_strengths(given)
+    if isinstance(given, Experiment | JudgedScores):
+        given = as_scores(given, human=True)
+    if not isinstance(given, JudgedScores | ScoreSummary | RepeatedScores | Strengths):
+        return topic_sample(given, statistic=statistic, baseline=baseline)
     if statistic not in _LINEAR:
         raise UnsupportedMethodError(
             f"the statistic {statistic!r} needs the scores of single topics, by one judge and of one "
@@ -67,17 +70,17 @@ def as_sample(
     if (statistic == "difference") != (baseline is not None):
         raise InvalidValueError(f"the statistic is {statistic!r} and the baseline {baseline!r}")
     sample: Sample
-    if isinstance(scores, ScoreSummary):
-        sample = SummarisedTopics.of_means(scores)
-    elif isinstance(scores, Strengths):
-        sample = strength_sample(scores)
-    elif isinstance(scores, RepeatedScores):
-        sample = RepeatSample.of(topic_sample(scores), scores)
-    elif scores.model.design is not None:
-        clusters = JudgedClusters.of(scores, scores.model.design)
-        sample = ClusteredJudgedSample(**judged_sample(scores).fields(), clusters=clusters)
+    if isinstance(given, ScoreSummary):
+        sample = SummarisedTopics.of_means(given)
+    elif isinstance(given, Strengths):
+        sample = strength_sample(given)
+    elif isinstance(given, RepeatedScores):
+        sample = RepeatSample.of(topic_sample(given), given)
+    elif given.model.design is not None:
+        clusters = JudgedClusters.of(given, given.model.design)
+        sample = ClusteredJudgedSample(**judged_sample(given).fields(), clusters=clusters)
     else:
-        sample = judged_sample(scores)
+        sample = judged_sample(given)
     return sample if baseline is None else against(sample, baseline)
 
 

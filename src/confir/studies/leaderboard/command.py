@@ -140,6 +140,7 @@ def leaderboard_command(
             "--by-wins",
             help="Rate runs by the datasets that they win against each other, which needs no common "
             "scale: Bradley-Terry strengths, as of confir preferences.",
+            rich_help_panel="Wins",
         ),
     ] = False,
     prior: Annotated[
@@ -148,6 +149,7 @@ def leaderboard_command(
             metavar="N",
             help="With --by-wins: N ties of every run with an average one, such as 1, for runs that win "
             "or lose on all datasets.",
+            rich_help_panel="Wins",
         ),
     ] = None,
     page: Annotated[

@@ -119,10 +119,12 @@ def preferences_command(
     """
     from confir.cli.streams import print_message
     from confir.data.votes import read_votes
+    from confir.intervals.interval import check_level
     from confir.studies.comparison.gate import judge_gate
     from confir.studies.preferences.preferences import rate_preferences
 
     out.prepare()
+    check_level(statistics.level)
     _check(context, show, baseline, fail_if_worse=fail_if_worse)
     if votes is None:
         raise InvalidValueError("expected VOTES; for example: confir preferences votes.csv")

@@ -6,6 +6,7 @@ Intervals, families of pairs, the set of the best and ranks are those of any oth
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from confir.measures.strengths import Strengths, fit_strengths
 from confir.resampling.kinds import as_sample
 from confir.resampling.topics import Rng
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
+from confir.studies.best.mean_limits import mean_limits
 from confir.studies.best.run_pairs import compare_all_runs
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
@@ -189,7 +191,9 @@ def rate_preferences(
         comparison = compare_runs(
             strengths, baseline=baseline, level=level, replicates=replicates, rng=seed
         )
-    (best,) = best_of_pairs(strengths, [pairs], [level])
+    (found_best,) = best_of_pairs(strengths, [pairs], [level])
+    limits = mean_limits(strengths, level, replicates, seed)
+    best = replace(found_best, **limits._asdict())
     ranking = ranking_of_pairs(strengths, [pairs], level)
     found = as_sample(strengths).distribution(slice(None), None, ("se",))
     low, high = find_method(_METHOD).compute(found, level)

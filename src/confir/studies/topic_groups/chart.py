@@ -107,8 +107,8 @@ def _records(comparison: GroupComparison) -> list[Record]:
     found: list[Record] = []
     seen: set[str] = set()
     for record in comparison.to_records():
-        label = f"{record['run']} - {record['baseline']}, {record['measure']}"
-        names = {name: record[name] for name in ("run", "baseline", "measure")}
+        label = f"{record['run']} - {record['against']}, {record['measure']}"
+        names = {name: record[name] for name in ("run", "against", "measure")}
         own = {**names, "panel": label, "zero": 0.0}
         if label not in seen:
             seen.add(label)

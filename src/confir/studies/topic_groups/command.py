@@ -12,7 +12,7 @@ from confir.cli.explicit_options import refuse_options
 from confir.cli.judged_input import JudgedInputs
 from confir.defaults import CHART_ENDINGS
 from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
-from confir.studies.unjudged.command import Doubts
+from confir.studies.unjudged.command import DOUBT_OPTIONS
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
@@ -38,7 +38,7 @@ def compare_by(
     from confir.studies.topic_groups.group_differences import compare_groups
     from confir.studies.topic_groups.table import group_difference_table
 
-    views = ("family", "best", "per_topic", "groups", "effects", "unjudged")
+    views = ("family", "show", "topics", "teams", "rows")
     gate = ("fail_if_worse", "require", "history", "looks", "commit", "junit")
     refuse_options(inputs.context, (*views, *gate, *_TESTED), _BESIDE)
     example = "confir compare qrels.txt a.run b.run --baseline a --design topics.csv --by length"
@@ -59,7 +59,7 @@ def evaluate_by(
     inputs: JudgedInputs, by: str, answer: Callable[[Scores], Answer], out: options.Output
 ) -> None:
     """Write or print the means of runs in each group of topics."""
-    names = ("per_topic", "ranks", "repeats", "baseline", "human", *Doubts._fields)
+    names = ("show", "topics", "repeats", "baseline", "human", "threshold", *DOUBT_OPTIONS)
     refuse_options(inputs.context, names, _BESIDE)
     _check_no_chart(out.output)
     example = "confir evaluate qrels.txt bm25.run --design topics.csv --by length"

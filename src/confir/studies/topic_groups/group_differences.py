@@ -93,7 +93,7 @@ class GroupComparison(PairResult):
     row_order = ("measure", "pair", "group")
     record_columns = (
         "measure",
-        "baseline",
+        "against",
         "run",
         "by",
         "group",

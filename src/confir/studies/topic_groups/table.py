@@ -34,7 +34,7 @@ def group_difference_table(comparison: GroupComparison, seed: int | None = None)
         for pair in range(len(comparison.first))
         for row in _rows(comparison, pair, measure)
     ]
-    columns = ("measure", "baseline", "run", comparison.column)
+    columns = ("measure", "against", "run", comparison.column)
     numbers = ("topics", "difference", "verdict", "p of groups")
     return Table((*columns, *numbers), tuple(rows), _note(comparison, seed), names=len(columns))
 

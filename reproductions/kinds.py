@@ -1,0 +1,148 @@
+"""Coverage and family-wise error by kind of scores, where all runs have the same true mean.
+
+    python reproductions/kinds.py [--samples 300]
+
+Prints, for each kind, how often the 95% interval of a mean holds the true mean, how often any of the
+pairs of a family of all pairs is called significant, and the same where the kind is ignored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import confir
+from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.scores import Scores
+from confir.errors import ConfirWarning
+
+RUNS, REPLICATES, SEED = 6, 299, 31
+Made = tuple[Any, Any]  # scores as they are, and with the kind ignored
+
+
+def table(values: Any, names: tuple[str, ...] | None = None) -> Scores:
+    """Return scores by a measure that may leave [0, 1], of topics × runs."""
+    topics = tuple(f"t{place:04}" for place in range(len(values)))
+    runs = names or tuple(f"r{place}" for place in range(values.shape[1]))
+    return Scores(topics, runs, ("NumRet",), values[:, :, None])
+
+
+def shared(rng: np.random.Generator, cluster: Any, columns: int, correlation: float) -> Any:
+    """Return normal numbers of which those of a cluster share a part."""
+    common = rng.normal(size=(cluster.max() + 1, columns))[cluster]
+    own = rng.normal(size=(len(cluster), columns))
+    return np.sqrt(correlation) * common + np.sqrt(1.0 - correlation) * own
+
+
+def gaps(rng: np.random.Generator) -> Made:
+    """Return scores of 30 topics, of which each run lacks a tenth."""
+    values = 0.2 * rng.normal(size=(30, 1)) + 0.1 * rng.normal(size=(30, RUNS))
+    values[rng.random(values.shape) < 0.1] = np.nan
+    return table(values), None
+
+
+def clusters(rng: np.random.Generator) -> Made:
+    """Return scores of 100 topics in 20 clusters."""
+    cluster = np.repeat(np.arange(20), 5)
+    values = 0.2 * shared(rng, cluster, 1, 0.5) + 0.1 * shared(rng, cluster, RUNS, 0.5)
+    plain = table(values)
+    columns = {"topic": plain.topics, "cluster": [str(one) for one in cluster]}
+    return plain.with_design(columns), plain
+
+
+def strata(rng: np.random.Generator) -> Made:
+    """Return scores of 60 topics in three strata of other means."""
+    stratum = np.repeat(np.arange(3), 20)
+    values = np.array([-0.3, 0.0, 0.3])[stratum][:, None] + 0.1 * rng.normal(size=(60, RUNS))
+    plain = table(values)
+    columns = {"topic": plain.topics, "stratum": [str(one) for one in stratum]}
+    return plain.with_design(columns), plain
+
+
+def repeats(number: int, spread: float) -> Callable[[np.random.Generator], Made]:
+    """Return a function to scores of some repeats of each system on 25 topics."""
+
+    def make(rng: np.random.Generator) -> Made:
+        base = 0.2 * rng.normal(size=(25, 1, 1)) + 0.1 * rng.normal(size=(25, RUNS, 1))
+        effect = spread * rng.normal(size=(1, RUNS, number))
+        values = base + effect + 0.1 * rng.normal(size=(25, RUNS, number))
+        names = tuple(f"r{r}@{k}" for r in range(RUNS) for k in range(number))
+        scores = table(values.reshape(25, -1), names).with_repeats()
+        return scores, Scores(scores.topics, scores.runs, scores.measures, scores.values)
+
+    return make
+
+
+def judged(people: int) -> Callable[[np.random.Generator], Made]:
+    """Return a function to scores of 200 topics by a model, some of them by people too."""
+
+    def make(rng: np.random.Generator) -> Made:
+        human = 0.1 * rng.normal(size=(200, 1)) + 0.05 * rng.normal(size=(200, RUNS))
+        model = 0.8 * human + 0.1 + 0.05 * rng.normal(size=human.shape)
+        return _joined(human, model, rng.permutation(200)[:people]), None
+
+    return make
+
+
+def judged_clusters(rng: np.random.Generator) -> Made:
+    """Return scores of 60 clusters of 5 topics, a quarter of the clusters judged by people."""
+    cluster = np.repeat(np.arange(60), 5)
+    human = 0.1 * shared(rng, cluster, 1, 0.5) + 0.05 * shared(rng, cluster, RUNS, 0.5)
+    model = 0.8 * human + 0.1 + 0.05 * shared(rng, cluster, RUNS, 0.5)
+    drawn = np.flatnonzero(np.isin(cluster, rng.permutation(60)[:15]))
+    return _joined(human, model, drawn, cluster), _joined(human, model, drawn)
+
+
+def _joined(human: Any, model: Any, drawn: Any, cluster: Any = None) -> JudgedScores:
+    by_model = table(model)
+    if cluster is not None:
+        columns = {"topic": by_model.topics, "cluster": [str(one) for one in cluster]}
+        by_model = by_model.with_design(columns)
+    drawn = np.sort(drawn)
+    topics = tuple(by_model.topics[place] for place in drawn)
+    values = human[drawn][:, :, None]
+    return JudgedScores(topics, by_model.runs, by_model.measures, values, model=by_model)
+
+
+CASES: dict[str, Callable[[np.random.Generator], Made]] = {
+    "30 topics, a tenth of the scores missing": gaps,
+    "100 topics in 20 clusters, correlation .5": clusters,
+    "60 topics in 3 strata": strata,
+    "3 repeats on 25 topics, sd of a repeat .05": repeats(3, 0.05),
+    "3 repeats, sd .15": repeats(3, 0.15),
+    "2 repeats, sd .05": repeats(2, 0.05),
+    "20 of 200 topics judged by people": judged(20),
+    "10 of 200 topics judged by people": judged(10),
+    "15 of 60 clusters of 5 topics judged by people": judged_clusters,
+}
+
+
+def rates(scores: Any) -> tuple[float, bool]:
+    """Return the share of intervals that hold 0, and whether any pair is called significant."""
+    interval = confir.confidence_interval(scores)
+    held = float(np.mean((interval.low <= 0) & (interval.high >= 0)))
+    compared = confir.compare_runs(scores, replicates=REPLICATES, rng=1)
+    return held, bool((compared.p_adjusted <= 0.05).any())
+
+
+def main() -> None:
+    """Print a row per kind."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--samples", type=int, default=300)
+    samples = parser.parse_args().samples
+    warnings.simplefilter("ignore", ConfirWarning)
+    print("| kind | coverage of a mean | family-wise error | if the kind is ignored |")
+    print("|---|---|---|---|")
+    for name, make in CASES.items():
+        rng = np.random.default_rng(SEED)
+        found = [[rates(one) for one in make(rng) if one is not None] for _ in range(samples)]
+        shown = [f"{number:.3f}".lstrip("0") for number in np.mean(found, axis=0).reshape(-1)]
+        print(f"| {name} | {shown[0]} | {shown[1]} | {', '.join(shown[2:]) or '–'} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
