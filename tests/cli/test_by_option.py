@@ -84,8 +84,8 @@ def test_a_chart_and_a_table_for_papers_are_written(confir_command, files, topic
     ("words", "message"),
     [
         (
-            ("--by", "lengt"),
-            "unknown column of topics to group by 'lengt'; did you mean length?",
+            ("--by", "lengths"),
+            "unknown column of topics to group by 'lengths'; did you mean length?",
         ),
         (("--by", "length", "--show", "best"), "--show cannot be combined with --by"),
         (("--by", "length", "--margin", "0.1"), "--margin cannot be combined with --by"),

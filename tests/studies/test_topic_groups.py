@@ -268,8 +268,8 @@ def test_columns_come_from_a_table_beside_a_design(tmp_path):
 def test_an_unknown_column_suggests_the_nearest():
     scores = two_way()
     table = {"topic": list(scores.topics), "length": ["long", "short"] * 12}
-    with pytest.raises(UnknownNameError, match="'lengt'; did you mean length"):
-        confir.compare_groups(scores, by="lengt", table=table)
+    with pytest.raises(UnknownNameError, match="'lengths'; did you mean length"):
+        confir.compare_groups(scores, by="lengths", table=table)
 
 
 def test_topics_without_a_group_are_refused(tmp_path):
