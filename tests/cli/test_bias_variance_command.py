@@ -26,7 +26,7 @@ def test_prints_a_row_a_run_the_smallest_total_first(command):
     assert lines[1].startswith("rerank")
     assert lines[8].startswith("tfidf")
     assert "against target best" in lines[-1]
-    assert "95 % interval by bootstrap-t; 499 replicates, seed 2006" in lines[-1]
+    assert "95% interval by bootstrap-t; 499 replicates, seed 2006" in lines[-1]
 
 
 def test_a_baseline_adds_robustness(command, sample_files):

@@ -52,7 +52,7 @@ def test_runs_stand_above_a_line_for_chance(confir_command, whole_files):
     assert "±" in lines[9]
     assert lines[1].split()[-1].startswith("<")  # no draw does as well as the best run
     assert "seed 2006" in lines[-1]
-    assert "< is a bound that holds with 99 % confidence" in lines[-1]
+    assert "< is a bound that holds with 99% confidence" in lines[-1]
     assert "the first 1,000 kept" in lines[-1]
 
 

@@ -41,7 +41,7 @@ def test_means_are_shown_with_intervals_by_the_bootstrap(collection):
     assert "parametric" not in out
     assert "parametric" in collection("--method", "parametric").out
     assert "evaluate" not in out
-    assert "over 12 topics with 95 % interval over collections; 100 replicates, seed 2006" in out
+    assert "over 12 topics with 95% interval over collections; 100 replicates, seed 2006" in out
     assert "replicates without relevant documents left out" in out
 
 

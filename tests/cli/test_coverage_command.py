@@ -41,7 +41,7 @@ def test_coverage_prints_a_table_by_method(confir_command, score_file):
     assert lines[0].split("  ")[0] == "method"
     assert [line.split()[0] for line in lines[1:3]] == ["t", "bca"]
     assert lines[4] == (
-        "share of 95 % intervals that contain the mean of all topics, ± Monte-Carlo standard error; "
+        "share of 95% intervals that contain the mean of all topics, ± Monte-Carlo standard error; "
         "6 runs, 1 measure, 30 topics; 40 samples, 60 replicates, seed 2006"
     )
     assert lines[5].endswith("0.025 of each is nominal")

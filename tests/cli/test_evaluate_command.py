@@ -31,7 +31,7 @@ def test_prints_a_row_a_run_and_a_column_a_measure_best_first(confir_command, wh
     assert lines[1].startswith("rerank")
     assert "0.3776 [0.3077, 0.4535]" in lines[1]
     assert len(lines) == 11
-    assert "95 % interval by calibrated-beta, over 50 topics" in lines[-1]
+    assert "95% interval by calibrated-beta, over 50 topics" in lines[-1]
     assert "bm25-rm3" in outcome.err
     assert "lacks 1 topic (135)" in outcome.err
 
@@ -246,11 +246,11 @@ def test_a_baseline_puts_marks_on_runs_and_explains_them(confir_command, whole_f
     assert {run for run, line in rows.items() if line.endswith("▼")} == {"tfidf"}
     note = outcome.out.splitlines()[-1]
     assert note.endswith(
-        "; ▲ ▼ significantly better, worse than bm25: t test, simultaneous 95 % "
+        "; ▲ ▼ significantly better, worse than bm25: t test, simultaneous 95% "
         "interval, 7 pairs with bm25"
     )
     wider = confir_command(*arguments, "--baseline", "bm25", "--quiet", "--level", "0.9").out
-    assert wider.endswith("bm25: t test, simultaneous 90 % interval, 7 pairs with bm25\n")
+    assert wider.endswith("bm25: t test, simultaneous 90% interval, 7 pairs with bm25\n")
 
 
 def test_a_baseline_adds_the_verdicts_of_compare_to_the_records(confir_command, sample_files):

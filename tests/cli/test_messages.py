@@ -81,8 +81,8 @@ def test_qrels_that_end_in_the_middle_of_a_line_are_warned_of(tmp_path):
 @pytest.mark.parametrize("level", [1 - 1e-12, 0.9999999999999999])
 def test_a_level_below_1_is_not_written_as_100_percent(level):
     assert percent(level).startswith("99.99999999")
-    assert percent(0.95) == "95 %"
-    assert percent(1.0) == "100 %"
+    assert percent(0.95) == "95%"
+    assert percent(1.0) == "100%"
     assert "level 99.9999" in about_look(900_000, 0.95, "not-worse")
 
 

@@ -47,7 +47,7 @@ def test_prints_all_models_and_a_sentence(confir_command, tmp_path):
         "reml",
         "reml+hartung-knapp",
     ]
-    assert "effect pooled over 3 studies with 95 % interval" in outcome.out
+    assert "effect pooled over 3 studies with 95% interval" in outcome.out
     verdict = "not significantly different from 0"
     assert f"{verdict}, over 3 studies by paule-mandel+hartung-knapp" in lines[-1]
 
@@ -323,7 +323,7 @@ def test_several_runs_against_a_baseline_are_a_family(confir_command, tmp_path):
     arguments = ["meta", tmp_path / "e.csv", "--model", "fixed"]
     outcome = confir_command(*arguments)
     assert "+0.2100 [-0.0141, +0.4341]" in outcome.out  # ±2.241403 · 0.1, z at 1 - 0.05/4
-    assert "simultaneous 95 % interval, 2 pairs with base, bold where it excludes 0" in outcome.out
+    assert "simultaneous 95% interval, 2 pairs with base, bold where it excludes 0" in outcome.out
     for found, factor in (
         (records(confir_command(*arguments, "--format", "json")), 2),
         (records(confir_command(*arguments, "--family", "none", "--format", "json")), 1),
@@ -333,7 +333,7 @@ def test_several_runs_against_a_baseline_are_a_family(confir_command, tmp_path):
         assert found[0]["low"] == pytest.approx(0.21 - 0.1959964)
     outcome = confir_command(*arguments, "--family", "none")
     assert "+0.2100 [+0.0140, +0.4060]" in outcome.out
-    assert "95 % interval (of each effect alone), bold" in outcome.out
+    assert "95% interval (of each effect alone), bold" in outcome.out
 
 
 @pytest.mark.parametrize(

@@ -90,12 +90,12 @@ def test_every_option_reaches_the_plan(plan, sample_files):
 
 def test_a_plan_for_the_best_run_reads_so(plan):
     _, out, _ = plan("--half-width", "0.05", "--family", "best")
-    assert "for a 95 % confidence set of the best of 3 runs" in out
+    assert "for a 95% confidence set of the best of 3 runs" in out
     _, out, _ = plan("--baseline", "bm25", "--difference", "observed")
-    assert "the range is that of the simultaneous 95 % interval of the observed diff" in out
+    assert "the range is that of the simultaneous 95% interval of the observed diff" in out
     assert "family baseline: 2 pairs" in out
     _, out, _ = plan("--baseline", "bm25", "--difference", "observed", "--family", "none")
-    assert "the range is that of the 95 % interval of the observed difference" in out
+    assert "the range is that of the 95% interval of the observed difference" in out
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_a_chart_shows_bounds_and_intervals(evaluate, tmp_path):
     assert (
         evaluate("-m", "P@2", "--show", "unjudged", "--treatment", "bounds", "-o", target).code == 0
     )
-    assert "bounds (grey) and 95 % interval" in target.read_text()
+    assert "bounds (grey) and 95% interval" in target.read_text()
     target.unlink()
     assert evaluate("-m", "P@2", "--show", "ties", "--treatment", "bounds", "-o", target).code == 0
     assert "P@2" in target.read_text()

@@ -198,7 +198,7 @@ def test_the_loops_meet_replicates_without_variance_and_without_scores():
 
 
 def test_tails_are_not_doubled():
-    """At 0.95 each tail is 0.025: the published 95 % bootstrap-t interval was a 90 % one."""
+    """At 0.95 each tail is 0.025: the published 95% bootstrap-t interval was a 90% one."""
     sample = SAMPLES["skewed"]
     t = plain_t(sample, 0)
     low, _ = bootstrap_t_interval(bootstrap_topics(sample, replicates=REPLICATES, rng=0), 0.95)

@@ -122,7 +122,7 @@ def test_the_limits_of_the_combined_p_hold_the_exact_one_as_often_as_they_say(mo
         assert low <= p <= high
         held += low <= exact <= high
         unknown += low == 0
-    assert held >= 983  # 99 % but for three standard errors, and mostly more
+    assert held >= 983  # 99% but for three standard errors, and mostly more
     assert 0 < unknown < 1_000
 
 

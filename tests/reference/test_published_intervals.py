@@ -1,6 +1,6 @@
 """Are the intervals of [Soboroff2014] reproduced from its score tables?
 
-The published file holds a 95 % interval by four methods for every run and measure. Its `t` used the
+The published file holds a 95% interval by four methods for every run and measure. Its `t` used the
 standard deviation with divisor n; its bootstrap-t took the whole error in each tail, so that it
 compares with a level of 0.9 here (the divisor cancels there). Rows of ``trec22.microblog`` belong
 to no collection of the paper.

@@ -117,10 +117,10 @@ def test_groups_are_drawn_from_first_to_last_run(scores):
 @pytest.mark.parametrize(
     ("options", "title"),
     [
-        ({"half_width": 0.02}, "Half width of the 95 % interval of the mean"),
+        ({"half_width": 0.02}, "Half width of the 95% interval of the mean"),
         (
             {"half_width": 0.02, "baseline": "a"},
-            "Half width of the simultaneous 95 % interval of the difference from a",
+            "Half width of the simultaneous 95% interval of the difference from a",
         ),
         (
             {"difference": 0.02, "baseline": "a"},
@@ -137,11 +137,11 @@ def test_groups_are_drawn_from_first_to_last_run(scores):
         ),
         (
             {"half_width": 0.05, "family": "best"},
-            "Largest distance from the best run in its 95 % confidence set",
+            "Largest distance from the best run in its 95% confidence set",
         ),
         (
             {"topics": 60, "family": "all-pairs"},
-            "Half width of the simultaneous 95 % interval of the difference of two runs",
+            "Half width of the simultaneous 95% interval of the difference of two runs",
         ),
     ],
 )

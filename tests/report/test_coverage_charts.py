@@ -59,7 +59,7 @@ def test_many_runs_are_box_plots_of_their_records(many):
     assert without_numbers(datasets(drawing)) == many.to_records()
     assert marks(drawing) == ["boxplot", "rule"]
     title = drawing.to_dict()["title"]
-    assert title == "Coverage of 95 % intervals (dashed: nominal), box plots over 12 runs"
+    assert title == "Coverage of 95% intervals (dashed: nominal), box plots over 12 runs"
 
 
 def test_few_runs_are_named_with_their_intervals(few):

@@ -54,16 +54,16 @@ def test_differences_show_what_is_known():
 @pytest.mark.parametrize(
     ("share", "digits", "text"),
     [
-        (0.95, 10, "95 %"),
-        (0.999, 10, "99.9 %"),
-        (0.613, 2, "61 %"),
-        (0.04567, 2, "4.6 %"),
-        (0.997, 2, "99.7 %"),
-        (2 / 3 + 0.33, 2, "99.7 %"),
-        (1.0, 2, "100 %"),
-        (0.9423, 3, "94.2 %"),
-        (0.0, 2, "0 %"),
-        (1e-7, 2, "0.00001 %"),
+        (0.95, 10, "95%"),
+        (0.999, 10, "99.9%"),
+        (0.613, 2, "61%"),
+        (0.04567, 2, "4.6%"),
+        (0.997, 2, "99.7%"),
+        (2 / 3 + 0.33, 2, "99.7%"),
+        (1.0, 2, "100%"),
+        (0.9423, 3, "94.2%"),
+        (0.0, 2, "0%"),
+        (1e-7, 2, "0.00001%"),
         (math.nan, 2, "–"),
     ],
 )
@@ -72,8 +72,8 @@ def test_percents_in_sentences_have_so_many_digits_and_no_exponent(share, digits
 
 
 def test_percents_in_columns_have_the_same_decimals():
-    assert [share_text(share) for share in (0.8341, 0.0, 1.0)] == ["83.4 %", "0.0 %", "100.0 %"]
-    assert share_text(0.805, 0) == "80 %"
+    assert [share_text(share) for share in (0.8341, 0.0, 1.0)] == ["83.4%", "0.0%", "100.0%"]
+    assert share_text(0.805, 0) == "80%"
     assert share_text(math.nan) == "–"
 
 

@@ -396,7 +396,7 @@ def test_with_runs_and_qrels_no_part_is_left_out():
         "unjudged",
     }
     assert tables["variance"].endswith("a larger collection the second and the third")
-    assert tables["collection"] == "mean over 50 topics with 95 % interval over collections"
+    assert tables["collection"] == "mean over 50 topics with 95% interval over collections"
     assert all(note for part, note in tables.items() if part != "quality")
     means = contents["collection"].means.mean[:, 0, 0]
     assert means == pytest.approx(scores.mean()[:, 0])
@@ -462,7 +462,7 @@ def test_single_panels_lose_their_frame_and_several_keep_it():
 
 
 def test_percentages_and_intervals_stay_on_one_line():
-    assert unbroken("a 95 % interval [0.1, 0.2] of %") == "a 95\xa0% interval [0.1,\xa00.2] of %"
+    assert unbroken("a 95% interval [0.1, 0.2] of %") == "a 95\xa0% interval [0.1,\xa00.2] of %"
 
 
 def test_scores_too_large_to_be_squared_are_refused():

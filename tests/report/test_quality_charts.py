@@ -73,7 +73,7 @@ def test_the_table_has_bold_numbers_where_sentences_speak():
     rows = {row[0].text: row for row in quality_table(quality).rows}
     assert [cell.text for cell in rows["bm25-rm3"]][1:5] == ["49", "1", "0", "1000/1000/1000"]
     assert [cell.strong for cell in rows["bm25-rm3"]][:4] == [False, False, True, False]
-    assert rows["splade"][5] == ("99.4 %", True, *rows["splade"][5][2:])
+    assert rows["splade"][5] == ("99.4%", True, *rows["splade"][5][2:])
     assert not any(cell.strong for cell in rows["bm25"])
     assert "<table>" in quality._repr_html_()
 
@@ -87,7 +87,7 @@ def test_the_table_shows_dashes_for_a_run_without_lists():
 
 def test_much_unjudged_is_bold_at_the_cutoff_that_sentences_name():
     row = quality_table(quality_of([[0.5, 0.2]])).rows[0]
-    assert [(cell.text, cell.strong) for cell in row[-2:]] == [("50.0 %", False), ("20.0 %", True)]
+    assert [(cell.text, cell.strong) for cell in row[-2:]] == [("50.0%", False), ("20.0%", True)]
 
 
 def test_the_note_counts_one_topic():

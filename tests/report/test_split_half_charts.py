@@ -21,7 +21,7 @@ def halves():
 
 def test_shares_are_percents_as_everywhere(halves):
     *rows, model = split_half_table(replace(halves, splits=halves.splits[:1])).rows
-    inside = f"{100 * halves.predicted:.1f} %"
+    inside = f"{100 * halves.predicted:.1f}%"
     assert [cell.text for cell in model[4:-1]][1::3] == [inside, inside]
     assert all(cell.text.endswith(" %") for row in rows for cell in row[4:-1] if cell.text != "–")
 
@@ -30,8 +30,8 @@ def test_the_range_over_splits_stands_beside_the_mean(halves):
     row = split_half_table(halves).rows[0]
     record = halves.to_records()[0]
     low, mean, high = (100 * record[name] for name in ("inside_min", "inside", "inside_max"))
-    assert row[5].text == f"{mean:.1f} % ({low:.1f} to {high:.1f})"
-    assert row[4].text == f"{100 * record['below']:.1f} %"
+    assert row[5].text == f"{mean:.1f}% ({low:.1f} to {high:.1f})"
+    assert row[4].text == f"{100 * record['below']:.1f}%"
 
 
 def test_the_range_over_splits_is_drawn(halves):

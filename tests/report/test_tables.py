@@ -145,7 +145,7 @@ def test_latex_has_booktabs_and_bold_for_the_best(scores):
 
 
 def test_latex_shows_the_note_below_the_table_in_lines_no_wider_than_it():
-    note = "mean with 95 % interval by t, over 50 topics of a_b & c; " * 4
+    note = "mean with 95% interval by t, over 50 topics of a_b & c; " * 4
     latex = to_latex(Table(("run", "AP"), ((Cell("x"), Cell("0.5")),), note))
     body, below = latex.split("\\bottomrule\n")
     assert "interval" not in body
@@ -230,15 +230,15 @@ def test_the_note_says_what_the_marks_mean(compared):
     note = marked_table(mean_table(scores), comparison).note
     assert note == (
         "means over 40 topics; ▲ ▼ significantly better, worse than base: t test, "
-        "simultaneous 95 % interval, 3 pairs with base"
+        "simultaneous 95% interval, 3 pairs with base"
     )
     single = confir.compare_runs(scores, baseline="base", correction="holm")
     assert marked_table(mean_table(scores), single).note.endswith(
-        "worse than base: t test, Holm's correction, 95 % interval by t (of each pair alone)"
+        "worse than base: t test, Holm's correction, 95% interval by t (of each pair alone)"
     )
     pair = scores.select(run=["base", "good"])
     alone = marked_table(mean_table(pair), confir.compare_runs(pair, baseline="base", level=0.9))
-    assert alone.note.endswith("worse than base: t test, 90 % interval by t")
+    assert alone.note.endswith("worse than base: t test, 90% interval by t")
 
 
 def test_marks_need_a_baseline(compared):

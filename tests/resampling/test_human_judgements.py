@@ -102,7 +102,7 @@ def test_corrected_means_of_skewed_scores_are_without_the_bias_of_one_weight(n, 
 
 
 def coverage(found, truth):
-    """Share of 95 % intervals by t that contain the truth."""
+    """Share of 95% intervals by t that contain the truth."""
     return np.mean(np.abs(found.mean - truth) <= stats.t.ppf(0.975, found.df) * found.se)
 
 

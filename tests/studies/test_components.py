@@ -107,7 +107,7 @@ def test_limits_of_differences_need_no_seed():
 
 
 def test_limits_of_differences_contain_the_true_reliability_of_other_numbers_of_topics():
-    """5,000 tables of 5 systems × 6 topics, σ_s = 1, σ_e = 2: each limit misses in 5 % of them."""
+    """5,000 tables of 5 systems × 6 topics, σ_s = 1, σ_e = 2: each limit misses in 5% of them."""
     rng = np.random.default_rng(3)
     values = rng.normal(0, 1, (5000, 5, 1)) + rng.normal(0, 2, (5000, 5, 6))
     apart = values - values.mean(axis=1, keepdims=True) - values.mean(axis=2, keepdims=True)

@@ -187,7 +187,7 @@ def test_the_warning_comes_as_rarely_as_stated():
             warnings.simplefilter("always", TopicWarning)
             correct_scores(join_judges(people.select(topic=topics), model))
         warned += bool(caught)
-    assert warned <= 25  # 5 % of 200, and four standard errors
+    assert warned <= 25  # 5% of 200, and four standard errors
 
 
 def test_missing_scores_are_refused():

@@ -172,7 +172,7 @@ def test_the_flaws_of_the_sample_collection_are_told():
     collection = whole_sample()
     missing, tied = inspect_data(collection.qrels, collection.runs).sentences()
     assert missing == "run 'bm25-rm3' lacks 1 of 50 topics (135)"
-    assert tied.startswith("99 % of the documents of run 'splade' are tied with another, up to 113")
+    assert tied.startswith("99% of the documents of run 'splade' are tied with another, up to 113")
 
 
 def many_topics(ranked, count=30):
@@ -192,7 +192,7 @@ def test_data_without_flaws_are_nothing_unusual():
             {"a": 1, "b": 1, "c": 0},
             {"a": 9, "u": 8, "b": 7, "v": 6},
             (
-                "50 % of the first 10 documents of run 'r' were never judged, so its score may be too "
+                "50% of the first 10 documents of run 'r' were never judged, so its score may be too "
                 "low"
             ),
         ),
@@ -224,7 +224,7 @@ def test_data_without_flaws_are_nothing_unusual():
             {"a": 1, "b": 1, "c": 0},
             {"a": 2, "b": 2, "c": 1},
             (
-                "67 % of the documents of run 'r' are tied with another, up to 2 together; ties are "
+                "67% of the documents of run 'r' are tied with another, up to 2 together; ties are "
                 "broken by docid, as in trec_eval, so their order is arbitrary"
             ),
         ),
@@ -284,7 +284,7 @@ def test_a_share_just_below_all_is_not_called_all():
     lists = many_topics({f"d{i:03}": 1 for i in range(400)} | {"last": 0})
     qrels = as_qrels(many_topics({"last": 1, "d000": 0, "d001": 1}))
     sentences = inspect_data(qrels, [run("r", lists)]).sentences()
-    assert sentences[-1].startswith("more than 99 % of the documents")
+    assert sentences[-1].startswith("more than 99% of the documents")
 
 
 def test_files_are_read_as_evaluate_reads_them(real_data):
@@ -305,7 +305,7 @@ def test_robust_2003_has_runs_of_shallow_lists_and_of_tied_scores(real_data):
     paths = [path for name in names for path in (folder / "runs").glob(f"input.{name}*")]
     shallow, tied = confir.inspect_data(folder / "qrels.txt", paths).sentences()
     assert shallow.startswith("the lists of run 'NLPR03vb10' end at rank 12, others at 1000")
-    assert tied.startswith("more than 99 % of the documents of run 'rutcor03100' are tied")
+    assert tied.startswith("more than 99% of the documents of run 'rutcor03100' are tied")
 
 
 def test_one_topic_is_spoken_of_as_one():
@@ -322,7 +322,7 @@ def test_a_tenth_unjudged_is_a_tenth_however_many_topics(topics):
     ranked = {f"{t:03d}": {f"d{i}": -float(i) for i in range(10)} for t in range(topics)}
     quality = inspect_data(as_qrels(judged), [run("r", ranked)], cutoffs=[10])
     assert quality.unjudged[0, 0] == pytest.approx(0.1, abs=1e-12)
-    assert any("10 % of the first 10 documents of run 'r'" in s for s in quality.sentences())
+    assert any("10% of the first 10 documents of run 'r'" in s for s in quality.sentences())
 
 
 def test_sentences_say_which_run_unjudged_documents_could_move_most():
@@ -349,7 +349,7 @@ def test_runs_with_many_unjudged_documents_are_warned_of_the_worst_first():
 
     runs = [with_unjudged("some", 1), with_unjudged("none", 0), with_unjudged("most", 7)]
     assert unjudged_warning(inspect_data(qrels, runs)) == (
-        "2 of 3 runs have 10 % or more unjudged documents among the first 10 (most 70 %, some 10 %) "
+        "2 of 3 runs have 10% or more unjudged documents among the first 10 (most 70%, some 10%) "
         "and may score too low: judge these, or see their bounds in the section on the data"
     )
     assert unjudged_warning(inspect_data(qrels, runs[1:2])) == ""

@@ -171,7 +171,7 @@ def test_only_pairs_that_were_tested_are_counted():
         "adjusted by Holm's correction for at most 2 pairs within each measure"
         in comparison_note(compare_runs(table(wider), baseline="run0", correction="holm"))
     )
-    assert "with simultaneous 95 % interval, at most 2 pairs with run0, over" in comparison_note(
+    assert "with simultaneous 95% interval, at most 2 pairs with run0, over" in comparison_note(
         compare_runs(table(wider), baseline="run0")
     )
 
@@ -305,7 +305,7 @@ def test_what_is_equivalent_within_the_margin_is_non_inferior():
     noise = rng.normal(size=40)
     noise = (noise - noise.mean()) / noise.std(ddof=1)
     base = rng.random(40)
-    # the lower limits at 95 % and 90 % lie below and above -0.05
+    # the lower limits at 95% and 90% lie below and above -0.05
     se = 0.05 / 1.85
     scores = table(np.stack([base, base + noise * se * np.sqrt(40)], axis=1))
     comparison = compare_runs(scores, baseline="run0", margin=0.05)

@@ -12,7 +12,7 @@ from studies.score_tables import table
 
 
 def candidates(*differences, spread=0.05):
-    """A baseline, and a run for each mean difference with a 95 % interval of ± spread around it."""
+    """A baseline, and a run for each mean difference with a 95% interval of ± spread around it."""
     topics = 40
     noise = np.random.default_rng(0).normal(size=topics)
     noise = (noise - noise.mean()) / noise.std(ddof=1)
@@ -50,7 +50,7 @@ def test_one_bad_candidate_closes_the_gate():
     gate = judge_gate(comparison, "m0")
     assert gate.closed
     low, high = (float(limit[1, 0]) for limit in comparison.limits)
-    # the runs vary alike, and borrow 2.7 % of their variance
+    # the runs vary alike, and borrow 2.7% of their variance
     assert (low, high) == pytest.approx((-0.251, -0.149), abs=0.0025)
     assert low < -0.2506
     assert [candidate.passes for candidate in gate.candidates] == [True, False, True]
@@ -137,7 +137,7 @@ def test_a_gate_wrongly_closes_in_few_cases():
     values = rng.normal(size=(30, 2, 3000))
     comparison = compare_runs(table(values), baseline="run0")
     closed = np.mean([judge_gate(comparison, name).closed for name in comparison.measures])
-    # one tail of a 95 % interval
+    # one tail of a 95% interval
     assert closed == pytest.approx(0.025, abs=4 * np.sqrt(0.025 * 0.975 / 3000))
 
 

@@ -188,7 +188,7 @@ def test_rank_intervals_hold_the_true_ranks():
         truth = np.array([[4], [3], [2], [1]])
         outside = (truth < ranking.simultaneous_low) | (truth > ranking.simultaneous_high)
         missed += bool(outside.any())
-    assert missed <= 8  # 5 % of 60, and three standard errors
+    assert missed <= 8  # 5% of 60, and three standard errors
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "randomisation", "sign", "tukey-hsd"])

@@ -256,7 +256,7 @@ def test_rank_intervals_hold_the_true_ranks_of_simulated_datasets():
         board = make_leaderboard(parts, rng=seed, replicates=499)
         ranks = np.array([4, 3, 2, 1])
         held += bool(((board.rank_low <= ranks) & (ranks <= board.rank_high)).all())
-    assert held >= 53  # at least 95 % are expected; 53 of 60 or fewer have a chance of 2 %
+    assert held >= 53  # at least 95% are expected; 53 of 60 or fewer have a chance of 2%
 
 
 def test_mteb_models_on_fifteen_datasets(real_data):

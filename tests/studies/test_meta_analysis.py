@@ -44,7 +44,7 @@ def test_three_studies_pooled_by_hand():
     w = 1 / (np.array([1, 0.25, 0.25]) + tau2)
     mean, se = (w @ [1, 2, 4.5]) / w.sum(), w.sum() ** -0.5
     assert float(laird.low) == pytest.approx(mean - 1.6448536 * se)
-    # a further study: t with k - 2 = 1 degree of freedom, 6.3138 at 90 %
+    # a further study: t with k - 2 = 1 degree of freedom, 6.3138 at 90%
     assert float(laird.predicted_high) == pytest.approx(mean + 6.313752 * math.hypot(se, tau2**0.5))
 
 
@@ -225,9 +225,9 @@ def test_sentences_tell_effect_interval_and_heterogeneity():
     effects = np.array([[0.9, 0.101], [0.1, 0.1], [0.5, 0.1]])
     pooled = pool_effects(effects, np.full((3, 2), 0.1), groups=groups, family="none")
     apart, close = pooled_sentences(pooled)
-    assert apart.startswith("AP, x against y: pooled effect +0.5000, 95 % interval [-0.4937")
+    assert apart.startswith("AP, x against y: pooled effect +0.5000, 95% interval [-0.4937")
     assert "not significantly different from 0, over 3 studies" in apart
-    assert "; significant heterogeneity between the studies (I² 94 %, p <0.0001 by Q)" in apart
+    assert "; significant heterogeneity between the studies (I² 94%, p <0.0001 by Q)" in apart
     assert "significantly above 0" in close
     assert "narrower than the normal interval [-0.0128, +0.2135]" in close
     assert "no significant heterogeneity between the studies" in close

@@ -69,9 +69,9 @@ def test_measures_and_collections_are_families_of_their_own():
     assert pooled.simultaneous_low[5] == pooled.low[5]
     assert pooled.p_adjusted[5] == pooled.p[5]
     note = pooled_table(pool_models(*effects_of(groups), groups=groups)).note
-    assert "simultaneous 95 % interval, at most 3 pairs with base, bold" in note
+    assert "simultaneous 95% interval, at most 3 pairs with base, bold" in note
     sentences = pooled_sentences(pooled)
-    assert all("simultaneous 95 % interval" in sentence for sentence in sentences[:5])
+    assert all("simultaneous 95% interval" in sentence for sentence in sentences[:5])
     assert "simultaneous" not in sentences[5]
 
 
@@ -104,7 +104,7 @@ def test_what_is_pooled_decides_the_family():
     pooled = pool_effects(*effects_of(pairs), groups=pairs, family="all-pairs")
     assert pooled.p_adjusted == pytest.approx(np.minimum(1, 3 * pooled.p))
     (models,) = (pool_models(*effects_of(pairs), groups=pairs, family="all-pairs"),)
-    assert "simultaneous 95 % interval, all 3 pairs, bold" in pooled_table(models).note
+    assert "simultaneous 95% interval, all 3 pairs, bold" in pooled_table(models).note
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_a_family_takes_back_what_is_significant_alone():
     together = pool_effects(effects, sigmas, model="fixed", groups=groups)
     assert [effect_sign(record) for record in alone.to_records()] == [1, 1]
     assert [effect_sign(record) for record in together.to_records()] == [0, 0]
-    assert "95 % interval [+0.0140, +0.4060]: significantly above 0" in pooled_sentences(alone)[0]
-    expected = "simultaneous 95 % interval [-0.0141, +0.4341]: not significantly different from 0"
+    assert "95% interval [+0.0140, +0.4060]: significantly above 0" in pooled_sentences(alone)[0]
+    expected = "simultaneous 95% interval [-0.0141, +0.4341]: not significantly different from 0"
     assert expected in pooled_sentences(together)[0]
 
 
@@ -184,11 +184,11 @@ def test_the_table_shows_the_family_or_that_there_is_none():
     groups = against(2)
     together = pooled_table(pool_models(*effects_of(groups), groups=groups))
     assert together.columns[5:7] == ("p", "adj. p")
-    assert "simultaneous 95 % interval, 2 pairs with base, bold" in together.note
+    assert "simultaneous 95% interval, 2 pairs with base, bold" in together.note
     assert "adj. p by Bonferroni's bound" in together.note
     alone = pooled_table(pool_models(*effects_of(groups), groups=groups, family="none"))
     assert "adj. p" not in alone.columns
-    assert "95 % interval (of each effect alone), bold" in alone.note
+    assert "95% interval (of each effect alone), bold" in alone.note
     record = pool_effects(*effects_of(groups), groups=groups).to_records()[1]
     assert f"{record['simultaneous_low']:+.4f}" in together.rows[2 * len(MODELS) - 3][4].text
 
@@ -213,7 +213,7 @@ def test_charts_show_the_intervals_that_hold_together(runs):
     rows = [row for part in drawing["datasets"].values() for row in part]
     shown = [row["low"] for row in rows if row.get("kind", "pooled") == "pooled"]
     assert sorted(shown) == pytest.approx(sorted(pooled.simultaneous_low))
-    assert "simultaneous 95 % interval" in str(drawing)
+    assert "simultaneous 95% interval" in str(drawing)
 
 
 def test_a_selected_run_keeps_the_interval_of_its_family():

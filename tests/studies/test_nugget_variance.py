@@ -93,7 +93,7 @@ def test_evaluate_says_the_share_and_escapes_names(tmp_path, capsys, monkeypatch
     assert not start.run()
     text = capsys.readouterr().out
     share = confir.estimate_nugget_variance(path).share[0, 2]
-    assert f"comes from the choice of nuggets: {100 * share:.1f} % of vital" in text
+    assert f"comes from the choice of nuggets: {100 * share:.1f}% of vital" in text
     assert "\x1b" not in text
     monkeypatch.setattr("sys.argv", [*given, "-o", str(tmp_path / "t.html")])
     start.run()

@@ -213,7 +213,7 @@ def test_sentences_say_what_was_planned(pilot):
     one = pilot.select(run=["run0", "run1"], measure=["m0"])
     width = plan_topics(one, half_width=0.05).sentences()[0]
     assert width.startswith("run0 by m0: ")
-    assert width.endswith(" for a 95 % interval of ±0.05")
+    assert width.endswith(" for a 95% interval of ±0.05")
     power = plan_topics(one, baseline="run0", difference=0.05, power=0.9)
     assert power.sentences()[0].startswith(f"run1 against run0 by m0: {power.topics[0, 0]:.0f} top")
     assert power.sentences()[0].endswith(" to detect a true difference of 0.05 with power 0.9")

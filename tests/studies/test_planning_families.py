@@ -234,7 +234,7 @@ def test_all_pairs_take_more_topics_than_a_baseline(pilot):
     assert (numbers[0] < numbers[1]).all()
     assert (numbers[1] < numbers[2]).all()
     widths = plan_topics(pilot, half_width=0.05, family="all-pairs")
-    assert "simultaneous 95 % t interval of any difference of two runs" in plan_table(widths).note
+    assert "simultaneous 95% t interval of any difference of two runs" in plan_table(widths).note
     assert "(family all-pairs: 3 pairs)" in plan_table(widths).note
 
 
@@ -256,7 +256,7 @@ def test_a_budget_says_what_it_buys(pilot):
     means = plan_topics(pilot, topics=40)
     interval = confidence_interval(pilot, method="t")
     assert means.difference == pytest.approx((interval.high - interval.low) / 2)
-    assert "with 40 topics, a 95 % interval of ±" in means.sentences()[0]
+    assert "with 40 topics, a 95% interval of ±" in means.sentences()[0]
     assert "is detected with power 0." in power.sentences()[0]
 
 
@@ -324,7 +324,7 @@ def test_the_observed_difference_has_the_range_of_its_interval(pilot, family):
     together = "" if family == "none" else "simultaneous "
     assert f"over the {together}interval of the difference" in plan.sentences()[0]
     assert f"or more over the {together}interval" in "".join(plan.sentences())
-    assert f"that of the {together}95 % interval of the observed" in plan_table(plan).note
+    assert f"that of the {together}95% interval of the observed" in plan_table(plan).note
     shown = plan_table(plan)
     assert "observed |difference|" in shown.columns
     assert "the interval contains 0" in shown.note

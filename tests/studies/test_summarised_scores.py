@@ -68,7 +68,7 @@ def test_poisson_weights_give_the_limits_of_the_multinomial_bootstrap(method):
         for s in (SCORES, summary)
     )
     width = one.high - one.low
-    # a 2.5 % quantile of 3,999 replicates errs by about 1 % of the width, each of the two
+    # a 2.5% quantile of 3,999 replicates errs by about 1% of the width, each of the two
     assert (np.abs(one.low - other.low) < 0.06 * width).all()
     assert (np.abs(one.high - other.high) < 0.06 * width).all()
 

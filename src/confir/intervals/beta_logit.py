@@ -15,7 +15,7 @@ from confir.resampling.distribution import SamplingDistribution
 # Few topics say little about skewness: the beta distribution's has the weight of this many topics.
 PRIOR_TOPICS = 100.0
 
-# Below this dispersion, s²/(m(1-m)), scores are nearly equal. Of samples of real scores under 1 %
+# Below this dispersion, s²/(m(1-m)), scores are nearly equal. Of samples of real scores under 1%
 # are: reproductions/nearly_equal_scores.py.
 NEARLY_EQUAL = 0.001
 

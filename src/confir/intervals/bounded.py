@@ -20,7 +20,7 @@ from confir.resampling.distribution import SamplingDistribution, quantile_of_sor
 # No bet risks more than this share of the capital (Waudby-Smith & Ramdas 2023).
 _STAKE = 0.5
 
-# Bets are largest where they serve 95 % intervals best.
+# Bets are largest where they serve 95% intervals best.
 _TUNED_ERROR = 0.05
 
 # Halvings of [0, 1] in the search for a limit: finer than the spacing of doubles near 1.

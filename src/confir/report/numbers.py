@@ -109,16 +109,16 @@ def difference_text(difference: float, low: float, high: float, open_end: int = 
 
 
 def percent(share: float, digits: int = 10) -> str:
-    """Return a share or a level for a sentence: ``95 %``, ``4.6 %``.
+    """Return a share or a level for a sentence: ``95%``, ``4.6%``.
 
-    What is less than 1 has so many digits that it is not written as 100 %.
+    What is less than 1 has so many digits that it is not written as 100%.
     """
     if math.isnan(share):
         return "–"
     while share < 1.0 and float(f"{100 * share:.{digits}g}") >= 100.0 and digits < _ALL_DIGITS:
         digits += 1
     text = f"{100 * share:.{digits}g}"
-    return f"{Decimal(text):f} %"
+    return f"{Decimal(text):f}%"
 
 
 def percent_words(share: float, digits: int = 10) -> str:
@@ -127,8 +127,8 @@ def percent_words(share: float, digits: int = 10) -> str:
 
 
 def share_text(share: float, decimals: int = 1) -> str:
-    """Return a share for a column of shares: ``12.3 %``, a dash if missing."""
-    return "–" if math.isnan(share) else f"{100 * share:.{decimals}f} %"
+    """Return a share for a column of shares: ``12.3%``, a dash if missing."""
+    return "–" if math.isnan(share) else f"{100 * share:.{decimals}f}%"
 
 
 def frequency_text(share: float) -> str:

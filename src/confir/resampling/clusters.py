@@ -22,8 +22,8 @@ from confir.resampling.statistics import UNIT, Statistic
 # A variance below this share of the second moment is rounding error.
 _ROUNDING = 1e-13
 
-# In reproductions/clusters.py, 20 clusters of unequal sizes have an unevenness of 0.043, and 95 % intervals
-# by t with CR1 cover 92 to 94 %; 50 such clusters have 0.019, and 93 to 95 %. The limit lies between.
+# In reproductions/clusters.py, 20 clusters of unequal sizes have an unevenness of 0.043, and 95% intervals
+# by t with CR1 cover 92 to 94%; 50 such clusters have 0.019, and 93 to 95%. The limit lies between.
 _UNEVEN = 0.03
 
 

@@ -136,6 +136,6 @@ def _note(chance: Chance, draws: int = 0, seed: int | None = None) -> str:
 
     drawn = (
         f"; p: probability that random rankings reach the AP, {draws:,} draws per topic, seed {seed}; "
-        f"< is a bound that holds with {100 * ERROR_LEVEL:g} % confidence"
+        f"< is a bound that holds with {100 * ERROR_LEVEL:g}% confidence"
     )
     return chance_note(chance) + (drawn if chance.runs and draws else "")

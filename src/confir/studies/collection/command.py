@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _STATISTICS = "Statistics"
 
-# Enough for a standard deviation with a relative error of 10 % (Efron & Tibshirani 1993, §6.4).
+# Enough for a standard deviation with a relative error of 10% (Efron & Tibshirani 1993, §6.4).
 LEAST_REPLICATES = 50
 
 # The error message of commands that resample documents, if runs are missing.
@@ -242,7 +242,7 @@ def _topics(
 
     topics = summarise_topics(sample, level=statistics.level, epsilon=statistics.epsilon, **choices)
     note = (
-        f"score with {100 * topics.level:g} % interval over collections by {topics.method}; relevant "
+        f"score with {100 * topics.level:g}% interval over collections by {topics.method}; relevant "
         "documents, those in the list, and where the interval is corrected for few of them; "
         f"{_drawn(sample, statistics.seed)}"
     )
@@ -267,7 +267,7 @@ def _differences(
     tested = int((result.verdict != IDENTICAL).any(axis=(0, 2)).sum())
     note = (
         f"difference of means over {len(sample.topics):,} topics from {baseline} with "
-        f"{100 * level:g} % interval over collections, runs "
+        f"{100 * level:g}% interval over collections, runs "
         f"{'both ways' if pairing == 'both' else pairing}; p normal, by Student's t where topics "
         f"vary too, adjusted by Holm's correction for {counted(tested, 'run')}; "
         f"{_drawn(sample, statistics.seed)}; w/t/l: topics won, tied, lost"
@@ -292,7 +292,7 @@ def _topic_differences(
         sample, baseline, level=level, variants=variants, epsilon=epsilon
     )
     note = (
-        f"difference from {baseline} with {100 * level:g} % interval over collections, each topic "
+        f"difference from {baseline} with {100 * level:g}% interval over collections, each topic "
         f"separately; {_drawn(sample, statistics.seed)}"
     )
     return Answer(result.to_records(), collection_topic_difference_table(result, note), result)

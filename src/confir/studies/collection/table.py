@@ -141,7 +141,7 @@ def collection_variance_table(
 ) -> Table:
     """Return a table of variance components: their shares, and the total standard deviation.
 
-    The shares sum to 100 %; the standard deviation is that over new topics and a new collection.
+    The shares sum to 100%; the standard deviation is that over new topics and a new collection.
 
     Parameters
     ----------

@@ -132,7 +132,7 @@ def _sampling_notes(comparison: Comparison, seed: int | None) -> list[str]:
 
 
 def interval_name(comparison: Comparison) -> str:
-    """Return what interval stands beside a verdict: ``simultaneous 95 % interval, all 10 pairs``."""
+    """Return what interval stands beside a verdict: ``simultaneous 95% interval, all 10 pairs``."""
     if is_simultaneous(comparison):
         return f"simultaneous {percent(comparison.level)} interval, {_family_text(comparison)}"
     alone = " (of each pair alone)" if _is_adjusted(comparison) else _not_adjusted(comparison)

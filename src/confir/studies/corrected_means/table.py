@@ -65,7 +65,7 @@ def sampled_note(scores: SampledScores, seed: int | None = None) -> str:
     share = scores.document_share()
     known = share[np.isfinite(share)]
     part = (
-        f"; the draw makes up {100 * known.mean():.0f} % of the variance of means"
+        f"; the draw makes up {100 * known.mean():.0f}% of the variance of means"
         if len(known)
         else ""
     )

@@ -210,7 +210,7 @@ def type_one_command(
     )
     if per_run:
         note = (
-            f"share of {100 * levels[0]:g} % intervals that miss the mean over all; {_size(scores)}, "
+            f"share of {100 * levels[0]:g}% intervals that miss the mean over all; {_size(scores)}, "
             f"most skewed first; bias: mean of the sample means minus the mean over all; {drawn}"
         )
         answer = Answer(error.by_run(), type_one_run_table(error, note), error)

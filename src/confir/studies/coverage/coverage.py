@@ -42,7 +42,7 @@ class Coverage(Result):
     coverage
         Share of intervals that contain the population's mean.
     low, high
-        Wilson's 95 % interval of that share.
+        Wilson's 95% interval of that share.
     below, above
         Share of intervals with the truth below them, and above.
     undefined

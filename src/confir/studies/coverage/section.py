@@ -43,7 +43,7 @@ def _context(contents: Contents) -> dict[str, Any]:
 
 
 def coverage_error(level: float) -> str:
-    """Return half the 95 % interval of a coverage estimated from the samples, in points."""
+    """Return half the 95% interval of a coverage estimated from the samples, in points."""
     se = math.sqrt(level * (1 - level) / COVERAGE_SAMPLES)
     return f"{100 * normal_quantile(LEVEL) * se:.2g}"
 

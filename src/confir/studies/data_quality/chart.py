@@ -17,7 +17,7 @@ from confir.studies.data_quality.data_quality import DataQuality
 # With more runs, rows are too low for numbers in the cells.
 _MOST_WRITTEN = 40
 
-# Colours of 0 % and 100 %; above this share, text is white.
+# Colours of 0% and 100%; above this share, text is white.
 _LIGHTEST, _DARKEST = "#ffffff", "#08519c"
 _DARK = 0.78
 

@@ -215,8 +215,8 @@ def _have(names: Sequence[object]) -> str:
 
 
 def _percent(share: float) -> str:
-    """Return a share in whole percent, not rounded up to 100 %."""
-    return "more than 99 %" if 0.995 <= share < 1.0 else f"{100 * share:.0f} %"
+    """Return a share in whole percent, not rounded up to 100%."""
+    return "more than 99%" if 0.995 <= share < 1.0 else f"{100 * share:.0f}%"
 
 
 def few_topics_warning(quality: DataQuality) -> str:

@@ -94,7 +94,7 @@ def is_simultaneous(pooled: PooledEffect) -> bool:
 
 
 def interval_name(pooled: PooledEffect) -> str:
-    """Return what interval is shown: ``simultaneous 95 % interval, 2 pairs with bm25``."""
+    """Return what interval is shown: ``simultaneous 95% interval, 2 pairs with bm25``."""
     level = percent(pooled.level)
     if is_simultaneous(pooled):
         return f"simultaneous {level} interval, {_family_text(pooled)}"

@@ -90,9 +90,9 @@ def _yield(record: Record, level: float, asked: float, span: str) -> str:
 
 def _width(record: Record, level: float) -> str:
     if record["family"] == BEST:
-        return f"{100 * level:g} % confidence set of the best run with a largest distance"
+        return f"{100 * level:g}% confidence set of the best run with a largest distance"
     simultaneous = "" if record["family"] == NO_FAMILY else "simultaneous "
-    return f"{simultaneous}{100 * level:g} % interval"
+    return f"{simultaneous}{100 * level:g}% interval"
 
 
 def _size(record: Record) -> str:

@@ -77,7 +77,7 @@ def split_half_command(
             progress=progress,
         )
     note = (
-        f"share of scores below, in and above the {100 * statistics.level:g} % interval from the other half, "
+        f"share of scores below, in and above the {100 * statistics.level:g}% interval from the other half, "
         f"over {counted(len(result.runs), 'run')} and {counted(len(result.topics), 'topic')} with relevant documents in "
         f"both halves{_over(len(result.splits))}; {counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
     )

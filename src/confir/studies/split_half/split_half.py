@@ -1,8 +1,8 @@
 """Are intervals over collections calibrated? One half predicts the other ([Cormack2006] §6).
 
 The documents fall into two halves by their ids. Intervals from one half should contain the other
-half's score as often as the model says: both scores vary, so that a 95 % interval contains the other
-score in 83.4 % of cases, and misses it as often above as below. One split supports no claim within
+half's score as often as the model says: both scores vary, so that a 95% interval contains the other
+score in 83.4% of cases, and misses it as often above as below. One split supports no claim within
 1.5 points, for all topics and runs share it: the shares are means over several splits.
 """
 
