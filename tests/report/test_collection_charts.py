@@ -45,7 +45,7 @@ def rows_of(drawing, layer):
 def test_shares_of_variance_sum_to_100_percent(sample):
     variance = decompose_variance(sample, summaries=("mean",))
     for r, row in enumerate(collection_variance_table(variance).rows):
-        shares = [float(cell.text.removesuffix(" %")) for cell in row[2:5]]
+        shares = [float(cell.text.removesuffix("%")) for cell in row[2:5]]
         assert sum(shares) == pytest.approx(100, abs=0.16)
         parts = [variance.topics, variance.documents, variance.interaction]
         total = sum(part[r, 0, 0] for part in parts)

@@ -462,7 +462,7 @@ def test_single_panels_lose_their_frame_and_several_keep_it():
 
 
 def test_percentages_and_intervals_stay_on_one_line():
-    assert unbroken("a 95% interval [0.1, 0.2] of %") == "a 95\xa0% interval [0.1,\xa00.2] of %"
+    assert unbroken("a 95% interval [0.1, 0.2] of %") == "a 95% interval [0.1,\xa00.2] of %"
 
 
 def test_scores_too_large_to_be_squared_are_refused():

@@ -23,7 +23,7 @@ def test_shares_are_percents_as_everywhere(halves):
     *rows, model = split_half_table(replace(halves, splits=halves.splits[:1])).rows
     inside = f"{100 * halves.predicted:.1f}%"
     assert [cell.text for cell in model[4:-1]][1::3] == [inside, inside]
-    assert all(cell.text.endswith(" %") for row in rows for cell in row[4:-1] if cell.text != "–")
+    assert all(cell.text.endswith("%") for row in rows for cell in row[4:-1] if cell.text != "–")
 
 
 def test_the_range_over_splits_stands_beside_the_mean(halves):

@@ -151,7 +151,7 @@ def test_latex_shows_the_note_below_the_table_in_lines_no_wider_than_it():
     assert "interval" not in body
     lines = [line for line in below.splitlines() if line.startswith(r"\multicolumn{2}{l}")]
     assert len(lines) == 4
-    assert lines[0].startswith(r"\multicolumn{2}{l}{\footnotesize mean with 95 \% interval")
+    assert lines[0].startswith(r"\multicolumn{2}{l}{\footnotesize mean with 95\% interval")
     assert r"a\_b \& c" in below
     assert all(line.endswith(r"} \\") for line in lines)
 

@@ -344,9 +344,9 @@ def page_script() -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return text with no-break spaces in percentages and intervals."""
+    """Return text with no-break spaces in intervals."""
     interval = r"(?<=\[)[^\s\[\],]+, [^\s\[\],]+(?=\])"
-    return re.sub(rf"(?<=\d) %|{interval}", lambda m: m[0].replace(" ", "\xa0"), text)
+    return re.sub(interval, lambda m: m[0].replace(" ", "\xa0"), text)
 
 
 def _template(name: str) -> str:
