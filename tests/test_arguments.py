@@ -66,6 +66,7 @@ ALIASES = {
     "depth": ("halves",),
     "scores": ("topic", "run", "measure"),  # what they hold
     "runs": ("docid",),
+    "exclude": ("run", "qrels"),  # whose documents it takes
     "original": ("run", "entry"),
     "baseline_runs": ("run", "no such file"),
     "teams": ("no such file",),

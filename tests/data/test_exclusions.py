@@ -367,3 +367,14 @@ def test_rules_read_the_file_once_and_hand_it_on(tmp_path):
     assert rules.exclusions == Exclusions({"1": frozenset({"z"})}, None, str(path))
     again = confir.Experiment({"1": {"x": 1}}, {"1": {"x": 1.0}}, **rules.keywords())
     assert again.rules.exclusions == rules.exclusions
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+@pytest.mark.parametrize("verb", [confir.bound_unjudged, confir.bound_ties, confir.evaluate])
+def test_a_run_without_any_document_left_is_refused(verb):
+    qrels = {"1": {"a": 1, "b": 0}, "2": {"c": 1, "d": 1}}
+    runs = {"x": {"1": {"a": 2.0}, "2": {"c": 1.0}}, "y": {"2": {"d": 1.0}}}
+    with pytest.raises(
+        confir.errors.TopicMismatchError, match="run 'x' and the qrels have no topic"
+    ):
+        verb(qrels, runs, "P@1", exclude={"1": ["a"], "2": ["c"]})

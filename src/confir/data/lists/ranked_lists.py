@@ -280,7 +280,7 @@ class DocumentNumbers:
 def number_lists(run: Run, topics: Sequence[str], numbering: Numbering) -> RunLists:
     """Return the lists of a run for the topics of qrels."""
     places = {topic: place for place, topic in enumerate(topics)}
-    place = np.array([places.get(topic, -1) for topic in run.topics])
+    place = np.array([places.get(topic, -1) for topic in run.topics], np.int64)
     sizes = np.diff(run.offsets)
     depth = np.zeros(len(topics), np.int64)
     depth[place[place >= 0]] = sizes[place >= 0]
