@@ -66,7 +66,7 @@ ALIASES = {
     "depth": ("halves",),
     "scores": ("topic", "run", "measure"),  # what they hold
     "runs": ("docid",),
-    "exclude": ("run", "qrels"),  # whose documents it takes
+    "exclude": ("run", "qrels", "document"),  # which it leaves out
     "original": ("run", "entry"),
     "baseline_runs": ("run", "no such file"),
     "teams": ("no such file",),
