@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JudgedInputs(Inputs):
-    """Inputs with what is known of scores beyond one judge and one run of each system.
+    """Inputs of scores by several judges, or of several runs of each system.
 
     Qrels may be a model's, with human judgements of some topics; runs may be repeats of systems.
     """

@@ -143,7 +143,7 @@ class ClusteredJudgedSample(JudgedSample):
         del needs
         return topic_weights(self.clusters.size, replicates, rng)
 
-    def distribution(  # type: ignore[override]
+    def distribution(  # type: ignore[override]  # of clusters drawn, as `draw` returns them
         self, columns: slice, weights: Floats | None, needs: Collection[str] = _PROVIDED
     ) -> SamplingDistribution:
         """Return the sampling distribution of the corrected means of some columns."""

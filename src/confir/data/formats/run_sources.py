@@ -51,7 +51,7 @@ class Reading(NamedTuple):
 
 
 class RunSource(NamedTuple):
-    """A file that holds a run, and what is known of the run without reading it.
+    """A file that holds a run, and the metadata of the run that need no reading.
 
     Attributes
     ----------

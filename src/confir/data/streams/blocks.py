@@ -35,10 +35,10 @@ class TopicBlock(NamedTuple):
 
 
 class Part(Protocol):
-    """What is known of some blocks, which can be merged with what is known of others."""
+    """Summary statistics of some blocks, which can be merged with those of others."""
 
     def merge(self, other: Self, /) -> Self:
-        """Return what is known of both."""
+        """Return the summary statistics of both."""
 
 
 Known = TypeVar("Known", bound=Part)
