@@ -15,7 +15,7 @@ from confir.errors import InvalidValueError, counted
 from confir.intervals.catalogue import find_method
 from confir.order import level_text, signed
 from confir.report.answer_parts import AnswerPart
-from confir.report.names import isolated, list_runs
+from confir.report.names import isolated, joined_names
 from confir.report.numbers import (
     NumberText,
     difference_text,
@@ -418,7 +418,7 @@ def pairs_sentence(comparison: Comparison, measure: int) -> str:
 
 
 def excluded_sentence(best: BestRuns, comparison: Comparison, measure: int) -> str:
-    """Return why runs may not be the best though their pair with the best is inconclusive, if any."""
+    """Return why runs are ruled out though their pair with the best is inconclusive, if any are."""
     top = best.order(measure)[0]
     places = [
         (int(first), int(second))
@@ -432,11 +432,10 @@ def excluded_sentence(best: BestRuns, comparison: Comparison, measure: int) -> s
     left = [best.runs[run] for run in best.order(measure) if run in inconclusive]
     if not left:
         return ""
-    noun, verb = ("its difference", "is") if len(left) == 1 else ("their differences", "are")
-    names = list_runs(left) if len(left) <= _MOST_NAMED else counted(len(left), "run")
+    names = joined_names(left) if len(left) <= _MOST_NAMED else counted(len(left), "run")
     return (
-        f"{names} may not be the best, though {noun} from {isolated(best.runs[top])} {verb} "
-        "inconclusive among all pairs: for the best run, fewer comparisons are made, and one-sided ones"
+        f"{names} {'is' if len(left) == 1 else 'are'} ruled out as the best by fewer, one-sided comparisons, "
+        f"though inconclusive against {isolated(best.runs[top])} among all pairs"
     )
 
 
