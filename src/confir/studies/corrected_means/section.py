@@ -9,10 +9,10 @@ import numpy as np
 
 from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.errors import counted
+from confir.number_text import score_words
 from confir.order import is_best
 from confir.report.contents import Contents
 from confir.report.names import isolated
-from confir.report.numbers import score_words
 from confir.report.sections import Figure, Scope, Section, Sentence, own_table
 from confir.studies.corrected_means.chart import corrected_chart
 from confir.studies.corrected_means.corrected_means import CorrectedMeans, correct_scores
