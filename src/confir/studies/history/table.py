@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from confir.errors import counted
+from confir.number_text import difference_text
 from confir.order import level_text
-from confir.report.numbers import difference_text
 from confir.report.tables import Cell, Table
 from confir.studies.history.history import GateHistory
 from confir.studies.history.history_file import FAILS
