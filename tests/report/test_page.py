@@ -555,7 +555,9 @@ def test_the_page_says_how_exact_a_coverage_is(monkeypatch):
     assert "is estimated to within about 1.9 percentage points" in rendered(table())
 
 
-def test_the_page_of_an_experiment_names_who_made_its_runs_and_what_these_lack(tmp_path, contents_of_pages):
+def test_the_page_of_an_experiment_names_who_made_its_runs_and_what_these_lack(
+    tmp_path, contents_of_pages
+):
     gains = {str(topic): {"d": 1, "e": 0} for topic in range(4)}
     confir.write_qrels(gains, tmp_path / "qrels.txt")
     metadata = {"best": f"actor:\n  team: {NASTY}\nmethod:\n  name: BM25\n", "worst": "actor: x\n"}
