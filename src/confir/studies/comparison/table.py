@@ -19,6 +19,7 @@ from confir.number_text import (
     number_text,
     p_text,
     percent,
+    score_words,
     topics_text,
 )
 from confir.order import level_text, signed
@@ -281,7 +282,7 @@ def group_table(groups: RunGroups, note: str = "", margin: float | None = None) 
     cells: dict[tuple[str, str], Cell] = {}
     for record in groups.to_records():
         first, last = record["first_group"], record["last_group"]
-        text = f"{number_text(record['mean'])} ({group_letters(first, last)})"
+        text = f"{score_words(record['mean'])} ({group_letters(first, last)})"
         cells[record["run"], record["measure"]] = Cell(text, first == 1)
     measures = [grouped.measure for grouped in groups.by_measure]
     rows = tuple(
