@@ -13,7 +13,7 @@ from confir.arguments import as_choice, as_reals, invalid
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, axis, over, result
 from confir.data.sampling.design import ROLES, Datasets, Design, DesignSource, as_design
-from confir.data.tables.columns import Ids
+from confir.data.tables.input_table import Ids
 from confir.errors import FormatError, InvalidValueError
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from confir.data.formats.trec_files import (
 )
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
-from confir.data.tables.columns import InputTable
+from confir.data.tables.input_table import InputTable
 from confir.errors import InvalidValueError
 
 

@@ -23,7 +23,8 @@ from confir.data.formats.run_sources import RunSource
 from confir.data.formats.trec_lines import HIGHEST_GAIN
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run
-from confir.errors import FormatError, TopicWarning, enumerate_names, warn_caller
+from confir.data.tables.frame_tables import as_frame, has_columns
+from confir.errors import FormatError, TopicWarning, enumerate_names, type_name, warn_caller
 
 _NO_SUBTOPIC = "0"
 
@@ -153,11 +154,6 @@ def is_from_ranx(source: Any) -> bool:
     return any(module.partition(".")[0] == "ranx" for module in modules)
 
 
-def has_columns(source: Any) -> bool:
-    """Whether an object may be a frame; checking its class does not evaluate a lazy frame."""
-    return hasattr(type(source), "columns")
-
-
 def is_iterable(source: Any) -> bool:
     """Whether an object can be iterated over for entries or runs; a 0-d array cannot."""
     return (
@@ -198,12 +194,6 @@ def ids_as_text(
                 path=place,
             ) from None
     return values
-
-
-def type_name(value: Any) -> str:
-    """Return the name of an object's type, with its module."""
-    kind = type(value)
-    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
 
 
 def most_frequent(names: Iterable[str]) -> str:
@@ -264,19 +254,6 @@ def _as_list(held: Any, kind: Kind, within: str, place: str) -> Any:
         document = most_frequent(documents)
         raise FormatError(f"document {document!r} occurs twice in {within}", path=place)
     return scores
-
-
-def as_frame(source: Any, place: str) -> Any:
-    """Return a frame of narwhals, a lazy one collected; None where the object is none."""
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(source, pass_through=True)
-        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    except nw.exceptions.DuplicateError as error:
-        problem = " ".join(str(error).split())
-        raise FormatError(f"two columns have one name ({problem})", path=place) from None
-    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def _from_frame(frame: Any, kind: Kind, place: str) -> Entries:

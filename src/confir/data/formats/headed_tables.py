@@ -11,8 +11,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from confir.data.compression import COMPRESSION_ENDINGS
-from confir.data.files import open_bytes, text_bytes, write_whole
+from confir.data.files import format_ending, open_bytes, text_bytes, write_whole
 from confir.data.formats.entries import (
     QRELS,
     RUN,
@@ -56,7 +55,7 @@ def is_headed_text(path: str, content: bytes) -> bool:
     known = any(
         set(shape.required()) <= set(names) for kind in (RUN, QRELS) for shape in kind.shapes
     )
-    return known or (_has_ending(path, (".csv",)) and len(names) > 1 and not _has_blanks(names))
+    return known or (format_ending(path) == ".csv" and len(names) > 1 and not _has_blanks(names))
 
 
 def is_table_file(path: str) -> bool:
@@ -64,17 +63,10 @@ def is_table_file(path: str) -> bool:
 
     Other endings are not looked into: runs of TREC are opened once.
     """
-    if not _has_ending(path, (".csv", ".tsv")) or not os.path.isfile(path):
+    if format_ending(path) not in (".csv", ".tsv") or not os.path.isfile(path):
         return False
     with open_bytes(path) as stream:
         return is_headed_text(path, stream.read(_START))
-
-
-def _has_ending(path: str, endings: tuple[str, ...]) -> bool:
-    """Whether a file has one of some endings, before that of its compression."""
-    name = path.lower()
-    compression = next((end for end in COMPRESSION_ENDINGS if name.endswith(end)), "")
-    return name.removesuffix(compression).endswith(endings)
 
 
 def _has_blanks(names: list[str]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from confir.data.files import text_bytes
 from confir.data.formats.json_files import load_json, parse_json
-from confir.data.tables.columns import is_unicode
+from confir.data.tables.input_table import is_unicode
 from confir.data.text_numbers import parse_number
 from confir.errors import FormatError, enumerate_names
 

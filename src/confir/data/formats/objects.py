@@ -15,7 +15,6 @@ from confir.data.files import PathLike
 from confir.data.formats.catalogue import format_named_by
 from confir.data.formats.entries import (
     RUN,
-    has_columns,
     ids_as_text,
     is_from_ranx,
     is_hit,
@@ -31,6 +30,7 @@ from confir.data.formats.run_sources import NameBy, Reading, RunSource, check_na
 from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run
+from confir.data.tables.frame_tables import has_columns
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 
 

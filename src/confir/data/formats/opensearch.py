@@ -23,7 +23,7 @@ from confir.data.formats.json_shapes import (
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
-from confir.data.tables.columns import InputTable
+from confir.data.tables.input_table import InputTable
 from confir.errors import FormatError
 
 EVALUATION_RESULT = (

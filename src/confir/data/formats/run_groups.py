@@ -8,7 +8,7 @@ import numpy as np
 
 from confir.data.formats.entries import Entries
 from confir.data.run import Run, build_run, pick
-from confir.data.tables.columns import encode_ids
+from confir.data.tables.input_table import encode_ids
 from confir.errors import FormatError, enumerate_names
 
 

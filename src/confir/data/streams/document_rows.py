@@ -20,7 +20,7 @@ from confir.data.formats.entries import (
 )
 from confir.data.lists.rankings import Rankings, TiePrecision, empty_rankings
 from confir.data.qrels import Qrels
-from confir.data.streams.arrow_columns import id_column, number_column
+from confir.data.tables.arrow_columns import id_column, number_column
 from confir.data.tables.parquet_files import import_pyarrow
 from confir.errors import FormatError
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.files import is_address
-from confir.data.streams.arrow_columns import id_column, number_column
 from confir.data.streams.blocks import TOPICS_AT_ONCE, TopicBlock
 from confir.data.streams.hashed_ids import Words, hash_column, hash_names
 from confir.data.streams.spilled_rows import Rows, group_rows
-from confir.data.tables.columns import is_summary
+from confir.data.tables.arrow_columns import id_column, number_column
+from confir.data.tables.input_table import is_summary
 from confir.data.tables.parquet_files import (
     RowFilter,
     import_pyarrow,

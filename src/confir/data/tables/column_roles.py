@@ -10,7 +10,7 @@ import numpy as np
 
 from confir.arguments import invalid
 from confir.data.formats.run_sources import name_from_path
-from confir.data.tables.columns import InputTable, fold
+from confir.data.tables.input_table import InputTable, fold
 from confir.errors import InvalidValueError, enumerate_names
 
 # Of a score table, in the order in which entries have them.
