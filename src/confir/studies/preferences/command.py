@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
+import click
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
+from confir.cli.parameters import Argument, Option
 from confir.defaults import DEFAULT_POWER
 from confir.errors import InvalidValueError
 from confir.studies.history.command import GATE_PANEL
@@ -25,10 +26,10 @@ _GATE = ("fail_if_worse", "require", "margin")
 
 def preferences_command(
     *,
-    context: typer.Context,
+    context: click.Context,
     votes: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="VOTES",
             help="CSV, TSV, JSON, JSON Lines or Parquet with the columns left, right and winner, or "
             "model_a, model_b and winner; also topic and judge where known.",
@@ -45,7 +46,7 @@ def preferences_command(
     ] = "strengths",
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="SYSTEM", help="Compare the other systems with this one."),
+        Option(metavar="SYSTEM", help="Compare the other systems with this one."),
     ] = None,
     cluster: Annotated[
         str | None,
@@ -65,20 +66,20 @@ def preferences_command(
     ] = "half",
     prior: Annotated[
         float | None,
-        typer.Option(
+        Option(
             metavar="N",
             help="Add N ties of every system with an average one, such as 1: for systems that only "
             "win or only lose.",
-            rich_help_panel=_VOTES_PANEL,
+            panel=_VOTES_PANEL,
         ),
     ] = None,
     fail_if_worse: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--fail-if-worse",
             help="Exit with 1 if a system is significantly weaker than the baseline, by more than "
             "MARGIN.",
-            rich_help_panel=GATE_PANEL,
+            panel=GATE_PANEL,
         ),
     ] = False,
     require: Annotated[
@@ -92,23 +93,19 @@ def preferences_command(
     ] = None,
     margin: Annotated[
         float | None,
-        typer.Option(
-            help="A loss of strength up to this does not matter.", rich_help_panel=GATE_PANEL
-        ),
+        Option(help="A loss of strength up to this does not matter.", panel=GATE_PANEL),
     ] = None,
     half_width: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="With --show plan: an interval no wider than ± this; by default, neighbours are to "
             "differ significantly.",
-            rich_help_panel=_PLAN_PANEL,
+            panel=_PLAN_PANEL,
         ),
     ] = None,
     power: Annotated[
         float,
-        typer.Option(
-            help="With --show plan: power of the test of neighbours.", rich_help_panel=_PLAN_PANEL
-        ),
+        Option(help="With --show plan: power of the test of neighbours.", panel=_PLAN_PANEL),
     ] = DEFAULT_POWER,
     statistics: options.Statistics,
     out: options.Output,
@@ -175,10 +172,10 @@ def preferences_command(
         )
         print_message(f"confir: {gate.sentence()}")
         if gate.closed:
-            raise typer.Exit(1)
+            raise click.exceptions.Exit(1)
 
 
-def _check(context: typer.Context, show: str, baseline: str | None, *, fail_if_worse: bool) -> None:
+def _check(context: click.Context, show: str, baseline: str | None, *, fail_if_worse: bool) -> None:
     """Raise where options are for another view, or a gate lacks its baseline."""
     if fail_if_worse and baseline is None:
         raise InvalidValueError("--fail-if-worse needs --baseline, the system to compare with")
