@@ -159,7 +159,7 @@ class Inputs:
         bool,
         Option(
             "--download",
-            help="Fetch what is not here: https://…, other addresses of fsspec, irds:DATASET.",
+            help="Fetch what is not here: https://… or http://…, irds:DATASET.",
             panel=options.INPUT_PANEL,
         ),
     ] = False

@@ -69,9 +69,7 @@ class GateRecords:
 
         for option in ("history", "commit", "junit"):
             if getattr(self, option) is not None and not gates:
-                raise InvalidValueError(
-                    f"--{option} needs --fail-if-worse MEASURE: it belongs to a gate"
-                )
+                raise InvalidValueError(f"--{option} needs --fail-if-worse: it belongs to a gate")
         if self.history is None and (self.commit is not None or self.looks != "candidates"):
             raise InvalidValueError(
                 "--commit and --looks need --history FILE, which records the looks"
@@ -173,7 +171,9 @@ def history_command(
     *,
     file: Annotated[
         str | None,
-        Argument(metavar="FILE", help="What confir compare --history wrote: JSON Lines."),
+        Argument(
+            metavar="FILE", help="What --history of confir compare or confir preferences wrote."
+        ),
     ] = None,
     measure: Annotated[
         list[str] | None,
