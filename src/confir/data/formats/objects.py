@@ -22,11 +22,12 @@ from confir.data.formats.entries import (
     judgements,
     qrels_from_object,
     read_entries,
+    runs_from_entries,
+    single_run,
 )
-from confir.data.formats.headed_tables import hold_many_documents, is_table_file
-from confir.data.formats.run_groups import runs_from_entries, single_run
 from confir.data.formats.run_readers import read_judgements, read_runs
 from confir.data.formats.run_sources import NameBy, Reading, RunSource, check_names, find_runs
+from confir.data.formats.run_tables import hold_many_documents, is_table_file
 from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run

@@ -302,9 +302,10 @@ def _place(table: InputTable, role: str, name: str | None) -> int | None:
     """Return the place of a column, by the name that it was given or by that of its role."""
     if name is None:
         return table.find(role)
-    if name not in table.header:
+    place = table.named(name)
+    if place is None:
         raise UnknownNameError(f"column of the design ({role})", name, table.header)
-    return list(table.header).index(name)
+    return place
 
 
 DesignSource = Design | PathLike | Mapping[str, Any] | Any

@@ -140,10 +140,11 @@ def read_topic_groups(by: str, source: DesignSource) -> TopicGroups:
     place = table.find("topic")
     if place is None:
         raise table.header_error("no column of topics; expected one beside that of the groups")
-    others = [name for number, name in enumerate(table.header) if number != place]
-    if by not in others:
+    column = table.named(by)
+    if column is None or column == place:
+        others = [name for number, name in enumerate(table.header) if number != place]
         raise UnknownNameError("column of topics to group by", by, others)
-    topics, labels = table.texts(place), table.texts(list(table.header).index(by), optional=True)
+    topics, labels = table.texts(place), table.texts(column, optional=True)
     seen: dict[str, str] = {}
     for row, (topic, label) in enumerate(zip(topics, labels, strict=True)):
         if not label:

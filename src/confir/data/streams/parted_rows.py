@@ -13,9 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from confir.data.formats.entries import QRELS, Kind
+from confir.data.formats.entries import QRELS, Kind, check_single
 from confir.data.formats.frames import qrels_to_frame
-from confir.data.formats.run_groups import check_single
 from confir.data.formats.run_sources import name_from_path
 from confir.data.qrels import Qrels
 from confir.data.streams.document_rows import RowColumns, row_schema

@@ -291,7 +291,7 @@ class PieceReader:
         numbers = np.empty((len(self.layout.scores), batch.num_rows))
         for place, name in enumerate(self.layout.scores):
             column = batch.column(name)
-            numbers[place] = number_column(column, name, self.source, EXPECTED, in_text=True)
+            numbers[place] = number_column(column, name, self.source, EXPECTED)
         if np.isinf(numbers).any():
             raise FormatError("a score is infinite; expected finite numbers", path=self.source)
         return numbers

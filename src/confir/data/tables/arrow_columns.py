@@ -41,19 +41,11 @@ def id_column(column: Any, name: str, source: str) -> Any:
 
 
 def number_column(
-    column: Any,
-    name: str,
-    source: str,
-    expected: str = "expected numbers",
-    *,
-    in_text: bool = False,
+    column: Any, name: str, source: str, expected: str = "expected numbers"
 ) -> Floats:
-    """Return a column of numbers, NaN where one is missing; raise where it holds none.
-
-    ``in_text`` also takes numbers that text spells, as in tables of scores.
-    """
+    """Return a column of numbers, which text may spell, NaN where one is missing; raise where it holds none."""
     column = column.cast(_plain_type(column))
-    if in_text and _is_text(column.type):
+    if _is_text(column.type):
         return _numbers_in_text(column, name, source)
     numbers = _as_numbers(column)
     if numbers is None:

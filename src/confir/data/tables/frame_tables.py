@@ -31,7 +31,7 @@ def frame_table(source: Any, name: str, kind: TableKind) -> InputTable | None:
         return None
     if type(source).__module__.partition(".")[0] == "pandas":
         source = _with_index(source)
-    frame = as_frame(source, name)
+    frame = _as_frame(source, name)
     if frame is None:
         return None
     if not len(frame):
@@ -44,7 +44,7 @@ def frame_table(source: Any, name: str, kind: TableKind) -> InputTable | None:
     return InputTable(name, header, list(frame.iter_columns()), rows, "row", kind=kind)
 
 
-def as_frame(source: Any, name: str) -> Any:
+def _as_frame(source: Any, name: str) -> Any:
     """Return a frame of narwhals, a lazy one collected; None where the object is none."""
     import narwhals as nw
 

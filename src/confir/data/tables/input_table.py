@@ -176,6 +176,14 @@ class InputTable:
                 return folded.index(name)
         return None
 
+    def named(self, name: str) -> int | None:
+        """Return the place of a column that the user names; case matters if columns differ by it."""
+        header = list(self.header)
+        folded = [place for place, other in enumerate(header) if fold(other) == fold(name)]
+        if name in header:
+            return header.index(name)
+        return folded[0] if len(folded) == 1 else None
+
     def where(self, kept: Booleans) -> InputTable:
         """Return the rows that are kept."""
         chosen = kept.tolist()
@@ -259,8 +267,8 @@ class InputTable:
         cells = self.cells(place)
         if optional:
             cells = ["" if cell is None else cell for cell in cells]
-        kinds = set(map(type, cells))
-        if kinds == {str}:
+        kinds = dict.fromkeys(map(type, cells))
+        if kinds.keys() == {str}:
             return cells
         for wrong in kinds:
             if not issubclass(wrong, str | Integral) or issubclass(wrong, bool):
