@@ -9,6 +9,7 @@ import numpy as np
 from confir.arguments import as_choice, as_real
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, axis, over, result
+from confir.data.run_scores import RunScores
 from confir.data.votes import Votes, VoteTable, read_votes
 from confir.errors import (
     InvalidValueError,
@@ -32,7 +33,7 @@ _LONGEST_STEP = 2.0
 
 
 @result
-class Strengths(Result):
+class Strengths(RunScores, Result):
     """Strengths of systems by votes: logit P(i beats j) is the strength of i less that of j.
 
     Attributes
@@ -87,6 +88,10 @@ class Strengths(Result):
     def design(self) -> None:
         """How units were drawn: as one simple random sample."""
         return
+
+    def pair_means(self, first: int, second: int) -> Floats | None:
+        """Return the strengths of two systems: 2 × 1."""
+        return self.mean()[[first, second]]
 
     def mean(self) -> Floats:
         """Return the strengths: systems × 1."""
