@@ -13,7 +13,7 @@ from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
 LAYERS = ("data", "measures", "resampling", "intervals", "statistics")
-# Every layer may import these; they import errors, arrays, arguments, cores, scheduler,
+# Every layer may import these; they import errors, arrays, arguments, cores, order, scheduler,
 # stored_results and whole_files at most.
 GROUND = (
     "errors",
@@ -24,6 +24,7 @@ GROUND = (
     "compilation",
     "control_characters",
     "defaults",
+    "number_text",
     "parallel",
     "references",
     "scheduler",
@@ -108,9 +109,9 @@ def _module(path: Path) -> str:
 
 
 def _in_display(around: list[ast.AST]) -> bool:
-    """Whether an import stands in a result's notebook display."""
+    """Whether an import stands where a result shows itself: in a notebook, in print, as a table."""
     names = [node.name for node in around if isinstance(node, ast.FunctionDef)]
-    return bool(names) and names[-1].startswith("_repr_")
+    return bool(names) and names[-1] in ("_repr_html_", "__str__", "to_markdown", "to_latex")
 
 
 def _module_level(around: list[ast.AST]) -> bool:
@@ -135,7 +136,7 @@ def _check_imports(path):
             continue
         other = _part(name.removeprefix("confir."))
         if own in GROUND:
-            below = {"errors", "arrays", "arguments", "cores", "scheduler"}
+            below = {"errors", "arrays", "arguments", "cores", "order", "scheduler"}
             below |= {"stored_results", "whole_files"}
             assert other in below - {own}, f"{path} imports {name}"
         elif other not in GROUND and not (other == "report" and _in_display(around)):

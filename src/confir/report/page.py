@@ -33,6 +33,7 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, UnreadableError, counted
 from confir.measures.evaluation import as_scores_or_summary, evaluate_lists
+from confir.number_text import percent_words
 from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.charts import check_width, clean_specification
 from confir.report.contents import (
@@ -47,7 +48,6 @@ from confir.report.contents import (
 from confir.report.figures import paper_figures, report_figures, write_figures
 from confir.report.list_excerpts import list_excerpts
 from confir.report.methods_text import methods_text
-from confir.report.numbers import percent_words
 from confir.report.page_data import level_key, page_data, table_data
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import Figure, answer_sentences, conclusions
@@ -123,8 +123,8 @@ def write_report(
     figure_width: float | None = None,
     origin: Origin | None = None,
     progress: Progress | None = None,
-) -> Contents:
-    """Write a self-contained HTML page about runs, and return the results that it shows.
+) -> Path:
+    """Write a self-contained HTML page about runs, and return its path.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def write_report(
             name_stage(progress, "writing figures")
             write_figures(contents, figures, progress, [path], figure_width)
         write_whole(target, page.encode())
-    return contents
+    return Path(target)
 
 
 def _as_seed(rng: Rng) -> int:

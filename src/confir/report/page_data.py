@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats
+from confir.number_text import number_text
 from confir.report.contents import Contents, MeasureContents, present_sections
-from confir.report.numbers import number_text
 from confir.report.records import finite_or_none
 from confir.report.tables import Table
 

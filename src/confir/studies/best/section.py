@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.errors import counted
+from confir.number_text import difference_words, percent_words, signed_words
 from confir.report.contents import Contents, MeasureContents
-from confir.report.numbers import difference_words, percent_words, signed_words
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table

@@ -11,10 +11,7 @@ import numpy as np
 from confir.arrays import Floats
 from confir.errors import InvalidValueError, counted
 from confir.intervals.catalogue import find_method
-from confir.order import level_text, signed
-from confir.report.answer_parts import AnswerPart
-from confir.report.names import isolated, list_runs
-from confir.report.numbers import (
+from confir.number_text import (
     NumberText,
     difference_text,
     number_text,
@@ -22,6 +19,9 @@ from confir.report.numbers import (
     percent,
     topics_text,
 )
+from confir.order import level_text, signed
+from confir.report.answer_parts import AnswerPart
+from confir.report.names import isolated, list_runs
 from confir.report.tables import Cell, Mark, Table
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.table import (

@@ -12,11 +12,7 @@ from confir.data.common_topics import LEAST_COMMON_TOPICS
 from confir.errors import counted, enumerate_names
 from confir.intervals.catalogue import METHODS, confidence_interval, means_alone
 from confir.intervals.interval import Interval
-from confir.order import TIE, is_best
-from confir.report.contents import Contents, MeasureContents, Settings
-from confir.report.latex import Paper, to_latex
-from confir.report.names import NAMES_SHOWN, isolated, list_runs
-from confir.report.numbers import (
+from confir.number_text import (
     SENTENCE_DECIMALS,
     difference_text,
     interval_text,
@@ -26,6 +22,10 @@ from confir.report.numbers import (
     score_words,
     topics_text,
 )
+from confir.order import TIE, is_best
+from confir.report.contents import Contents, MeasureContents, Settings
+from confir.report.latex import Paper, to_latex
+from confir.report.names import NAMES_SHOWN, isolated, list_runs
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from confir.errors import counted, enumerate_names
+from confir.number_text import number_text, percent_words
 from confir.order import TIE
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
-from confir.report.numbers import number_text, percent_words
 from confir.report.page_data import in_full
 from confir.report.sections import Figure, Scope, Section
 from confir.studies.comparison.chart import topic_chart
