@@ -62,7 +62,7 @@ def bounded_measures(scores: RangedScores) -> Booleans:
 
 def assumed_bounded(scores: RangedScores) -> tuple[str, ...]:
     """Return the unknown measures assumed to lie in [0, 1] because all of their scores do."""
-    if scores.bounded is not None or not scores.in_range:
+    if not scores.in_range or scores.bounded is not None:
         return ()
     inside = zip(scores.measures, scores.inside, strict=True)
     return tuple(name for name, seen in inside if seen and definition_bound(name) is None)

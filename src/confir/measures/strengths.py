@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -56,6 +56,8 @@ class Strengths(RunScores, Result):
     prior
         Ties of every system with one whose strength is 0; 0 for none.
     """
+
+    in_range: ClassVar[bool] = False
 
     runs: tuple[str, ...] = axis("run")
     strength: Floats = over("run")
