@@ -102,8 +102,11 @@ class RunScores:
         """
         return self
 
-    def clipped(self, _bounded: Booleans) -> Self:
-        """Return the scores, those of bounded measures in [0, 1]; raise where one is far outside."""
+    def clipped(self, _find_bounded: Callable[[], Booleans]) -> Self:
+        """Return the scores, those of bounded measures in [0, 1]; raise where one is far outside.
+
+        A summary clips what it reads: nothing is read before it is needed.
+        """
         return self
 
     def for_each(self, compute: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -167,13 +167,13 @@ class Scores(RunScores, Result):
         warn_of_missing_scores(self)
         return self
 
-    def clipped(self, bounded: Booleans) -> Self:
+    def clipped(self, find_bounded: Callable[[], Booleans]) -> Self:
         """Return scores with those of bounded measures in [0, 1].
 
         Scores outside by rounding are clipped, with a warning beyond double precision; any further
         outside raise.
         """
-        clipped = np.where(bounded, np.clip(self.values, 0.0, 1.0), self.values)
+        clipped = np.where(find_bounded(), np.clip(self.values, 0.0, 1.0), self.values)
         finite = np.isfinite(self.values)  # infinite scores are rejected elsewhere
         distance = np.abs(
             np.subtract(self.values, clipped, where=finite, out=np.zeros(clipped.shape))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Protocol, Self, TypeVar
 
 import numpy as np
@@ -30,7 +32,7 @@ class RangedScores(Protocol):
     def in_range(self) -> bool:
         """Whether scores of bounded measures lie in [0, 1]; estimates of scores may not."""
 
-    def clipped(self, bounded: Booleans, /) -> Self:
+    def clipped(self, find_bounded: Callable[[], Booleans], /) -> Self:
         """Return the scores, those of bounded measures in [0, 1]."""
 
 
@@ -70,4 +72,4 @@ def assumed_bounded(scores: RangedScores) -> tuple[str, ...]:
 
 def clip_to_range(scores: AnyScores) -> AnyScores:
     """Return scores with those of bounded measures in [0, 1], as `Scores.clipped` has it."""
-    return scores.clipped(bounded_measures(scores))
+    return scores.clipped(partial(bounded_measures, scores))
