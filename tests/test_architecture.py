@@ -13,7 +13,7 @@ from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
 LAYERS = ("data", "measures", "resampling", "intervals", "statistics")
-# Every layer may import these; they import errors, arrays, arguments, cores, scheduler,
+# Every layer may import these; they import errors, arrays, arguments, cores, order, scheduler,
 # stored_results and whole_files at most.
 GROUND = (
     "errors",
@@ -24,6 +24,7 @@ GROUND = (
     "compilation",
     "control_characters",
     "defaults",
+    "number_text",
     "parallel",
     "references",
     "scheduler",
@@ -135,7 +136,7 @@ def _check_imports(path):
             continue
         other = _part(name.removeprefix("confir."))
         if own in GROUND:
-            below = {"errors", "arrays", "arguments", "cores", "scheduler"}
+            below = {"errors", "arrays", "arguments", "cores", "order", "scheduler"}
             below |= {"stored_results", "whole_files"}
             assert other in below - {own}, f"{path} imports {name}"
         elif other not in GROUND and not (other == "report" and _in_display(around)):

@@ -4,8 +4,8 @@ from importlib.resources import files
 
 import numpy as np
 
+from confir.number_text import number_text
 from confir.order import signed
-from confir.report.numbers import number_text
 
 SCRIPT = (files("confir.report") / "templates" / "script" / "decimals.js").read_text()
 

@@ -6,7 +6,7 @@ import pytest
 
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.errors import FormatError, InputWarning
-from confir.report.numbers import percent
+from confir.number_text import percent
 from confir.studies.history.looks import about_look
 
 

@@ -9,9 +9,9 @@ import pytest
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.measures.evaluation import evaluate
+from confir.number_text import count_words, percent_words
 from confir.report.contents import Settings, gather_contents
 from confir.report.names import isolated
-from confir.report.numbers import count_words, percent_words
 from confir.report.page_data import page_data
 from confir.report.sections import MOST_FINDINGS, answer_sentences, conclusions
 from confir.report.tables import Cell

@@ -7,8 +7,8 @@ import pytest
 
 import confir
 from confir.data.scores import Scores
+from confir.number_text import difference_text, interval_text
 from confir.report.latex import Paper, to_latex
-from confir.report.numbers import difference_text, interval_text
 from confir.report.tables import Cell, Table
 from confir.studies.means.table import interval_table
 

@@ -28,10 +28,10 @@ from confir.errors import (
     UnreadableError,
     UnsupportedMethodError,
 )
+from confir.number_text import p_text
 from confir.order import signed
 from confir.report import page as page_module
 from confir.report.contents import Settings, by_importance, gather_contents, number_of_steps
-from confir.report.numbers import p_text
 from confir.report.page import (
     Origin,
     default_title,

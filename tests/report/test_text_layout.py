@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from confir.report.numbers import difference_text, interval_text, limits_text, number_text
+from confir.number_text import difference_text, interval_text, limits_text, number_text
 from confir.report.tables import Cell, Table, rounded, to_text
 
 NAMES = [f"multilingual-dense-retriever-v{i:03d}-large!" for i in range(3)]

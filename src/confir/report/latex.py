@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeGuard
 
 from confir.control_characters import without_controls
-from confir.report.numbers import NumberText
+from confir.number_text import NumberText
 from confir.report.tables import Cell, Table, rounded
 from confir.report.text_layout import group_columns
 

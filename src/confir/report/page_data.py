@@ -10,8 +10,8 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.measures.score_summary import listed_scores
+from confir.number_text import number_text
 from confir.report.contents import Contents, MeasureContents, present_sections
-from confir.report.numbers import number_text
 from confir.report.records import finite_or_none
 from confir.report.tables import Table
 

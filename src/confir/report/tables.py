@@ -12,8 +12,8 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.control_characters import CONTROL, without_controls
 from confir.data.sampling.design import Design
+from confir.number_text import NumberText, runs_differ_in_topics
 from confir.order import is_best
-from confir.report.numbers import NumberText, runs_differ_in_topics
 from confir.report.text_layout import lay_out, part_columns, table_width, wrap_words
 
 # Marks after a number: significantly better or worse than the baseline.

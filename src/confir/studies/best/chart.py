@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from confir.number_text import percent, topics_text
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -17,7 +18,6 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import percent, topics_text
 from confir.studies.best.best_runs import BestRuns
 
 _FIRST = "share of bootstrap samples of the topics in which it is first"

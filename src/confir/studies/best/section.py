@@ -12,8 +12,8 @@ from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.data.scores import Scores
 from confir.errors import counted
 from confir.measures.score_summary import ScoreSummary
+from confir.number_text import difference_words, percent_words, signed_words
 from confir.report.contents import Contents, MeasureContents
-from confir.report.numbers import difference_words, percent_words, signed_words
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table

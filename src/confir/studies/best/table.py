@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from confir.errors import counted
+from confir.number_text import NumberText, difference_text, interval_text, topics_text
 from confir.report.names import isolated
-from confir.report.numbers import NumberText, difference_text, interval_text, topics_text
 from confir.report.tables import Cell, Table
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.teams import TeamBoard

@@ -8,8 +8,8 @@ import numpy as np
 
 from confir.data.result import Record
 from confir.errors import counted
+from confir.number_text import interval_text, number_text, percent, topics_text
 from confir.order import best_first, is_best
-from confir.report.numbers import interval_text, number_text, percent, topics_text
 from confir.report.tables import Cell, Table, topics_column
 from confir.studies.bias_variance.bias_variance import BiasVariance
 

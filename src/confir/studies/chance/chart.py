@@ -7,6 +7,7 @@ from typing import Any
 
 from confir.data.result import Record
 from confir.errors import counted
+from confir.number_text import topics_text
 from confir.report.charts import (
     COLOURS,
     import_altair,
@@ -19,7 +20,6 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import topics_text
 from confir.studies.chance.chance import Chance
 from confir.studies.chance.table import chance_is_shared, topic_counts
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from confir.data.sampling.judged_scores import SampledScores
 from confir.errors import InvalidValueError, counted
+from confir.number_text import score_words
 from confir.order import TIE
 from confir.report.contents import Contents, MeasureContents
-from confir.report.numbers import score_words
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.chance.chance import Chance
 from confir.studies.chance.random_baseline import compare_with_chance

@@ -8,8 +8,8 @@ import numpy as np
 
 from confir.arrays import Integers
 from confir.data.result import Record
+from confir.number_text import number_text, topics_text
 from confir.order import best_first
-from confir.report.numbers import number_text, topics_text
 from confir.report.tables import Cell, Table, best_runs, topics_column
 from confir.studies.chance.chance import Chance
 

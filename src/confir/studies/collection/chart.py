@@ -7,6 +7,7 @@ from typing import Any
 
 from confir.arguments import as_choice
 from confir.data.result import Record
+from confir.number_text import percent, topics_text
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -21,7 +22,6 @@ from confir.report.charts import (
     topic_axis,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import percent, topics_text
 from confir.studies.collection.differences import CollectionDifferences
 from confir.studies.collection.means import CollectionMeans
 from confir.studies.collection.table import summary_name

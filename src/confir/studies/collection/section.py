@@ -10,10 +10,10 @@ import numpy as np
 from confir.data.sampling.design import refuse_design
 from confir.errors import InvalidValueError
 from confir.measures.bounds import bounded_measures
+from confir.number_text import percent_words
 from confir.order import best_first
 from confir.report.contents import Contents
 from confir.report.names import isolated
-from confir.report.numbers import percent_words
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
 from confir.resampling.documents import resample_lists, resampled_measures

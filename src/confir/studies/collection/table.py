@@ -8,8 +8,7 @@ import numpy as np
 
 from confir.data.result import Record
 from confir.errors import counted
-from confir.order import best_first, is_best
-from confir.report.numbers import (
+from confir.number_text import (
     difference_text,
     interval_text,
     number_text,
@@ -19,6 +18,7 @@ from confir.report.numbers import (
     share_text,
     topics_text,
 )
+from confir.order import best_first, is_best
 from confir.report.tables import Cell, Table, topics_column
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.studies.collection.differences import CollectionDifferences

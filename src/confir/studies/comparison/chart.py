@@ -10,6 +10,7 @@ from confir.data.result import Record
 from confir.data.sampling.judged_scores import count_model_topics
 from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, UnknownNameError
+from confir.number_text import topics_text
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -23,7 +24,6 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import topics_text
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.group_letters import group_letters
 from confir.studies.comparison.pair_order import turn_record

@@ -10,10 +10,10 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, counted, enumerate_names
+from confir.number_text import p_text, p_words, percent_words, score_words, signed_words
 from confir.order import bracketed, signed
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated, sentence_case, unit_name
-from confir.report.numbers import p_text, p_words, percent_words, score_words, signed_words
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Table

@@ -13,10 +13,7 @@ from confir.data.sampling.judged_scores import SampledScores, count_model_topics
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, counted
 from confir.intervals.catalogue import find_method
-from confir.order import level_text, signed
-from confir.report.answer_parts import AnswerPart
-from confir.report.names import isolated, list_runs
-from confir.report.numbers import (
+from confir.number_text import (
     NumberText,
     difference_text,
     number_text,
@@ -24,6 +21,9 @@ from confir.report.numbers import (
     percent,
     topics_text,
 )
+from confir.order import level_text, signed
+from confir.report.answer_parts import AnswerPart
+from confir.report.names import isolated, list_runs
 from confir.report.tables import Cell, Mark, Table
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.table import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confir.report.numbers import interval_text, number_text, percent, share_text
+from confir.number_text import interval_text, number_text, percent, share_text
 from confir.report.tables import Cell, Table
 from confir.studies.components.components import Components
 

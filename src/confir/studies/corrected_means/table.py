@@ -9,8 +9,8 @@ import numpy as np
 from confir.arrays import Booleans
 from confir.data.sampling.judged_scores import SampledScores
 from confir.errors import counted, enumerate_names
+from confir.number_text import difference_text, interval_text, number_text, percent
 from confir.order import best_first
-from confir.report.numbers import difference_text, interval_text, number_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.corrected_means.corrected_means import CorrectedMeans
 

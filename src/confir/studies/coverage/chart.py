@@ -10,6 +10,7 @@ import numpy as np
 from confir.data.result import Record
 from confir.data.scores import Scores
 from confir.errors import counted
+from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -22,7 +23,6 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import percent
 from confir.studies.coverage.coverage import Coverage
 from confir.studies.coverage.type_one_error import TypeOneError
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from confir.defaults import LEVEL
 from confir.intervals.documents import normal_quantile
+from confir.number_text import percent_words
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated, unit_name
-from confir.report.numbers import percent_words
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.coverage.coverage import Coverage, estimate_coverage
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from confir.errors import enumerate_names
+from confir.number_text import number_text, percent
 from confir.order import best_first
-from confir.report.numbers import number_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.coverage.coverage import Coverage
 from confir.studies.coverage.type_one_error import TypeOneError

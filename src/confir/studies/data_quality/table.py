@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from confir.errors import counted
+from confir.number_text import share_text
 from confir.order import best_first
-from confir.report.numbers import share_text
 from confir.report.tables import Cell, Table
 from confir.studies.data_quality.data_quality import DataQuality
 from confir.studies.data_quality.sentences import MANY_TIED, MUCH_UNJUDGED

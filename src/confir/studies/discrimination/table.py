@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confir.report.numbers import share_text
+from confir.number_text import share_text
 from confir.report.tables import Cell, Table
 from confir.studies.discrimination.discrimination import Discrimination
 

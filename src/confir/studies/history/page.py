@@ -8,9 +8,9 @@ from importlib.resources import files
 from confir.control_characters import without_controls
 from confir.data.result import Record
 from confir.errors import counted
+from confir.number_text import difference_words, score_words
 from confir.order import level_text
 from confir.report.names import isolated
-from confir.report.numbers import difference_words, score_words
 from confir.studies.history.chart import history_chart
 from confir.studies.history.history import GateHistory
 from confir.studies.history.history_file import FAILS

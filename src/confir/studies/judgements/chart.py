@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from confir.data.result import Record
+from confir.number_text import percent, share_text
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -20,7 +21,6 @@ from confir.report.charts import (
 )
 from confir.report.inline_records import inline_records
 from confir.report.label_places import LONGEST_NAME, place_labels
-from confir.report.numbers import percent, share_text
 from confir.studies.comparison.verdicts import INCONCLUSIVE
 from confir.studies.judgements.grade_agreement import GradeConfusion
 from confir.studies.judgements.judge_effects import GAINS, LOSES, JudgedRuns

@@ -9,8 +9,8 @@ import numpy as np
 
 from confir.data.sampling.design import refuse_design
 from confir.errors import InvalidValueError
+from confir.number_text import percent_words
 from confir.report.contents import Contents
-from confir.report.numbers import percent_words
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
 from confir.studies.judgements.chart import judgement_chart

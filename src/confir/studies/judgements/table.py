@@ -9,14 +9,14 @@ import numpy as np
 
 from confir.data.result import Record
 from confir.errors import counted, enumerate_names
-from confir.order import best_first, signed
-from confir.report.numbers import (
+from confir.number_text import (
     difference_text,
     interval_text,
     number_text,
     percent,
     share_text,
 )
+from confir.order import best_first, signed
 from confir.report.tables import Cell, Table
 from confir.studies.comparison.verdicts import INCONCLUSIVE
 from confir.studies.judgements.grade_agreement import GradeAgreement, GradeConfusion

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     import_altair,
@@ -18,7 +19,6 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import percent
 from confir.studies.leaderboard.leaderboard import Leaderboard
 
 # Width of a column of the heat map, and the font size of its numbers.

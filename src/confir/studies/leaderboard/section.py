@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from confir.errors import counted
+from confir.number_text import interval_text, number_text, percent_words
 from confir.order import is_best
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
-from confir.report.numbers import interval_text, number_text, percent_words
 from confir.report.sections import Figure, Scope, Section, Sentence, own_chart
 from confir.report.tables import Cell, Table
 from confir.studies.leaderboard.chart import dataset_chart

@@ -6,9 +6,9 @@ import math
 
 from confir.arrays import Booleans
 from confir.errors import counted
+from confir.number_text import NumberText, difference_text, interval_text, number_text, p_text
 from confir.order import is_best
 from confir.report.answer_parts import AnswerPart
-from confir.report.numbers import NumberText, difference_text, interval_text, number_text, p_text
 from confir.report.tables import Cell, Table
 from confir.studies.leaderboard.leaderboard import Leaderboard
 

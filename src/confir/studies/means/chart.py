@@ -7,6 +7,7 @@ from typing import Any
 
 from confir.data.scores import Scores
 from confir.intervals.interval import Interval
+from confir.number_text import percent, topics_text
 from confir.report.charts import (
     COLOURS,
     import_altair,
@@ -19,7 +20,6 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import percent, topics_text
 from confir.studies.topic_difficulty.chart import topic_score_chart
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 

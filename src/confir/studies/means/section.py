@@ -14,11 +14,7 @@ from confir.errors import counted, enumerate_names
 from confir.intervals.catalogue import METHODS, confidence_interval, means_alone
 from confir.intervals.interval import Interval
 from confir.measures.score_summary import ScoreSummary
-from confir.order import TIE, is_best
-from confir.report.contents import Contents, MeasureContents, Settings
-from confir.report.latex import Paper, to_latex
-from confir.report.names import NAMES_SHOWN, isolated, list_runs, unit_name
-from confir.report.numbers import (
+from confir.number_text import (
     SENTENCE_DECIMALS,
     difference_text,
     interval_text,
@@ -28,6 +24,10 @@ from confir.report.numbers import (
     score_words,
     topics_text,
 )
+from confir.order import TIE, is_best
+from confir.report.contents import Contents, MeasureContents, Settings
+from confir.report.latex import Paper, to_latex
+from confir.report.names import NAMES_SHOWN, isolated, list_runs, unit_name
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column

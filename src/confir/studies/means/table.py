@@ -10,8 +10,8 @@ from confir.arrays import Integers
 from confir.data.scores import Scores
 from confir.errors import enumerate_names
 from confir.intervals.interval import Interval, name_methods
+from confir.number_text import interval_text, number_text, percent, topics_text
 from confir.order import TIE, best_first
-from confir.report.numbers import interval_text, number_text, percent, topics_text
 from confir.report.tables import Cell, RowBeside, Table, best_runs, topics_column
 
 # What bold means.

@@ -9,6 +9,7 @@ from typing import Any
 from confir.data.result import Record
 from confir.data.tables.effect_files import Group
 from confir.errors import UnsupportedMethodError
+from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     import_altair,
@@ -18,7 +19,6 @@ from confir.report.charts import (
     styled,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import percent
 from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
 from confir.studies.meta_analysis.table import (
     MOST_IN_FULL,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from confir.report.numbers import number_text, share_text
+from confir.number_text import number_text, share_text
 from confir.report.tables import Cell, Table
 from confir.studies.nuggets.nugget_variance import NuggetVariance
 

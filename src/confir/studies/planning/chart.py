@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from confir.defaults import BEST, NO_FAMILY
+from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     import_altair,
@@ -15,7 +16,6 @@ from confir.report.charts import (
     styled,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import percent
 from confir.studies.planning.goals import (
     ACHIEVED_POWER,
     ACHIEVED_WIDTH,

@@ -12,10 +12,10 @@ from confir.data.scores import Scores
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import DegenerateSampleWarning, InvalidValueError, counted
 from confir.measures.score_summary import ScoreSummary
+from confir.number_text import count_words, p_words, percent_words, signed_words
 from confir.order import TIE
 from confir.report.contents import Contents
 from confir.report.names import isolated, unit_name
-from confir.report.numbers import count_words, p_words, percent_words, signed_words
 from confir.report.sections import Scope, Section
 from confir.resampling.kinds import against, as_sample
 from confir.studies.comparison.comparison import Comparison, Place

@@ -9,7 +9,7 @@ import numpy as np
 
 from confir.defaults import ALL_PAIRS, BEST, NO_FAMILY
 from confir.errors import counted
-from confir.report.numbers import number_text, percent
+from confir.number_text import number_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.planning.goals import (
     ACHIEVED_POWER,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from confir.errors import counted
-from confir.report.names import list_runs
-from confir.report.numbers import (
+from confir.number_text import (
     difference_text,
     frequency_text,
     interval_text,
     number_text,
     p_text,
 )
+from confir.report.names import list_runs
 from confir.report.tables import Cell, Table
 from confir.studies.preferences.early_looks import ShareSequence
 from confir.studies.preferences.preferences import PreferencePairs, Preferences

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from confir.number_text import percent, topics_text
 from confir.report.charts import (
     COLOURS,
     import_altair,
@@ -14,7 +15,6 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import percent, topics_text
 from confir.studies.ranks.ranking import Ranking
 
 # Resampling favours the run that is best on these topics: no probability that it is the best.

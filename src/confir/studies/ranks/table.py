@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confir.report.numbers import frequency_text, number_text, percent, topics_text
+from confir.number_text import frequency_text, number_text, percent, topics_text
 from confir.report.tables import Cell, Table
 from confir.studies.ranks.ranking import Ranking
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     import_altair,
@@ -16,7 +17,6 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import percent
 from confir.studies.repeats.repeat_means import RepeatMeans
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from confir.number_text import difference_text, interval_text, number_text, percent
 from confir.order import best_first
-from confir.report.numbers import difference_text, interval_text, number_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.repeats.repeat_means import RepeatMeans
 

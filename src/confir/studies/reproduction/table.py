@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from confir.data.result import Record
 from confir.errors import counted
-from confir.order import signed
-from confir.report.numbers import (
+from confir.number_text import (
     NumberText,
     difference_text,
     interval_text,
@@ -17,6 +16,7 @@ from confir.report.numbers import (
     share_text,
     topics_text,
 )
+from confir.order import signed
 from confir.report.tables import Cell, Table, with_design_note
 from confir.studies.reproduction.reproduction import Reproduction
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from confir.data.result import Record
 from confir.errors import counted
-from confir.order import best_first
-from confir.report.numbers import (
+from confir.number_text import (
     difference_text,
     limits_text,
     number_text,
@@ -16,6 +15,7 @@ from confir.report.numbers import (
     share_text,
     topics_text,
 )
+from confir.order import best_first
 from confir.report.tables import Cell, Table, with_design_note
 from confir.studies.reusability.reusability import Reusability
 

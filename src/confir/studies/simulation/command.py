@@ -162,7 +162,7 @@ def _simulate_scores(
 def _truth_answer(population: ScorePopulation, real: Scores, note: str) -> Answer:
     """Return the true means: records with the real means, and a table, best run first."""
     from confir.cli.terminal import Answer
-    from confir.report.numbers import number_text
+    from confir.number_text import number_text
     from confir.report.tables import Cell, Table
 
     truth, mean = population.truth.tolist(), real.mean().tolist()

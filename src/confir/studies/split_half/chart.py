@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from confir.number_text import percent
 from confir.order import best_first
 from confir.report.charts import (
     COLOURS,
@@ -16,7 +17,6 @@ from confir.report.charts import (
     styled,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import percent
 from confir.studies.collection.table import summary_name
 from confir.studies.split_half.split_half import SplitHalf
 from confir.studies.split_half.splits import FEW_RELEVANT, Split

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confir.report.numbers import limits_text, number_text
+from confir.number_text import limits_text, number_text
 from confir.report.tables import RowBeside, Table
 from confir.studies.ties.ties import TieBounds
 from confir.studies.unjudged.table import means_table, texts

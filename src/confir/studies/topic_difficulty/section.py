@@ -9,10 +9,10 @@ import numpy as np
 
 from confir.errors import counted, enumerate_names
 from confir.measures.score_summary import ScoreSummary, listed_scores
+from confir.number_text import number_text, percent_words
 from confir.order import TIE
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated, unit_name
-from confir.report.numbers import number_text, percent_words
 from confir.report.page_data import in_full
 from confir.report.sections import Figure, Scope, Section
 from confir.studies.comparison.chart import topic_chart

@@ -8,8 +8,8 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.errors import counted
+from confir.number_text import number_text
 from confir.order import TIE, best_first
-from confir.report.numbers import number_text
 from confir.report.tables import Cell, Table
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from confir.data.result import Record
+from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -16,7 +17,6 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import percent
 from confir.studies.comparison.verdicts import (
     BETTER,
     EQUIVALENT,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from confir.errors import counted
+from confir.number_text import percent
 from confir.report.contents import Contents, MeasureContents
-from confir.report.numbers import percent
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.topic_groups.group_differences import GroupComparison, compare_groups
 from confir.studies.topic_groups.sentences import group_sentence

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from confir.arrays import Floats, Integers
 from confir.errors import counted
-from confir.report.numbers import difference_text, p_text, percent
+from confir.number_text import difference_text, p_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.topic_groups.group_differences import GroupComparison
 from confir.studies.topic_groups.sentences import group_sentences

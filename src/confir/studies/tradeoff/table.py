@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from confir.errors import counted
-from confir.report.numbers import NumberText, frequency_text, interval_text, percent
+from confir.number_text import NumberText, frequency_text, interval_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.tradeoff.cost_comparison import FRONTIER, CostComparison
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from confir.data.result import Record
 from confir.intervals.interval import Interval
+from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -20,7 +21,6 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
-from confir.report.numbers import percent
 from confir.studies.unjudged.bounds import UnjudgedBounds
 from confir.studies.unjudged.estimates import UnjudgedEstimate
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.errors import enumerate_names
+from confir.number_text import interval_text, limits_text, number_text, percent, share_text
 from confir.order import best_first, signed
-from confir.report.numbers import interval_text, limits_text, number_text, percent, share_text
 from confir.report.tables import Cell, RowBeside, Table
 from confir.studies.unjudged.bounds import UnjudgedBounds
 from confir.studies.unjudged.differences import UnjudgedDifferences

@@ -1,5 +1,5 @@
 "use strict";
-// Formats a number computed on the page as confir.report.numbers does: a score, or a signed
+// Formats a number computed on the page as confir.number_text does: a score, or a signed
 // difference. All other numbers come formatted.
 function decimals(value, { sign = false } = {}) {
   if (value === null) return "–";

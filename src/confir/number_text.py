@@ -1,4 +1,4 @@
-"""The format of numbers: scores, intervals, shares, p-values and counts."""
+"""Numbers as text: scores, intervals, shares, p-values and counts."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ import math
 import pytest
 
 from confir.errors import counted
-from confir.order import level_text
-from confir.report.numbers import (
+from confir.number_text import (
     count_words,
     difference_text,
     difference_words,
@@ -20,6 +19,7 @@ from confir.report.numbers import (
     score_words,
     share_text,
 )
+from confir.order import level_text
 
 
 @pytest.mark.parametrize(
