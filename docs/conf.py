@@ -37,7 +37,7 @@ html_theme_options = {
 GENERATED = Path(__file__).resolve().parent / "generated"
 # Files that the site has beside its pages: the report on the sample collection.
 EXTRA = GENERATED / "site"
-html_extra_path = ["generated/site"]
+html_extra_path = ["generated/site", "../skills/confir"]
 exclude_patterns = ["generated/site"]
 LISTS = {
     "confir.MEASURES": "the [measures](../measures.md) by name",
