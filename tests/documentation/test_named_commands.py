@@ -6,17 +6,16 @@ import re
 import pytest
 
 from confir.cli.schema import schema_text
-from confir.cli.start import COMMANDS, build_app
+from confir.cli.start import COMMANDS, build_command
 from documentation.test_pages import CASES, PAGES, SKILL
 
 
 @pytest.fixture(scope="module")
 def options():
     """The options of each command, by its name."""
-    commands = build_app(COMMANDS, COMMANDS).commands
     return {
-        name: {option for parameter in command.params for option in parameter.opts}
-        for name, command in commands.items()
+        name: {option for parameter in build_command(name).params for option in parameter.opts}
+        for name in COMMANDS
     }
 
 
