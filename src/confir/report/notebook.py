@@ -6,8 +6,10 @@ import base64
 import html
 from typing import Any
 
+from confir.data.result import Result
 from confir.errors import MissingDependencyError, UnsupportedMethodError
 from confir.report.charts import chart, chart_bytes
+from confir.report.result_table import result_table
 from confir.report.tables import Table, to_html
 from confir.studies import find_function
 
@@ -19,11 +21,11 @@ def notebook_html(result: Any) -> str:
 
 
 def table_of(result: Any) -> Table:
-    """Return the table of a result."""
+    """Return the table of a result: its study's own, or the one that it declares."""
     make = find_function(result, "table")
-    if make is None:
+    if make is None and not (isinstance(result, Result) and result.readings()):
         raise UnsupportedMethodError(f"there is no table of a {type(result).__name__}")
-    table: Table = make(result)
+    table: Table = result_table(result) if make is None else make(result)
     return table
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from confir.arguments import as_generator, as_integer, as_level
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
+from confir.data.readings import Reading, Readings, Role
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.design import Design
 from confir.data.scores import Scores
@@ -57,6 +58,29 @@ class Discrimination(Result):
     separated_swap_rate: Floats = over("measure")
     level: float = constant()
     splits: int
+
+    def readings(self) -> Readings:
+        """Return how the columns read."""
+        return {
+            "measure": Reading(Role.NAME),
+            "power": Reading(Role.SHARE),
+            "swap_rate": Reading(Role.SHARE, "swaps"),
+            "separated_swap_rate": Reading(Role.SHARE, "swaps of separated"),
+            "topics": Reading(Role.COUNT),
+        }
+
+    def rows(self) -> list[int]:
+        """Return the measures, the one that separates most pairs first."""
+        return np.lexsort((self.swap_rate, -self.power)).tolist()
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        return (
+            f"power: share of {self.pairs:,} pairs of {self.runs} runs with a significant difference, "
+            f"α = {1 - self.level:.10g} for all pairs at once; swaps: share of pairs in opposite order in "
+            f"two halves of the topics, over {self.splits} splits; swaps of separated: the same among pairs "
+            "with a significant difference"
+        )
 
 
 @on_its_scheduler
