@@ -54,6 +54,8 @@ class Reading(NamedTuple):
         Says of a record whether its cell is bold.
     if_several
         Whether the column is left out where all rows have the same value, such as one measure.
+    words
+        What is written for some values.
     """
 
     role: Role
@@ -62,6 +64,7 @@ class Reading(NamedTuple):
     format: str = ".4g"
     bold: Callable[[dict[str, Any]], bool] | None = None
     if_several: bool = False
+    words: Mapping[Any, str] | None = None
 
 
 # The columns of a table in their order, by name.

@@ -20,6 +20,8 @@ from confir.report.tables import Cell, Table
 # Columns of words, which name the row or say what was concluded; all others hold numbers.
 _WORDS = (Role.NAME, Role.VERDICT)
 
+_YES_OR_NO = {True: "yes", False: "no"}
+
 
 def result_table(result: Result, note: str | None = None) -> Table:
     """Return the table that the readings of a result declare: one row per record.
@@ -59,8 +61,8 @@ def _cell(record: Record, column: str, reading: Reading) -> Cell:
     return Cell(text, reading.bold is not None and reading.bold(record))
 
 
-def _word(_reading: Reading, value: Any) -> str:
-    return "–" if value is None else str(value)
+def _word(reading: Reading, value: Any) -> str:
+    return (reading.words or {}).get(value, "–" if value is None else str(value))
 
 
 def _score(_reading: Reading, value: float, low: float = math.nan, high: float = math.nan) -> str:
@@ -85,8 +87,9 @@ def _range(_reading: Reading, low: int, high: int, borderline: object = False) -
     return f"{low:,} to {high:,}{', borderline' if borderline else ''}"
 
 
-def _flag(_reading: Reading, value: bool, borderline: object = False) -> str:
-    return f"{'yes' if value else 'no'}{', borderline' if borderline else ''}"
+def _flag(reading: Reading, value: bool, borderline: object = False) -> str:
+    words = reading.words or _YES_OR_NO
+    return f"{words[value]}{', borderline' if borderline else ''}"
 
 
 def _wins(_reading: Reading, *counts: int) -> str:

@@ -184,7 +184,7 @@ STUDIES = (
         "How reliable are these scores, and how many topics, judges or repeats are needed?",
         ("generalisability", "designs.md#components-how-reliable-are-these-scores"),
         names={"decompose_scores": "components", "Components": "components"},
-        results={"components.Components": Shown("components_table", "components_chart")},
+        results={"components.Components": Shown(chart="components_chart")},
         commands=("components",),
     ),
     Study(
@@ -327,11 +327,9 @@ STUDIES = (
             "estimate_unjudged": "estimates",
         },
         results={
-            "bounds.UnjudgedBounds": Shown("unjudged_bounds_table", "unjudged_bounds_chart"),
-            "differences.UnjudgedDifferences": Shown("unjudged_difference_table"),
-            "estimates.UnjudgedEstimate": Shown(
-                "unjudged_estimate_table", "unjudged_estimate_chart"
-            ),
+            "bounds.UnjudgedBounds": Shown(chart="unjudged_bounds_chart"),
+            "differences.UnjudgedDifferences": Shown(),
+            "estimates.UnjudgedEstimate": Shown(chart="unjudged_estimate_chart"),
         },
         section=True,
     ),
@@ -348,7 +346,7 @@ STUDIES = (
         "How far do scores depend on the order of tied documents?",
         ("McSherry & Najork 2008", "unjudged.md#ties"),
         names={"TieBounds": "ties", "bound_ties": "ties"},
-        results={"ties.TieBounds": Shown("tie_table", "tie_chart")},
+        results={"ties.TieBounds": Shown(chart="tie_chart")},
         section=True,
     ),
     Study(
@@ -356,7 +354,7 @@ STUDIES = (
         "What scores would human judgements give, if a model judged most topics?",
         ("human judgements", "human.md"),
         names={"CorrectedMeans": "corrected_means", "correct_judgements": "corrected_means"},
-        results={"corrected_means.CorrectedMeans": Shown("corrected_table", "corrected_chart")},
+        results={"corrected_means.CorrectedMeans": Shown(chart="corrected_chart")},
         section=True,
     ),
     Study(

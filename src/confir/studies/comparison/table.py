@@ -43,7 +43,7 @@ from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.run_groups import RunGroups
 from confir.studies.comparison.topic_differences import TopicDifference, TopicDifferences
 from confir.studies.comparison.verdicts import BETTER, OPPOSITE, WORSE
-from confir.studies.corrected_means.table import model_notes, sampled_note
+from confir.studies.corrected_means.sentences import model_notes, sampled_note
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 

@@ -24,6 +24,7 @@ from confir.arguments import (
 )
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Experiment
+from confir.data.readings import Reading, Readings, Role
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.design import refuse_design
 from confir.data.sampling.repeats import find_repeats
@@ -93,6 +94,24 @@ class Components(Result):
     absolute: Floats
     absolute_low: Floats
     absolute_high: Floats
+
+    def readings(self) -> Readings:
+        """Return how the columns read."""
+        return {
+            "source": Reading(Role.NAME),
+            "variance": Reading(Role.NUMBER, format=".6f"),
+            "share": Reading(Role.SHARE),
+            "df": Reading(Role.COUNT),
+        }
+
+    def note(self) -> str:
+        """Return what was decomposed."""
+        numbers = zip(self.levels, self.facets, strict=True)
+        others = "".join(f", {number} {facet}" for number, facet in numbers)
+        return (
+            f"variance components of {self.measure}: {self.systems} systems, {self.topics:,} "
+            f"topics{others}; negative estimates count as 0"
+        )
 
     def coefficient_records(self) -> list[dict[str, Any]]:
         """Return a record per number of topics, of judges and of repeats."""

@@ -69,9 +69,9 @@ class Discrimination(Result):
             "topics": Reading(Role.COUNT),
         }
 
-    def rows(self) -> list[int]:
+    def rows(self) -> Integers:
         """Return the measures, the one that separates most pairs first."""
-        return np.lexsort((self.swap_rate, -self.power)).tolist()
+        return np.lexsort((self.swap_rate, -self.power))
 
     def note(self) -> str:
         """Return what the columns are."""

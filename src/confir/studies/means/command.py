@@ -272,7 +272,7 @@ def mean_answer(
     from confir.cli.terminal import Answer
     from confir.data.sampling.judged_scores import SampledScores
     from confir.intervals.catalogue import confidence_interval, means_alone
-    from confir.studies.corrected_means.table import sampled_note
+    from confir.studies.corrected_means.sentences import sampled_note
     from confir.studies.means.table import interval_table
 
     level, replicates, seed = statistics.level, statistics.replicates, statistics.seed

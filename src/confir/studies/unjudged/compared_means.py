@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from confir.arrays import Floats, Integers
+from confir.data.readings import Reading, Readings, Role
 from confir.data.result import Result, Variable
 from confir.data.scores import Scores
 
@@ -26,6 +27,20 @@ class ComparedMeans(Result):
     scores: Scores
 
     beside: ClassVar[tuple[str, ...]] = ()
+    # The share of documents that the table shows.
+    share: ClassVar[str] = "judged"
+
+    row_order = ("measure", "run")
+    best_by = "mean"
+
+    def readings(self) -> Readings:
+        """Return how the columns read: the mean, the others beside it, and a share of documents."""
+        return {
+            "measure": Reading(Role.NAME),
+            "run": Reading(Role.NAME),
+            **dict.fromkeys(("mean", *self.beside), Reading(Role.SCORE)),
+            self.share: Reading(Role.SHARE),
+        }
 
     @property
     def topics(self) -> Integers:

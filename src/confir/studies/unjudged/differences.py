@@ -13,6 +13,7 @@ from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, tak
 from confir.data.files import PathLike
 from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.data.qrels import Qrels
+from confir.data.readings import Reading, Readings, Role
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
@@ -78,6 +79,22 @@ class UnjudgedDifferences(Result):
         yield Variable("topics", ("run", "measure"), self.scores.topic_counts())
         for name in ("difference", "lowest", "highest"):
             yield Variable(name, ("run", "measure"), getattr(self, name))
+
+    def readings(self) -> Readings:
+        """Return how the columns read."""
+        return {
+            "measure": Reading(Role.NAME),
+            "run": Reading(Role.NAME),
+            **dict.fromkeys(("difference", "lowest", "highest"), Reading(Role.DIFFERENCE)),
+            "exact": Reading(Role.FLAG),
+        }
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        return (
+            f"difference from {self.baseline}; lowest and highest if unjudged documents were judged, once "
+            "for both runs; exact: whether some judgements reach them"
+        )
 
 
 @takes_rules
