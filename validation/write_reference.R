@@ -7,7 +7,8 @@ write_reference <- function(name, packages, cases) {
   made_by <- c(list(R = paste(R.version$major, R.version$minor, sep = ".")), as.list(versions))
   path <- file.path("reference_values", paste0(name, ".json"))
   text <- toJSON(list(made_by = made_by, cases = cases), auto_unbox = TRUE, digits = NA, pretty = 1)
-  writeLines(text, path)
+  text <- gsub("(?<=[\\[,])\\s+(?=-?[0-9])", "", text, perl = TRUE)  # numbers of one list in one line
+  writeLines(gsub("(?<=[0-9])\\s+\\]", "]", text, perl = TRUE), path)
 }
 
 # Numbers in [0, 1) that look random and are a formula: the same on every machine that reads the JSON.

@@ -107,10 +107,14 @@ def test_a_connection_that_ends_too_early_is_an_error(web):
         fetch(f"{web}/short")
 
 
-def test_files_of_other_systems_have_the_same_limits(monkeypatch):
-    memory = pytest.importorskip("fsspec").filesystem("memory")
-    memory.pipe("/confir/large", bytes(3000))
-    assert len(fetch("memory://confir/large")) == 3000
-    monkeypatch.setattr(downloads, "_LARGEST_SIZE", 1000)
-    with pytest.raises(UnreadableError, match="it has more than 1,000 bytes"):
-        fetch("memory://confir/large")
+@pytest.mark.parametrize(
+    "address", ["memory://confir/x.run", "file:///etc/passwd", "s3://bucket/x", "ftp://127.0.0.1/x"]
+)
+def test_nothing_but_the_web_is_opened(address):
+    pytest.importorskip("fsspec").filesystem("memory").pipe("/confir/x.run", TEXT)
+    message = (
+        f"^{address}: only files of http and https are fetched; expected https://…, or a file$"
+    )
+    for download in (True, False):
+        with pytest.raises(UnreadableError, match=message):
+            read_bytes(address, download=download)

@@ -484,45 +484,44 @@ def test_a_dataset_is_read_from_this_machine_alone(tmp_path):
         confir.read_run("irds:confir-here")
 
 
-def test_addresses_are_opened_only_where_that_is_asked_for():
-    fsspec = required("fsspec")
-    memory = fsspec.filesystem("memory")
-    memory.pipe("/confir/x.run.gz", gzip.compress(b"1 Q0 a 1 2 t\n2 Q0 b 1 1 t\n"))
-    memory.pipe("/confir/qrels.txt", b"1 0 a 1\n2 0 b 1\n")
-    addresses = "memory://confir/qrels.txt", ["memory://confir/x.run.gz"]
-    with pytest.raises(
-        UnreadableError, match=r"^memory://confir/qrels\.txt: an address, which is fetched"
-    ):
-        confir.evaluate(*addresses, "AP")
-    scores = confir.evaluate(*addresses, "AP", download=True)
-    assert (scores.runs, scores.mean().item()) == (("x",), 1.0)
-    named = confir.evaluate(addresses[0], "one=memory://confir/x.run.gz", "AP", download=True)
-    assert named.runs == ("one",)
-    with pytest.raises(UnreadableError, match="memory://confir/none: no such file"):
-        confir.read_run("memory://confir/none", download=True)
-    with pytest.raises(UnreadableError, match="nothing://x: cannot be fetched"):
-        confir.read_run("nothing://x", download=True)
+SERVED = {
+    "/x.run.gz": gzip.compress(b"1 Q0 a 1 2 t\n2 Q0 b 1 1 t\n"),
+    "/qrels.txt": b"1 0 a 1\n2 0 b 1\n",
+}
 
 
 class Web(BaseHTTPRequestHandler):
-    """A server that has one run."""
+    """A server that has one run and its qrels."""
 
     def do_GET(self):
-        self.send_response(200 if self.path == "/x.run.gz" else 404)
+        self.send_response(200 if self.path in SERVED else 404)
         self.end_headers()
-        self.wfile.write(gzip.compress(b"1 Q0 a 1 2 t\n"))
+        self.wfile.write(SERVED.get(self.path, b""))
 
     def log_message(self, *_):
         """Print nothing."""
 
 
-def test_addresses_of_the_web_need_no_package():
+@pytest.fixture
+def web():
+    """The address of a server on this machine."""
     with HTTPServer(("127.0.0.1", 0), Web) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}"
-        with pytest.raises(UnreadableError, match="fetched only on request"):
-            confir.read_run(f"{address}/x.run.gz")
-        assert confir.read_run(f"{address}/x.run.gz", download=True).to_dict() == {"1": {"a": 2.0}}
-        with pytest.raises(UnreadableError, match=r"none: cannot be fetched \(HTTP Error 404"):
-            confir.read_run(f"{address}/none", download=True)
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+def test_addresses_are_opened_only_where_that_is_asked_for(web):
+    addresses = f"{web}/qrels.txt", [f"{web}/x.run.gz"]
+    with pytest.raises(UnreadableError, match=r"/qrels\.txt: an address, which is fetched"):
+        confir.evaluate(*addresses, "AP")
+    scores = confir.evaluate(*addresses, "AP", download=True)
+    assert (scores.runs, scores.mean().item()) == (("x",), 1.0)
+    named = confir.evaluate(addresses[0], f"one={web}/x.run.gz", "AP", download=True)
+    assert named.runs == ("one",)
+    with pytest.raises(UnreadableError, match="fetched only on request"):
+        confir.read_run(f"{web}/x.run.gz")
+    with pytest.raises(UnreadableError, match=r"none: cannot be fetched \(HTTP Error 404"):
+        confir.read_run(f"{web}/none", download=True)
+    with pytest.raises(UnreadableError, match="nothing://x: only files of http and https"):
+        confir.read_run("nothing://x", download=True)

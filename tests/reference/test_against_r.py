@@ -39,6 +39,9 @@ def reference(name):
     return json.loads((FOLDER / "reference_values" / f"{name}.json").read_text())["cases"]
 
 
+POOLED = sorted(reference("metafor"))
+
+
 @cache
 def sample_scores(measure):
     """Return the sample collection's scores by a measure, as R read them."""
@@ -55,7 +58,7 @@ def make_scores(values, runs=None):
 
 def test_each_script_has_its_values_and_each_value_a_test():
     scripts = {path.stem for path in FOLDER.glob("*.R")} - {"write_reference"}
-    by_python = {"ranx", "beir", "nuggetizer"}
+    by_python = {"ranx", "beir", "nuggetizer", "ntcireval"}
     values = {path.stem for path in (FOLDER / "reference_values").glob("*.json")} - by_python
     here = Path(__file__).read_text(encoding="utf-8")
     assert scripts == values
@@ -69,20 +72,24 @@ def test_scores_that_r_read_are_those_of_the_sample_collection():
         assert stored == text
 
 
-@pytest.mark.parametrize("name", ["bcg", "teachers", "magnesium", "scattered", "alike"])
-@pytest.mark.parametrize("theirs", MODELS)
-def test_random_effects_against_metafor(name, theirs):
+def test_all_data_sets_of_metadat_are_pooled():
+    assert len(POOLED) == 83 + 2  # in metadat 1.2.0, and two by formula
+    assert {"bcg", "raudenbush1985", "egger2001", "scattered", "alike"} <= set(POOLED)
+
+
+@pytest.mark.parametrize("name", POOLED)
+def test_random_effects_against_metafor(name):
     case = reference("metafor")[name]
-    expected = case["models"][theirs]
-    tau2, interval = MODELS[theirs]
-    sigmas = np.sqrt(case["variances"])
-    found = pool_effects(case["effects"], sigmas, tau2=tau2, interval=interval)
-    for field in ("tau2", "effect", "se", "low", "high", "p", "q", "q_p"):
-        ours = float(getattr(found, field))
-        assert ours == pytest.approx(expected[field], rel=1e-6, abs=1e-9), field
+    for theirs, (tau2, interval) in MODELS.items():
+        expected = case["models"][theirs]
+        sigmas = np.sqrt(case["variances"])
+        found = pool_effects(case["effects"], sigmas, tau2=tau2, interval=interval)
+        for field in ("tau2", "effect", "se", "low", "high", "p", "q", "q_p"):
+            ours = float(getattr(found, field))
+            assert ours == pytest.approx(expected[field], rel=1e-6, abs=1e-9), (theirs, field)
 
 
-@pytest.mark.parametrize("name", ["bcg", "teachers", "magnesium", "scattered", "alike"])
+@pytest.mark.parametrize("name", POOLED)
 def test_fixed_effect_against_metafor(name):
     case = reference("metafor")[name]
     found = pool_effects(case["effects"], np.sqrt(case["variances"]), model="fixed")
@@ -90,22 +97,21 @@ def test_fixed_effect_against_metafor(name):
         assert float(getattr(found, field)) == pytest.approx(expected, rel=1e-9, abs=1e-12), field
 
 
-@pytest.mark.parametrize("name", ["bcg", "teachers", "magnesium", "scattered"])
-@pytest.mark.parametrize("theirs", MODELS)
-def test_prediction_intervals_have_another_quantile_than_metafors(name, theirs):
+@pytest.mark.parametrize("name", POOLED)
+def test_prediction_intervals_have_another_quantile_than_metafors(name):
     """Ours: t with k - 2, and the standard error without Hartung-Knapp; metafor's: z, or t with k - 1."""
     case = reference("metafor")[name]
-    expected, studies = case["models"][theirs], len(case["effects"])
-    tau2, interval = MODELS[theirs]
-    sigmas = np.sqrt(case["variances"])
-    found = pool_effects(case["effects"], sigmas, tau2=tau2, interval=interval)
-    knapp = interval == "hartung-knapp"
-    quantile = stats.t.ppf(0.975, studies - 1) if knapp else stats.norm.ppf(0.975)
-    own = np.hypot(np.sqrt(expected["tau2"]), expected["se"])
-    assert expected["predicted_high"] - expected["effect"] == pytest.approx(quantile * own)
-    plain = case["models"][theirs.removesuffix("+knha")]
-    half = stats.t.ppf(0.975, studies - 2) * np.hypot(np.sqrt(plain["tau2"]), plain["se"])
-    assert float(found.predicted_high - found.effect) == pytest.approx(half, rel=1e-6)
+    studies, sigmas = len(case["effects"]), np.sqrt(case["variances"])
+    for theirs, (tau2, interval) in MODELS.items():
+        expected = case["models"][theirs]
+        found = pool_effects(case["effects"], sigmas, tau2=tau2, interval=interval)
+        knapp = interval == "hartung-knapp"
+        quantile = stats.t.ppf(0.975, studies - 1) if knapp else stats.norm.ppf(0.975)
+        own = np.hypot(np.sqrt(expected["tau2"]), expected["se"])
+        assert expected["predicted_high"] - expected["effect"] == pytest.approx(quantile * own)
+        plain = case["models"][theirs.removesuffix("+knha")]
+        half = stats.t.ppf(0.975, studies - 2) * np.hypot(np.sqrt(plain["tau2"]), plain["se"])
+        assert float(found.predicted_high - found.effect) == pytest.approx(half, rel=1e-6)
 
 
 def test_variance_components_against_lme4():

@@ -158,7 +158,7 @@ class Inputs:
         bool,
         typer.Option(
             "--download",
-            help="Fetch what is not here: https://…, other addresses of fsspec, irds:DATASET.",
+            help="Fetch what is not here: https://… or http://…, irds:DATASET.",
             rich_help_panel=options.INPUT_PANEL,
         ),
     ] = False

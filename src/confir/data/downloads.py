@@ -7,7 +7,7 @@ import time
 from typing import IO
 
 from confir.data.compression import CHUNK
-from confir.errors import MissingDependencyError, UnreadableError
+from confir.errors import UnreadableError
 
 _WEB = ("http://", "https://")
 # A server that is silent for so long is given up, and so is one that takes so long in all.
@@ -16,12 +16,21 @@ _SECONDS_IN_ALL = 900.0
 _LARGEST_SIZE = 1 << 30
 
 
-def fetch(address: str) -> bytes:
-    """Return the content at an address of http, s3 or another file system of fsspec.
+def fetch(address: str, *, allowed: bool = True) -> bytes:
+    """Return the content at an address of http or https, if allowed; no other address is opened.
 
     A server that sends a letter now and then never lets a read time out: the thread that waits for
     it is left behind.
     """
+    if not address.lower().startswith(_WEB):
+        raise UnreadableError(
+            f"{address}: only files of http and https are fetched; expected https://…, or a file"
+        )
+    if not allowed:
+        raise UnreadableError(
+            f"{address}: an address, which is fetched only on request; expected a file, or for runs and "
+            "qrels --download (download=True) as well"
+        )
     found: list[bytes] = []
     failed: list[Exception] = []
 
@@ -42,7 +51,7 @@ def fetch(address: str) -> bytes:
 def _fetch(address: str) -> bytes:
     end = time.monotonic() + _SECONDS_IN_ALL
     content = bytearray()
-    with _open_web(address) if _is_web(address) else _open_by_fsspec(address) as stream:
+    with _open_web(address) as stream:
         announced = getattr(stream, "length", None) or 0
         read = getattr(stream, "read1", stream.read)  # what there is, rather than a whole chunk
         while announced <= _LARGEST_SIZE >= len(content) and (chunk := read(CHUNK)):
@@ -56,10 +65,6 @@ def _fetch(address: str) -> bytes:
     return bytes(content)
 
 
-def _is_web(address: str) -> bool:
-    return address.lower().startswith(_WEB)
-
-
 def _takes_too_long(address: str) -> UnreadableError:
     return _too_much(address, f"it takes more than {_SECONDS_IN_ALL:,.0f} seconds")
 
@@ -71,10 +76,10 @@ def _too_much(address: str, reason: str) -> UnreadableError:
 
 
 def _sentence(address: str, error: Exception) -> Exception:
-    """Return an error in a sentence of ours: each file system has some of its own."""
+    """Return an error in a sentence of ours."""
     from urllib.error import HTTPError
 
-    if isinstance(error, FileNotFoundError | MissingDependencyError | UnreadableError):
+    if isinstance(error, UnreadableError):
         return error
     problem = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, HTTPError):
@@ -83,10 +88,7 @@ def _sentence(address: str, error: Exception) -> Exception:
 
 
 def _open_web(address: str) -> IO[bytes]:
-    """Open an address of the web, and what it leads on to: nothing but http and https.
-
-    fsspec would need two more packages for it.
-    """
+    """Open an address of the web, and what it redirects to: nothing but http and https."""
     from urllib import request
 
     opener = request.OpenerDirector()
@@ -101,13 +103,4 @@ def _open_web(address: str) -> IO[bytes]:
     ):
         opener.add_handler(handler)
     stream: IO[bytes] = opener.open(address, timeout=_SECONDS)
-    return stream
-
-
-def _open_by_fsspec(address: str) -> IO[bytes]:
-    try:
-        import fsspec
-    except ImportError:
-        raise MissingDependencyError("fsspec", f"{address}: an address", None) from None
-    stream: IO[bytes] = fsspec.open(address, "rb")
     return stream

@@ -41,12 +41,7 @@ def open_bytes(path: PathLike, *, download: bool = False) -> Iterator[IO[bytes]]
     An address such as ``https://…`` is opened only where ``download`` allows it.
     """
     name = os.fspath(path)
-    if is_address(name) and not download:
-        raise UnreadableError(
-            f"{name}: an address, which is fetched only on request; expected --download (download=True) as "
-            "well, or a file"
-        )
-    opened = _open_address(name) if is_address(name) else _open_raw(name)
+    opened = _open_address(name, download) if is_address(name) else _open_raw(name)
     with _readable(name), opened as raw:
         start = raw.read(LONGEST_START)
         kind = compression_of(start)
@@ -63,7 +58,7 @@ def read_bytes(path: PathLike, *, download: bool = False) -> bytes:
 
 
 def is_address(path: str) -> bool:
-    """Whether a path is an address of http, s3 or another file system of fsspec, and no file."""
+    """Whether a path is an address, such as https://… or s3://…, and no file."""
     return _ADDRESS.match(path) is not None and not os.path.exists(path)
 
 
@@ -175,8 +170,8 @@ def _open_raw(name: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _open_address(name: str) -> Iterator[IO[bytes]]:
-    yield io.BytesIO(fetch(name))
+def _open_address(name: str, download: bool) -> Iterator[IO[bytes]]:
+    yield io.BytesIO(fetch(name, allowed=download))
 
 
 def _rewound(stream: IO[bytes], start: bytes) -> IO[bytes]:

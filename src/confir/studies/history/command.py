@@ -70,9 +70,7 @@ class GateRecords:
 
         for option in ("history", "commit", "junit"):
             if getattr(self, option) is not None and not gates:
-                raise InvalidValueError(
-                    f"--{option} needs --fail-if-worse MEASURE: it belongs to a gate"
-                )
+                raise InvalidValueError(f"--{option} needs --fail-if-worse: it belongs to a gate")
         if self.history is None and (self.commit is not None or self.looks != "candidates"):
             raise InvalidValueError(
                 "--commit and --looks need --history FILE, which records the looks"
@@ -174,7 +172,9 @@ def history_command(
     *,
     file: Annotated[
         str | None,
-        typer.Argument(metavar="FILE", help="What confir compare --history wrote: JSON Lines."),
+        typer.Argument(
+            metavar="FILE", help="What --history of confir compare or confir preferences wrote."
+        ),
     ] = None,
     measure: Annotated[
         list[str] | None,
