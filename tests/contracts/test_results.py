@@ -271,18 +271,18 @@ def test_scores_chosen_by_topic_keep_their_numbers(results):
     assert math.isnan(some.values[1, 1, 0])
 
 
-def test_readings_name_columns_of_the_records(results):
-    declared = [result for result in results if result.readings()]
+def test_tables_show_columns_of_the_records(results):
+    declared = [result for result in results if result.table_columns()]
     assert len(declared) >= 10
     for result in declared:
-        for column, reading in result.readings().items():
-            wanted = {column, *reading.others}
+        for name, column in result.table_columns().items():
+            wanted = {name, *column.others}
             assert wanted <= {*result.to_dict()}, (type(result), wanted)
 
 
 def test_the_declared_table_has_the_names_and_notes_of_the_result(results):
     for result in results:
-        if find_function(result, "table") is None and result.readings():
+        if find_function(result, "table") is None and result.table_columns():
             table = result_table(result)
             assert len(table.rows) == len(result.to_records()), type(result)
             assert table.note == result.note() != ""

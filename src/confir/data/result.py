@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
-from confir.data.readings import Readings
+from confir.data.table_columns import TableColumns
 from confir.errors import FormatError, UnknownNameError, UnsupportedMethodError
 from confir.order import best_first
 
@@ -143,7 +143,7 @@ class Result:
         """Return columns that follow from the fields; they replace fields of the same name."""
         return ()
 
-    def readings(self) -> Readings:
+    def table_columns(self) -> TableColumns:
         """Return how the columns of its table read, in their order; none where it has no table."""
         return {}
 

@@ -64,7 +64,7 @@ def _checked_decimals(decimals: int | None) -> int | None:
 def table_of(result: Any) -> Table:
     """Return the table of a result: its study's own, or the one that it declares."""
     make = find_function(result, "table")
-    if make is None and not (isinstance(result, Result) and result.readings()):
+    if make is None and not (isinstance(result, Result) and result.table_columns()):
         raise UnsupportedMethodError(f"there is no table of a {type(result).__name__}")
     table: Table = result_table(result) if make is None else make(result)
     return table

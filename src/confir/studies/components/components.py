@@ -24,11 +24,11 @@ from confir.arguments import (
 )
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Experiment
-from confir.data.readings import Reading, Readings, Role
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.design import refuse_design
 from confir.data.sampling.repeats import find_repeats
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, warn_caller
@@ -95,13 +95,13 @@ class Components(Result):
     absolute_low: Floats
     absolute_high: Floats
 
-    def readings(self) -> Readings:
+    def table_columns(self) -> TableColumns:
         """Return how the columns read."""
         return {
-            "source": Reading(Role.NAME),
-            "variance": Reading(Role.NUMBER, format=".6f"),
-            "share": Reading(Role.SHARE),
-            "df": Reading(Role.COUNT),
+            "source": TableColumn(Role.NAME),
+            "variance": TableColumn(Role.NUMBER, format=".6f"),
+            "share": TableColumn(Role.SHARE),
+            "df": TableColumn(Role.COUNT),
         }
 
     def note(self) -> str:

@@ -18,9 +18,9 @@ from confir.data.experiment import (
     on_its_scheduler,
     takes_rules,
 )
-from confir.data.readings import LIMITS, MEASURE_AND_RUN, Reading, Readings, Role
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample
+from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES
 from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.intervals.catalogue import (
@@ -91,16 +91,16 @@ class CorrectedMeans(Result):
     row_order = ("measure", "run")
     best_by = "mean"
 
-    def readings(self) -> Readings:
+    def table_columns(self) -> TableColumns:
         """Return how the columns read; one measure is the heading of its means."""
         title = self.measures[0] if len(self.measures) == 1 else "mean"
         return {
             **MEASURE_AND_RUN,
-            "mean": Reading(Role.SCORE, title, LIMITS),
-            "model_mean": Reading(Role.SCORE, "model"),
-            "bias": Reading(Role.DIFFERENCE, others=("bias_low", "bias_high")),
-            "weight": Reading(Role.NUMBER, format=".2f"),
-            "worth": Reading(Role.NUMBER, format=".1f"),
+            "mean": TableColumn(Role.SCORE, title, LIMITS),
+            "model_mean": TableColumn(Role.SCORE, "model"),
+            "bias": TableColumn(Role.DIFFERENCE, others=("bias_low", "bias_high")),
+            "weight": TableColumn(Role.NUMBER, format=".2f"),
+            "worth": TableColumn(Role.NUMBER, format=".1f"),
         }
 
     def note(self) -> str:

@@ -7,10 +7,10 @@ import numpy as np
 from confir.arguments import as_generator, as_integer, as_level
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
-from confir.data.readings import Reading, Readings, Role
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.design import Design
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
 from confir.errors import InvalidValueError
@@ -59,14 +59,14 @@ class Discrimination(Result):
     level: float = constant()
     splits: int
 
-    def readings(self) -> Readings:
+    def table_columns(self) -> TableColumns:
         """Return how the columns read."""
         return {
-            "measure": Reading(Role.NAME),
-            "power": Reading(Role.SHARE),
-            "swap_rate": Reading(Role.SHARE, "swaps"),
-            "separated_swap_rate": Reading(Role.SHARE, "swaps of separated"),
-            "topics": Reading(Role.COUNT),
+            "measure": TableColumn(Role.NAME),
+            "power": TableColumn(Role.SHARE),
+            "swap_rate": TableColumn(Role.SHARE, "swaps"),
+            "separated_swap_rate": TableColumn(Role.SHARE, "swaps of separated"),
+            "topics": TableColumn(Role.COUNT),
         }
 
     def rows(self) -> Integers:

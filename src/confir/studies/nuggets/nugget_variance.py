@@ -23,8 +23,8 @@ from confir.data.formats.nuggetizer import (
     is_assignments,
     read_answers,
 )
-from confir.data.readings import Reading, Readings, Role
 from confir.data.result import Result, axis, over, result
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_files import files_of
 from confir.errors import FormatError, collect_warnings
 
@@ -65,16 +65,16 @@ class NuggetVariance(Result):
 
     row_order = ("measure", "run")
 
-    def readings(self) -> Readings:
+    def table_columns(self) -> TableColumns:
         """Return how the columns read."""
         return {
-            "measure": Reading(Role.NAME),
-            "run": Reading(Role.NAME),
-            "topics": Reading(Role.COUNT),
-            "nuggets": Reading(Role.NUMBER, format=".1f"),
-            "nugget_variance": Reading(Role.SCORE, "by nuggets"),
-            "topic_variance": Reading(Role.SCORE, "over topics"),
-            "share": Reading(Role.SHARE),
+            "measure": TableColumn(Role.NAME),
+            "run": TableColumn(Role.NAME),
+            "topics": TableColumn(Role.COUNT),
+            "nuggets": TableColumn(Role.NUMBER, format=".1f"),
+            "nugget_variance": TableColumn(Role.SCORE, "by nuggets"),
+            "topic_variance": TableColumn(Role.SCORE, "over topics"),
+            "share": TableColumn(Role.SHARE),
         }
 
     def note(self) -> str:

@@ -12,10 +12,10 @@ import numpy as np
 from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
-from confir.data.readings import MEASURE_AND_RUN, Reading, Readings, Role
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
+from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
 from confir.intervals.interval import check_level
@@ -97,17 +97,17 @@ class Ranking(Result):
         "share_first",
     )
 
-    def readings(self) -> Readings:
+    def table_columns(self) -> TableColumns:
         """Return how the columns read."""
         return {
             **MEASURE_AND_RUN,
-            "mean": Reading(Role.SCORE),
-            "rank": Reading(Role.COUNT, bold=lambda record: record["rank"] == 1),
-            "low": Reading(Role.RANGE, "interval", ("high",)),
-            "simultaneous_low": Reading(
+            "mean": TableColumn(Role.SCORE),
+            "rank": TableColumn(Role.COUNT, bold=lambda record: record["rank"] == 1),
+            "low": TableColumn(Role.RANGE, "interval", ("high",)),
+            "simultaneous_low": TableColumn(
                 Role.RANGE, "simultaneous", ("simultaneous_high", "borderline")
             ),
-            "share_first": Reading(Role.FREQUENCY, "first"),
+            "share_first": TableColumn(Role.FREQUENCY, "first"),
         }
 
     def note(self) -> str:

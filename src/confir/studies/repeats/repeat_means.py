@@ -10,9 +10,9 @@ import numpy as np
 
 from confir.arguments import as_choice, as_level
 from confir.arrays import Floats, Integers
-from confir.data.readings import LIMITS, Reading, Readings, Role
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.repeats import RepeatedScores, group_repeats
+from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL
 from confir.errors import InvalidValueError
@@ -69,21 +69,21 @@ class RepeatMeans(Result):
     row_order = ("measure", "system")
     best_by = "mean"
 
-    def readings(self) -> Readings:
+    def table_columns(self) -> TableColumns:
         """Return how the columns read."""
-        mean = Reading(Role.SCORE, others=LIMITS)
+        mean = TableColumn(Role.SCORE, others=LIMITS)
         if self.baseline is not None:
-            mean = Reading(Role.DIFFERENCE, f"difference from {self.baseline}", LIMITS)
+            mean = TableColumn(Role.DIFFERENCE, f"difference from {self.baseline}", LIMITS)
         return {
-            "measure": Reading(Role.NAME),
-            "system": Reading(Role.NAME),
-            "repeats": Reading(Role.COUNT),
+            "measure": TableColumn(Role.NAME),
+            "system": TableColumn(Role.NAME),
+            "repeats": TableColumn(Role.COUNT),
             "mean": mean,
-            "se": Reading(Role.SCORE),
-            "se_topics": Reading(Role.SCORE),
-            "se_repeats": Reading(Role.SCORE),
-            "se_twice_topics": Reading(Role.SCORE, "2×topics"),
-            "se_twice_repeats": Reading(Role.SCORE, "2×repeats"),
+            "se": TableColumn(Role.SCORE),
+            "se_topics": TableColumn(Role.SCORE),
+            "se_repeats": TableColumn(Role.SCORE),
+            "se_twice_topics": TableColumn(Role.SCORE, "2×topics"),
+            "se_twice_repeats": TableColumn(Role.SCORE, "2×repeats"),
         }
 
     def note(self) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from confir.arrays import Floats, Integers
-from confir.data.readings import Reading, Readings, Role
 from confir.data.result import Result, Variable
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 
 
 class ComparedMeans(Result):
@@ -33,13 +33,13 @@ class ComparedMeans(Result):
     row_order = ("measure", "run")
     best_by = "mean"
 
-    def readings(self) -> Readings:
+    def table_columns(self) -> TableColumns:
         """Return how the columns read: the mean, the others beside it, and a share of documents."""
         return {
-            "measure": Reading(Role.NAME),
-            "run": Reading(Role.NAME),
-            **dict.fromkeys(("mean", *self.beside), Reading(Role.SCORE)),
-            self.share: Reading(Role.SHARE),
+            "measure": TableColumn(Role.NAME),
+            "run": TableColumn(Role.NAME),
+            **dict.fromkeys(("mean", *self.beside), TableColumn(Role.SCORE)),
+            self.share: TableColumn(Role.SHARE),
         }
 
     @property

@@ -13,10 +13,10 @@ from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, tak
 from confir.data.files import PathLike
 from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.data.qrels import Qrels
-from confir.data.readings import Reading, Readings, Role
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.errors import InvalidValueError
 from confir.measures.completion_differences import difference_bounds
 from confir.measures.measure import Measure
@@ -80,13 +80,13 @@ class UnjudgedDifferences(Result):
         for name in ("difference", "lowest", "highest"):
             yield Variable(name, ("run", "measure"), getattr(self, name))
 
-    def readings(self) -> Readings:
+    def table_columns(self) -> TableColumns:
         """Return how the columns read."""
         return {
-            "measure": Reading(Role.NAME),
-            "run": Reading(Role.NAME),
-            **dict.fromkeys(("difference", "lowest", "highest"), Reading(Role.DIFFERENCE)),
-            "exact": Reading(Role.FLAG),
+            "measure": TableColumn(Role.NAME),
+            "run": TableColumn(Role.NAME),
+            **dict.fromkeys(("difference", "lowest", "highest"), TableColumn(Role.DIFFERENCE)),
+            "exact": TableColumn(Role.FLAG),
         }
 
     def note(self) -> str:

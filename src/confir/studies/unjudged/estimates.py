@@ -13,10 +13,10 @@ from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, tak
 from confir.data.files import PathLike
 from confir.data.lists.unjudged_documents import Completions, UnjudgedDocuments, find_unjudged
 from confir.data.qrels import Qrels
-from confir.data.readings import LIMITS, Reading, Readings, Role
 from confir.data.result import axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
+from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import COMPLETIONS, LEVEL
 from confir.intervals.interval import tail_probabilities
 from confir.measures.measure import Measure
@@ -83,10 +83,10 @@ class UnjudgedEstimate(ComparedMeans):
         """The estimated means: runs × measures."""
         return self.estimated_scores.mean()
 
-    def readings(self) -> Readings:
+    def table_columns(self) -> TableColumns:
         """Return how the columns read, the interval over drawn judgements included."""
-        limits = dict.fromkeys(LIMITS if self.replicates else (), Reading(Role.SCORE))
-        *first, share = ComparedMeans.readings(self).items()
+        limits = dict.fromkeys(LIMITS if self.replicates else (), TableColumn(Role.SCORE))
+        *first, share = ComparedMeans.table_columns(self).items()
         return {**dict(first), **limits, **dict([share])}
 
     def note(self) -> str:

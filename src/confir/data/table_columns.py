@@ -1,12 +1,12 @@
-"""How the columns of a result read: heading, kind of number, and what is shown with it.
+"""The columns of a result's table: heading, kind of number, and what is shown with it.
 
-A result declares its readings once, in the order of its table::
+A result declares them once, in the order of its table::
 
-    def readings(self) -> Readings:
+    def table_columns(self) -> TableColumns:
         return {
-            "run": Reading(Role.NAME),
-            "mean": Reading(Role.SCORE, others=LIMITS),
-            "rank_low": Reading(Role.RANGE, "rank", ("rank_high",)),
+            "run": TableColumn(Role.NAME),
+            "mean": TableColumn(Role.SCORE, others=LIMITS),
+            "rank_low": TableColumn(Role.RANGE, "rank", ("rank_high",)),
         }
 
 Tables for terminal, Markdown, HTML and LaTeX and the interval chart follow from the declaration.
@@ -36,7 +36,7 @@ class Role(StrEnum):
     WINS = "wins"
 
 
-class Reading(NamedTuple):
+class TableColumn(NamedTuple):
     """How a column reads.
 
     Attributes
@@ -68,12 +68,12 @@ class Reading(NamedTuple):
 
 
 # The columns of a table in their order, by name.
-Readings = Mapping[str, Reading]
+TableColumns = Mapping[str, TableColumn]
 
 # An estimate with its limits, under their usual names.
 LIMITS = ("low", "high")
 # The columns of names that most results have: the measure, if there are several, and the run.
 MEASURE_AND_RUN = {
-    "measure": Reading(Role.NAME, if_several=True),
-    "run": Reading(Role.NAME),
+    "measure": TableColumn(Role.NAME, if_several=True),
+    "run": TableColumn(Role.NAME),
 }
