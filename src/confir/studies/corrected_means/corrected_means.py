@@ -35,8 +35,8 @@ from confir.measures.evaluation import evaluate
 from confir.number_text import percent
 from confir.parallel import Progress
 from confir.resampling.human_judgements import judged_sample
-from confir.resampling.kinds import as_sample
-from confir.resampling.topics import Rng, check_replicates, topic_sample
+from confir.resampling.kinds import as_sample, topic_sample
+from confir.resampling.topics import Rng, check_replicates
 from confir.studies.corrected_means.sentences import model_notes
 
 

@@ -4,29 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from confir.arrays import Booleans
-from confir.data.sampling.judged_scores import SampledScores
-from confir.errors import counted, enumerate_names
-
-
-def sampled_note(scores: SampledScores, seed: int | None = None) -> str:
-    """Return which documents people judged, and how much their draw adds to the variance."""
-    share = scores.document_share()
-    known = share[np.isfinite(share)]
-    part = (
-        f"; the draw makes up {100 * known.mean():.0f}% of the variance of means"
-        if len(known)
-        else ""
-    )
-    if part and scores.draw_replicates:
-        by = counted(scores.draw_replicates, "replicate")
-        part += f" (by {by} of it{'' if seed is None else f', seed {seed}'})"
-    return (
-        f"by people's judgements of {scores.human_documents:,} of "
-        f"{counted(scores.model_documents, 'document')}, drawn at random, and the model's of all{part}"
-    )
+from confir.errors import enumerate_names
 
 
 def model_notes(

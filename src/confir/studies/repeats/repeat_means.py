@@ -11,7 +11,6 @@ import numpy as np
 from confir.arguments import as_choice, as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.sampling.repeats import RepeatedScores, group_repeats
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL
@@ -19,9 +18,8 @@ from confir.errors import InvalidValueError
 from confir.intervals.catalogue import confidence_interval
 from confir.measures.evaluation import as_scores
 from confir.number_text import percent
-from confir.resampling.kinds import against
+from confir.resampling.kinds import against, topic_sample
 from confir.resampling.repeats import RepeatSample
-from confir.resampling.topics import topic_sample
 
 
 @result
@@ -129,7 +127,7 @@ def summarise_repeats(
     level = as_level(level)
     if len(scores.topics) < 2:
         raise InvalidValueError("there is one topic; an interval needs at least 2")
-    every = scores if isinstance(scores, RepeatedScores) else group_repeats(scores)
+    every = scores.with_repeats()
     sample = RepeatSample.of(topic_sample(every), every)
     systems, counts = every.runs, every.repeat_counts
     if baseline is not None:
