@@ -41,7 +41,7 @@ from confir.studies.preferences.vote_plan import VotePlan, plan_of
 _SYSTEM = "system"
 
 
-class _Part(NamedTuple):
+class _FoldedPart(NamedTuple):
     """A folded part of the page; ``tables`` and ``drawing`` are HTML and SVG of our own making."""
 
     anchor: str
@@ -179,11 +179,11 @@ def _extras(found: Preferences, place: int) -> tuple[str, str, str]:
     return share_text(float(found.share[place])), f"{found.votes[place]:,}", ranks
 
 
-def _parts(found: Preferences) -> Iterator[_Part]:
+def _parts(found: Preferences) -> Iterator[_FoldedPart]:
     """Yield what is folded below the answer."""
     pairs, baseline = found.pairs(), found.comparison.baseline
     if baseline is None:
-        yield _Part(
+        yield _FoldedPart(
             "pairs",
             "Which pairs differ?",
             f"{sentence_case(pairs_sentence(found.comparison, 0, _SYSTEM))}.",
@@ -192,7 +192,7 @@ def _parts(found: Preferences) -> Iterator[_Part]:
             (to_html(preference_pairs_table(pairs)),),
             chart_bytes(chart(pairs), ".svg").decode(),
         )
-        yield _Part(
+        yield _FoldedPart(
             "ranks",
             "Groups and ranks",
             f"Simultaneous ranks of the strongest: {_extras(found, found.order[0])[2]}.",
@@ -202,7 +202,7 @@ def _parts(found: Preferences) -> Iterator[_Part]:
                 to_html(group_table(found.group_runs(), what=_SYSTEM)),
             ),
         )
-        yield _Part(
+        yield _FoldedPart(
             "best",
             "Which systems may be the best?",
             f"{int(found.may_be_best.sum()):,} of {len(found.runs):,}.",
@@ -210,14 +210,14 @@ def _parts(found: Preferences) -> Iterator[_Part]:
             (to_html(preference_best_table(found)),),
         )
     else:
-        yield _Part(
+        yield _FoldedPart(
             "pairs",
             f"Which systems differ from {isolated(baseline)}?",
             f"{sentence_case(baseline_sentence(found.comparison, 0, _SYSTEM))}.",
             "The pairs with the baseline are one family: intervals and p-values are simultaneous.",
             (to_html(preference_pairs_table(pairs)),),
         )
-    yield _Part(
+    yield _FoldedPart(
         "fit",
         "Is one strength per system enough?",
         f"{fit_sentence(found)}.",
@@ -226,7 +226,7 @@ def _parts(found: Preferences) -> Iterator[_Part]:
         "pairs may be wrong: compare the observed with the predicted shares.",
     )
     plan = plan_of(found.strengths, baseline=baseline, level=found.level)
-    yield _Part(
+    yield _FoldedPart(
         "plan",
         "How many more votes are needed?",
         _needed(plan),
