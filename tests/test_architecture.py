@@ -109,9 +109,9 @@ def _module(path: Path) -> str:
 
 
 def _in_display(around: list[ast.AST]) -> bool:
-    """Whether an import stands in a result's notebook display."""
+    """Whether an import stands where a result shows itself: in a notebook, in print, as a table."""
     names = [node.name for node in around if isinstance(node, ast.FunctionDef)]
-    return bool(names) and names[-1].startswith("_repr_")
+    return bool(names) and names[-1] in ("_repr_html_", "__str__", "to_markdown", "to_latex")
 
 
 def _module_level(around: list[ast.AST]) -> bool:

@@ -70,6 +70,8 @@ TYPE_CHECKING = False  # as in typing, whose import is slow: Ctrl-C must not com
 if TYPE_CHECKING:
     from typing import Any
 
+    __version__: str
+
     from confir.data.experiment import Experiment, ReadingRules
     from confir.data.formats.frames import qrels_to_frame, run_to_frame
     from confir.data.formats.objects import as_qrels, as_run
@@ -345,6 +347,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("confir")
     if name not in __all__:
         raise AttributeError(f"module 'confir' has no attribute {name!r}")
     value = getattr(import_module(_HOMES.get(name) or _home_in_studies(name)), name)
@@ -359,4 +363,4 @@ def _home_in_studies(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "__version__"]

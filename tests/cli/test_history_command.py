@@ -188,7 +188,7 @@ def test_what_is_kept_is_of_a_gate(confir_command, sample_files, option, tmp_pat
     given = (sample_files / "qrels.txt", runs / "bm25.txt", runs / "tfidf.txt")
     outcome = confir_command("compare", *given, "--baseline", "bm25", option, tmp_path / "x.xml")
     assert outcome.code == 2
-    assert f"{option} needs --fail-if-worse MEASURE" in outcome.err
+    assert f"{option} needs --fail-if-worse: it belongs to a gate" in outcome.err
 
 
 def test_a_history_that_is_none_is_an_error(confir_command, tmp_path):

@@ -75,7 +75,7 @@ def test_dropped_ties_and_priors_change_the_strengths(preferences):
 @pytest.mark.parametrize("baseline", ["x", "y"])
 def test_a_gate_without_significant_losses_is_open(preferences, baseline):
     outcome = preferences(*FEW, "--baseline", baseline, "--fail-if-worse", "--margin", 3)
-    assert (outcome.code, "gate open: by strength" in outcome.err) == (0, True)
+    assert (outcome.code, "gate open: by strength" in outcome.out) == (0, True)
 
 
 def test_a_gate_is_closed_by_a_weaker_system(confir_command, tmp_path):
@@ -86,9 +86,40 @@ def test_a_gate_is_closed_by_a_weaker_system(confir_command, tmp_path):
     given = ("preferences", path, "--baseline", "old", "--fail-if-worse", *FEW)
     outcome = confir_command(*given)
     assert outcome.code == 1
-    assert "gate closed: by strength against old, new: difference -2.07" in outcome.err
+    assert "gate closed: by strength against old, new: difference -2.07" in outcome.out
+    saved = confir_command(*given, "-o", tmp_path / "pairs.csv")
+    assert (saved.code, "gate closed: by strength" in saved.err) == (1, True)
     assert confir_command(*given, "--margin", 9).code == 0
     assert confir_command(*given, "--require", "superior").code == 1
+
+
+def test_looks_of_the_gate_and_junit_are_kept_as_those_of_compare(
+    confir_command, preferences, tmp_path
+):
+    history, junit = tmp_path / "looks.jsonl", tmp_path / "gate.xml"
+    kept = ("--history", history, "--junit", junit)
+    for commit in ("c1", "c2"):
+        gate = (*FEW, "--baseline", "x", "--fail-if-worse", *kept, "--commit", commit)
+        outcome = preferences(*gate)
+        assert outcome.code == 0, outcome.err
+    assert "look 2: its intervals have level 99.2%" in outcome.out
+    looks = json.loads(confir_command("history", history, "--format", "json").out)
+    strength = {
+        one["run"]: one["strength"] for one in json.loads(preferences("--format", "json").out)
+    }
+    assert [(one["look"], one["run"]) for one in looks] == [(1, "y"), (1, "z"), (2, "y"), (2, "z")]
+    for one in looks:
+        assert (one["measure"], one["against"], one["topics"]) == ("strength", "x", 42)
+        assert one["mean"] == pytest.approx(strength[one["run"]])
+        assert one["difference"] == pytest.approx(strength[one["run"]] - strength["x"])
+    widths = [one["look_high"] - one["look_low"] for one in looks]
+    assert widths[2] > 1.1 * widths[0]
+    assert 'name="strength against x" errors="0" skipped="0" tests="2"' in junit.read_text()
+
+
+def test_pairs_are_shown_where_there_is_a_baseline(preferences):
+    with_view = preferences(*FEW, "--show", "pairs", "--baseline", "x").out
+    assert preferences(*FEW, "--baseline", "x").out == with_view
 
 
 def test_two_systems_have_a_confidence_sequence(confir_command, tmp_path):
@@ -107,9 +138,18 @@ def test_two_systems_have_a_confidence_sequence(confir_command, tmp_path):
     [
         (["--fail-if-worse"], "--fail-if-worse needs --baseline"),
         (["--margin", "0.1"], "--margin needs --fail-if-worse"),
-        (["--half-width", "0.1"], "--half-width is for --show plan"),
-        (["--show", "plan", "--seed", "3"], "--seed is not for --show plan"),
-        (["--show", "groups", "--baseline", "x"], "--baseline is not for --show groups"),
+        (["--history", "looks.jsonl"], "--history needs --fail-if-worse: it belongs to a gate"),
+        (
+            ["--baseline", "x", "--fail-if-worse", "--history", "looks.jsonl", "--looks", "topics"],
+            "--looks topics is for scores; of votes that arrive, --show sequence gives limits",
+        ),
+        (["--half-width", "0.1"], "--half-width has no effect on --show strengths"),
+        (["--show", "plan", "--seed", "3"], "--seed has no effect on --show plan"),
+        (["--show", "groups", "--baseline", "x"], "--baseline has no effect on --show groups"),
+        (
+            ["--show", "best", "--baseline", "x", "--fail-if-worse"],
+            "--baseline has no effect on --show best",
+        ),
         (
             ["--show", "sequence"],
             "there are 3 systems; limits for every look are of votes between 2",

@@ -299,7 +299,7 @@ def write_changed(path: Path, text: str) -> None:
 
 
 # What pages and commands import apart from confir; a part of it may be missing.
-HEAVY = ("numpy", "scipy.stats", "numba", "typer", "rich.table", "altair", "pyarrow.parquet")
+HEAVY = ("numpy", "scipy.stats", "numba", "click", "rich.table", "altair", "pyarrow.parquet")
 
 
 def get_ready() -> None:

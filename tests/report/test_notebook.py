@@ -10,8 +10,11 @@ import pytest
 
 import confir
 from confir.data.scores import Scores
+from confir.defaults import ROWS
+from confir.errors import ConfirError
+from confir.report.answer_parts import cut_table
 from confir.report.notebook import notebook_html, table_of
-from confir.report.tables import to_html
+from confir.report.tables import to_html, to_text
 from confir.resampling.documents import resample_documents
 from confir.studies import STUDIES
 from confir.studies.collection.differences import compare_on_collection
@@ -19,6 +22,8 @@ from confir.studies.collection.means import summarise_means
 from confir.studies.collection.topics import summarise_topics
 from confir.studies.collection.variance import decompose_variance
 from samples import short_sample
+
+HINT = "to_frame() has all rows"
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +60,60 @@ def results():
 def test_every_result_shows_its_chart_and_its_table(results):
     for result in results:
         shown = result._repr_html_()
-        picture = re.match(r'<img alt="[^"]+" src="data:image/svg\+xml;base64,([^"]+)">\n', shown)
+        picture = re.match(
+            r'<style>[^<]+</style><img class="confir-chart" alt="[^"]+" '
+            r'src="data:image/svg\+xml;base64,([^"]+)">\n',
+            shown,
+        )
         assert picture, type(result)
         assert base64.b64decode(picture[1]).startswith(b"<svg")
-        assert shown[picture.end() :] == to_html(table_of(result))
+        assert shown[picture.end() :] == to_html(cut_table(table_of(result), hint=HINT))
+
+
+def test_print_shows_the_table_and_repr_is_one_line(results):
+    for result in results:
+        table = cut_table(table_of(result), hint=HINT)
+        assert f"{result}\n" == to_text(table)
+        assert "\n" not in repr(result)
+
+
+def test_a_table_on_a_terminal_is_as_wide_as_it(results, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, str(results[1]).splitlines())) <= 60
+
+
+def test_long_tables_are_cut_and_say_where_the_rest_is():
+    values = np.random.default_rng(1).random((9, 30, 1))
+    scores = Scores(tuple("123456789"), tuple(f"r{n}" for n in range(30)), ("AP",), values)
+    assert f"{30 - ROWS} more: to_frame() has all rows" in str(scores)
+    assert f"{30 - ROWS} more: to_frame() has all rows" in scores._repr_html_()
+    assert len(scores.to_markdown().splitlines()) == 2 + 30 + 2
+
+
+def test_a_result_without_a_table_prints_as_it_is():
+    distribution = confir.bootstrap_topics(np.random.default_rng(1).random((9, 2)), replicates=9)
+    assert str(distribution) == repr(distribution)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"width": "wide"}, "wide"),
+        ({"intervals": "dots"}, "dots"),
+        ({"decimals": 0}, "decimals is 0"),
+    ],
+)
+def test_what_latex_cannot_be_made_of_is_refused(results, given, message):
+    with pytest.raises(ConfirError, match=message):
+        results[0].to_latex(**given)
+
+
+def test_charts_are_inverted_on_dark_pages_only(results):
+    style = re.match("<style>(.*)</style>", results[0]._repr_html_())[1]
+    chosen, _, _ = style.partition("{")
+    assert all(part.endswith(" .confir-chart") for part in chosen.split(","))
+    assert '[data-jp-theme-light="false"] .confir-chart' in chosen
 
 
 def test_whatever_has_a_chart_shows_in_notebooks():

@@ -341,13 +341,27 @@ def test_the_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert path.read_text() == "before"
 
 
-def test_the_public_name_writes_the_page_and_returns_what_it_shows(tmp_path):
+@pytest.fixture
+def contents_of_pages(monkeypatch):
+    """The contents of the pages that are written."""
+    contents = []
+
+    def render(given, *parts, **named):
+        contents.append(given)
+        return render_page(given, *parts, **named)
+
+    monkeypatch.setattr(page_module, "render_page", render)
+    return contents
+
+
+def test_the_public_name_writes_the_page_and_returns_its_path(tmp_path, contents_of_pages):
     steps = []
-    contents = confir.write_report(
-        tmp_path / "r.html", table(), replicates=499, title="Ours", progress=steps.append
+    path = confir.write_report(
+        str(tmp_path / "r.html"), table(), replicates=499, title="Ours", progress=steps.append
     )
-    assert '<h1 dir="auto">Ours</h1>' in (tmp_path / "r.html").read_text()
-    assert contents.settings.replicates == 499
+    assert path == tmp_path / "r.html"
+    assert '<h1 dir="auto">Ours</h1>' in path.read_text()
+    assert contents_of_pages[0].settings.replicates == 499
     assert sum(steps) == number_of_steps(1)
     steps.clear()
     confir.write_report(
@@ -502,17 +516,17 @@ def names_in(value, wanted):
     return {value} & set(wanted) if isinstance(value, str) else set()
 
 
-def test_all_parts_of_the_page_read_runs_by_the_same_rules(tagged):
+def test_all_parts_of_the_page_read_runs_by_the_same_rules(tagged, contents_of_pages):
     qrels, runs = tagged / "qrels.txt", [tagged / "one.run", tagged / "two.run"]
     path = tagged / "r.html"
     for precision in ("single", "double"):
         experiment = confir.Experiment(qrels, runs, ["AP"], name_by="tag", tie_precision=precision)
         scores = confir.evaluate(qrels, runs, ["AP"], name_by="tag", tie_precision=precision)
-        shown = confir.write_report(path, experiment, replicates=199)
-        assert (
-            shown["data_quality"].runs == shown["collection"].means.runs == ("tag-one", "tag-two")
-        )
-        np.testing.assert_allclose(shown["collection"].means.mean[:, 0, 0], scores.mean()[:, 0])
+        confir.write_report(path, experiment, replicates=199)
+        contents = contents_of_pages[-1]
+        collection = contents["collection"].means
+        assert contents["data_quality"].runs == collection.runs == ("tag-one", "tag-two")
+        np.testing.assert_allclose(collection.mean[:, 0, 0], scores.mean()[:, 0])
         for part in ("data", "tables", "charts"):
             found = json.loads(packed(path.read_text(), part))
             both = ("tag-one", "tag-two", "one", "two")
@@ -541,7 +555,9 @@ def test_the_page_says_how_exact_a_coverage_is(monkeypatch):
     assert "is estimated to within about 1.9 percentage points" in rendered(table())
 
 
-def test_the_page_of_an_experiment_names_who_made_its_runs_and_what_these_lack(tmp_path):
+def test_the_page_of_an_experiment_names_who_made_its_runs_and_what_these_lack(
+    tmp_path, contents_of_pages
+):
     gains = {str(topic): {"d": 1, "e": 0} for topic in range(4)}
     confir.write_qrels(gains, tmp_path / "qrels.txt")
     metadata = {"best": f"actor:\n  team: {NASTY}\nmethod:\n  name: BM25\n", "worst": "actor: x\n"}
@@ -556,8 +572,8 @@ def test_the_page_of_an_experiment_names_who_made_its_runs_and_what_these_lack(t
     path = tmp_path / "r.html"
     experiment = confir.Experiment(tmp_path / "qrels.txt", tmp_path / "runs", "RR")
     with pytest.warns(MissingTopicWarning, match="lacks 1 topic"):
-        contents = confir.write_report(path, experiment, replicates=199)
-    lacking, *few = contents.warnings
+        confir.write_report(path, experiment, replicates=199)
+    lacking, *few = contents_of_pages[0].warnings
     assert lacking.startswith("run 'worst<u>' lacks 1 topic (0) of the qrels, scored 0: check")
     assert any(text.startswith("there are 4 topics; with fewer than 25, rankings") for text in few)
     elements = Elements(path.read_text())

@@ -91,7 +91,7 @@ def test_a_look_is_judged_at_its_own_level_and_kept(tmp_path):
         expected = confir.judge_gate(comparison.at(level_of_look(number, 0.95)), "m0")
         assert dataclasses.replace(gate, about="") == expected
         assert f"look {number}: " in gate.about
-        assert "candidates tuned on these topics remain uncontrolled" in gate.about
+        assert "candidates tuned on these data remain uncontrolled" in gate.about
     records = read_looks(path)
     assert [record["look"] for record in records] == [1, 2, 3]
     last = records[-1]

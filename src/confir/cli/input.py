@@ -12,10 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
-import typer
+import click
 
 from confir.cli import options
 from confir.cli.explicit_options import is_given, refuse_options
+from confir.cli.parameters import Argument, Option
 from confir.errors import (
     ConfirError,
     ConfirWarning,
@@ -48,14 +49,14 @@ CHOOSING = ("select", "top")
 class Inputs:
     """Qrels and runs, or score tables; the measures; and the rules for reading them."""
 
-    context: typer.Context
+    context: click.Context
     qrels: Annotated[
         str | None,
-        typer.Argument(metavar="QRELS", help="Qrels file, or irds:DATASET; - is standard input."),
+        Argument(metavar="QRELS", help="Qrels file, or irds:DATASET; - is standard input."),
     ] = None
     runs: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="RUN...",
             help="Runs: files, globs, directories, or NAME=PATH, which names a run. May be compressed (gz, "
             "bz2, xz, zst).",
@@ -63,22 +64,22 @@ class Inputs:
     ] = None
     scores: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--scores",
             metavar="FILE",
             help="A score table instead of QRELS RUN...: output of trec_eval -q or ir_measures, CSV, "
             "JSON, Parquet, results of nuggetizer or AutoJudge, or a folder of these (repeatable).",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     columns: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="ROLE=NAME,...",
             help="Which columns of a score table hold topic, value, run and measure, if their names do "
             "not say it: topic=qid,value=nDCG@10,value=AP; without names, all columns in order: "
             "run,measure,topic,value.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     measure: options.MeasuresOption = None
@@ -86,22 +87,22 @@ class Inputs:
     top: options.TopOption = None
     rel: Annotated[
         int,
-        typer.Option(
+        Option(
             "-l",
             "--rel",
             help="Lowest relevance grade that counts as relevant.",
             callback=options.at_least(1),
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = 1
     depth: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "-M",
             "--depth",
             help="Use only the first documents of each list, up to this rank.",
             callback=options.at_least(1),
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     missing: Annotated[
@@ -114,10 +115,10 @@ class Inputs:
     ] = "zero"
     intents: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="Intent probabilities, for measures of diversity: topic subtopic probability.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     name_by: Annotated[
@@ -139,55 +140,55 @@ class Inputs:
     ] = "double"
     subset: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="The subset of files that hold several, such as predictions of MTEB; of a Quepid "
             "book, the judge.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     split: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="The split of files that hold several, such as predictions of MTEB.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     download: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--download",
             help="Fetch what is not here: https://… or http://…, irds:DATASET.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = False
     exclude: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="Documents that do not count, taken from runs and qrels: topic docid, qrels, or JSON "
             "of topic and docids.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     exclude_identical: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--exclude-identical/--no-exclude-identical",
             help="Take documents with the id of their topic from runs, as BEIR does; if neither is "
             "given, a warning tells of them.",
             show_default=False,
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     design: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="How topics were drawn: a table with a column topic and any of dataset, stratum, "
             "cluster, weight.",
-            rich_help_panel=options.DESIGN_PANEL,
+            panel=options.DESIGN_PANEL,
         ),
     ] = None
     dataset: options.DesignColumn = None
@@ -202,12 +203,12 @@ class Inputs:
     ] = "fixed"
     bounded: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--bounded/--unbounded",
             help="Whether unknown measures lie in [0, 1]; by default they do if all "
             "of their scores do.",
             show_default=False,
-            rich_help_panel=options.STATISTICS_PANEL,
+            panel=options.STATISTICS_PANEL,
         ),
     ] = None
     scheduler: options.SchedulerOption = None  # used around the whole command

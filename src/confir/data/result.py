@@ -173,6 +173,42 @@ class Result:
         """Return the records as an Arrow table."""
         return self.to_frame("pyarrow")
 
+    def to_markdown(self, *, decimals: int | None = None) -> str:
+        """Return the table of the result in Markdown, as ``--format md`` prints it.
+
+        Parameters
+        ----------
+        decimals
+            Decimals of scores; by default 4.
+        """
+        from confir.report.notebook import markdown_table
+
+        return markdown_table(self, decimals)
+
+    def to_latex(
+        self,
+        *,
+        width: str | None = None,
+        intervals: str | None = None,
+        decimals: int | None = None,
+    ) -> str:
+        """Return the table of the result in LaTeX, as ``--format tex`` prints it.
+
+        Its first line is a comment that names the packages to load.
+
+        Parameters
+        ----------
+        width
+            "column" or "page": the table is made to fit it; by default it is as wide as its content.
+        intervals
+            "brackets", "stacked" or "plus-minus"; by default as fits.
+        decimals
+            Decimals of scores; by default 3.
+        """
+        from confir.report.notebook import latex_table
+
+        return latex_table(self, width, intervals, decimals)
+
     def select(self, **labels: Any) -> Self:
         """Return the result for some labels of its axes, in the order given.
 
@@ -207,6 +243,14 @@ class Result:
             if one.metadata.get("over") == ()
         ]
         return f"{type(self).__name__}({', '.join([*sizes, *constants])})"
+
+    def __str__(self) -> str:
+        from confir.report.notebook import printed_table
+
+        try:
+            return printed_table(self)
+        except UnsupportedMethodError:  # no table shows it
+            return repr(self)
 
     def _repr_html_(self) -> str | None:
         from confir.report.notebook import notebook_html

@@ -65,10 +65,13 @@ def parts_with_decimals(parts: Sequence[AnswerPart], decimals: int | None) -> li
     ]
 
 
-def cut_table(table: Table, rows: int | None = ROWS) -> Table:
-    """Return the first rows of a table, whose note says how many more there are; None for all."""
+def cut_table(table: Table, rows: int | None = ROWS, hint: str = "--rows all") -> Table:
+    """Return the first rows of a table; its note says how many more there are, and how to get them.
+
+    ``None`` for all rows.
+    """
     if rows is None or len(table.rows) <= rows:
         return table
-    more = f"{len(table.rows) - rows:,} more: --rows all"
+    more = f"{len(table.rows) - rows:,} more: {hint}"
     note = f"{more}\n{table.note}" if table.note else more
     return replace(table, rows=table.rows[:rows], note=note)

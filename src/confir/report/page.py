@@ -125,8 +125,8 @@ def write_report(
     figure_width: float | None = None,
     origin: Origin | None = None,
     progress: Progress | None = None,
-) -> Contents:
-    """Write a self-contained HTML page about runs, and return the results that it shows.
+) -> Path:
+    """Write a self-contained HTML page about runs, and return its path.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def write_report(
             name_stage(progress, "writing figures")
             write_figures(contents, figures, progress, [path], figure_width)
         write_whole(target, page.encode())
-    return contents
+    return Path(target)
 
 
 def _as_seed(rng: Rng) -> int:

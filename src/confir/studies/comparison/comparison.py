@@ -285,8 +285,10 @@ class Comparison(PairResult):
         if isinstance(self.scores, JudgedScores):
             return None
         both = self.scores.select(run=list(self.names(pair)))
-        if isinstance(both, ScoreSummary):
-            return both.mean() if np.ptp(both.topic_counts(), axis=0).max(initial=0) == 0 else None
+        if isinstance(both, ScoreSummary) and np.ptp(both.topic_counts(), axis=0).max(initial=0):
+            return None
+        if not isinstance(both, Scores):
+            return both.mean()
         there = ~np.isnan(both.values).any(axis=1, keepdims=True)
         return replace(both, values=np.where(there, both.values, np.nan)).mean()
 

@@ -53,7 +53,7 @@ def about_look(look: int, level: float, require: str) -> str:
     return (
         f"look {look:,}: its intervals have level {level_text(level_of_look(look, level))}, so that "
         f"the chance of ever {wrongly} a candidate wrongly stays under {100 * (1 - level):.3g}% if mean "
-        "differences are nearly normal; candidates tuned on these topics remain uncontrolled"
+        "differences are nearly normal; candidates tuned on these data remain uncontrolled"
     )
 
 

@@ -60,5 +60,5 @@ def _note(history: GateHistory) -> str:
         return f"{first}: a confidence sequence, whose limits hold at every look"
     return (
         f"{first}: look j has the error rate 6α/(π²j²), so that the error rate over all looks is at most "
-        "α = 1 - level if mean differences are nearly normal; candidates tuned on these topics remain uncontrolled"
+        "α = 1 - level if mean differences are nearly normal; candidates tuned on these data remain uncontrolled"
     )

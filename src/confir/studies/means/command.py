@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.parameters import Option
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
 from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBTED, TIES, UNJUDGED, Beside, Doubts
@@ -78,7 +79,7 @@ def evaluate_command(
     topics: TopicsOption = False,
     baseline: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="RUN",
             help="Mark the runs that are significantly better (▲) or worse (▼) than this one: its "
             "name or its file.",
@@ -97,17 +98,17 @@ def evaluate_command(
     ] = None,
     pool_depth: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="With --show unjudged, consider documents ranked above this depth by at least one run; "
             "by default the measure's cutoff, or whole lists.",
             callback=options.at_least(1),
-            rich_help_panel="Judgements",
+            panel="Judgements",
         ),
     ] = None,
     by: options.ByOption = None,
     threshold: Annotated[
         float,
-        typer.Option(
+        Option(
             metavar="SCORE",
             help="With --show pass, the lowest score of a repeat that is a success.",
         ),
@@ -190,7 +191,7 @@ def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSu
     return answer._replace(table=replace(answer.table, note=f"{answer.table.note}\n{note}"))
 
 
-def _check_repeats(context: typer.Context) -> None:
+def _check_repeats(context: click.Context) -> None:
     """Raise if options do not apply to means over repeats."""
     names = ("method", "human", "human_sample", "replicates", "seed")
     refuse_options(context, names, "cannot be combined with --repeats")

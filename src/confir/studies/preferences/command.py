@@ -2,50 +2,77 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
+import click
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
+from confir.cli.parameters import Argument, Option
+from confir.cli.views import View, Views
 from confir.defaults import DEFAULT_POWER
 from confir.errors import InvalidValueError
-from confir.studies.history.command import GATE_PANEL
+from confir.studies.history.command import GATE_PANEL, GateRecords
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.studies.comparison.gate import Requirement
     from confir.studies.preferences.preferences import Preferences
 
-_VIEWS = ("strengths", "pairs", "ranks", "best", "groups", "sequence", "plan")
 _VOTES_PANEL = "Votes"
 _PLAN_PANEL = "Plan"
-_GATE = ("fail_if_worse", "require", "margin")
+_GATE = ("fail_if_worse", "require", "margin", "history", "looks", "commit", "junit")
+_PLAN = ("half_width", "power")
+_RESAMPLING = ("replicates", "seed")
+
+VIEWS = Views(
+    View(
+        "strengths",
+        "strengths, ranks and the best set",
+        "preference",
+        lacks=("baseline", *_GATE, *_PLAN),
+    ),
+    View("pairs", "observed and predicted shares, differences", "preference-pair", lacks=_PLAN),
+    View("ranks", "ranks with intervals", "rank", lacks=("baseline", *_GATE, *_PLAN)),
+    View("best", "which systems may be the best", "best", lacks=("baseline", *_GATE, *_PLAN)),
+    View(
+        "groups",
+        "groups of systems that do not differ significantly",
+        "group",
+        lacks=("baseline", *_GATE, *_PLAN),
+    ),
+    View(
+        "sequence",
+        "limits that hold at every look, for two systems whose votes arrive while you look",
+        "share-sequence",
+        lacks=("ties", "prior", *_GATE, *_PLAN, *_RESAMPLING),
+    ),
+    View(
+        "plan",
+        "how many more votes are needed",
+        "vote-plan",
+        lacks=(*_GATE, *_RESAMPLING),
+    ),
+    paired="pairs",
+)
 
 
 def preferences_command(
     *,
-    context: typer.Context,
+    context: click.Context,
     votes: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="VOTES",
             help="CSV, TSV, JSON, JSON Lines or Parquet with the columns left, right and winner, or "
             "model_a, model_b and winner; also topic and judge where known.",
         ),
     ] = None,
-    show: Annotated[
-        str,
-        options.choice(
-            *_VIEWS,
-            help="What to print: sequence is for two systems whose votes arrive while you look; plan "
-            "is how many more votes are needed.",
-            panel="Output",
-        ),
-    ] = "strengths",
+    show: Annotated[str | None, VIEWS.option()] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="SYSTEM", help="Compare the other systems with this one."),
+        Option(metavar="SYSTEM", help="Compare the other systems with this one."),
     ] = None,
     cluster: Annotated[
         str | None,
@@ -65,20 +92,20 @@ def preferences_command(
     ] = "half",
     prior: Annotated[
         float | None,
-        typer.Option(
+        Option(
             metavar="N",
             help="Add N ties of every system with an average one, such as 1: for systems that only "
             "win or only lose.",
-            rich_help_panel=_VOTES_PANEL,
+            panel=_VOTES_PANEL,
         ),
     ] = None,
     fail_if_worse: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--fail-if-worse",
             help="Exit with 1 if a system is significantly weaker than the baseline, by more than "
             "MARGIN.",
-            rich_help_panel=GATE_PANEL,
+            panel=GATE_PANEL,
         ),
     ] = False,
     require: Annotated[
@@ -92,107 +119,88 @@ def preferences_command(
     ] = None,
     margin: Annotated[
         float | None,
-        typer.Option(
-            help="A loss of strength up to this does not matter.", rich_help_panel=GATE_PANEL
-        ),
+        Option(help="A loss of strength up to this does not matter.", panel=GATE_PANEL),
     ] = None,
+    records: GateRecords,
     half_width: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="With --show plan: an interval no wider than ± this; by default, neighbours are to "
             "differ significantly.",
-            rich_help_panel=_PLAN_PANEL,
+            panel=_PLAN_PANEL,
         ),
     ] = None,
     power: Annotated[
         float,
-        typer.Option(
-            help="With --show plan: power of the test of neighbours.", rich_help_panel=_PLAN_PANEL
-        ),
+        Option(help="With --show plan: power of the test of neighbours.", panel=_PLAN_PANEL),
     ] = DEFAULT_POWER,
     statistics: options.Statistics,
     out: options.Output,
 ) -> None:
     """Rate systems by votes between two of them: Bradley-Terry strengths, best set, ranks, pairs.
 
-    Example: `confir preferences votes.json --cluster judge`
+    For example:
+
+    - `confir preferences votes.json --cluster judge`
+    - `confir preferences votes.json --baseline main --fail-if-worse`
     """
     from confir.cli.streams import print_message
+    from confir.cli.terminal import result_answer
     from confir.data.votes import read_votes
     from confir.intervals.interval import check_level
-    from confir.studies.comparison.gate import judge_gate
+    from confir.measures.strengths import STRENGTH
+    from confir.studies.comparison.gate import GateRule
+    from confir.studies.comparison.table import comparison_parts
     from confir.studies.preferences.preferences import rate_preferences
 
     out.prepare()
     check_level(statistics.level)
-    _check(context, show, baseline, fail_if_worse=fail_if_worse)
+    gates = [STRENGTH] if fail_if_worse else []
+    _check_gate(context, gates, baseline, records)
+    view = VIEWS.choose(context, show).name
     if votes is None:
         raise InvalidValueError("expected VOTES; for example: confir preferences votes.csv")
     held = read_votes(votes)
-    if show == "sequence":
-        from confir.cli.terminal import result_answer
+    given: dict[str, Any] = {"baseline": baseline, "cluster": cluster, "level": statistics.level}
+    if view == "sequence":
         from confir.studies.preferences.early_looks import share_sequence
 
-        out.deliver(
-            result_answer(
-                share_sequence(held, baseline=baseline, cluster=cluster, level=statistics.level)
-            )
-        )
+        out.deliver(result_answer(share_sequence(held, **given)))
         return
-    if show == "plan":
-        from confir.cli.terminal import result_answer
+    given |= {"ties": ties, "prior": prior}
+    if view == "plan":
         from confir.studies.preferences.vote_plan import plan_votes
 
-        plan = plan_votes(
-            held,
-            half_width=half_width,
-            baseline=baseline,
-            power=power,
-            level=statistics.level,
-            cluster=cluster,
-            ties=ties,
-            prior=prior,
-        )
-        out.deliver(result_answer(plan))
+        out.deliver(result_answer(plan_votes(held, half_width=half_width, power=power, **given)))
         return
-    found = rate_preferences(
-        held,
-        baseline=baseline,
-        cluster=cluster,
-        ties=ties,
-        prior=prior,
-        level=statistics.level,
-        replicates=statistics.replicates,
-        rng=statistics.seed,
-    )
-    out.deliver(preferences_answer(found, show, statistics.seed))
-    if fail_if_worse:
-        gate = judge_gate(
-            found.comparison,
-            found.comparison.measures[0],
-            margin=margin or 0.0,
-            require=cast("Requirement", require or "not-worse"),
-        )
+    found = rate_preferences(held, replicates=statistics.replicates, rng=statistics.seed, **given)
+    rule = GateRule(cast("Requirement", require or "not-worse"), margin or 0.0)
+    judged = records.judge(context, found.comparison, gates, rule, statistics.seed)
+    answer = preferences_answer(found, view, statistics.seed)
+    if judged:
+        parts = comparison_parts(found.comparison, judged, statistics.seed)
+        answer = answer._replace(parts=parts)
+    out.deliver(answer)
+    for gate in [] if out.in_parts and out.output is None else judged:
         print_message(f"confir: {gate.sentence()}")
-        if gate.closed:
-            raise typer.Exit(1)
+    if any(gate.closed for gate in judged):
+        raise click.exceptions.Exit(1)
 
 
-def _check(context: typer.Context, show: str, baseline: str | None, *, fail_if_worse: bool) -> None:
-    """Raise where options are for another view, or a gate lacks its baseline."""
-    if fail_if_worse and baseline is None:
+def _check_gate(
+    context: click.Context, gates: Sequence[str], baseline: str | None, records: GateRecords
+) -> None:
+    """Raise where a gate lacks its baseline, or what belongs to one has none."""
+    if gates and baseline is None:
         raise InvalidValueError("--fail-if-worse needs --baseline, the system to compare with")
-    if not fail_if_worse:
+    if not gates:
         refuse_options(context, ("require", "margin"), "needs --fail-if-worse")
-    if show != "plan":
-        refuse_options(context, ("half_width", "power"), "is for --show plan")
-    else:
-        refuse_options(context, (*_GATE, "replicates", "seed"), "is not for --show plan")
-    if show == "sequence":
-        others = ("ties", "prior", *_GATE, "replicates", "seed")
-        refuse_options(context, others, "is not for --show sequence")
-    if show == "groups":
-        refuse_options(context, ("baseline",), "is not for --show groups, which need all pairs")
+    records.check(gates)
+    if records.looks != "candidates":
+        raise InvalidValueError(
+            "--looks topics is for scores; of votes that arrive, --show sequence gives limits that "
+            "hold at every look"
+        )
 
 
 def preferences_answer(found: Preferences, show: str, seed: int) -> Answer:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from confir.cli import options
 from confir.cli.explicit_options import is_given
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
+from confir.cli.parameters import Option
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 
 VIEWS = Views(
@@ -23,7 +22,7 @@ def topics_command(
     inputs: Annotated[Inputs, Without("bounded")],
     run: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="RUN",
             help="The run to examine: its name or its file. By default the one with the best mean "
             "by the first measure.",
@@ -33,7 +32,7 @@ def topics_command(
     topics: TopicsOption = False,
     most: Annotated[
         int,
-        typer.Option(
+        Option(
             help="Topics in each list: hardest, easiest, discriminating, where the run fails.",
             callback=options.at_least(1),
         ),
