@@ -23,7 +23,7 @@ from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.resampling.further_replicates import FURTHER, can_draw_further
 from confir.resampling.kinds import as_sample
 from confir.resampling.sample import Knowledge
-from confir.resampling.topics import Rng, own_seed
+from confir.resampling.topics import Rng, check_replicates, own_seed
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.corrections import adjust_p_values
@@ -198,6 +198,7 @@ def compare_groups(
     held = _held(scores)
     groups = as_topic_groups(by, held, table)
     level = as_level(level)
+    check_replicates(replicates)
     seed = own_seed(as_generator(rng))
     drawing: dict[str, Any] = {"replicates": replicates, "rng": seed}
     overall = compare_runs(held, baseline=baseline, level=level, **drawing)
