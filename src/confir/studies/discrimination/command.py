@@ -48,5 +48,5 @@ def measures_command(
     found = compare_measures(
         scores, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
     )
-    table = with_design_note(discrimination_table(found, statistics.seed), scores.design)
+    table = with_design_note(discrimination_table(found, statistics.seed), scores.design_words)
     out.deliver(Answer(found.to_records(), table, found))
