@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from confir.data.sampling.design import Design
 from confir.errors import enumerate_names
 
 # A sentence lists this many names, and counts the rest.
@@ -27,13 +26,6 @@ def joined_names(runs: Sequence[str]) -> str:
     if len(names) > NAMES_SHOWN:
         return list_runs(runs)
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def unit_name(design: Design | None) -> str:
-    """Return what scores are of: "dataset" where each dataset has one, its mean; else "topic"."""
-    if design is None or design.dataset is None:
-        return "topic"
-    return "dataset" if len(set(design.dataset)) == len(design.dataset) else "topic"
 
 
 def sentence_case(text: str) -> str:
