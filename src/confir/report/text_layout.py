@@ -40,7 +40,7 @@ def lay_out(
     if width is not None and not _fits_as_it_is(texts, width) and fits(texts, width):
         headings = _wrapped_headings(texts)
         texts = [*headings, *texts[1:]]
-        strong = None if strong is None else [*strong[:1] * len(headings), *strong[1:]]
+        strong = None if strong is None else [*[strong[0]] * len(headings), *strong[1:]]
     widths = _column_widths(texts)
     if width is None or _total(widths) <= width:
         parts = [list(range(len(widths)))]
