@@ -12,7 +12,7 @@ from confir.data.experiment import Experiment
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.sampling.repeats import RepeatedScores
 from confir.data.votes import Votes
-from confir.defaults import REPLICATES, SUMMARY_REPLICATES
+from confir.defaults import REPLICATES, SEED, SUMMARY_REPLICATES
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.evaluation import as_scores
 from confir.measures.score_summary import ScoreSummary, find_summary
@@ -138,7 +138,7 @@ def bootstrap_topics(
     statistic: str | WeightedStatistic = "mean",
     baseline: str | None = None,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> SamplingDistribution:
     """Return the distribution of a statistic over resampled topics.
 
