@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from confir.arguments import as_choice, as_integer, as_real
-from confir.defaults import BASELINE, BEST, FAMILIES, NO_FAMILY, OBSERVED
+from confir.arguments import as_integer, as_real
+from confir.defaults import BASELINE, BEST, NO_FAMILY, OBSERVED
 from confir.errors import InvalidValueError
 
 # What topics are needed for, and what a number of topics gives.
 HALF_WIDTH, POWER = "half width", "power"
 DETECTABLE, ACHIEVED_POWER = "detectable difference", "achieved power"
 ACHIEVED_WIDTH = "achieved half width"
+
+# Half widths of means, and differences, that topics are planned for where no goal is given.
+USUAL_WIDTHS = (0.01, 0.02, 0.05)
+USUAL_DIFFERENCES = (0.01, 0.02, 0.03, 0.05)
 
 
 def is_observed(difference: object) -> bool:
@@ -24,7 +28,7 @@ def planned_family(family: str | None, baseline: str | None, runs: int) -> str:
     """
     if family is None:
         return BASELINE if baseline is not None and runs > 2 else NO_FAMILY
-    return as_choice("family", family, FAMILIES)
+    return family
 
 
 def choose_goal(
@@ -41,7 +45,7 @@ def choose_goal(
             "several goals are given; expected one of half width, difference and topics, or topics "
             "with a difference"
         )
-    _check_family(baseline, family, difference)
+    check_family(baseline, family, difference)
     if difference is not None and not is_observed(difference):
         as_real("difference", difference, above=0.0, like=f", or {OBSERVED!r}")
     if half_width is not None:
@@ -59,7 +63,7 @@ def choose_goal(
     return ACHIEVED_WIDTH
 
 
-def _check_family(baseline: str | None, family: str, difference: float | str | None) -> None:
+def check_family(baseline: str | None, family: str, difference: float | str | None) -> None:
     """Raise where a family does not go with what is planned."""
     if family == BASELINE and baseline is None:
         raise InvalidValueError("family 'baseline' needs a baseline")
