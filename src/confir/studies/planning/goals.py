@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from confir.arguments import as_integer, as_real
-from confir.defaults import BASELINE, BEST, NO_FAMILY, OBSERVED
+from confir.arguments import as_choice, as_integer, as_real
+from confir.defaults import BASELINE, BEST, FAMILIES, NO_FAMILY, OBSERVED
 from confir.errors import InvalidValueError
 
 # What topics are needed for, and what a number of topics gives.
@@ -28,7 +28,7 @@ def planned_family(family: str | None, baseline: str | None, runs: int) -> str:
     """
     if family is None:
         return BASELINE if baseline is not None and runs > 2 else NO_FAMILY
-    return family
+    return as_choice("family", family, FAMILIES)
 
 
 def choose_goal(

@@ -8,14 +8,14 @@ from typing import Literal
 
 import numpy as np
 
-from confir.arguments import as_choice, as_level, as_real
+from confir.arguments import as_level, as_real
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import BEST, DEFAULT_POWER, FAMILIES, LEVEL, NO_FAMILY
+from confir.defaults import BEST, DEFAULT_POWER, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
@@ -218,9 +218,8 @@ def plan_topics(
     as_real("power", power, above=0.0, below=1.0, like=", such as 0.8")
     if assurance is not None:
         as_real("assurance", assurance, above=0.0, below=1.0, like=", such as 0.8")
-    if family is not None:
-        as_choice("family", family, FAMILIES)
-    if half_width is None and difference is None and topics is None and family != BEST:
+    best = isinstance(family, str) and family == BEST
+    if half_width is None and difference is None and topics is None and not best:
         return plan_usual_goals(
             scores,
             baseline=baseline,
