@@ -36,6 +36,7 @@ GROUND = (
 ALLOWED = {
     **{layer: LAYERS[: place + 1] for place, layer in enumerate(LAYERS)},
     "spark": LAYERS[:2],
+    "testing": LAYERS,
     "list": (),
     "report": (*LAYERS[:4], "list", "report"),
     "showing": (*LAYERS, "report", "showing"),
